@@ -1,0 +1,12 @@
+//! Units and random streams: what every other crate stands on.
+//!
+//! Time is whole nanoseconds, a rate is whole bits per second, a size is whole bytes: integers,
+//! so that a run gives the same bytes on every machine. Random numbers are counter-based.
+#![no_std]
+extern crate alloc;
+
+mod random;
+mod units;
+
+pub use random::{Kind, Stream};
+pub use units::{ParseError, Rate, Size, Time};

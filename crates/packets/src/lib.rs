@@ -1,0 +1,1 @@
+//! The packet-by-packet event simulator.

@@ -1,0 +1,1 @@
+//! What a run gives back: histograms, the summary, tables.

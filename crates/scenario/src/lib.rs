@@ -1,0 +1,1 @@
+//! The one definition of a scenario: strict, with units, defaults and documentation.

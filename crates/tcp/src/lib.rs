@@ -1,0 +1,1 @@
+//! TCP without I/O: segments in, segments out, wake me at.
