@@ -1,0 +1,514 @@
+//! The summary of a run: the same document from every engine.
+//!
+//! Names carry their unit (`_s` seconds, `_bps` bits per second, `_bytes` bytes of IP packets);
+//! counts have none. A quantity that is undefined (the loss of a link that saw no packet, the
+//! quantiles of nothing, a rate over an empty window) is `None`, in JSON `null`: the document
+//! never holds NaN or an infinity.
+
+use crate::{CoarseHistogram, Histogram};
+use serde::{Deserialize, Serialize};
+use sojourn_base::Time;
+use std::fmt;
+
+/// What a run measured. Counts and quantiles cover the measuring window [`window_s`] only, which
+/// begins after the warm-up; what is otherwise is said.
+///
+/// [`window_s`]: Self::window_s
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Version of Sojourn that made the run.
+    pub version: String,
+    /// The engine: `packets`.
+    pub engine: String,
+    /// The scenario's name, possibly empty.
+    pub name: String,
+    /// The scenario's seed.
+    pub seed: u64,
+    /// Simulated time that was reached, in seconds since the start of the run.
+    #[serde(serialize_with = "finite")]
+    pub simulated_s: f64,
+    /// Start and end of the measuring window, in seconds since the start of the run.
+    #[serde(serialize_with = "both_finite")]
+    pub window_s: (f64, f64),
+    /// Wall-clock time of the whole run, set-up and files included, in seconds.
+    #[serde(serialize_with = "finite")]
+    pub wall_s: f64,
+    /// Wall-clock time of the event loop alone, in seconds.
+    #[serde(serialize_with = "finite")]
+    pub engine_seconds: f64,
+    /// Events handled in the whole run.
+    pub events: u64,
+    /// Packets that left the bottleneck links in the whole run: the numerator of the engine's
+    /// speed.
+    pub bottleneck_packets: u64,
+    /// Whether the run was stopped before its scenario's end.
+    pub stopped_early: bool,
+    /// One entry per link, in the scenario's order.
+    pub links: Vec<LinkSummary>,
+    /// One entry per traffic group, in the scenario's order.
+    pub groups: Vec<GroupSummary>,
+    /// One entry per flow, when the scenario asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flows: Vec<FlowSummary>,
+}
+
+impl Summary {
+    /// The summary as one line of JSON.
+    ///
+    /// # Errors
+    /// If a mandatory number is NaN or infinite, which is a fault of the engine.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+
+    /// A copy with the wall-clock times at zero: equal for two runs of the same scenario and
+    /// seed.
+    #[must_use]
+    pub fn without_wall_time(&self) -> Self {
+        Self { wall_s: 0.0, engine_seconds: 0.0, ..self.clone() }
+    }
+}
+
+/// Packets and bytes at a link's queue during the measuring window.
+///
+/// "Arrived" is every packet offered to the queue, "enqueued" those that it took (some of which a
+/// discipline such as CoDel drops later), "dequeued" those whose transmission began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each pair of packets and bytes is described once")]
+pub struct LinkCounts {
+    /// Offered to the queue.
+    pub arrived: u64,
+    pub arrived_bytes: u64,
+    /// Accepted by the queue.
+    pub enqueued: u64,
+    pub enqueued_bytes: u64,
+    /// Taken out for transmission.
+    pub dequeued: u64,
+    pub dequeued_bytes: u64,
+    /// Dropped for any reason, on arrival or later: the sum of the next two.
+    pub dropped: u64,
+    pub dropped_bytes: u64,
+    /// Dropped because the queue was full.
+    pub dropped_overflow: u64,
+    pub dropped_overflow_bytes: u64,
+    /// Dropped by the discipline's decision before the queue was full.
+    pub dropped_early: u64,
+    pub dropped_early_bytes: u64,
+    /// Given the mark CE here (packets that arrived with CE do not count).
+    pub marked: u64,
+    pub marked_bytes: u64,
+    /// In the queue when the window began.
+    pub queued_at_start: u64,
+    pub queued_at_start_bytes: u64,
+    /// In the queue when the window ended.
+    pub queued_at_end: u64,
+    pub queued_at_end_bytes: u64,
+}
+
+impl LinkCounts {
+    /// Checks that no packet and no byte appeared or vanished: what stood in the queue at the
+    /// start and what arrived is what left, was dropped, or stands there at the end; the reasons
+    /// of drops add up; and each arrival was either enqueued or dropped.
+    ///
+    /// # Errors
+    /// The first law that does not hold.
+    pub fn check_conservation(&self) -> Result<(), Imbalance> {
+        let sum = |terms: &[u64]| terms.iter().map(|&n| u128::from(n)).sum::<u128>();
+        let equal = |law, left: &[u64], right: &[u64]| {
+            let (left, right) = (sum(left), sum(right));
+            if left == right { Ok(()) } else { Err(Imbalance { law, left, right }) }
+        };
+        let at_most = |law, left: &[u64], right: &[u64]| {
+            let (left, right) = (sum(left), sum(right));
+            if left <= right { Ok(()) } else { Err(Imbalance { law, left, right }) }
+        };
+        equal(
+            "packets: queued at start + arrived = dequeued + dropped + queued at end",
+            &[self.queued_at_start, self.arrived],
+            &[self.dequeued, self.dropped, self.queued_at_end],
+        )?;
+        equal(
+            "bytes: queued at start + arrived = dequeued + dropped + queued at end",
+            &[self.queued_at_start_bytes, self.arrived_bytes],
+            &[self.dequeued_bytes, self.dropped_bytes, self.queued_at_end_bytes],
+        )?;
+        equal(
+            "packets: dropped = overflow + early",
+            &[self.dropped],
+            &[self.dropped_overflow, self.dropped_early],
+        )?;
+        equal(
+            "bytes: dropped = overflow + early",
+            &[self.dropped_bytes],
+            &[self.dropped_overflow_bytes, self.dropped_early_bytes],
+        )?;
+        at_most("packets: enqueued <= arrived", &[self.enqueued], &[self.arrived])?;
+        at_most(
+            "packets: arrived <= enqueued + dropped",
+            &[self.arrived],
+            &[self.enqueued, self.dropped],
+        )?;
+        at_most("bytes: enqueued <= arrived", &[self.enqueued_bytes], &[self.arrived_bytes])?;
+        at_most(
+            "bytes: arrived <= enqueued + dropped",
+            &[self.arrived_bytes],
+            &[self.enqueued_bytes, self.dropped_bytes],
+        )?;
+        at_most(
+            "packets: marked <= arrived + queued at start",
+            &[self.marked],
+            &[self.arrived, self.queued_at_start],
+        )
+    }
+
+    /// Dropped packets as a fraction of those that arrived.
+    #[must_use]
+    pub fn loss(&self) -> Option<f64> {
+        ratio(self.dropped, self.arrived)
+    }
+
+    /// Marked packets as a fraction of those that arrived.
+    #[must_use]
+    pub fn mark_fraction(&self) -> Option<f64> {
+        ratio(self.marked, self.arrived)
+    }
+}
+
+/// A law of conservation that a link's counters break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Imbalance {
+    /// The law, in words.
+    pub law: &'static str,
+    /// Value of its left side.
+    pub left: u128,
+    /// Value of its right side.
+    pub right: u128,
+}
+
+impl fmt::Display for Imbalance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} does not hold: {} against {}", self.law, self.left, self.right)
+    }
+}
+
+impl std::error::Error for Imbalance {}
+
+/// One direction of one link.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LinkSummary {
+    /// The link's name.
+    pub name: String,
+    /// Its rate in bits per second; `None` for an ideal link without one.
+    pub rate_bps: Option<u64>,
+    /// Fraction of the window during which the link was sending, 0 to 1; `None` without a rate.
+    pub utilisation: Option<f64>,
+    /// Bytes of IP packets sent in the window, as bits per second.
+    pub throughput_bps: Option<f64>,
+    /// Packets and bytes.
+    #[serde(flatten)]
+    pub counts: LinkCounts,
+    /// `dropped` / `arrived`, 0 to 1.
+    pub loss: Option<f64>,
+    /// `marked` / `arrived`, 0 to 1.
+    pub mark_fraction: Option<f64>,
+    /// Length of the queue over time, in packets, without the packet in transmission.
+    pub queue_packets: Quantiles,
+    /// Length of the queue over time, in bytes, without the packet in transmission.
+    pub queue_bytes: Quantiles,
+    /// Waiting time in the queue of packets that were sent, in seconds.
+    pub sojourn_s: Quantiles,
+}
+
+/// Mean, quantiles and maximum of a distribution, in the unit its owner names; all `None` if
+/// there were no values. Quantiles are within [`Histogram::ERROR`] (or
+/// [`CoarseHistogram::ERROR`]); mean and maximum are exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// The mean.
+    pub mean: Option<f64>,
+    /// The median.
+    pub p50: Option<f64>,
+    /// 90 % of all values are no larger.
+    pub p90: Option<f64>,
+    /// 99 % of all values are no larger.
+    pub p99: Option<f64>,
+    /// The largest value.
+    pub max: Option<f64>,
+}
+
+/// Nanoseconds in a second, the `unit` for histograms of nanoseconds.
+const SECOND: f64 = 1e9;
+
+impl Quantiles {
+    /// The statistics of `histogram`, each divided by `unit`: 1 for packets and bytes, 1e9 for
+    /// seconds from nanoseconds.
+    #[must_use]
+    pub fn of(histogram: &Histogram, unit: f64) -> Self {
+        let at = |p| histogram.quantile(p).map(|v| v as f64 / unit);
+        Self {
+            mean: histogram.mean().map(|v| v / unit),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            max: histogram.max().map(|v| v as f64 / unit),
+        }
+    }
+
+    /// The statistics of a histogram of nanoseconds, in seconds.
+    #[must_use]
+    pub fn seconds(histogram: &Histogram) -> Self {
+        Self::of(histogram, SECOND)
+    }
+
+    /// The statistics of a coarse histogram of nanoseconds, in seconds.
+    #[must_use]
+    pub fn seconds_coarse(histogram: &CoarseHistogram) -> Self {
+        let at = |p| histogram.quantile(p).map(|v| v as f64 / SECOND);
+        Self {
+            mean: histogram.mean().map(|v| v / SECOND),
+            p50: at(0.5),
+            p90: at(0.9),
+            p99: at(0.99),
+            max: histogram.max().map(|v| v as f64 / SECOND),
+        }
+    }
+}
+
+/// A distribution with its curve.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Number of values.
+    pub count: u64,
+    /// Mean, quantiles and maximum.
+    #[serde(flatten)]
+    pub quantiles: Quantiles,
+    /// The distribution function as pairs (value, fraction of values at or below it), from
+    /// (minimum, 0) to (maximum, 1); empty if there were no values.
+    pub cdf: Vec<(f64, f64)>,
+}
+
+impl Distribution {
+    /// Points of the curve that are kept: enough for a smooth figure, a few kilobytes.
+    pub const POINTS: usize = 200;
+
+    /// The distribution in a histogram of nanoseconds, in seconds.
+    #[must_use]
+    pub fn seconds(histogram: &Histogram) -> Self {
+        let point = |(value, fraction)| (value as f64 / SECOND, fraction);
+        Self {
+            count: histogram.count(),
+            quantiles: Quantiles::seconds(histogram),
+            cdf: histogram.cdf(Self::POINTS).into_iter().map(point).collect(),
+        }
+    }
+}
+
+/// One traffic group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupSummary {
+    /// The group's name.
+    pub name: String,
+    /// Its kind of traffic: `bulk`, `web`, `transfers`, `udp`, `onoff`, `replay` or `ping`.
+    pub kind: String,
+    /// Number of flows or users.
+    pub members: u64,
+    /// Bytes that reached their applications in the window, in order and once, as bits per
+    /// second, over all members.
+    pub goodput_bps: Option<f64>,
+    /// Jain's fairness index of the members' goodputs, 1/n to 1; see [`jain`].
+    pub jain: Option<f64>,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Exchanges or transfers that began in the window.
+    pub started: u64,
+    /// Exchanges or transfers that were complete at some time in the window.
+    pub finished: u64,
+    /// Exchanges or transfers whose connection gave up.
+    pub failed: u64,
+    /// Exchanges or transfers still under way at the end.
+    pub censored: u64,
+    /// Response times of those that finished, in seconds.
+    pub response_time_s: Distribution,
+    /// Round-trip times that the members' senders measured, in seconds.
+    pub rtt_s: Quantiles,
+}
+
+/// One flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSummary {
+    /// Name of its group.
+    pub group: String,
+    /// Its number in the group, from 0.
+    pub index: u64,
+    /// Bytes that reached its application in the window, as bits per second.
+    pub goodput_bps: Option<f64>,
+    /// Mean one-way delay of its data packets, in seconds.
+    pub delay_s: Option<f64>,
+    /// Mean absolute difference of the one-way delays of successive data packets, in seconds (the
+    /// packet delay variation of RFC 3393, with successive packets selected).
+    pub jitter_s: Option<f64>,
+    /// Dropped packets as a fraction of those sent, 0 to 1.
+    pub loss: Option<f64>,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Round-trip times that its sender measured, in seconds.
+    pub rtt_s: Quantiles,
+}
+
+/// `part / whole`, or `None` if `whole` is zero.
+#[must_use]
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// `bytes` over `window` in bits per second, or `None` over no time.
+#[must_use]
+pub fn rate_bps(bytes: u64, window: Time) -> Option<f64> {
+    (window > Time::ZERO).then(|| bytes as f64 * 8.0 / (window.0 as f64 / SECOND))
+}
+
+/// Jain's fairness index (Σx)² / (n·Σx²) of non-negative shares (Jain, Chiu, Hawe, DEC-TR-301,
+/// 1984, equation 2): 1 if all are equal, 1/n if one has everything. `None` without shares or if
+/// all are zero.
+#[must_use]
+pub fn jain(shares: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for share in shares {
+        n += 1.0;
+        sum += share;
+        squares += share * share;
+    }
+    let index = sum * sum / (n * squares);
+    (squares > 0.0 && index.is_finite()).then_some(index)
+}
+
+fn finite<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    if !value.is_finite() {
+        return Err(serde::ser::Error::custom(format!("{value} in a summary")));
+    }
+    serializer.serialize_f64(*value)
+}
+
+fn both_finite<S: serde::Serializer>(value: &(f64, f64), serializer: S) -> Result<S::Ok, S::Error> {
+    if !(value.0.is_finite() && value.1.is_finite()) {
+        return Err(serde::ser::Error::custom(format!("{value:?} in a summary")));
+    }
+    value.serialize(serializer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Summary {
+        let mut times = Histogram::new();
+        for ms in 1..=1000u64 {
+            times.record(ms * 1_000_000);
+        }
+        Summary {
+            version: "0.1.0".into(),
+            simulated_s: 120.0,
+            window_s: (20.0, 120.0),
+            links: vec![LinkSummary { rate_bps: Some(100), ..LinkSummary::default() }],
+            groups: vec![GroupSummary {
+                response_time_s: Distribution::seconds(&times),
+                ..GroupSummary::default()
+            }],
+            flows: vec![FlowSummary::default()],
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn json_is_flat_and_reads_back_to_the_same_summary() {
+        let summary = sample();
+        let json = summary.to_json().unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["links"][0]["dropped_early_bytes"], 0);
+        assert_eq!(value["links"][0]["queue_packets"]["p99"], serde_json::Value::Null);
+        assert_eq!(value["groups"][0]["response_time_s"]["max"], 1.0);
+        assert_eq!(value["groups"][0]["response_time_s"]["cdf"][0][1], 0.0);
+        assert_eq!(value["window_s"], serde_json::json!([20.0, 120.0]));
+    }
+
+    #[test]
+    fn undefined_numbers_become_null_or_an_error_but_never_nan() {
+        let mut summary = sample();
+        summary.links[0].loss = Some(f64::NAN);
+        let json = summary.to_json().unwrap();
+        assert!(json.contains("\"loss\":null") && !json.contains("NaN"));
+        summary.simulated_s = f64::INFINITY;
+        assert!(summary.to_json().unwrap_err().to_string().contains("inf in a summary"));
+    }
+
+    #[test]
+    fn quantiles_come_in_the_named_unit() {
+        let d = &sample().groups[0].response_time_s;
+        assert_eq!((d.count, d.quantiles.mean), (1000, Some(0.5005)));
+        for (got, exact) in
+            [(d.quantiles.p50, 0.5), (d.quantiles.p90, 0.9), (d.quantiles.p99, 0.99)]
+        {
+            assert!((got.unwrap() - exact).abs() <= exact * Histogram::ERROR);
+        }
+        assert!(d.cdf.len() <= Distribution::POINTS);
+    }
+
+    #[test]
+    fn ratios_over_nothing_are_undefined() {
+        assert_eq!((ratio(1, 0), ratio(1, 4)), (None, Some(0.25)));
+        assert_eq!(rate_bps(1000, Time::ZERO), None);
+        assert_eq!(rate_bps(1_000, Time::from_millis(1)), Some(8_000_000.0));
+    }
+
+    #[test]
+    fn jains_index_runs_from_one_over_n_to_one() {
+        assert_eq!(jain([3.0, 3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(jain([8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!((jain([]), jain([0.0, 0.0])), (None, None));
+    }
+
+    #[test]
+    fn conservation_finds_a_vanished_packet_or_byte() {
+        let good = LinkCounts {
+            arrived: 100,
+            arrived_bytes: 100_000,
+            enqueued: 95,
+            enqueued_bytes: 95_000,
+            dequeued: 90,
+            dequeued_bytes: 90_000,
+            dropped: 8,
+            dropped_bytes: 8_000,
+            dropped_overflow: 5,
+            dropped_overflow_bytes: 5_000,
+            dropped_early: 3,
+            dropped_early_bytes: 3_000,
+            marked: 1,
+            marked_bytes: 1_000,
+            queued_at_start: 2,
+            queued_at_start_bytes: 2_000,
+            queued_at_end: 4,
+            queued_at_end_bytes: 4_000,
+        };
+        assert_eq!(good.check_conservation(), Ok(()));
+        assert_eq!(good.loss(), Some(0.08));
+        let broken: [fn(&mut LinkCounts); 6] = [
+            |c| c.dequeued -= 1,
+            |c| c.queued_at_end_bytes += 1,
+            |c| c.dropped_early += 1,
+            |c| c.dropped_overflow_bytes -= 1,
+            |c| c.enqueued = 91,
+            |c| c.marked = 103,
+        ];
+        for (i, damage) in broken.iter().enumerate() {
+            let mut counts = good;
+            damage(&mut counts);
+            let error = counts.check_conservation().expect_err(&format!("case {i}"));
+            assert!(error.to_string().contains("does not hold"));
+        }
+    }
+}
