@@ -1,3 +1,36 @@
 //! Queue disciplines as plain state machines: integers only on the packet path.
+//!
+//! A discipline is told the time, the packet and where to report drops; it reads no clock, seeds
+//! no generator and, once its ring has reached its high-water mark, allocates nothing. Everything
+//! that samples at fixed instants does so lazily: what is due by `now` runs, in order, before the
+//! call does its own work, with the queue as it stood since the previous call.
+//!
+//! **What the queue counts.** `dequeue` is called when a transmission starts, so neither the
+//! packet in service nor its bytes are in the queue, in any limit, or in anything a controller
+//! measures.
+//!
+//! **Adding a discipline** takes a file that exports `Params` and `Discipline<P>`, and one line
+//! in the list at the end of this one. Most that decide on arrival only need a control law: see
+//! [`managed`].
 #![no_std]
 extern crate alloc;
+
+mod fifo;
+mod fixed;
+pub mod managed;
+mod packet;
+mod ring;
+#[macro_use]
+mod list;
+
+pub use fifo::{Count, Counters, Fifo, Standing};
+pub use fixed::{Measure, Periodic, Probability};
+pub use list::{Env, Invalid, Parameters};
+pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
+
+disciplines! {
+    /// First come, first served, with a limit in packets, bytes or time.
+    Droptail = "droptail" in droptail;
+    /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
+    Pi = "pi" in pi;
+}

@@ -1,0 +1,221 @@
+//! Fixed-point numbers shared by the controllers, with their formats and ranges.
+//!
+//! | quantity | type | format | range |
+//! | --- | --- | --- | --- |
+//! | probability, and gains per packet | `u64`, `i64` | Q.60: 60 fraction bits | 0 to 1; gains below 4 |
+//! | queue length, in mean packets | `i64` | Q.32: 32 fraction bits | 0 to 2³⁰, saturating |
+//!
+//! A product of the two has 92 fraction bits and is formed in 128 bits.
+
+use crate::{Env, Invalid, Standing, list::invalid};
+use alloc::format;
+use sojourn_base::{Stream, Time};
+
+/// Fraction bits of a queue length.
+pub(crate) const QUEUE_BITS: u32 = 32;
+
+/// Longest queue that is told apart: 2³⁰ mean packets.
+const QUEUE_MOST: u64 = 1 << (30 + QUEUE_BITS);
+
+/// A probability with 60 fraction bits, from 0 to 1 inclusive; one step is 8.7e-19.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probability(u64);
+
+impl Probability {
+    /// Fraction bits.
+    pub const BITS: u32 = 60;
+    /// Never.
+    pub const ZERO: Self = Self(0);
+    /// Always.
+    pub const ONE: Self = Self(1 << Self::BITS);
+
+    /// The nearest probability; for set-up, never on the packet path.
+    #[must_use]
+    pub fn from_f64(p: f64) -> Self {
+        Self((p.clamp(0.0, 1.0) * (1u64 << Self::BITS) as f64 + 0.5) as u64)
+    }
+
+    /// The probability `raw`·2⁻⁶⁰, clamped to 0 to 1.
+    #[inline]
+    #[must_use]
+    pub const fn clamped(raw: i128) -> Self {
+        if raw <= 0 {
+            Self::ZERO
+        } else if raw >= Self::ONE.0 as i128 {
+            Self::ONE
+        } else {
+            Self(raw as u64)
+        }
+    }
+
+    /// In units of 2⁻⁶⁰.
+    #[inline]
+    #[must_use]
+    pub const fn raw(self) -> u64 {
+        self.0
+    }
+
+    /// For probes and tests.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / (1u64 << Self::BITS) as f64
+    }
+
+    /// True with this probability. The coin is drawn only if the outcome is open, so that a
+    /// stretch with probability 0 or 1 uses up no random numbers.
+    #[inline]
+    #[must_use]
+    pub fn toss(self, coin: &mut Stream) -> bool {
+        if self.0 == 0 {
+            false
+        } else if self.0 >= Self::ONE.0 {
+            true
+        } else {
+            (coin.next_u64() >> (64 - Self::BITS)) < self.0
+        }
+    }
+}
+
+/// How a controller measures: the two switches of "byte mode", and the mean packet that links
+/// bytes to packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measure {
+    in_bytes: bool,
+    by_size: bool,
+    /// 2⁶⁴ divided by the mean packet, rounded down: at most 2⁻⁴⁸ below the truth, relatively.
+    reciprocal: u64,
+}
+
+impl Measure {
+    /// From the parameters `queue_in_bytes`, `scale_by_size` and `mean_packet`.
+    pub fn new(
+        in_bytes: bool,
+        by_size: bool,
+        mean: Option<u32>,
+        env: &Env,
+    ) -> Result<Self, Invalid> {
+        let mean = mean_packet(mean, env)?;
+        Ok(Self { in_bytes, by_size, reciprocal: u64::MAX / u64::from(mean) })
+    }
+
+    /// The queue in mean packets (Q.32): packets, or bytes divided by the mean packet.
+    #[inline]
+    #[must_use]
+    pub fn queue(&self, standing: Standing) -> i64 {
+        if self.in_bytes {
+            let q = (u128::from(standing.bytes) * u128::from(self.reciprocal)) >> QUEUE_BITS;
+            q.min(u128::from(QUEUE_MOST)) as i64
+        } else {
+            i64::from(standing.packets) << QUEUE_BITS
+        }
+    }
+
+    /// The probability for one packet of `bytes` when `p` is that of a mean packet.
+    #[inline]
+    #[must_use]
+    pub fn scaled(&self, p: Probability, bytes: u32) -> Probability {
+        if self.by_size { self.shrunk(p, bytes) } else { p }
+    }
+
+    /// Whether probabilities are scaled with the size of the packet.
+    #[inline]
+    #[must_use]
+    pub fn by_size(&self) -> bool {
+        self.by_size
+    }
+
+    /// Whether the queue is measured in bytes.
+    #[inline]
+    #[must_use]
+    pub fn in_bytes(&self) -> bool {
+        self.in_bytes
+    }
+
+    /// `bytes` in mean packets (Q.32).
+    #[inline]
+    #[must_use]
+    pub fn packets(&self, bytes: u64) -> u64 {
+        ((u128::from(bytes) * u128::from(self.reciprocal)) >> QUEUE_BITS)
+            .min(u128::from(QUEUE_MOST)) as u64
+    }
+
+    #[inline]
+    fn shrunk(&self, p: Probability, bytes: u32) -> Probability {
+        let size = self.packets(u64::from(bytes));
+        Probability::clamped(((u128::from(p.0) * u128::from(size)) >> QUEUE_BITS) as i128)
+    }
+}
+
+/// The mean packet a discipline reckons with: its own parameter or, without one, the link's.
+pub(crate) fn mean_packet(own: Option<u32>, env: &Env) -> Result<u32, Invalid> {
+    let mean = own.unwrap_or(env.mean_packet);
+    if !(40..=65_535).contains(&mean) {
+        return Err(invalid(
+            "mean_packet",
+            mean,
+            "must be 40 to 65535 bytes, for example 500 or 1500",
+        ));
+    }
+    Ok(mean)
+}
+
+/// The instants k·`period`, k = 1, 2, ..., of a controller that samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Periodic {
+    next: Time,
+    period: u64,
+}
+
+impl Periodic {
+    /// Every `period`, which must not be zero; the first time at `period`.
+    #[must_use]
+    pub fn new(period: Time) -> Self {
+        let period = period.0.max(1);
+        Self { next: Time(period), period }
+    }
+
+    /// Whether an instant at or before `now` has not been taken yet.
+    #[inline]
+    #[must_use]
+    pub fn due(&self, now: Time) -> bool {
+        now >= self.next
+    }
+
+    /// Takes all instants up to and including `now`: the first of them and how many they are.
+    pub fn take(&mut self, now: Time) -> (Time, u64) {
+        if !self.due(now) {
+            return (self.next, 0);
+        }
+        let (first, n) = (self.next, (now.0 - self.next.0) / self.period + 1);
+        self.next = Time(first.0.saturating_add(n.saturating_mul(self.period)));
+        (first, n)
+    }
+
+    /// The distance between two instants.
+    #[must_use]
+    pub fn period(&self) -> Time {
+        Time(self.period)
+    }
+}
+
+/// A positive sampling frequency as a period in whole nanoseconds.
+pub(crate) fn period(field: &'static str, hertz: f64) -> Result<Time, Invalid> {
+    if !(1e-3..=1e6).contains(&hertz) {
+        return Err(invalid(field, hertz, "must be 0.001 to 1000000 Hz, for example 170"));
+    }
+    Ok(Time::from_secs_f64(1.0 / hertz))
+}
+
+/// `x` as `round(x·2^bits)`; an error unless `x` is a number from `low` to `high`.
+pub(crate) fn bounded(
+    field: &'static str,
+    x: f64,
+    low: f64,
+    high: f64,
+    bits: u32,
+) -> Result<i64, Invalid> {
+    if !(low..=high).contains(&x) {
+        return Err(invalid(field, x, format!("must be {low} to {high}")));
+    }
+    Ok(libm::round(libm::ldexp(x, bits as i32)) as i64)
+}

@@ -1,0 +1,248 @@
+//! The list of disciplines: one line each makes its module, its place in [`Config`](crate::Config)
+//! and its place in [`Qdisc`](crate::Qdisc).
+
+use alloc::string::{String, ToString};
+use core::fmt;
+use sojourn_base::Rate;
+
+/// What a discipline may know of the link it serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Env {
+    /// The link's rate.
+    pub rate: Rate,
+    /// The size in bytes of a typical packet on this link, 40 to 65535; it counts where a
+    /// discipline is not given a `mean_packet` of its own.
+    pub mean_packet: u32,
+}
+
+impl Env {
+    /// The rate in packets of `mean` bytes per second; for set-up.
+    #[must_use]
+    pub fn packets_per_second(&self, mean: u32) -> f64 {
+        self.rate.as_f64() / (8.0 * f64::from(mean))
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), Invalid> {
+        if self.rate.0 == 0 {
+            return Err(invalid("rate", self.rate, "the link's rate must be above zero"));
+        }
+        crate::fixed::mean_packet(None, self).map(|_| ())
+    }
+}
+
+/// A parameter that cannot be used: which, what it was, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// The parameter's name.
+    pub field: &'static str,
+    /// Its value as written.
+    pub value: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: {}", self.field, self.value, self.remedy)
+    }
+}
+
+impl core::error::Error for Invalid {}
+
+pub(crate) fn invalid(
+    field: &'static str,
+    value: impl fmt::Display,
+    remedy: impl Into<String>,
+) -> Invalid {
+    Invalid { field, value: value.to_string(), remedy: remedy.into() }
+}
+
+/// What every parameter struct can say.
+pub trait Parameters: Clone + Default {
+    /// Whether the discipline is a strict FIFO that drops and marks only in `enqueue`.
+    const DECIDES_AT_ENQUEUE: bool;
+
+    /// Whether the discipline can be built on such a link.
+    fn validate(&self, env: &Env) -> Result<(), Invalid>;
+}
+
+/// Calls the same method on whichever discipline it is.
+macro_rules! disciplines {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident;)+) => {
+        $(pub mod $module;)+
+
+        /// Which discipline, and its parameters. In a scenario: its name alone, or a table with
+        /// its name as `kind` and the parameters that differ from their defaults.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "schema", derive(serde::Serialize))]
+        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
+        pub enum Config {
+            $($(#[doc = $doc])+
+            #[cfg_attr(feature = "schema", serde(rename = $name))]
+            $variant($module::Params),)+
+        }
+
+        impl Config {
+            /// The names of all disciplines, in the order of the list.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// Name and one-line description of each discipline.
+            pub const DESCRIPTIONS: &'static [(&'static str, &'static str)] =
+                &[$(($name, concat!($($doc),+).trim_ascii())),+];
+
+            /// The discipline called `name`, with all parameters at their defaults.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant($module::Params::default())),)+
+                    _ => None,
+                }
+            }
+
+            /// The discipline's name.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                }
+            }
+
+            /// Whether the discipline can be built on a link like `env`.
+            pub fn validate(&self, env: &Env) -> Result<(), Invalid> {
+                env.validate()?;
+                match self {
+                    $(Self::$variant(params) => Parameters::validate(params, env),)+
+                }
+            }
+
+            /// Whether this is a strict FIFO that drops and marks only in `enqueue`, so that
+            /// departures may be worked out later than they happen (in order of time).
+            #[must_use]
+            pub fn decides_at_enqueue(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$module::Params as Parameters>::DECIDES_AT_ENQUEUE,)+
+                }
+            }
+        }
+
+        /// Any of the disciplines, dispatched by a `match`.
+        #[derive(Clone, Debug)]
+        pub enum Qdisc<P: Packet> {
+            $($(#[doc = $doc])+
+            $variant($module::Discipline<P>),)+
+        }
+
+        impl<P: Packet> Qdisc<P> {
+            /// Builds an empty queue. `coin` is its own random stream.
+            pub fn new(
+                config: &Config,
+                env: &Env,
+                coin: sojourn_base::Stream,
+            ) -> Result<Self, Invalid> {
+                config.validate(env)?;
+                Ok(match config {
+                    $(Config::$variant(params) =>
+                        Self::$variant($module::Discipline::new(params, env, coin)?),)+
+                })
+            }
+        }
+
+        impl<P: Packet> Discipline<P> for Qdisc<P> {
+            #[inline]
+            fn enqueue(
+                &mut self,
+                now: sojourn_base::Time,
+                packet: P,
+                sink: &mut impl Sink<P>,
+            ) -> Verdict {
+                match self { $(Self::$variant(q) => q.enqueue(now, packet, sink),)+ }
+            }
+            #[inline]
+            fn dequeue(
+                &mut self,
+                now: sojourn_base::Time,
+                sink: &mut impl Sink<P>,
+            ) -> Option<P> {
+                match self { $(Self::$variant(q) => q.dequeue(now, sink),)+ }
+            }
+            #[inline]
+            fn next_ready(&self, now: sojourn_base::Time) -> Option<sojourn_base::Time> {
+                match self { $(Self::$variant(q) => q.next_ready(now),)+ }
+            }
+            #[inline]
+            fn advance(&mut self, now: sojourn_base::Time) {
+                match self { $(Self::$variant(q) => q.advance(now),)+ }
+            }
+            #[inline]
+            fn peek(&self) -> Option<&P> {
+                match self { $(Self::$variant(q) => q.peek(),)+ }
+            }
+            #[inline]
+            fn packets(&self) -> u32 {
+                match self { $(Self::$variant(q) => q.packets(),)+ }
+            }
+            #[inline]
+            fn bytes(&self) -> u64 {
+                match self { $(Self::$variant(q) => q.bytes(),)+ }
+            }
+            #[inline]
+            fn counters(&self) -> &Counters {
+                match self { $(Self::$variant(q) => q.counters(),)+ }
+            }
+            fn probability(&self) -> f64 {
+                match self { $(Self::$variant(q) => q.probability(),)+ }
+            }
+        }
+
+        /// Reading a discipline from a scenario, and its schema.
+        #[cfg(feature = "schema")]
+        mod text {
+            use super::{Config, $($module),+};
+
+            /// The long form.
+            #[derive(serde::Deserialize, schemars::JsonSchema)]
+            #[serde(tag = "kind")]
+            enum Table {
+                $($(#[doc = $doc])+
+                #[serde(rename = $name)]
+                $variant($module::Params),)+
+            }
+
+            struct Visitor;
+            impl<'de> serde::de::Visitor<'de> for Visitor {
+                type Value = Config;
+                fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    f.write_str("the name of a queue discipline, or a table with its `kind`")
+                }
+                fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Config, E> {
+                    Config::named(name).ok_or_else(|| E::unknown_variant(name, Config::NAMES))
+                }
+                fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Config, M::Error> {
+                    let table = <Table as serde::Deserialize>::deserialize(
+                        serde::de::value::MapAccessDeserializer::new(map),
+                    )?;
+                    Ok(match table { $(Table::$variant(params) => Config::$variant(params),)+ })
+                }
+            }
+
+            impl<'de> serde::Deserialize<'de> for Config {
+                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                    d.deserialize_any(Visitor)
+                }
+            }
+
+            impl schemars::JsonSchema for Config {
+                fn schema_name() -> alloc::borrow::Cow<'static, str> {
+                    "QueueDiscipline".into()
+                }
+                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                    let table = Table::json_schema(generator);
+                    schemars::json_schema!({
+                        "description": "A queue discipline: its name, or a table with `kind` and parameters.",
+                        "anyOf": [{ "type": "string", "enum": Config::NAMES }, table],
+                    })
+                }
+            }
+        }
+    };
+}

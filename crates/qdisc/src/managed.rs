@@ -1,0 +1,162 @@
+//! A FIFO whose arrivals are dropped or marked by a control law: what RED, ARED, PI and REM have
+//! in common. The law knows queue lengths and probabilities; this file knows packets and ECN.
+
+use crate::{
+    Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Packet, Parameters, Sink, Standing,
+    Verdict, list::invalid,
+};
+use sojourn_base::{Stream, Time};
+
+/// The limit in packets of a managed queue that names none: so large that the law decides.
+pub const LIMIT: u32 = 1_000_000;
+
+/// What a law says of an arriving packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Let it pass.
+    Pass,
+    /// Signal congestion with it: mark it if ECN allows, else drop it.
+    Notify,
+    /// Drop it, ECN or not.
+    Drop,
+}
+
+/// The parameters every law shares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// Most packets in the queue.
+    pub limit: u32,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    pub ecn: bool,
+}
+
+impl Common {
+    pub(crate) fn validate(&self) -> Result<(), Invalid> {
+        packet_limit(self.limit)
+    }
+}
+
+pub(crate) fn packet_limit(limit: u32) -> Result<(), Invalid> {
+    if limit == 0 || limit > crate::ring::MOST {
+        return Err(invalid("limit", limit, "must be 1 to 67108864 packets"));
+    }
+    Ok(())
+}
+
+/// A control law. Calls come in order of time, and `advance` comes before every other with the
+/// same `now` and the queue as it stood before.
+pub trait Law: Sized {
+    /// What a scenario says of it.
+    type Params: Parameters;
+
+    /// The parameters that the law does not look at itself.
+    fn common(params: &Self::Params) -> Common;
+    /// The law at the start of a run.
+    fn new(params: &Self::Params, env: &Env) -> Result<Self, Invalid>;
+    /// Runs what is due at or before `now`; `queue` has not changed since the previous call.
+    #[inline]
+    fn advance(&mut self, now: Time, queue: Standing) {
+        let _ = (now, queue);
+    }
+    /// A packet of `bytes` arrives and finds `queue` before it.
+    fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal;
+    /// The packet that arrived last was dropped because the queue was full.
+    #[inline]
+    fn overflowed(&mut self) {}
+    /// A packet of `bytes` leaves `queue` behind; its transmission starts now.
+    #[inline]
+    fn departure(&mut self, now: Time, bytes: u32, queue: Standing) {
+        let _ = (now, bytes, queue);
+    }
+    /// The probability for a packet of mean size, for probes.
+    fn probability(&self) -> f64;
+}
+
+/// A FIFO under the law `L`.
+#[derive(Clone, Debug)]
+pub struct Managed<P: Packet, L> {
+    law: L,
+    coin: Stream,
+    ecn: bool,
+    fifo: Fifo<P>,
+}
+
+impl<P: Packet, L: Law> Managed<P, L> {
+    /// An empty queue.
+    pub fn new(params: &L::Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
+        let common = L::common(params);
+        common.validate()?;
+        let law = L::new(params, env)?;
+        Ok(Self { law, coin, ecn: common.ecn, fifo: Fifo::new(common.limit, u64::MAX) })
+    }
+
+    /// The law and its state.
+    #[must_use]
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+}
+
+impl<P: Packet, L: Law> Discipline<P> for Managed<P, L> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
+        let queue = self.fifo.standing();
+        self.law.advance(now, queue);
+        let bytes = packet.bytes();
+        let signal = self.law.arrival(now, bytes, queue, &mut self.coin);
+        let mark = match signal {
+            Signal::Pass => false,
+            Signal::Notify if self.ecn => match packet.ecn() {
+                Ecn::NotEct => return self.fifo.refuse(now, packet, DropReason::Early, sink),
+                Ecn::Ect0 | Ecn::Ect1 => true,
+                // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
+                Ecn::Ce => false,
+            },
+            Signal::Notify | Signal::Drop => {
+                return self.fifo.refuse(now, packet, DropReason::Early, sink);
+            }
+        };
+        if !self.fifo.fits(bytes) {
+            self.law.overflowed();
+            return self.fifo.refuse(now, packet, DropReason::Overflow, sink);
+        }
+        if mark { self.fifo.accept_marked(packet) } else { self.fifo.accept(packet) }
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, _: &mut impl Sink<P>) -> Option<P> {
+        self.law.advance(now, self.fifo.standing());
+        let packet = self.fifo.take()?;
+        self.law.departure(now, packet.bytes(), self.fifo.standing());
+        Some(packet)
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        self.law.advance(now, self.fifo.standing());
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<&P> {
+        self.fifo.peek()
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.fifo.standing().packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.fifo.standing().bytes
+    }
+
+    #[inline]
+    fn counters(&self) -> &Counters {
+        self.fifo.counters()
+    }
+
+    fn probability(&self) -> f64 {
+        self.law.probability()
+    }
+}

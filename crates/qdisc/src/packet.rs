@@ -1,0 +1,113 @@
+//! What a queue discipline sees of a packet, and the interface every discipline has.
+
+use crate::Counters;
+use sojourn_base::Time;
+
+/// The two ECN bits of the IP header, with their values on the wire (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The sender does not take part.
+    #[default]
+    NotEct = 0,
+    /// ECN-capable, codepoint 01 (RFC 9331 uses it to name L4S traffic).
+    Ect1 = 1,
+    /// ECN-capable, codepoint 10.
+    Ect0 = 2,
+    /// Congestion experienced.
+    Ce = 3,
+}
+
+impl Ecn {
+    /// The codepoint in the lowest two bits of `bits`.
+    #[inline]
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        match bits & 3 {
+            0 => Self::NotEct,
+            1 => Self::Ect1,
+            2 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+
+    /// Whether the transport takes part in ECN: anything but [`Ecn::NotEct`].
+    #[inline]
+    #[must_use]
+    pub const fn capable(self) -> bool {
+        !matches!(self, Self::NotEct)
+    }
+}
+
+/// A packet as a queue sees it: the simulator's few words or the router's handle to a buffer.
+/// Copying must be cheap.
+pub trait Packet: Copy {
+    /// Length of the IP packet in bytes, headers included.
+    fn bytes(&self) -> u32;
+    /// Its ECN field.
+    fn ecn(&self) -> Ecn;
+    /// Sets the ECN field to [`Ecn::Ce`]; called only on a packet that is ECT.
+    fn set_ce(&mut self);
+    /// A hash of the flow the packet belongs to, for disciplines that keep flows apart.
+    fn flow_hash(&self) -> u32;
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// A limit was reached.
+    Overflow,
+    /// The discipline's own decision.
+    Early,
+}
+
+/// What became of the packet that was offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is in the queue, unchanged.
+    Queued,
+    /// It is in the queue and was set to CE on the way in.
+    Marked,
+    /// It was dropped and has been given to the sink.
+    Dropped(DropReason),
+}
+
+/// Where every dropped packet goes, be it the one offered or another.
+pub trait Sink<P> {
+    /// `packet` was dropped at `now`.
+    fn dropped(&mut self, now: Time, packet: P, reason: DropReason);
+}
+
+/// Lets every dropped packet vanish; the counters still know of it.
+impl<P> Sink<P> for () {
+    #[inline]
+    fn dropped(&mut self, _: Time, _: P, _: DropReason) {}
+}
+
+/// A queue discipline. Calls must come in order of time; what is due at `now` runs first.
+pub trait Discipline<P: Packet> {
+    /// Offers a packet.
+    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict;
+    /// Takes the next packet for transmission, at the instant its transmission starts.
+    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P>;
+    /// The earliest instant, not before `now`, at which `dequeue` would give a packet if nothing
+    /// else arrived; `None` if the queue is empty.
+    #[inline]
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        if self.packets() == 0 { None } else { Some(now) }
+    }
+    /// Runs what is due up to and including `now`. The other calls do so themselves: this is for
+    /// a probe that wants to see the state at `now`, and changes no decision.
+    fn advance(&mut self, now: Time);
+    /// The packet `dequeue` would give next, where that is known beforehand.
+    fn peek(&self) -> Option<&P>;
+    /// Packets standing, without the one in service.
+    fn packets(&self) -> u32;
+    /// Bytes standing, without the packet in service.
+    fn bytes(&self) -> u64;
+    /// What has passed so far.
+    fn counters(&self) -> &Counters;
+    /// The probability with which a packet of mean size would now be dropped or marked; 0 where
+    /// the discipline has none. For probes.
+    fn probability(&self) -> f64;
+}
