@@ -3,15 +3,23 @@
 //! - [`Histogram`] and [`CoarseHistogram`]: distributions with a bounded relative error, filled
 //!   on the packet path.
 //! - [`Summary`] and its parts: the JSON document that every engine returns.
+//! - [`Recorder`]: full records on request, as Parquet tables and packet captures.
 //!
 //! Everything here but two fields of wall-clock time depends only on the scenario and the seed.
 #![forbid(unsafe_code)]
 
 mod histogram;
+pub mod pcapng;
 mod summary;
+mod tables;
 
 pub use histogram::{CoarseHistogram, Histogram};
 pub use summary::{
     Distribution, FlowSummary, GroupSummary, Imbalance, LinkCounts, LinkSummary, Quantiles,
     Summary, jain, rate_bps, ratio,
+};
+pub use tables::{
+    CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,
+    LinkId, Names, Outcome, PacketCountRow, QueueRow, RecordError, Recorder, Row, TableSchema,
+    TraceRow, TransferRow, Written, table_schemas,
 };

@@ -1,0 +1,153 @@
+//! One Parquet file: rows in, a finished file out.
+
+use super::cell::{ColumnBuffer, ColumnKind, Names, Texts};
+use super::error::RecordError;
+use super::rows::Row;
+use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
+use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnPath, Type};
+use std::fs::File;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A table's file while it is being written, under a temporary name. Dropping it unfinished
+/// removes it.
+pub struct TableFile<R: Row> {
+    path: PathBuf,
+    partial: PathBuf,
+    writer: Option<SerializedFileWriter<File>>,
+    texts: Texts,
+    buffer: ColumnBuffer,
+    rows: u64,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> TableFile<R> {
+    /// Begins the file of table `R` in `directory`.
+    pub fn create(directory: &Path, names: &Names) -> std::result::Result<Self, RecordError> {
+        let path = directory.join(format!("{}.parquet", R::NAME));
+        let partial = partial(&path);
+        let writer =
+            File::create(&partial).map_err(|e| RecordError::new(&path, e)).and_then(|file| {
+                let schema = Arc::new(schema::<R>().map_err(|e| problem(&path, e))?);
+                SerializedFileWriter::new(file, schema, Arc::new(properties::<R>()))
+                    .map_err(|e| problem(&path, e))
+            })?;
+        Ok(Self {
+            path,
+            partial,
+            writer: Some(writer),
+            texts: Texts::new(names),
+            buffer: ColumnBuffer::default(),
+            rows: 0,
+            row: PhantomData,
+        })
+    }
+
+    /// Writes `batches` as one row group.
+    pub fn write(&mut self, batches: &[Vec<R>]) -> std::result::Result<(), RecordError> {
+        self.rows += batches.iter().map(|rows| rows.len() as u64).sum::<u64>();
+        self.write_group(batches).map_err(|e| problem(&self.path, e))
+    }
+
+    fn write_group(&mut self, batches: &[Vec<R>]) -> Result<()> {
+        let writer = self.writer.as_mut().expect("only finish takes the writer");
+        let mut group = writer.next_row_group()?;
+        for column in R::COLUMNS {
+            let mut chunk = group.next_column()?.expect("the schema has all columns");
+            for rows in batches {
+                let buffer = &mut self.buffer;
+                buffer.clear();
+                (column.fill)(rows, &self.texts, buffer);
+                let present = column.optional.then_some(buffer.present.as_slice());
+                match column.kind {
+                    ColumnKind::Float => {
+                        chunk.typed::<DoubleType>().write_batch(&buffer.floats, present, None)?
+                    }
+                    ColumnKind::Integer => {
+                        chunk.typed::<Int64Type>().write_batch(&buffer.integers, present, None)?
+                    }
+                    ColumnKind::Text => {
+                        chunk.typed::<ByteArrayType>().write_batch(&buffer.texts, present, None)?
+                    }
+                };
+            }
+            chunk.close()?;
+        }
+        group.close()?;
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name. Returns its path and its number of rows.
+    pub fn finish(mut self) -> std::result::Result<(PathBuf, u64), RecordError> {
+        let writer = self.writer.take().expect("finish is called once");
+        writer.close().map_err(|e| problem(&self.path, e))?;
+        std::fs::rename(&self.partial, &self.path).map_err(|e| RecordError::new(&self.path, e))?;
+        Ok((self.path.clone(), self.rows))
+    }
+}
+
+impl<R: Row> Drop for TableFile<R> {
+    fn drop(&mut self) {
+        // After a rename there is nothing under this name.
+        let _ = std::fs::remove_file(&self.partial);
+    }
+}
+
+/// The name of `path` until it is complete.
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+fn problem(path: &Path, error: ParquetError) -> RecordError {
+    match error {
+        ParquetError::External(cause) => RecordError::new(path, cause),
+        other => RecordError::new(path, other),
+    }
+}
+
+fn schema<R: Row>() -> Result<Type> {
+    let column = |c: &super::Column<R>| {
+        let (physical, converted) = match c.kind {
+            ColumnKind::Float => (Physical::DOUBLE, ConvertedType::NONE),
+            ColumnKind::Integer => (Physical::INT64, ConvertedType::NONE),
+            ColumnKind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        };
+        let repetition = if c.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+        Type::primitive_type_builder(c.name, physical)
+            .with_converted_type(converted)
+            .with_repetition(repetition)
+            .build()
+            .map(Arc::new)
+    };
+    let fields = R::COLUMNS.iter().map(column).collect::<Result<_>>()?;
+    Type::group_type_builder(R::NAME).with_fields(fields).build()
+}
+
+/// Names and outcomes are few: a dictionary. Numbers rarely repeat: differences in as few bits as
+/// they need for integers, plain for floats, and Snappy over all.
+fn properties<R: Row>() -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_created_by("sojourn".to_owned())
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true);
+    for column in R::COLUMNS {
+        let path = ColumnPath::from(column.name);
+        properties = match column.kind {
+            ColumnKind::Text => properties.set_column_dictionary_enabled(path, true),
+            ColumnKind::Integer => {
+                properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
+            ColumnKind::Float => properties.set_column_encoding(path, Encoding::PLAIN),
+        };
+    }
+    properties.build()
+}

@@ -1,0 +1,161 @@
+//! Where an engine puts its records.
+
+use super::capture::Capture;
+use super::cell::Names;
+use super::error::RecordError;
+use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, Row, TraceRow, TransferRow};
+use super::writer::{BATCH, Table, Writer};
+use crate::pcapng;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Takes the records of one run, or ignores them.
+///
+/// The caller makes it, the engine names links, groups and flows ([`begin`](Self::begin)), opens
+/// the tables and captures that the scenario asks for and pushes rows and packets, and the caller
+/// ends it with [`finish`](Self::finish). A failure to write never disturbs the run: it is kept
+/// and returned by `finish`. Dropped without `finish`, it leaves no files.
+#[derive(Default)]
+pub struct Recorder {
+    tables: Tables,
+    captures: Vec<Capture>,
+    directory: Option<PathBuf>,
+    names: Arc<Names>,
+    errors: Vec<RecordError>,
+}
+
+/// A file that is complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its path.
+    pub path: PathBuf,
+    /// Rows of a table, packets of a capture.
+    pub rows: u64,
+}
+
+/// An open packet capture of a [`Recorder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CaptureId(usize);
+
+impl Recorder {
+    /// A recorder that ignores everything.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A recorder that writes into `directory`, which is created if need be.
+    ///
+    /// # Errors
+    /// If the directory cannot be made or nothing can be written in it: better now than after an
+    /// hour of simulation.
+    pub fn to_directory(directory: impl Into<PathBuf>) -> Result<Self, RecordError> {
+        let directory = directory.into();
+        let error = |e| RecordError::new(&directory, e);
+        std::fs::create_dir_all(&directory).map_err(error)?;
+        let probe = directory.join(".sojourn.partial");
+        File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(error)?;
+        Ok(Self { directory: Some(directory), ..Self::default() })
+    }
+
+    /// Says what the identifiers in rows stand for. Before any [`open`](Self::open).
+    pub fn begin(&mut self, names: Names) {
+        self.names = Arc::new(names);
+    }
+
+    /// Opens the table of `R`: from now on its rows are recorded. A table without rows becomes a
+    /// file without rows.
+    pub fn open<R: Row>(&mut self) {
+        if let Some(directory) = &self.directory
+            && R::table(&mut self.tables).writer.is_none()
+        {
+            match Writer::start(directory, Arc::clone(&self.names)) {
+                Ok(writer) => {
+                    *R::table(&mut self.tables) =
+                        Table { rows: Vec::with_capacity(BATCH), writer: Some(writer) };
+                }
+                Err(error) => self.errors.push(error),
+            }
+        }
+    }
+
+    /// Whether the table of `R` is open, so that rows are worth making.
+    #[must_use]
+    #[inline]
+    pub fn wants<R: Row>(&mut self) -> bool {
+        R::table(&mut self.tables).rows.capacity() > 0
+    }
+
+    /// Adds a row to its table; ignores it if the table is not open. Waits if the disk is so slow
+    /// that all buffers are full.
+    #[inline]
+    pub fn push<R: Row>(&mut self, row: R) {
+        let table = R::table(&mut self.tables);
+        if table.rows.capacity() > 0 {
+            table.rows.push(row);
+            if table.rows.len() == BATCH {
+                table.flush();
+            }
+        }
+    }
+
+    /// Opens the capture `NAME.pcapng` of a link. `None` if this recorder ignores everything or
+    /// the file cannot be made.
+    pub fn open_capture(&mut self, link: &str, content: pcapng::Content) -> Option<CaptureId> {
+        let directory = self.directory.as_ref()?;
+        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        let file: String = link.chars().map(safe).collect();
+        match Capture::create(directory.join(format!("{file}.pcapng")), link, content) {
+            Ok(capture) => self.captures.push(capture),
+            Err(error) => {
+                self.errors.push(error);
+                return None;
+            }
+        }
+        Some(CaptureId(self.captures.len() - 1))
+    }
+
+    /// Adds a packet to a capture.
+    pub fn capture(&mut self, id: CaptureId, packet: &pcapng::Packet<'_>) {
+        self.captures[id.0].add(packet);
+    }
+
+    /// Writes what is left and gives the files their names. All files that can be completed are,
+    /// even if others fail.
+    ///
+    /// # Errors
+    /// The first failure since the recorder was made.
+    pub fn finish(mut self) -> Result<Vec<Written>, RecordError> {
+        let mut written = Vec::new();
+        let mut errors = std::mem::take(&mut self.errors);
+        let mut keep = |result: Option<Result<Written, RecordError>>| match result {
+            Some(Ok(file)) => written.push(file),
+            Some(Err(error)) => errors.push(error),
+            None => {}
+        };
+        let tables = &mut self.tables;
+        keep(tables.queues.finish());
+        keep(tables.packet_counts.finish());
+        keep(tables.traces.finish());
+        keep(tables.exchanges.finish());
+        keep(tables.transfers.finish());
+        keep(tables.flows.finish());
+        for capture in self.captures.drain(..) {
+            keep(Some(capture.finish()));
+        }
+        errors.into_iter().next().map_or(Ok(written), Err)
+    }
+}
+
+/// The tables of a recorder.
+#[doc(hidden)]
+#[derive(Default)]
+pub struct Tables {
+    pub(super) queues: Table<QueueRow>,
+    pub(super) packet_counts: Table<PacketCountRow>,
+    pub(super) traces: Table<TraceRow>,
+    pub(super) exchanges: Table<ExchangeRow>,
+    pub(super) transfers: Table<TransferRow>,
+    pub(super) flows: Table<FlowRow>,
+}

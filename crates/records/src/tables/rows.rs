@@ -1,0 +1,253 @@
+//! The tables: one struct per table, one field per column.
+
+use super::cell::{Cell, Column, ColumnKind, FlowId, GroupId, LinkId, Outcome};
+use super::recorder::Tables;
+use super::writer::Table;
+use crate::FlowSummary;
+use sojourn_base::Time;
+
+/// A row of one of the tables below.
+pub trait Row: Copy + Send + Sized + 'static + Slot {
+    /// The table's name; its file is `NAME.parquet`.
+    const NAME: &'static str;
+    /// Its columns in the order of the file.
+    const COLUMNS: &'static [Column<Self>];
+}
+
+/// Where a recorder keeps the table of this row. Implemented in this crate only.
+#[doc(hidden)]
+pub trait Slot: Sized {
+    fn table(tables: &mut Tables) -> &mut Table<Self>;
+}
+
+/// A table's schema, without its Rust type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableSchema {
+    /// The table's name.
+    pub name: &'static str,
+    /// For each column its name, kind, whether it may be null, and its meaning with the unit.
+    pub columns: Vec<(&'static str, ColumnKind, bool, &'static str)>,
+}
+
+macro_rules! tables {
+    ($(
+        $(#[$outer:meta])*
+        $slot:ident: $row:ident {
+            $($(#[doc = $about:literal])+ $field:ident: $type:ty,)*
+        }
+    )*) => {
+        $(
+            $(#[$outer])*
+            #[derive(Clone, Copy, Debug, PartialEq)]
+            pub struct $row {
+                $($(#[doc = $about])+ pub $field: $type,)*
+            }
+
+            impl Row for $row {
+                const NAME: &'static str = stringify!($slot);
+                const COLUMNS: &'static [Column<Self>] = &[$(Column {
+                    name: stringify!($field),
+                    about: concat!($($about),+).trim_ascii(),
+                    kind: <$type as Cell>::KIND,
+                    optional: <$type as Cell>::OPTIONAL,
+                    fill: |rows, texts, out| {
+                        for row in rows {
+                            row.$field.put(texts, out);
+                        }
+                    },
+                }),*];
+            }
+
+            impl Slot for $row {
+                #[inline(always)]
+                fn table(tables: &mut Tables) -> &mut Table<Self> {
+                    &mut tables.$slot
+                }
+            }
+        )*
+
+        /// The schemas of all tables.
+        #[must_use]
+        pub fn table_schemas() -> Vec<TableSchema> {
+            vec![$(TableSchema {
+                name: $row::NAME,
+                columns: $row::COLUMNS
+                    .iter()
+                    .map(|c| (c.name, c.kind, c.optional, c.about))
+                    .collect(),
+            }),*]
+        }
+    };
+}
+
+tables! {
+    /// A link's queue at one sampling instant, with what happened since the one before.
+    queues: QueueRow {
+        /// The sampling instant, in seconds since the start of the run.
+        time_s: Time,
+        /// The link.
+        link: LinkId,
+        /// Packets in the queue at that instant, without the one in transmission.
+        packets: u64,
+        /// Bytes in the queue at that instant, without the packet in transmission.
+        bytes: u64,
+        /// The discipline's probability of dropping or marking at that instant, 0 to 1.
+        probability: f64,
+        /// Packets that entered the queue in the interval.
+        entered: u64,
+        /// Packets dropped in the interval, for any reason.
+        dropped: u64,
+        /// Packets marked CE in the interval.
+        marked: u64,
+        /// Packets whose transmission began in the interval.
+        dequeued: u64,
+        /// Bytes of those packets.
+        dequeued_bytes: u64,
+    }
+
+    /// Arrivals at a link in one short interval. Intervals without arrivals have no row.
+    packet_counts: PacketCountRow {
+        /// Start of the interval, in seconds since the start of the run.
+        time_s: Time,
+        /// The link.
+        link: LinkId,
+        /// Packets offered to the link's queue.
+        packets: u64,
+        /// Their bytes.
+        bytes: u64,
+    }
+
+    /// The state of a chosen flow's sender when it changed.
+    traces: TraceRow {
+        /// The instant, in seconds since the start of the run.
+        time_s: Time,
+        /// The flow, as `group.index`.
+        flow: FlowId,
+        /// Congestion window in bytes.
+        cwnd_bytes: u64,
+        /// Slow-start threshold in bytes; null before the first congestion event.
+        ssthresh_bytes: Option<u64>,
+        /// Smoothed round-trip time in seconds; null before the first sample.
+        srtt_s: Option<Time>,
+        /// Bytes sent and not known to have arrived.
+        in_flight_bytes: u64,
+    }
+
+    /// One request of a web user and its response.
+    exchanges: ExchangeRow {
+        /// The traffic group.
+        group: GroupId,
+        /// The user's number in the group, from 0.
+        user: u32,
+        /// First SYN of the connection, or the request on an open one, in seconds since the start
+        /// of the run.
+        started_s: Time,
+        /// Arrival of the first byte of the response, likewise; null if there was none.
+        first_byte_s: Option<Time>,
+        /// Arrival of the last byte of the response, likewise; null if there was none.
+        finished_s: Option<Time>,
+        /// Size of the request in bytes.
+        request_bytes: u64,
+        /// Size of the whole response in bytes.
+        response_bytes: u64,
+        /// From start to finish in seconds; null unless it finished.
+        response_time_s: Option<Time>,
+        /// Expiries of the retransmission timer, both ends.
+        timeouts: u32,
+        /// Segments sent again, both ends.
+        retransmissions: u32,
+        /// SYN and SYN-ACK segments sent again.
+        syn_retries: u32,
+        /// `finished`, `censored` (the run ended first) or `failed` (the connection gave up).
+        outcome: Outcome,
+    }
+
+    /// One finite transfer.
+    transfers: TransferRow {
+        /// The traffic group.
+        group: GroupId,
+        /// The transfer's number in the group, from 0, in the order of arrival.
+        index: u64,
+        /// First SYN of the connection, in seconds since the start of the run.
+        started_s: Time,
+        /// Arrival of the last byte, likewise; null if it did not.
+        finished_s: Option<Time>,
+        /// Size in bytes.
+        bytes: u64,
+        /// From start to finish in seconds; null unless it finished.
+        duration_s: Option<Time>,
+        /// Expiries of the retransmission timer.
+        timeouts: u32,
+        /// Segments sent again.
+        retransmissions: u32,
+        /// SYN and SYN-ACK segments sent again.
+        syn_retries: u32,
+        /// `finished`, `censored` (the run ended first) or `failed` (the connection gave up).
+        outcome: Outcome,
+    }
+
+    /// One flow over the whole measuring window: the summary's per-flow part as a table.
+    flows: FlowRow {
+        /// The traffic group.
+        group: GroupId,
+        /// The flow's number in the group, from 0.
+        index: u64,
+        /// Bytes that reached its application, as bits per second.
+        goodput_bps: Option<f64>,
+        /// Mean one-way delay of its data packets in seconds.
+        delay_s: Option<f64>,
+        /// Mean absolute difference of successive one-way delays in seconds.
+        jitter_s: Option<f64>,
+        /// Dropped packets as a fraction of those sent, 0 to 1.
+        loss: Option<f64>,
+        /// Segments sent again.
+        retransmissions: u64,
+        /// Expiries of the retransmission timer.
+        timeouts: u64,
+        /// Median of the measured round-trip times in seconds.
+        rtt_p50_s: Option<f64>,
+        /// 90 % of the measured round-trip times are no larger, in seconds.
+        rtt_p90_s: Option<f64>,
+        /// 99 % of the measured round-trip times are no larger, in seconds.
+        rtt_p99_s: Option<f64>,
+    }
+}
+
+impl FlowRow {
+    /// The row of `flow`, whose group is `group`.
+    #[must_use]
+    pub const fn new(group: GroupId, flow: &FlowSummary) -> Self {
+        Self {
+            group,
+            index: flow.index,
+            goodput_bps: flow.goodput_bps,
+            delay_s: flow.delay_s,
+            jitter_s: flow.jitter_s,
+            loss: flow.loss,
+            retransmissions: flow.retransmissions,
+            timeouts: flow.timeouts,
+            rtt_p50_s: flow.rtt_s.p50,
+            rtt_p90_s: flow.rtt_s.p90,
+            rtt_p99_s: flow.rtt_s.p99,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_meaning_and_times_carry_their_unit() {
+        let schemas = table_schemas();
+        let names: Vec<_> = schemas.iter().map(|s| s.name).collect();
+        assert_eq!(names, ["queues", "packet_counts", "traces", "exchanges", "transfers", "flows"]);
+        for schema in schemas {
+            for (name, _, _, about) in schema.columns {
+                assert!(about.ends_with('.'), "{}.{name}: {about:?}", schema.name);
+                let seconds = about.contains("seconds") || about.contains("likewise");
+                assert!(!name.ends_with("_s") || seconds, "{}.{name}: {about}", schema.name);
+            }
+        }
+    }
+}
