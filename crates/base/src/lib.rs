@@ -5,8 +5,10 @@
 #![no_std]
 extern crate alloc;
 
+mod ecn;
 mod random;
 mod units;
 
+pub use ecn::Ecn;
 pub use random::{Kind, Stream};
 pub use units::{ParseError, Rate, Size, Time};
