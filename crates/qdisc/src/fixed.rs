@@ -3,19 +3,19 @@
 //! | quantity | type | format | range |
 //! | --- | --- | --- | --- |
 //! | probability, and gains per packet | `u64`, `i64` | Q.60: 60 fraction bits | 0 to 1; gains below 4 |
-//! | queue length, in mean packets | `i64` | Q.32: 32 fraction bits | 0 to 2³⁰, saturating |
+//! | queue length, in mean packets | `i64` | Q.36: 36 fraction bits | 0 to 2²⁶, saturating |
 //!
-//! A product of the two has 92 fraction bits and is formed in 128 bits.
+//! A product of the two has 96 fraction bits and is formed in 128 bits.
 
 use crate::{Env, Invalid, Standing, list::invalid};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of a queue length.
-pub(crate) const QUEUE_BITS: u32 = 32;
+pub(crate) const QUEUE_BITS: u32 = 36;
 
-/// Longest queue that is told apart: 2³⁰ mean packets.
-const QUEUE_MOST: u64 = 1 << (30 + QUEUE_BITS);
+/// Longest queue that is told apart: 2²⁶ mean packets.
+const QUEUE_MOST: u64 = 1 << (26 + QUEUE_BITS);
 
 /// A probability with 60 fraction bits, from 0 to 1 inclusive; one step is 8.7e-19.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,7 +82,8 @@ impl Probability {
 pub struct Measure {
     in_bytes: bool,
     by_size: bool,
-    /// 2⁶⁴ divided by the mean packet, rounded down: at most 2⁻⁴⁸ below the truth, relatively.
+    /// 2⁶⁴ divided by the mean packet, rounded up, so that whole mean packets come out whole; at
+    /// most 2⁻⁴⁸ above the truth, relatively.
     reciprocal: u64,
 }
 
@@ -95,15 +96,15 @@ impl Measure {
         env: &Env,
     ) -> Result<Self, Invalid> {
         let mean = mean_packet(mean, env)?;
-        Ok(Self { in_bytes, by_size, reciprocal: u64::MAX / u64::from(mean) })
+        Ok(Self { in_bytes, by_size, reciprocal: u64::MAX / u64::from(mean) + 1 })
     }
 
-    /// The queue in mean packets (Q.32): packets, or bytes divided by the mean packet.
+    /// The queue in mean packets (Q.36): packets, or bytes divided by the mean packet.
     #[inline]
     #[must_use]
     pub fn queue(&self, standing: Standing) -> i64 {
         if self.in_bytes {
-            let q = (u128::from(standing.bytes) * u128::from(self.reciprocal)) >> QUEUE_BITS;
+            let q = (u128::from(standing.bytes) * u128::from(self.reciprocal)) >> (64 - QUEUE_BITS);
             q.min(u128::from(QUEUE_MOST)) as i64
         } else {
             i64::from(standing.packets) << QUEUE_BITS
@@ -131,11 +132,11 @@ impl Measure {
         self.in_bytes
     }
 
-    /// `bytes` in mean packets (Q.32).
+    /// `bytes` in mean packets (Q.36).
     #[inline]
     #[must_use]
     pub fn packets(&self, bytes: u64) -> u64 {
-        ((u128::from(bytes) * u128::from(self.reciprocal)) >> QUEUE_BITS)
+        ((u128::from(bytes) * u128::from(self.reciprocal)) >> (64 - QUEUE_BITS))
             .min(u128::from(QUEUE_MOST)) as u64
     }
 

@@ -19,6 +19,7 @@ mod fifo;
 mod fixed;
 pub mod managed;
 mod packet;
+mod power;
 mod ring;
 #[macro_use]
 mod list;
@@ -31,6 +32,12 @@ pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
 disciplines! {
     /// First come, first served, with a limit in packets, bytes or time.
     Droptail = "droptail" in droptail;
+    /// Random early detection, Floyd and Jacobson (1993), gentle or not.
+    Red = "red" in red;
+    /// Adaptive RED, Floyd, Gummadi and Shenker (2001): RED that adapts its `max_p`.
+    Ared = "ared" in ared;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi = "pi" in pi;
+    /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
+    Rem = "rem" in rem;
 }

@@ -14,7 +14,7 @@
 //!
 //! # Differences from the source
 //!
-//! 1. Integers: gains and `p` in Q.60, the queue in Q.32. With the queue in packets the state is
+//! 1. Integers: gains and `p` in Q.60, the queue in Q.36. With the queue in packets the state is
 //!    exact for the gains as rounded.
 //! 2. The *state* is clamped at every instant, so it cannot wind up.
 //! 3. The queue before the first instant counts as that at the first instant: no step from zero.
@@ -89,7 +89,7 @@ pub struct Constants {
     pub a: i64,
     /// `a − b` in Q.60: the exact difference of the two rounded gains.
     pub difference: i64,
-    /// `qref` in Q.32.
+    /// `qref` in Q.36.
     pub qref: i64,
 }
 
@@ -126,7 +126,7 @@ impl Constants {
     }
 
     /// The probability after one instant: before it `p`, the queue now and one instant ago in
-    /// mean packets (Q.32).
+    /// mean packets (Q.36).
     #[inline]
     #[must_use]
     pub fn step(&self, p: Probability, queue: i64, previous: i64) -> Probability {
@@ -151,7 +151,7 @@ impl Constants {
 pub struct State {
     /// The probability in force.
     pub probability: Probability,
-    /// The queue at the last instant, Q.32; none before the first.
+    /// The queue at the last instant, Q.36; none before the first.
     pub previous: Option<i64>,
     /// When to sample.
     pub clock: Periodic,

@@ -1,0 +1,349 @@
+//! RED: random early detection, Floyd and Jacobson, "Random early detection gateways for
+//! congestion avoidance", IEEE/ACM Transactions on Networking 1(4), 1993; *gentle* after Floyd's
+//! note of 2000.
+//!
+//! Every arrival moves an average of the queue by the fraction `wq` towards the queue it finds.
+//! Below `min_th` nothing happens; from `min_th` to `max_th` the probability p_b rises from 0 to
+//! `max_p`; above, everything is dropped, or, if gentle, p_b rises from `max_p` to 1 at twice
+//! `max_th` first. The probability of an arrival is p_b/(1 − count·p_b) with `count` the packets
+//! that passed since the last one hit, so that gaps between hits are uniform on 1..1/p_b.
+//!
+//! # Differences from the source
+//!
+//! 1. Integers: the average in Q.36, `wq` in Q.63, probabilities in Q.60. There is no division:
+//!    u < p_b/(1 − count·p_b) is decided as u·(1 − count·p_b) < p_b.
+//! 2. `count` is 0 for the first packet after a hit, as the paper's text has it; its pseudo-code,
+//!    and ns-2, start at 1 and never hit two packets in a row.
+//! 3. The exponent of the idle decay is real, not a whole number of packets: 2^(−k·idle), with k
+//!    from `wq` and the time of one mean packet. The arrival that ends the idle time then takes
+//!    its own sample of 0, as in ns-2; in the paper it takes none.
+//! 4. The packet in service is not in the queue, so the link is idle only once the packet that
+//!    left the queue empty has also been sent: its size at the link's rate (framing not counted)
+//!    is waited for.
+//! 5. With `scale_by_size`, `count` counts mean packets' worth of bytes, so the gaps are uniform
+//!    in bytes. (The paper counts packets; ns-2 as here.)
+//! 6. No `wait` (ns-2's minimum gap of 1/p_b).
+//! 7. A drop by the hard limit starts `count` anew, like any other hit.
+
+use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
+use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::power::Decay;
+use crate::{Env, Invalid, Measure, Parameters, Probability, Standing, list::invalid};
+use alloc::format;
+use sojourn_base::{Stream, Time};
+
+/// Fraction bits of `wq`.
+const WEIGHT_BITS: u32 = 63;
+
+/// Largest threshold, in packets: twice it is the longest queue that is told apart.
+const THRESHOLD_MOST: f64 = 33_554_432.0;
+
+/// RED. The thresholds are the customary ones for a small link; set them for yours.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Params {
+    /// Average queue in packets (of mean size if `queue_in_bytes`) at which marking starts:
+    /// 0 to below `max_th` (default 5).
+    pub min_th: f64,
+    /// Average queue in packets at which p reaches `max_p`: up to 33554432 (default 15).
+    pub max_th: f64,
+    /// Probability at `max_th`: above 0, at most 1 (default 0.1).
+    pub max_p: f64,
+    /// Weight of a new sample in the average: 1e-9 to 1; default: 1 − exp(−1/C) with C the
+    /// link's rate in mean packets per second, an average over about one second.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub wq: Option<f64>,
+    /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default true).
+    pub gentle: bool,
+    /// Mark ECN-capable packets instead of dropping them (default false).
+    pub ecn: bool,
+    /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
+    /// RFC 3168 section 7 recommends (default true).
+    pub ecn_drop_above_max: bool,
+    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
+    pub queue_in_bytes: bool,
+    /// Multiply the probability by the packet's size over `mean_packet` (default false).
+    pub scale_by_size: bool,
+    /// Mean packet in bytes, 40 to 65535; default: the link's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub mean_packet: Option<u32>,
+    /// Most packets in the queue: 1 to 67108864 (default 1000000).
+    pub limit: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            min_th: 5.0,
+            max_th: 15.0,
+            max_p: 0.1,
+            wq: None,
+            gentle: true,
+            ecn: false,
+            ecn_drop_above_max: true,
+            queue_in_bytes: false,
+            scale_by_size: false,
+            mean_packet: None,
+            limit: LIMIT,
+        }
+    }
+}
+
+impl Parameters for Params {
+    const DECIDES_AT_ENQUEUE: bool = true;
+
+    fn validate(&self, env: &Env) -> Result<(), Invalid> {
+        Red::common(self).validate()?;
+        Red::new(self, env).map(|_| ())
+    }
+}
+
+/// The parameters as the integers that the law works with.
+#[derive(Clone, Debug)]
+pub struct Constants {
+    /// `wq`, Q.63.
+    weight: i64,
+    /// Thresholds, Q.36. `top` is where everything is hit: `max_th`, or twice that if gentle.
+    pub(crate) min_th: i64,
+    pub(crate) max_th: i64,
+    top: i64,
+    /// 1/(max_th − min_th) and 1/max_th, Q.60, rounded down.
+    rise: u64,
+    gentle_rise: u64,
+    drop_above_max: bool,
+    decay: Decay,
+    /// Nanoseconds the link takes for a byte, Q.28.
+    byte_time: u64,
+}
+
+/// What changes from packet to packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct State {
+    /// The average queue, Q.36, as of the last arrival.
+    pub average: i64,
+    /// What has passed since the last hit, in packets or mean packets' worth of bytes, Q.36.
+    pub count: u64,
+    /// If the queue is empty: when the link fell idle, or will.
+    pub idle_since: Time,
+    /// `max_p` in force; only ARED changes it.
+    pub max_p: Probability,
+    /// Slopes of p_b between the thresholds and above `max_th`, per packet, Q.60.
+    slope: u64,
+    gentle_slope: u64,
+}
+
+/// What the law has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Arrivals hit at random.
+    pub random: u64,
+    /// Arrivals hit because the average was at the top.
+    pub forced: u64,
+    /// Idle times that the average decayed over.
+    pub idle_periods: u64,
+}
+
+/// The control law.
+#[derive(Clone, Debug)]
+pub struct Red {
+    measure: Measure,
+    pub(crate) constants: Constants,
+    state: State,
+    statistics: Statistics,
+}
+
+/// A queue under RED.
+pub type Discipline<P> = Managed<P, Red>;
+
+impl Red {
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The statistics.
+    #[must_use]
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The average at `now` (Q.36), were a packet to arrive then, before its own sample.
+    #[inline]
+    #[must_use]
+    pub fn average_at(&self, now: Time, queue: Standing) -> i64 {
+        if queue.packets > 0 || now <= self.state.idle_since {
+            return self.state.average;
+        }
+        self.constants.decay.apply(self.state.average, now.0 - self.state.idle_since.0)
+    }
+
+    pub(crate) fn set_max_p(&mut self, max_p: Probability) {
+        let per = |p: u64, rise: u64| ((u128::from(p) * u128::from(rise)) >> 60) as u64;
+        self.state.max_p = max_p;
+        self.state.slope = per(max_p.raw(), self.constants.rise);
+        self.state.gentle_slope =
+            per(Probability::ONE.raw() - max_p.raw(), self.constants.gentle_rise);
+    }
+
+    /// p_b at the present average, for a mean packet.
+    #[inline]
+    fn base(&self) -> Probability {
+        let (c, s) = (&self.constants, &self.state);
+        let along = |from: i64, slope: u64| {
+            (i128::from(s.average - from) * i128::from(slope)) >> QUEUE_BITS
+        };
+        if s.average < c.min_th {
+            Probability::ZERO
+        } else if s.average < c.max_th {
+            Probability::clamped(along(c.min_th, s.slope))
+        } else if s.average < c.top {
+            Probability::clamped(i128::from(s.max_p.raw()) + along(c.max_th, s.gentle_slope))
+        } else {
+            Probability::ONE
+        }
+    }
+
+    /// Whether this packet is hit, with the spacing by `count`.
+    #[inline]
+    fn spaced(&mut self, base: Probability, bytes: u32, coin: &mut Stream) -> bool {
+        let own = self.measure.scaled(base, bytes);
+        let used = (u128::from(self.state.count) * u128::from(base.raw())) >> QUEUE_BITS;
+        let rest = u128::from(Probability::ONE.raw()).saturating_sub(used) as u64;
+        let hit = if own.raw() >= rest {
+            true
+        } else if own == Probability::ZERO {
+            false
+        } else {
+            let u = ((u128::from(coin.next_u64()) * u128::from(rest)) >> 64) as u64;
+            u < own.raw()
+        };
+        let worth = if self.measure.by_size() {
+            self.measure.packets(u64::from(bytes))
+        } else {
+            1 << QUEUE_BITS
+        };
+        self.state.count = if hit { 0 } else { self.state.count.saturating_add(worth) };
+        hit
+    }
+
+    #[cold]
+    fn end_idle(&mut self, now: Time, queue: Standing) {
+        self.state.average = self.average_at(now, queue);
+        // If this packet is dropped the link stays idle, and has been accounted for until now.
+        self.state.idle_since = now;
+        self.statistics.idle_periods += 1;
+    }
+}
+
+impl Law for Red {
+    type Params = Params;
+
+    fn common(params: &Params) -> Common {
+        Common { limit: params.limit, ecn: params.ecn }
+    }
+
+    fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
+        let measure =
+            Measure::new(params.queue_in_bytes, params.scale_by_size, params.mean_packet, env)?;
+        let per_second = env.packets_per_second(mean_packet(params.mean_packet, env)?);
+        let threshold = |field, x| bounded(field, x, 0.0, THRESHOLD_MOST, QUEUE_BITS);
+        let (min_th, max_th) =
+            (threshold("min_th", params.min_th)?, threshold("max_th", params.max_th)?);
+        if min_th >= max_th {
+            let remedy =
+                format!("must be below max_th = {}, for example a third of it", params.max_th);
+            return Err(invalid("min_th", params.min_th, remedy));
+        }
+        if !(params.max_p > 0.0 && params.max_p <= 1.0) {
+            let remedy = "must be above 0 and at most 1, for example 0.1";
+            return Err(invalid("max_p", params.max_p, remedy));
+        }
+        let wq = params.wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second));
+        if !(1e-9..=1.0).contains(&wq) {
+            let remedy = match params.wq {
+                Some(_) => "must be 1e-9 to 1, or left out for 1 - exp(-1/C)",
+                None => "1 - exp(-1/C) is out of range on so fast a link: give 1e-9 to 1",
+            };
+            return Err(invalid("wq", wq, remedy));
+        }
+        let weight = (libm::ldexp(wq, WEIGHT_BITS as i32) as u64).min(i64::MAX as u64) as i64;
+        // (1 − wq) per mean packet, as halvings per nanosecond.
+        let halvings = -libm::log1p(-wq.min(1.0 - 1e-15)) / core::f64::consts::LN_2;
+        let inverse =
+            |x: i64| ((1u128 << (60 + QUEUE_BITS)) / x as u128).min(u128::from(u64::MAX)) as u64;
+        let constants = Constants {
+            weight,
+            min_th,
+            max_th,
+            top: if params.gentle { 2 * max_th } else { max_th },
+            rise: inverse(max_th - min_th),
+            gentle_rise: inverse(max_th),
+            drop_above_max: params.ecn_drop_above_max,
+            decay: Decay::new(halvings * per_second * 1e-9),
+            byte_time: ((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64,
+        };
+        let mut law = Self {
+            measure,
+            constants,
+            state: State {
+                average: 0,
+                count: 0,
+                idle_since: Time::ZERO,
+                max_p: Probability::ZERO,
+                slope: 0,
+                gentle_slope: 0,
+            },
+            statistics: Statistics::default(),
+        };
+        law.set_max_p(Probability::from_f64(params.max_p));
+        Ok(law)
+    }
+
+    #[inline]
+    fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
+        if queue.packets == 0 && now > self.state.idle_since {
+            self.end_idle(now, queue);
+        }
+        let c = &self.constants;
+        let behind = self.measure.queue(queue) - self.state.average;
+        let half = 1i128 << (WEIGHT_BITS - 1);
+        self.state.average +=
+            ((i128::from(behind) * i128::from(c.weight) + half) >> WEIGHT_BITS) as i64;
+        let average = self.state.average;
+        if average < c.min_th {
+            self.state.count = 0;
+            return Signal::Pass;
+        }
+        let above = average >= c.max_th;
+        if average >= c.top {
+            self.state.count = 0;
+            self.statistics.forced += 1;
+        } else {
+            let base = self.base();
+            if !self.spaced(base, bytes, coin) {
+                return Signal::Pass;
+            }
+            self.statistics.random += 1;
+        }
+        if above && self.constants.drop_above_max { Signal::Drop } else { Signal::Notify }
+    }
+
+    #[inline]
+    fn overflowed(&mut self) {
+        self.state.count = 0;
+    }
+
+    #[inline]
+    fn departure(&mut self, now: Time, bytes: u32, queue: Standing) {
+        if queue.packets == 0 {
+            let service = (u128::from(bytes) * u128::from(self.constants.byte_time)) >> 28;
+            self.state.idle_since = now.saturating_add(Time(service as u64));
+        }
+    }
+
+    fn probability(&self) -> f64 {
+        self.base().as_f64()
+    }
+}
