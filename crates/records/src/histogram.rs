@@ -9,18 +9,16 @@
 
 /// Buckets per octave of [`Histogram`], as a power of two.
 const FINE: u32 = 6;
-/// Buckets per octave of [`CoarseHistogram`], as a power of two.
-const COARSE: u32 = 4;
 
 /// The bucket of `value` with 2ᴮ buckets per octave.
 #[inline(always)]
-const fn index<const B: u32>(value: u64) -> usize {
+pub(crate) const fn index<const B: u32>(value: u64) -> usize {
     let shift = 63 - B - (value | 1 << B).leading_zeros();
     ((shift as usize) << B) + (value >> shift) as usize
 }
 
 /// The smallest and the largest value of bucket `index`.
-const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
+pub(crate) const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
     let octave = index >> B;
     if octave <= 1 {
         return (index as u64, index as u64);
@@ -31,14 +29,14 @@ const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
 }
 
 /// The middle of bucket `index`, rounded down.
-const fn middle<const B: u32>(index: usize) -> u64 {
+pub(crate) const fn middle<const B: u32>(index: usize) -> u64 {
     let (low, high) = bounds::<B>(index);
     low + (high - low) / 2
 }
 
 /// Nearest rank: the number of values, counted from the smallest, that quantile `p` has to cover.
 /// At least 1, at most `total`.
-fn rank(p: f64, total: u128) -> u128 {
+pub(crate) fn rank(p: f64, total: u128) -> u128 {
     let exact = p.clamp(0.0, 1.0) * total as f64;
     let whole = exact as u128;
     (whole + u128::from(exact > whole as f64)).clamp(1, total)
@@ -232,148 +230,6 @@ impl Histogram {
     }
 }
 
-/// A small histogram for many owners, such as the round-trip times of one flow: quantiles within
-/// 1/32 = 3.1 % (exact below 32), mean, minimum and maximum exact.
-///
-/// It takes 64 bytes per octave between its smallest and its largest value, so 1 kB spans a
-/// factor of 32,000 and a usual flow takes 200 to 400 bytes. Counts saturate at 2³² − 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CoarseHistogram {
-    counts: Vec<u32>,
-    /// Index of the first bucket in `counts`.
-    first: usize,
-    count: u64,
-    sum: u128,
-    min: u64,
-    max: u64,
-}
-
-impl Default for CoarseHistogram {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl CoarseHistogram {
-    /// The bound on a quantile's relative error.
-    pub const ERROR: f64 = 1.0 / (2u64 << COARSE) as f64;
-
-    /// An empty histogram; it allocates nothing.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { counts: Vec::new(), first: 0, count: 0, sum: 0, min: u64::MAX, max: 0 }
-    }
-
-    /// Adds `value` once.
-    #[inline]
-    pub fn record(&mut self, value: u64) {
-        let index = index::<COARSE>(value);
-        // Below `first` the difference wraps round and is out of range as well.
-        if index.wrapping_sub(self.first) >= self.counts.len() {
-            self.cover(index, index);
-        }
-        let count = &mut self.counts[index - self.first];
-        *count = count.saturating_add(1);
-        self.count += 1;
-        self.sum += u128::from(value);
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
-    }
-
-    /// Widens `counts` to the whole octaves from that of bucket `low` to that of bucket `high`.
-    #[cold]
-    #[inline(never)]
-    fn cover(&mut self, low: usize, high: usize) {
-        let octave = |index: usize| index >> COARSE << COARSE;
-        let (mut first, mut end) = (octave(low), octave(high) + (1 << COARSE));
-        if !self.counts.is_empty() {
-            first = first.min(self.first);
-            end = end.max(self.first + self.counts.len());
-        }
-        let mut counts = vec![0; end - first];
-        let offset = self.first.saturating_sub(first);
-        counts[offset..offset + self.counts.len()].copy_from_slice(&self.counts);
-        (self.counts, self.first) = (counts, first);
-    }
-
-    /// Adds everything `other` has seen.
-    pub fn merge(&mut self, other: &Self) {
-        if other.is_empty() {
-            return;
-        }
-        self.cover(other.first, other.first + other.counts.len() - 1);
-        for (mine, theirs) in self.counts[other.first - self.first..].iter_mut().zip(&other.counts)
-        {
-            *mine = mine.saturating_add(*theirs);
-        }
-        self.count += other.count;
-        self.sum += other.sum;
-        self.min = self.min.min(other.min);
-        self.max = self.max.max(other.max);
-    }
-
-    /// Forgets all values and keeps the memory.
-    pub fn clear(&mut self) {
-        self.counts.fill(0);
-        (self.count, self.sum, self.min, self.max) = (0, 0, u64::MAX, 0);
-    }
-
-    /// Whether nothing has been recorded.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The number of values.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// The smallest value.
-    #[must_use]
-    pub fn min(&self) -> Option<u64> {
-        (!self.is_empty()).then_some(self.min)
-    }
-
-    /// The largest value.
-    #[must_use]
-    pub fn max(&self) -> Option<u64> {
-        (!self.is_empty()).then_some(self.max)
-    }
-
-    /// The exact mean.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        (!self.is_empty()).then(|| self.sum as f64 / self.count as f64)
-    }
-
-    /// The value at or below which a fraction `p` of all values lies (nearest rank), within
-    /// [`Self::ERROR`] of the exact one.
-    #[must_use]
-    pub fn quantile(&self, p: f64) -> Option<u64> {
-        let total: u128 = self.counts.iter().map(|&n| u128::from(n)).sum();
-        if total == 0 {
-            return None;
-        }
-        let rank = rank(p, total);
-        let mut seen = 0;
-        for (offset, &count) in self.counts.iter().enumerate() {
-            seen += u128::from(count);
-            if seen >= rank {
-                if rank == 1 {
-                    return Some(self.min);
-                }
-                if rank == total {
-                    return Some(self.max);
-                }
-                return Some(middle::<COARSE>(self.first + offset).clamp(self.min, self.max));
-            }
-        }
-        Some(self.max)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -416,8 +272,6 @@ mod tests {
         h.record_n(5, 0);
         assert!(h.is_empty() && h.counts.capacity() == 0 && h.cdf(10).is_empty());
         assert_eq!((h.mean(), h.quantile(0.5), h.min(), h.max()), (None, None, None, None));
-        let c = CoarseHistogram::new();
-        assert!(c.is_empty() && c.quantile(0.5).is_none() && c.mean().is_none());
     }
 
     #[test]
@@ -439,15 +293,5 @@ mod tests {
         h.record_n(1, 30_000_000);
         assert_eq!(h.mean(), Some(1.5));
         assert_eq!((h.quantile(0.75), h.quantile(0.76)), (Some(1), Some(3)));
-    }
-
-    #[test]
-    fn a_coarse_histogram_of_round_trip_times_stays_within_a_kilobyte() {
-        let mut h = CoarseHistogram::new();
-        for microseconds in [300_000, 40_000, 20, 65, 5_000, 600_000] {
-            h.record(microseconds * 1000);
-        }
-        assert!(h.counts.capacity() * 4 <= 1024 + 64, "{}", h.counts.capacity() * 4);
-        assert_eq!((h.count(), h.min(), h.max()), (6, Some(20_000), Some(600_000_000)));
     }
 }

@@ -8,15 +8,18 @@
 //! Everything here but two fields of wall-clock time depends only on the scenario and the seed.
 #![forbid(unsafe_code)]
 
+mod coarse;
+mod counts;
 mod histogram;
 pub mod pcapng;
 mod summary;
 mod tables;
 
-pub use histogram::{CoarseHistogram, Histogram};
+pub use coarse::CoarseHistogram;
+pub use counts::{Imbalance, LinkCounts};
+pub use histogram::Histogram;
 pub use summary::{
-    Distribution, FlowSummary, GroupSummary, Imbalance, LinkCounts, LinkSummary, Quantiles,
-    Summary, jain, rate_bps, ratio,
+    Distribution, FlowSummary, GroupSummary, LinkSummary, Quantiles, Summary, jain, rate_bps, ratio,
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// A capture file while it is being written, under a temporary name.
 pub struct Capture {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     writer: Option<pcapng::Writer<BufWriter<File>>>,
     packets: u64,
     error: Option<RecordError>,

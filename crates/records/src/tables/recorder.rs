@@ -106,7 +106,13 @@ impl Recorder {
         let directory = self.directory.as_ref()?;
         let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
         let file: String = link.chars().map(safe).collect();
-        match Capture::create(directory.join(format!("{file}.pcapng")), link, content) {
+        let path = directory.join(format!("{file}.pcapng"));
+        let capture = if self.captures.iter().any(|c| c.path == path) {
+            Err(RecordError::new(&path, "two captures would have this name"))
+        } else {
+            Capture::create(path, link, content)
+        };
+        match capture {
             Ok(capture) => self.captures.push(capture),
             Err(error) => {
                 self.errors.push(error);

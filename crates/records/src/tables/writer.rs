@@ -63,7 +63,7 @@ pub struct Writer<R> {
 
 impl<R: Row> Writer<R> {
     pub(super) fn start(directory: &Path, names: Arc<Names>) -> Result<Self, RecordError> {
-        let path = directory.join(R::NAME);
+        let path = directory.join(format!("{}.parquet", R::NAME));
         let file = TableFile::create(directory, &names)?;
         let (full, incoming) = sync_channel(WAITING);
         let (returning, empty) = channel();
