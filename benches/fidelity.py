@@ -1,0 +1,159 @@
+"""Do the reference dumbbells behave as in ns-2? Distributions over start times, not single runs.
+
+A seed chooses the flows' start times, uniform within a second, and the discipline's coin, on
+both sides. ns-2's side is read from benches/reference/ns2-dumbbell.json, which
+`python benches/run.py reference` writes where ns-2 is installed, so that the comparison needs no
+ns-2.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import peer
+import scenarios
+from common import BENCHES, BenchError, note, require_sojourn, sojourn, table, verdict
+
+REFERENCE = BENCHES / "reference" / "ns2-dumbbell.json"
+SEEDS = range(1, 21)
+
+TITLES = {"util": "utilisation", "mean_q": "mean queue", "loss": "loss", "jain": "Jain's index"}
+# Largest difference of the means as a fraction. Jain's index swings from start to start far more
+# than the means of the others: only its range is compared.
+BOUNDS = {"util": 0.03, "mean_q": 0.03, "loss": 0.10}
+# Of 20 values of ours at least so many lie between the least and the greatest of 20 of ns-2's:
+# with equal distributions fewer would in 2 % of all cases. (The number outside is the sum of two
+# geometric variables with p = 1/2, nearly.)
+INSIDE = 13 / 20
+# Counts of whole packets and the SYNs' sizes make a utilisation of 1 uncertain by this much.
+SLACK = {"util": 1e-3}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One discipline on one dumbbell: what ours is told, and what ns-2 is told beyond that."""
+
+    scenario: str
+    queue: dict[str, Any] | None = None
+    ns2: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = {
+    "droptail": Case("dumbbell-100"),
+    "red": Case(
+        "dumbbell-100",
+        {"kind": "red", "min_th": 100, "max_th": 300, "max_p": 0.1, "limit": 1000},
+        {"aqm": "red", "minth": 100, "maxth": 300, "maxp": 0.1, "wait": 0},
+    ),
+    "pi": Case(
+        "dumbbell-100",
+        {"kind": "pi", "qref": 200, "limit": 1000},
+        {"aqm": "pi", "qref": 200},
+    ),
+    "rem": Case(
+        "dumbbell-100",
+        {"kind": "rem", "qref": 200, "limit": 1000},
+        {"aqm": "rem", "qref": 200},
+    ),
+    "droptail-1g": Case("dumbbell-1g"),
+}
+
+
+def reference() -> str:
+    """Runs ns-2 for every case and seed and keeps the results."""
+    if peer.ns2({"flows": 1, "time": 1, "warmup": 0.5}) is None:
+        raise BenchError("the reference needs ns-2 (Debian package ns2)")
+    results = {}
+    for name, case in CASES.items():
+        options = scenarios.peer_options(scenarios.load(case.scenario)) | case.ns2
+        runs = _each(lambda seed, o=options: peer.ns2({**o, "seed": seed}), SEEDS)
+        results[name] = {
+            "options": options,
+            "seeds": list(SEEDS),
+            **{m: [round(run[m], 6) for run in runs] for m in TITLES},
+        }
+        note(f"ns-2, {name}: {len(runs)} runs")
+    REFERENCE.parent.mkdir(exist_ok=True)
+    about = (
+        "ns-2.35 (Debian package ns2 2.35+dfsg-5), benches/peers/ns2/dumbbell.tcl with the "
+        "options below and each seed; written by `python benches/run.py reference`. Utilisation, "
+        "mean queue in packets (the one in service not counted), dropped/arrived and Jain's index "
+        "of the acknowledged packets, all between warm-up and end."
+    )
+    cases = ",\n".join(f"{json.dumps(n)}: {_lines(r)}" for n, r in results.items())
+    REFERENCE.write_text(f'{{"about": {json.dumps(about)},\n"cases": {{\n{cases}\n}}}}\n')
+    return f"wrote {REFERENCE.relative_to(BENCHES.parent)}"
+
+
+def _lines(result: dict[str, Any]) -> str:
+    return "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in result.items()) + "}"
+
+
+def report(quick: bool, only: Iterable[str] | None = None) -> tuple[str, bool]:
+    """The table of both sides, and whether every bound holds."""
+    require_sojourn()
+    known = json.loads(REFERENCE.read_text())["cases"]
+    seeds = SEEDS[:5] if quick else SEEDS
+    rows: list[list[str]] = []
+    good = True
+    for name in only or (n for n in CASES if n in known):
+        runs = _each(lambda seed, case=CASES[name]: ours(case, seed), seeds)
+        for measure, title in TITLES.items():
+            mine = [run[measure] for run in runs]
+            met, row = _compare(measure, mine, known[name][measure])
+            good &= met
+            rows.append([f"{name}: {title}", *row])
+        note(f"fidelity, {name}: {len(runs)} runs")
+    header = ["measure", "Sojourn", "its range", "ns-2", "its range", "difference", "in range", ""]
+    return table(header, rows), good
+
+
+def ours(case: Case, seed: int) -> dict[str, float]:
+    """One run of ours, in the peers' terms."""
+    scenario = scenarios.load(case.scenario)
+    if case.queue is not None:
+        scenario = scenarios.with_queue(scenario, case.queue)
+    with tempfile.TemporaryDirectory() as folder:
+        file = scenarios.write({**scenario, "seed": seed}, Path(folder) / "scenario.toml")
+        summary = sojourn(file)
+    link = next(link for link in summary["links"] if link["name"] == "bottleneck")
+    return {
+        "util": link["utilisation"],
+        "mean_q": link["queue_packets"]["mean"],
+        "loss": link["loss"] or 0.0,
+        "jain": summary["groups"][0]["jain"],
+    }
+
+
+def _compare(measure: str, mine: Sequence[float], theirs: Sequence[float]) -> tuple[bool, list[str]]:
+    difference = fmean(mine) / fmean(theirs) - 1
+    slack = SLACK.get(measure, 0.0)
+    inside = sum(min(theirs) - slack <= x <= max(theirs) + slack for x in mine)
+    met = abs(difference) <= BOUNDS.get(measure, float("inf")) and inside >= INSIDE * len(mine)
+
+    def span(values: Sequence[float]) -> str:
+        return f"{min(values):.4g} to {max(values):.4g}"
+
+    return met, [
+        f"{fmean(mine):.4g}",
+        span(mine),
+        f"{fmean(theirs):.4g}",
+        span(theirs),
+        f"{difference:+.1%}",
+        f"{inside}/{len(mine)}",
+        verdict(met),
+    ]
+
+
+def _each(work: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
+    """Runs are single-threaded programs: as many at once as there are cores."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, seeds))

@@ -1,0 +1,86 @@
+"""The peers, for comparison only: each function returns `None` if its program is not here.
+
+Nothing of Sojourn needs them. benches/README.md says where they come from and what was
+done to make them do the same work.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from common import BENCHES, SCRATCH, BenchError, find, note, run, run_json
+
+# What a peer is told for the reference scenarios in benches/scenarios, in SI units and packets.
+DUMBBELLS: dict[str, dict[str, Any]] = {
+    "dumbbell-100": {"flows": 100, "rate": 100e6, "limit": 1000, "time": 60, "warmup": 20},
+    "dumbbell-1g": {"flows": 200, "rate": 1e9, "limit": 10000, "time": 20, "warmup": 5},
+}
+
+
+def ns2(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """One run of the dumbbell in ns-2."""
+    program = find("ns")
+    if program is None:
+        return None
+    words = [word for name, value in options.items() for word in (f"-{name}", str(value))]
+    return run_json([program, BENCHES / "peers" / "ns2" / "dumbbell.tcl", *words])
+
+
+def ns3(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """One run of the dumbbell in ns-3."""
+    program = ns3_program()
+    if program is None:
+        return None
+    return run_json([program, *(f"--{name}={value}" for name, value in options.items())])
+
+
+def rte_red(million: int = 20, repetitions: int = 9) -> dict[str, dict[str, float]] | None:
+    """Nanoseconds that a decision of DPDK's RED takes, by pattern of queue length."""
+    program = rte_red_program()
+    if program is None:
+        return None
+    lines = run([program, str(million), str(repetitions)]).output.splitlines()
+    return {line["pattern"]: line for line in map(json.loads, lines)}
+
+
+@functools.cache
+def ns3_program() -> Path | None:
+    """Builds the dumbbell against ns-3, once: the wheel in $NS3_VENV if set, else Debian's."""
+    venv = os.environ.get("NS3_VENV")
+    if venv is None and not Path("/usr/include/ns3").exists():
+        return None
+    source = BENCHES / "peers" / "ns3"
+    output = SCRATCH / ("ns3-wheel" if venv else "ns3-system")
+    return _build(output, source / "dumbbell.cc", ["sh", source / "build.sh", output, *filter(None, [venv])])
+
+
+@functools.cache
+def rte_red_program() -> Path | None:
+    """Builds the loop around DPDK's RED, once, if its headers are here."""
+    if find("pkg-config") is None:
+        return None
+    try:
+        flags = shlex.split(run(["pkg-config", "--cflags", "libdpdk"]).output)
+    except BenchError:
+        return None
+    source = BENCHES / "peers" / "rte_red" / "bench.c"
+    output = SCRATCH / "rte_red"
+    return _build(output, source, ["cc", "-O3", *flags, source, "-o", output, "-lrte_sched"])
+
+
+def _build(output: Path, source: Path, command: list[str | Path]) -> Path | None:
+    if output.exists() and output.stat().st_mtime > source.stat().st_mtime:
+        return output
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    try:
+        run(command)
+    except BenchError as error:
+        note(f"peer left out: {error}")
+        return None
+    return output

@@ -1,0 +1,72 @@
+"""Sojourn's benchmarks: `python benches/run.py WHAT [--quick]`. Python 3.11, nothing else.
+
+    speed      the engine's rate, side by side with ns-2 and ns-3
+    fidelity   utilisation, queue, loss and fairness against ns-2, over 20 seeds
+    queue      nanoseconds in a queue discipline, side by side with DPDK's RED
+    startup    wall time of short commands
+    memory     bytes per flow and per user
+    all        the five
+    reference  runs ns-2 and rewrites benches/reference
+
+Prints Markdown; exit code 1 if a target is missed, 2 if a benchmark could not run. A peer that is
+not here is named as not installed, and nothing fails for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import fidelity
+import memory
+import queues
+import speed
+import startup
+from common import BenchError, machine
+
+REPORTS = {
+    "speed": ("Speed", speed.report),
+    "fidelity": ("Fidelity against ns-2", fidelity.report),
+    "queue": ("Queue disciplines", queues.report),
+    "startup": ("Starting", startup.report),
+    "memory": ("Memory", memory.report),
+}
+
+
+def main() -> int:
+    """Runs what was asked for; the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=[*REPORTS, "all", "reference"], nargs="?", default="all")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
+    chosen = parser.parse_args()
+    if chosen.what == "reference":
+        return _tell(fidelity.reference)
+    print(f"{machine()}{', quick' if chosen.quick else ''}")
+    code = 0
+    for name in REPORTS if chosen.what == "all" else [chosen.what]:
+        title, report = REPORTS[name]
+        print(f"\n## {title}\n", flush=True)
+        try:
+            text, met = report(chosen.quick)
+        except BenchError as error:
+            print(f"not measured: {error}", flush=True)
+            code = 2
+            continue
+        print(text, flush=True)
+        code = max(code, 0 if met else 1)
+    return code
+
+
+def _tell(work) -> int:
+    try:
+        print(work())
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
