@@ -1,0 +1,99 @@
+//! Scenarios: read, varied, written.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use sojourn_scenario::Scenario as Definition;
+
+use crate::errors;
+
+/// A scenario that has been read and checked; it does not change.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct Scenario {
+    pub definition: Definition,
+}
+
+impl Scenario {
+    fn checked(
+        read: impl FnOnce() -> Result<Definition, sojourn_scenario::Error>,
+    ) -> PyResult<Self> {
+        Ok(Self { definition: errors::scenario(read)? })
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads TOML; `name` stands for the file in errors.
+    #[staticmethod]
+    fn from_toml(text: &str, name: &str) -> PyResult<Self> {
+        Self::checked(|| Definition::from_toml(text, name))
+    }
+
+    /// Reads JSON.
+    #[staticmethod]
+    fn from_json(text: &str) -> PyResult<Self> {
+        Self::checked(|| Definition::from_json(text))
+    }
+
+    /// Reads a TOML or JSON file.
+    #[staticmethod]
+    fn from_file(path: PathBuf) -> PyResult<Self> {
+        Self::checked(|| Definition::from_file(&path))
+    }
+
+    /// A variation by dotted paths with values as typed on a command line.
+    fn vary_text(&self, changes: Vec<(String, String)>) -> PyResult<Self> {
+        let changes: Vec<_> = changes.iter().map(|(p, v)| (p.as_str(), v.as_str())).collect();
+        Self::checked(|| self.definition.with(&changes))
+    }
+
+    /// A variation by dotted paths with values in JSON.
+    fn vary_json(&self, changes: Vec<(String, String)>) -> PyResult<Self> {
+        let parsed: Result<Vec<(&str, Value)>, _> = changes
+            .iter()
+            .map(|(path, text)| serde_json::from_str(text).map(|value| (path.as_str(), value)))
+            .collect();
+        let parsed = parsed.map_err(|e| errors::ScenarioError::new_err(e.to_string()))?;
+        Self::checked(|| self.definition.with_json(&parsed))
+    }
+
+    /// JSON with every field, defaults included.
+    fn to_json(&self) -> PyResult<String> {
+        errors::scenario(|| Ok(self.definition.to_json()))
+    }
+
+    /// The shortest TOML that says the same.
+    fn to_toml(&self) -> PyResult<String> {
+        errors::scenario(|| Ok(self.definition.to_toml()))
+    }
+
+    /// JSON of the few numbers that are needed before a run: `duration_s`, `warmup_s`, `seed`, and
+    /// the rates in bits per second of a dumbbell's two directions (null if ideal or no dumbbell).
+    fn facts(&self) -> String {
+        let scenario = &self.definition;
+        let link = scenario.bottleneck.as_ref().map(|dumbbell| &dumbbell.link);
+        let back = scenario.bottleneck.as_ref().and_then(|dumbbell| {
+            Some(dumbbell.link.reversed(dumbbell.reverse.as_ref())).filter(|l| l.rate.is_some())
+        });
+        json!({
+            "duration_s": scenario.duration.0 as f64 / 1e9,
+            "warmup_s": scenario.warmup.0 as f64 / 1e9,
+            "seed": scenario.seed,
+            "bottleneck_bps": link.and_then(|link| link.rate).map(|rate| rate.0),
+            "reverse_bps": back.and_then(|link| link.rate).map(|rate| rate.0),
+        })
+        .to_string()
+    }
+
+    /// Fails as a run would before it begins.
+    fn ready(&self, base_dir: PathBuf) -> PyResult<()> {
+        errors::scenario(|| self.definition.network(&base_dir).map(drop))
+    }
+}
+
+/// JSON Schema of the scenario file.
+#[pyfunction]
+pub fn schema() -> PyResult<String> {
+    errors::scenario(|| Ok(Definition::schema().to_string()))
+}

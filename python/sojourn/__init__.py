@@ -1,0 +1,76 @@
+"""Sojourn: a laboratory for queues.
+
+Active queue management, TCP, and the web traffic that meets them::
+
+    import sojourn
+
+    scenario = sojourn.Scenario.from_file("scenarios/web.toml")
+    result = sojourn.run(scenario)
+    result.summary["links"][0]["loss"]
+
+    comparison = sojourn.compare(
+        scenario,
+        vary={"bottleneck.qdisc": ["droptail", "pi"], "load": [0.9, 0.98]},
+        repeat=3,
+    )
+    comparison.table()
+
+Importing this module imports nothing else: each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sojourn._engine import version
+    from sojourn.calibrate import Calibration, calibrate
+    from sojourn.compare import Comparison, compare
+    from sojourn.engines.packets import run
+    from sojourn.errors import Error, ScenarioError
+    from sojourn.results import RunResult, open_runs
+    from sojourn.scenario import Scenario, schema
+
+__all__ = [
+    "Calibration",
+    "Comparison",
+    "Error",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "calibrate",
+    "compare",
+    "open_runs",
+    "run",
+    "schema",
+    "version",
+]
+
+_HOME = {
+    "Calibration": "sojourn.calibrate",
+    "Comparison": "sojourn.compare",
+    "Error": "sojourn.errors",
+    "RunResult": "sojourn.results",
+    "Scenario": "sojourn.scenario",
+    "ScenarioError": "sojourn.errors",
+    "calibrate": "sojourn.calibrate",
+    "compare": "sojourn.compare",
+    "open_runs": "sojourn.results",
+    "run": "sojourn.engines.packets",
+    "schema": "sojourn.scenario",
+    "version": "sojourn._engine",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("sojourn._engine").version()
+    if name not in _HOME:
+        raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    # Also in place of a submodule of the same name, which the import has just put here.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,1 @@
+"""Engines: scenario in, run out."""

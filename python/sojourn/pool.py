@@ -1,0 +1,65 @@
+"""Many runs at once on this machine's cores, in threads: engines run without Python's lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# How often the main thread looks up while others work: progress is shown, Ctrl-C is heard.
+_LOOK_S = 0.1
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_all(
+    jobs: Sequence[Callable[[threading.Event], T]],
+    *,
+    workers: int | None = None,
+    look: Callable[[], None] | None = None,
+    finished: Callable[[int, T], None] | None = None,
+) -> list[T]:
+    """Runs all ``jobs`` and returns their results in order.
+
+    Each job gets an event that is set when it should give up. The first failure, and Ctrl-C, make
+    all others give up and are raised once they have.
+
+    Args:
+        workers: How many run at a time; default one for each core.
+        look: Called in this thread ten times a second.
+        finished: Called in this thread with each job's number and result as it ends.
+    """
+    stop = threading.Event()
+    results: dict[int, T] = {}
+    with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
+        waiting: dict[Future[T], int] = {pool.submit(job, stop): i for i, job in enumerate(jobs)}
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    number = waiting.pop(future)
+                    results[number] = future.result()
+                    if finished is not None:
+                        finished(number, results[number])
+                if look is not None:
+                    look()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            _keep(waiting, finished)
+            raise
+    return [results[number] for number in range(len(jobs))]
+
+
+def _keep(waiting: dict[Future[T], int], finished: Callable[[int, T], None] | None) -> None:
+    """Hands over what ended well while the others were giving up."""
+    for future, number in waiting.items():
+        if not future.cancelled() and future.exception() is None and finished is not None:
+            finished(number, future.result())

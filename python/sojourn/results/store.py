@@ -1,0 +1,238 @@
+"""Runs on disk: one folder each, complete or not there at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn import _engine
+from sojourn.errors import Error
+from sojourn.results.run import RunResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sojourn.scenario import Scenario
+
+SUMMARY = "summary.json"
+SCENARIO = "scenario.toml"
+ABOUT = "run.json"
+COMPARISON = "comparison.json"
+
+# Fields of a scenario that name files; what is in them decides what a run gives.
+_FILE_FIELDS = ("file", "csv")
+
+
+class Draft:
+    """A run's folder while it is being written, beside the place where it will be.
+
+    Raises :class:`sojourn.Error` if ``target`` cannot become a run's folder.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        _check_replaceable(target)
+        self.folder = target.parent / f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}"
+        try:
+            self.folder.mkdir(parents=True)
+        except OSError as error:
+            raise _cannot("write to", target, error) from error
+
+    def discard(self) -> None:
+        """Removes what has not become a run."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def finish(self, result: RunResult) -> RunResult:
+        """Completes the folder and puts it in its place."""
+        about = {"format": 1, "label": result.label, "varied": result.varied}
+        try:
+            write_json(self.folder / SUMMARY, result.summary)
+            write_json(self.folder / ABOUT, about)
+            (self.folder / SCENARIO).write_text(result.scenario_toml, encoding="utf-8")
+            if self.target.exists():
+                shutil.rmtree(self.target)
+            self.folder.rename(self.target)
+        except OSError as error:
+            raise _cannot("write to", self.target, error) from error
+        result.folder = self.target
+        return result
+
+
+class Store:
+    """A folder of runs, each found by what it would simulate."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def path(self, scenario: Scenario, engine: str = "packets") -> Path:
+        """Where the run of ``scenario`` is or would be."""
+        return self.folder / key(scenario, engine)
+
+    def get(self, scenario: Scenario, engine: str = "packets") -> RunResult | None:
+        """The run of ``scenario`` if it is there and sound."""
+        path = self.path(scenario, engine)
+        if not path.exists():
+            return None
+        try:
+            return open_run(path)
+        except Error:
+            return None
+
+
+def key(scenario: Scenario, engine: str) -> str:
+    """Names a run by everything that its results depend on."""
+    import hashlib
+
+    text = scenario.to_json()
+    digest = hashlib.sha256(f"{_engine.version()} {_build()} {engine}\n{text}\n".encode())
+    for file in sorted(set(_files(json.loads(text)))):
+        path = scenario.base_dir / file
+        if path.is_file():
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def _build() -> str:
+    """Tells builds of one version apart, so that no result outlives the code that gave it."""
+    import hashlib
+
+    return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()[:16]
+
+
+def _files(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in _FILE_FIELDS and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _files(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _files(inner)
+
+
+def open_run(folder: str | Path) -> RunResult:
+    """Opens the run in ``folder``.
+
+    Raises:
+        Error: If there is none, or it is damaged.
+    """
+    folder = Path(folder)
+    if not folder.exists():
+        raise Error(f"{folder}: there is no such folder")
+    if not folder.is_dir():
+        raise Error(f"{folder}: a file; a run is a folder with a {SUMMARY}")
+    if not (folder / SUMMARY).exists():
+        raise Error(f"{folder}: no run there: {SUMMARY} is missing")
+    summary = read_json(folder / SUMMARY)
+    missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
+    if missing or not summary["links"]:
+        raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing) or 'links'}")
+    about = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
+    try:
+        scenario_toml = (folder / SCENARIO).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Error(f"{folder / SCENARIO}: damaged: {_reason(error)}") from error
+    label = str(about.get("label") or summary.get("name") or folder.name)
+    varied = about.get("varied")
+    return RunResult(
+        summary,
+        scenario_toml,
+        label=label,
+        varied=varied if isinstance(varied, dict) else None,
+        folder=folder,
+    )
+
+
+def open_runs(paths: Iterable[str | Path]) -> list[RunResult]:
+    """Opens runs, comparisons and folders of runs, in the order given.
+
+    Raises:
+        Error: If one of them is none of these or is damaged, or if there is no run at all.
+    """
+    runs: list[RunResult] = []
+    for path in map(Path, paths):
+        runs += _open_folder(path)
+    if not runs:
+        raise Error("no runs given")
+    return runs
+
+
+def _open_folder(path: Path) -> list[RunResult]:
+    if (path / SUMMARY).exists() or not path.is_dir():
+        return [open_run(path)]
+    if (path / COMPARISON).exists():
+        return _open_comparison(path)
+    folders = sorted(p.parent for p in path.glob(f"*/{SUMMARY}") if p.parent.name[0] != ".")
+    return [open_run(folder) for folder in folders] or [open_run(path)]
+
+
+def _open_comparison(path: Path) -> list[RunResult]:
+    """The runs that the comparison last made there lists, under the names that it gave them."""
+    runs = []
+    listed = read_json(path / COMPARISON).get("runs")
+    if not isinstance(listed, list) or not listed:
+        raise Error(f"{path / COMPARISON}: damaged: it lists no runs")
+    for entry in listed:
+        try:
+            folder, label, varied = path / entry["folder"], str(entry["label"]), entry["varied"]
+        except (KeyError, TypeError) as error:
+            raise Error(f"{path / COMPARISON}: damaged: an entry without folder") from error
+        run = open_run(folder)
+        run.label, run.varied = label, varied
+        runs.append(run)
+    return runs
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """An object from a JSON file, or an error of one line."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _cannot("read", path, error) from error
+    except ValueError as error:
+        raise Error(f"{path}: damaged: {_reason(error)}") from error
+    if not isinstance(value, dict):
+        raise Error(f"{path}: damaged: not an object")
+    return value
+
+
+def write_json(path: Path, value: object) -> None:
+    """Writes a JSON file, whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder to write into, or says in one line why that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot("write to", path, error) from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise Error(f"cannot write to {path}: Permission denied")
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise Error(f"cannot write to {target}: it is a file")
+    if any(target.iterdir()) and not (target / SUMMARY).exists():
+        raise Error(f"cannot write to {target}: it holds something that is not a run")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise Error(f"cannot write to {target}: Permission denied")
+
+
+def _cannot(what: str, path: Path, error: OSError) -> Error:
+    return Error(f"cannot {what} {path}: {error.strerror or error}")
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
