@@ -1,1 +1,32 @@
 //! Who sends what and when, without I/O.
+//!
+//! The parameter structs ([`Source`] and one struct per kind) are what a scenario says; each
+//! compiles into a small state machine that is told the time and answers with what to send and
+//! when to be woken. All randomness comes from [`sojourn_base::Stream`]s named by seed, kind, group
+//! and index, and every draw is made in an order that the network cannot change: changing a queue
+//! discipline leaves every user's draws as they were.
+
+mod arrivals;
+mod bulk;
+mod distribution;
+pub mod hurst;
+mod invalid;
+mod onoff;
+mod ping;
+mod replay;
+mod source;
+mod udp;
+mod web;
+
+pub use arrivals::{Arrivals, Transfers};
+pub use bulk::{Bulk, Fetches};
+pub use distribution::{
+    Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
+};
+pub use invalid::Invalid;
+pub use onoff::{OnOff, OnOffModel, OnOffSource};
+pub use ping::Ping;
+pub use replay::{Entry, Replay, ReplayError, Trace};
+pub use source::Source;
+pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
+pub use web::{Browser, Command, Exchange, Input, Model, Pages, Web, WebModel};

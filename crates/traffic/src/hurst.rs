@@ -1,0 +1,1 @@
+//! Long-range dependence and heavy tails, estimated from a series. Not for use within a run.

@@ -1,0 +1,335 @@
+//! One web user as a state machine.
+
+use super::model::WebModel;
+use super::page::{Page, Pages, Phase, State};
+use crate::Character;
+use sojourn_base::{Kind, Stream, Time};
+
+/// What happened to a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// The user begins, thinking; once, before anything else.
+    Start,
+    /// A time asked for has come. One that was not asked for, or was overtaken, does no harm.
+    Wake,
+    /// The last byte of the response to the request on this connection has come.
+    ResponseDone {
+        /// The connection.
+        slot: u8,
+    },
+    /// The connection is gone: it could not be opened, or was lost. The object under way on it, if
+    /// any, is given up.
+    Failed {
+        /// The connection.
+        slot: u8,
+    },
+}
+
+/// One request and its response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Bytes of the response, at least 1.
+    pub response: u64,
+    /// Time at the server from the request's last byte to the response's first.
+    pub server_delay: Time,
+    /// Bytes of the request, at least 1.
+    pub request: u32,
+    /// Whether it fetches the primary object of a page.
+    pub primary: bool,
+}
+
+/// What a user wants done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Give [`Input::Wake`] at this time; a later one that was asked for before is void.
+    Wake {
+        /// When, not before now.
+        at: Time,
+    },
+    /// Open a connection. The slot is free: it never was open, or was closed or failed since.
+    Open {
+        /// The connection.
+        slot: u8,
+    },
+    /// Send a request as soon as the connection is open.
+    Request {
+        /// The connection.
+        slot: u8,
+        /// What to ask for.
+        exchange: Exchange,
+    },
+    /// Close a connection; nothing is under way on it. The slot may be opened anew at once.
+    Close {
+        /// The connection.
+        slot: u8,
+    },
+}
+
+const THINKING: u32 = u32::MAX;
+
+/// One web user: 64 bytes at most. All that is random comes from the user's own stream: the
+/// character and the first think time at the start, all of a page when it begins, a think time
+/// when it ends. So the draws are the same whatever the network does, only their instants differ.
+///
+/// Users start in their steady state, thinking, with a residual think time ([`crate::Residual`]);
+/// that a user might as well be in the midst of a page is left to the warm-up.
+#[derive(Clone, Debug)]
+pub struct Browser {
+    stream: Stream,
+    /// The earliest time asked for, [`Time::MAX`] if none.
+    armed: Time,
+    character: Character,
+    page: u32,
+    pages: u32,
+    failures: u32,
+    /// Pages, the present one included, for which the persistent connection is still kept.
+    kept: u16,
+    /// Whether connection 0 is open while the user thinks.
+    open: bool,
+}
+
+impl Browser {
+    /// User `index` of a group.
+    #[must_use]
+    pub fn new(model: &WebModel, seed: u64, group: u32, index: u64) -> Self {
+        let mut stream = Stream::new(seed, Kind::User, group, index);
+        let character = model.draw_character(&mut stream);
+        Self {
+            stream,
+            armed: Time::MAX,
+            character,
+            page: THINKING,
+            pages: 0,
+            failures: 0,
+            kept: 0,
+            open: false,
+        }
+    }
+
+    /// Pages that have ended.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.pages
+    }
+
+    /// Objects given up because their connection failed, not counting those that a page whose
+    /// primary object failed never asked for.
+    #[must_use]
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Whether no page is under way.
+    #[must_use]
+    pub fn is_thinking(&self) -> bool {
+        self.page == THINKING
+    }
+
+    /// Tells the user what happened; `out` gets what it wants done, in order.
+    pub fn step(
+        &mut self,
+        model: &WebModel,
+        pages: &mut Pages,
+        now: Time,
+        input: Input,
+        out: &mut impl FnMut(Command),
+    ) {
+        match input {
+            Input::Start => {
+                let first = model.first_think.sample(self.character, &mut self.stream);
+                self.arm(now.saturating_add(Time(first)), out);
+            }
+            Input::Wake if now < self.armed => {}
+            Input::Wake => {
+                self.armed = Time::MAX;
+                if self.is_thinking() {
+                    self.begin(model, pages, out);
+                } else {
+                    self.resume(model, pages, now, out);
+                }
+            }
+            Input::ResponseDone { slot } => {
+                if self.is_thinking() {
+                    return;
+                }
+                let page = pages.get(self.page);
+                let place = &mut page.slots[usize::from(slot)];
+                if place.state != State::Busy {
+                    return;
+                }
+                place.state = State::Idle;
+                if !page.persistent {
+                    place.open = false;
+                    out(Command::Close { slot });
+                }
+                self.advance(model, pages, now, slot, true, out);
+            }
+            Input::Failed { slot } => {
+                if self.is_thinking() {
+                    self.open = false;
+                    return;
+                }
+                let Some(place) = pages.get(self.page).slots.get_mut(usize::from(slot)) else {
+                    return;
+                };
+                place.open = false;
+                if place.state == State::Busy {
+                    place.state = State::Idle;
+                    self.failures += 1;
+                    self.advance(model, pages, now, slot, false, out);
+                }
+            }
+        }
+    }
+
+    fn arm(&mut self, at: Time, out: &mut impl FnMut(Command)) {
+        if at < self.armed {
+            self.armed = at;
+            out(Command::Wake { at });
+        }
+    }
+
+    /// Begins a page: draws it whole and asks for its primary object.
+    fn begin(&mut self, model: &WebModel, pages: &mut Pages, out: &mut impl FnMut(Command)) {
+        if self.kept == 0 {
+            self.kept = model.draw_persistence(&mut self.stream);
+        }
+        self.page = pages.acquire();
+        let page = pages.get(self.page);
+        page.persistent = self.kept > 0;
+        page.parse = model.draw_page(page.persistent, &mut self.stream, &mut page.objects);
+        page.phase = Phase::Primary;
+        page.next = 1;
+        page.done = 0;
+        page.slots.clear();
+        page.slots.resize(usize::from(model.parallel), Default::default());
+        page.slots[0].open = self.open;
+        request(page, 0, 0, out);
+    }
+
+    /// After an object came or failed on `slot`.
+    fn advance(
+        &mut self,
+        model: &WebModel,
+        pages: &mut Pages,
+        now: Time,
+        slot: u8,
+        came: bool,
+        out: &mut impl FnMut(Command),
+    ) {
+        let page = pages.get(self.page);
+        page.done += 1;
+        let total = page.objects.len() as u32;
+        if page.phase == Phase::Primary {
+            // What a page consists of is known from its primary object only.
+            if total == 1 || !came {
+                return self.end(model, pages, now, out);
+            }
+            if page.parse == Time::ZERO {
+                return embed(page, out);
+            }
+            let at = now.saturating_add(page.parse);
+            page.phase = Phase::Parsing(at);
+            return self.arm(at, out);
+        }
+        if page.done == total {
+            return self.end(model, pages, now, out);
+        }
+        if page.next == total {
+            return;
+        }
+        let object = page.next;
+        page.next += 1;
+        let gap = page.objects[object as usize].gap;
+        if gap == 0 {
+            return request(page, slot, object, out);
+        }
+        let until = now.saturating_add(Time(gap));
+        page.slots[usize::from(slot)].state = State::Waiting { until, object };
+        self.arm(until, out);
+    }
+
+    /// A time within a page has come.
+    fn resume(
+        &mut self,
+        _: &WebModel,
+        pages: &mut Pages,
+        now: Time,
+        out: &mut impl FnMut(Command),
+    ) {
+        let page = pages.get(self.page);
+        if let Phase::Parsing(until) = page.phase {
+            if until <= now {
+                return embed(page, out);
+            }
+            return self.arm(until, out);
+        }
+        let mut next = Time::MAX;
+        for slot in 0..page.slots.len() {
+            if let State::Waiting { until, object } = page.slots[slot].state {
+                if until <= now {
+                    request(page, slot as u8, object, out);
+                } else {
+                    next = next.min(until);
+                }
+            }
+        }
+        self.arm(next, out);
+    }
+
+    /// Ends a page: closes what is not kept, and thinks.
+    fn end(
+        &mut self,
+        model: &WebModel,
+        pages: &mut Pages,
+        now: Time,
+        out: &mut impl FnMut(Command),
+    ) {
+        self.kept = self.kept.saturating_sub(1);
+        let page = pages.get(self.page);
+        self.open = false;
+        for (slot, place) in page.slots.iter().enumerate() {
+            if !place.open {
+                continue;
+            }
+            if slot == 0 && self.kept > 0 {
+                self.open = true;
+            } else {
+                out(Command::Close { slot: slot as u8 });
+            }
+        }
+        pages.release(self.page);
+        self.page = THINKING;
+        self.pages += 1;
+        let think = model.think.sample_as(self.character, &mut self.stream);
+        self.arm(now.saturating_add(Time(think)), out);
+    }
+}
+
+/// Asks for an object over a slot, opening its connection if need be.
+fn request(page: &mut Page, slot: u8, object: u32, out: &mut impl FnMut(Command)) {
+    let place = &mut page.slots[usize::from(slot)];
+    if !place.open {
+        place.open = true;
+        out(Command::Open { slot });
+    }
+    place.state = State::Busy;
+    let drawn = page.objects[object as usize];
+    let exchange = Exchange {
+        response: drawn.response,
+        server_delay: Time(drawn.server_delay),
+        request: drawn.request,
+        primary: object == 0,
+    };
+    out(Command::Request { slot, exchange });
+}
+
+/// Asks for the first embedded objects, one over each slot.
+fn embed(page: &mut Page, out: &mut impl FnMut(Command)) {
+    page.phase = Phase::Embedded;
+    let last = page.objects.len().min(page.slots.len() + 1);
+    page.next = last as u32;
+    for object in 1..last {
+        request(page, (object - 1) as u8, object as u32, out);
+    }
+}

@@ -1,0 +1,12 @@
+//! Web users: a closed loop of thinking and pages.
+
+mod browser;
+mod elements;
+mod model;
+mod page;
+mod params;
+
+pub use browser::{Browser, Command, Exchange, Input};
+pub use model::WebModel;
+pub use page::Pages;
+pub use params::{Model, Web};

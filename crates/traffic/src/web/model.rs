@@ -1,0 +1,143 @@
+//! A web model, compiled: what the users of a group share.
+
+use super::elements::Elements;
+use crate::{Character, Invalid, Residual, Sampler};
+use sojourn_base::{Stream, Time};
+
+/// Objects embedded in a page are at most this many.
+const MOST_EMBEDDED: u64 = 65_535;
+
+/// What the users of a group share.
+#[derive(Clone, Debug)]
+pub struct WebModel {
+    pub(super) think: Sampler,
+    pub(super) first_think: Residual,
+    pub(super) parse: Sampler,
+    pub(super) gap: Sampler,
+    pub(super) parallel: u8,
+    embedded: Sampler,
+    request: Sampler,
+    response: Sampler,
+    embedded_response: Sampler,
+    persistent_response: Option<Sampler>,
+    server_delay: Sampler,
+    persistent: f64,
+    pages_per_connection: Sampler,
+}
+
+/// One object of a page, with everything that is random about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Object {
+    pub response: u64,
+    pub server_delay: u64,
+    /// Time from the object before it in its place to its request, in nanoseconds.
+    pub gap: u64,
+    pub request: u32,
+}
+
+impl WebModel {
+    pub(super) fn new(elements: &Elements) -> Result<Self, Invalid> {
+        if !(0.0..=1.0).contains(&elements.persistent) {
+            let remedy = "must be a probability between 0 and 1";
+            return Err(Invalid::new("persistent", elements.persistent, remedy));
+        }
+        if !(1..=64).contains(&elements.parallel) {
+            return Err(Invalid::new("parallel", elements.parallel, "must be between 1 and 64"));
+        }
+        let think = elements.think.sampler("think")?;
+        let persistent_response = elements.persistent_response.as_ref();
+        Ok(Self {
+            first_think: think.residual(),
+            think,
+            parse: elements.parse.sampler("parse")?,
+            gap: elements.gap.sampler("gap")?,
+            parallel: elements.parallel,
+            embedded: elements.embedded.sampler("embedded")?,
+            request: elements.request.sampler("request")?,
+            response: elements.response.sampler("response")?,
+            embedded_response: elements.embedded_response.sampler("embedded_response")?,
+            persistent_response: persistent_response
+                .map(|response| response.sampler("persistent_response"))
+                .transpose()?,
+            server_delay: elements.server_delay.sampler("server_delay")?,
+            persistent: elements.persistent,
+            pages_per_connection: elements.pages_per_connection.sampler("pages_per_connection")?,
+        })
+    }
+
+    /// For how many pages the connection of the page that now begins is kept: 0 if it is not
+    /// persistent. Two numbers from the stream.
+    pub(super) fn draw_persistence(&self, stream: &mut Stream) -> u16 {
+        let persistent = stream.uniform() < self.persistent;
+        let pages = self.pages_per_connection.sample(stream).clamp(1, u64::from(u16::MAX));
+        if persistent { pages as u16 } else { 0 }
+    }
+
+    /// Draws all of a page: its objects into `objects`, the primary first; gives the parse time.
+    pub(super) fn draw_page(
+        &self,
+        persistent: bool,
+        stream: &mut Stream,
+        objects: &mut Vec<Object>,
+    ) -> Time {
+        let embedded = self.embedded.sample(stream).min(MOST_EMBEDDED);
+        // What two-level elements keep for a page.
+        let timing = self.gap.character(stream);
+        let parse = self.parse.sample_as(timing, stream);
+        let (primary, others) = match &self.persistent_response {
+            Some(both) if persistent => (both, both),
+            _ => (&self.response, &self.embedded_response),
+        };
+        let sizing = primary.character(stream);
+        objects.clear();
+        for i in 0..=embedded {
+            let response = if i == 0 { primary } else { others };
+            objects.push(Object {
+                request: self.request.sample(stream).clamp(1, u64::from(u32::MAX)) as u32,
+                response: response.sample_as(sizing, stream).max(1),
+                server_delay: self.server_delay.sample(stream),
+                gap: self.gap.sample_as(timing, stream),
+            });
+        }
+        Time(parse)
+    }
+
+    /// What a user keeps for all think times.
+    pub(super) fn draw_character(&self, stream: &mut Stream) -> Character {
+        self.think.character(stream)
+    }
+
+    /// Mean number of exchanges of a page.
+    #[must_use]
+    pub fn exchanges_per_page(&self) -> f64 {
+        1.0 + self.embedded.mean()
+    }
+
+    /// Mean bytes of a page's responses, headers of TCP and IP not counted; infinite where a size
+    /// has an infinite mean.
+    #[must_use]
+    pub fn response_bytes_per_page(&self) -> f64 {
+        let page = |primary: &Sampler, others: &Sampler| {
+            primary.mean() + self.embedded.mean() * others.mean()
+        };
+        let apart = page(&self.response, &self.embedded_response);
+        let kept = self.persistent_response.as_ref().map_or(apart, |both| page(both, both));
+        // A share of pages, not of connections: each persistent connection has several.
+        let pages = self.persistent * self.pages_per_connection.mean();
+        let share = pages / (pages + 1.0 - self.persistent);
+        share * kept + (1.0 - share) * apart
+    }
+
+    /// Mean bytes of a page's requests.
+    #[must_use]
+    pub fn request_bytes_per_page(&self) -> f64 {
+        self.exchanges_per_page() * self.request.mean()
+    }
+
+    /// Pages that a user fetches per second if each takes `page_time`; without congestion this
+    /// predicts the offered load, so it is where a calibration starts.
+    #[must_use]
+    pub fn pages_per_second(&self, page_time: Time) -> f64 {
+        1.0 / (1e-9 / self.think.renewal_rate() + page_time.as_secs_f64())
+    }
+}

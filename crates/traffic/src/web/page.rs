@@ -1,0 +1,92 @@
+//! The pages being fetched. A user has one only while it fetches; they are recycled.
+
+use super::model::Object;
+use sojourn_base::Time;
+
+/// How far a page is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The primary object is on its way.
+    #[default]
+    Primary,
+    /// The primary object is there; the embedded ones are asked for at this time.
+    Parsing(Time),
+    /// Embedded objects are on their way.
+    Embedded,
+}
+
+/// What a place for a connection is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// Waits until a time, then asks for an object.
+    Waiting {
+        /// When.
+        until: Time,
+        /// Which.
+        object: u32,
+    },
+    /// Waits for a response.
+    Busy,
+}
+
+/// A place for a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slot {
+    pub open: bool,
+    pub state: State,
+}
+
+/// A page being fetched.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Page {
+    pub objects: Vec<Object>,
+    pub slots: Vec<Slot>,
+    pub parse: Time,
+    pub phase: Phase,
+    pub persistent: bool,
+    /// The next object to be asked for.
+    pub next: u32,
+    /// Objects that came or failed.
+    pub done: u32,
+}
+
+/// The pages that the users of one run are fetching: one pool for all, passed to every
+/// [`super::Browser::step`]. It grows to the most pages at a time and then allocates no more.
+#[derive(Clone, Debug, Default)]
+pub struct Pages {
+    pages: Vec<Page>,
+    free: Vec<u32>,
+}
+
+impl Pages {
+    /// An empty pool.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Number of pages being fetched.
+    #[must_use]
+    pub fn active(&self) -> usize {
+        self.pages.len() - self.free.len()
+    }
+
+    pub(super) fn acquire(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.pages.push(Page::default());
+            (self.pages.len() - 1) as u32
+        })
+    }
+
+    pub(super) fn release(&mut self, page: u32) {
+        self.free.push(page);
+    }
+
+    #[inline]
+    pub(super) fn get(&mut self, page: u32) -> &mut Page {
+        &mut self.pages[page as usize]
+    }
+}
