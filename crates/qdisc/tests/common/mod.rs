@@ -1,0 +1,80 @@
+//! A packet, a sink and a few shorthands for the tests.
+#![allow(dead_code)] // each test file uses its own part
+
+use sojourn_base::{Kind, Rate, Stream, Time};
+use sojourn_qdisc::{Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Token {
+    pub id: u64,
+    pub bytes: u32,
+    pub ecn: Ecn,
+    pub times_marked: u8,
+}
+
+impl Packet for Token {
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    fn set_ce(&mut self) {
+        assert!(
+            matches!(self.ecn, Ecn::Ect0 | Ecn::Ect1),
+            "marked a packet that is {:?}",
+            self.ecn
+        );
+        self.ecn = Ecn::Ce;
+        self.times_marked += 1;
+    }
+    fn flow_hash(&self) -> u32 {
+        (self.id % 7) as u32
+    }
+}
+
+pub fn token(id: u64, bytes: u32, ecn: Ecn) -> Token {
+    Token { id, bytes, ecn, times_marked: 0 }
+}
+
+#[derive(Default)]
+pub struct Bin {
+    pub packets: Vec<(Token, DropReason)>,
+}
+
+impl Sink<Token> for Bin {
+    fn dropped(&mut self, _: Time, packet: Token, reason: DropReason) {
+        self.packets.push((packet, reason));
+    }
+}
+
+pub fn env(mbit: u64, mean_packet: u32) -> Env {
+    Env { rate: Rate(mbit * 1_000_000), mean_packet }
+}
+
+pub fn queue(config: &Config, env: &Env) -> Qdisc<Token> {
+    Qdisc::new(config, env, Stream::new(1, Kind::Qdisc, 0, 0)).expect("valid parameters")
+}
+
+/// Offers `n` packets of 1500 bytes at `now`; how many were queued, marked, dropped early and
+/// dropped by the limit.
+pub fn offer(q: &mut Qdisc<Token>, now: Time, n: u32, ecn: Ecn) -> [u32; 4] {
+    let mut counts = [0; 4];
+    for id in 0..u64::from(n) {
+        let at = match q.enqueue(now, token(id, 1500, ecn), &mut ()) {
+            Verdict::Queued => 0,
+            Verdict::Marked => 1,
+            Verdict::Dropped(DropReason::Early) => 2,
+            Verdict::Dropped(DropReason::Overflow) => 3,
+        };
+        counts[at] += 1;
+    }
+    counts
+}
+
+/// Takes packets out until `left` stand.
+pub fn drain(q: &mut Qdisc<Token>, now: Time, left: u32) {
+    while q.packets() > left {
+        q.dequeue(now, &mut ());
+    }
+}

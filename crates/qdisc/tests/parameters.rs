@@ -1,0 +1,228 @@
+//! Parameters: what is refused says which field, which value and what would be right; the
+//! integers stand for what was written.
+
+mod common;
+
+use common::{env, queue};
+use sojourn_base::{Rate, Size, Time};
+use sojourn_qdisc::*;
+
+fn refused(config: Config, env: &Env) -> Invalid {
+    config.validate(env).expect_err("must be refused")
+}
+
+#[test]
+fn a_refusal_names_field_value_and_remedy() {
+    let link = env(100, 1500);
+    let red = red::Params::default;
+    let ared = ared::Params::default;
+    let pi = pi::Params::default;
+    let rem = rem::Params::default;
+    let droptail = droptail::Params::default;
+    let cases: Vec<(Config, &str, &str, &str)> = vec![
+        (Config::Red(red::Params { min_th: 15.0, ..red() }), "min_th", "15", "max_th = 15"),
+        (Config::Red(red::Params { min_th: f64::NAN, ..red() }), "min_th", "NaN", "0 to"),
+        (Config::Red(red::Params { max_p: 0.0, ..red() }), "max_p", "0", "0.1"),
+        (Config::Red(red::Params { max_p: 1.5, ..red() }), "max_p", "1.5", "at most 1"),
+        (Config::Red(red::Params { wq: Some(0.0), ..red() }), "wq", "0", "1e-9 to 1"),
+        (Config::Red(red::Params { limit: 0, ..red() }), "limit", "0", "1 to 67108864"),
+        (Config::Ared(ared::Params { max_p: 0.6, ..ared() }), "max_p", "0.6", "0.01 to 0.5"),
+        (Config::Ared(ared::Params { bottom: 0.7, ..ared() }), "bottom", "0.7", "to 0.5"),
+        (
+            Config::Ared(ared::Params { max_th: Some(2.0), ..ared() }),
+            "min_th",
+            "20.8",
+            "max_th = 2",
+        ),
+        (Config::Ared(ared::Params { interval: Time(5), ..ared() }), "interval", "5ns", "1ms"),
+        (Config::Pi(pi::Params { b: 2e-5, ..pi() }), "b", "0.00002", "below a = 0.00001822"),
+        (Config::Pi(pi::Params { a: -1.0, ..pi() }), "a", "-1", "0 to 2"),
+        (Config::Pi(pi::Params { a: 0.0, ..pi() }), "a", "0", "above 0"),
+        (Config::Pi(pi::Params { frequency: 0.0, ..pi() }), "frequency", "0", "170"),
+        (Config::Pi(pi::Params { qref: -1.0, ..pi() }), "qref", "-1", "0 to"),
+        (Config::Pi(pi::Params { mean_packet: Some(7), ..pi() }), "mean_packet", "7", "40 to"),
+        (Config::Rem(rem::Params { phi: 1.0, ..rem() }), "phi", "1", "1.000001 to 2"),
+        (Config::Rem(rem::Params { gamma: 2.0, ..rem() }), "gamma", "2", "to 1"),
+        (Config::Rem(rem::Params { period: Time::ZERO, ..rem() }), "period", "0ns", "2ms"),
+        (
+            Config::Droptail(droptail::Params {
+                limit: Some(5),
+                limit_time: Some(Time::from_millis(3)),
+                ..droptail()
+            }),
+            "limit",
+            "limit = 5, limit_time = \"3ms\"",
+            "give one of",
+        ),
+        (
+            Config::Droptail(droptail::Params { limit_bytes: Some(Size(100)), ..droptail() }),
+            "limit_bytes",
+            "100B",
+            "at least \"1500B\"",
+        ),
+        (
+            Config::Droptail(droptail::Params { limit_time: Some(Time(100)), ..droptail() }),
+            "limit_time",
+            "100ns",
+            "at least \"120us\"",
+        ),
+    ];
+    for (config, field, value, remedy) in cases {
+        let error = refused(config.clone(), &link);
+        assert_eq!(error.field, field, "{error}");
+        assert!(error.value.contains(value), "{error}");
+        assert!(error.remedy.contains(remedy), "{error}");
+        let coin = sojourn_base::Stream::new(1, sojourn_base::Kind::Qdisc, 0, 0);
+        assert_eq!(Qdisc::<common::Token>::new(&config, &link, coin).unwrap_err(), error);
+    }
+    let error = refused(Config::Droptail(droptail()), &Env { rate: Rate(0), mean_packet: 1500 });
+    assert_eq!(error.field, "rate");
+    let error = refused(Config::Droptail(droptail()), &Env { rate: Rate(1), mean_packet: 20 });
+    assert_eq!(error.field, "mean_packet");
+}
+
+#[test]
+fn droptail_limits_in_packets_bytes_and_time() {
+    let fill = |params: droptail::Params| {
+        let mut q = queue(&Config::Droptail(params), &env(100, 1500));
+        common::offer(&mut q, Time::ZERO, 2000, Ecn::Ect0)
+    };
+    let none = droptail::Params::default();
+    assert_eq!(fill(none.clone()), [1000, 0, 0, 1000]);
+    assert_eq!(fill(droptail::Params::packets(240)), [240, 0, 0, 1760]);
+    let bytes = Some(Size(361_000));
+    assert_eq!(fill(droptail::Params { limit_bytes: bytes, ..none.clone() }), [240, 0, 0, 1760]);
+    // 100 ms at 100 Mb/s: 1.25 MB.
+    let time = Some(Time::from_millis(100));
+    assert_eq!(fill(droptail::Params { limit_time: time, ..none }), [833, 0, 0, 1167]);
+}
+
+#[test]
+fn a_droptail_limited_in_bytes_takes_a_small_packet_where_a_large_one_does_not_fit() {
+    let params = droptail::Params { limit_bytes: Some(Size(2000)), ..Default::default() };
+    let mut q = queue(&Config::Droptail(params), &env(100, 1500));
+    assert_eq!(common::offer(&mut q, Time::ZERO, 2, Ecn::Ect0), [1, 0, 0, 1]);
+    let small = common::token(9, 500, Ecn::Ect0);
+    assert_eq!(q.enqueue(Time::ZERO, small, &mut ()), Verdict::Queued);
+    assert_eq!(q.bytes(), 2000);
+}
+
+#[test]
+fn pi_gains_as_integers_keep_their_tiny_difference() {
+    // INFOCOM 2001's example, and the two vectors of the authors' design script.
+    for (a, b, frequency) in [
+        (1.822e-5, 1.816e-5, 160.0),
+        (1.822e-5, 1.816e-5, 170.0),
+        (0.007_434_885_956_89, 0.007_360_906_992_16, 435.374_149_659_863_9),
+        (0.110_862_498_612_25, 0.109_759_389_173_35, 2_370.370_370_370_37),
+    ] {
+        let params = pi::Params { a, b, frequency, ..Default::default() };
+        let constants = pi::Constants::new(&params).unwrap();
+        let [gain, difference, qref] = constants.error(&params);
+        assert!(gain.abs() <= 4.4e-19 + a * 1e-16, "{gain:e}");
+        assert!(difference.abs() <= 8.7e-19 + a * 2e-16, "{difference:e}");
+        assert_eq!(qref, 0.0);
+        // One step by hand: from 0.1 with 52 after 50.5 packets, qref 50.
+        let p = constants.step(Probability::from_f64(0.1), 52 << 36, 101 << 35);
+        let exact = 0.1 + a * 2.0 - b * 0.5;
+        assert!((p.as_f64() - exact).abs() < 1e-15, "{} {exact}", p.as_f64());
+    }
+}
+
+#[test]
+fn ared_derives_its_thresholds_from_the_link() {
+    // Floyd, Gummadi, Shenker, section 6.1: 15 Mb/s, 500-byte packets, 5 ms: 9.375 packets.
+    let params = ared::Params { max_th: Some(9.4), ..Default::default() };
+    Config::Ared(params).validate(&env(15, 500)).expect("min_th is 9.375");
+    let params = ared::Params { max_th: Some(9.3), ..Default::default() };
+    assert_eq!(refused(Config::Ared(params), &env(15, 500)).value, "9.375");
+    // At least 5.
+    let params = ared::Params { max_th: Some(4.9), ..Default::default() };
+    assert_eq!(refused(Config::Ared(params), &env(1, 1500)).value, "5");
+}
+
+#[test]
+fn the_coin_is_drawn_only_if_the_outcome_is_open() {
+    let mut coin = sojourn_base::Stream::new(1, sojourn_base::Kind::Test, 0, 0);
+    let untouched = coin.clone();
+    assert!(!Probability::ZERO.toss(&mut coin));
+    assert!(Probability::ONE.toss(&mut coin));
+    assert_eq!(coin, untouched);
+    let n = (0..100_000).filter(|_| Probability::from_f64(0.2).toss(&mut coin)).count();
+    assert!(n.abs_diff(20_000) < 5 * 127, "{n}");
+    assert_ne!(coin, untouched);
+}
+
+#[cfg(feature = "schema")]
+mod text {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(value: Value) -> Result<Config, String> {
+        serde_json::from_value(value).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_name_or_a_table() {
+        assert_eq!(read(json!("pi")), Ok(Config::Pi(pi::Params::default())));
+        let expected = pi::Params { qref: 240.0, ecn: true, ..Default::default() };
+        // `kind` need not come first.
+        assert_eq!(read(json!({"ecn": true, "kind": "pi", "qref": 240})), Ok(Config::Pi(expected)));
+        let expected =
+            droptail::Params { limit_time: Some(Time::from_millis(100)), ..Default::default() };
+        assert_eq!(
+            read(json!({"kind": "droptail", "limit_time": "100ms"})),
+            Ok(Config::Droptail(expected))
+        );
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_with_what_is_known() {
+        let error = read(json!("pipe")).unwrap_err();
+        assert!(error.contains("pipe") && error.contains("`droptail`, `red`"), "{error}");
+        let error = read(json!({"kind": "pi", "qrf": 3})).unwrap_err();
+        assert!(error.contains("qrf") && error.contains("qref"), "{error}");
+        let error = read(json!({"qref": 3})).unwrap_err();
+        assert!(error.contains("kind"), "{error}");
+        let error = read(json!({"kind": "droptail", "limit_bytes": 360})).unwrap_err();
+        assert!(error.contains("unit is missing"), "{error}");
+    }
+
+    #[test]
+    fn what_is_written_can_be_read_again() {
+        for name in Config::NAMES {
+            let config = Config::named(name).expect("listed");
+            let written = serde_json::to_value(&config).expect("writable");
+            assert_eq!(written["kind"], json!(name));
+            assert_eq!(read(written), Ok(config));
+        }
+    }
+
+    #[test]
+    fn every_parameter_is_described_and_has_its_default_in_the_schema() {
+        let schema = serde_json::to_value(schemars::schema_for!(Config)).expect("a schema");
+        let text = schema.to_string();
+        for name in Config::NAMES {
+            assert!(text.contains(&format!("\"const\":\"{name}\"")), "{name} is missing: {text}");
+        }
+        let mut seen = 0;
+        let mut stack = vec![&schema];
+        while let Some(value) = stack.pop() {
+            if let Some(properties) = value.get("properties").and_then(Value::as_object) {
+                for (name, property) in properties {
+                    if name != "kind" {
+                        assert!(property["description"].is_string(), "{name}: {property}");
+                        seen += 1;
+                    }
+                }
+            }
+            match value {
+                Value::Object(map) => stack.extend(map.values()),
+                Value::Array(list) => stack.extend(list),
+                _ => {}
+            }
+        }
+        assert!(seen >= 45, "{seen} parameters");
+        assert!(text.contains("0.00001822") || text.contains("1.822e-5"), "defaults: {text}");
+    }
+}
