@@ -95,6 +95,12 @@ class Scenario:
         return Facts(**json.loads(self._core.facts()))
 
     @property
+    def name(self) -> str | None:
+        """What the scenario is called."""
+        name: str | None = json.loads(self.to_json()).get("name")
+        return name
+
+    @property
     def needs_users(self) -> bool:
         """Whether a group of web users is given by a load, which calibration must resolve."""
         return any(load is not None for load in self.open_loads())

@@ -1,5 +1,6 @@
 //! A run of the packet engine in a thread of its own, without Python's lock.
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex};
@@ -7,23 +8,26 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use sojourn_packets::Control;
+use sojourn_packets::{Control, Recorder};
+use sojourn_scenario::Scenario as Definition;
 
 use crate::errors::{self, Error, ScenarioError};
 use crate::scenario::Scenario;
 
-/// How a run ended: its summary as JSON, or what went wrong.
-enum Outcome {
-    Summary(String),
-    BadScenario(String),
-    Failed(String),
+/// Why a run gave no summary.
+enum Failure {
+    /// The scenario is to blame.
+    Scenario(String),
+    /// Something else is.
+    Other(String),
 }
 
 /// What the engine's thread and Python share.
 #[derive(Default)]
 struct Shared {
     control: Control,
-    outcome: Mutex<Option<Outcome>>,
+    /// The summary as JSON.
+    outcome: Mutex<Option<Result<String, Failure>>>,
     ended: Condvar,
 }
 
@@ -50,7 +54,7 @@ impl Run {
             let outcome = errors::guarded(|| {
                 simulate(&definition, &base_dir, &theirs.control, out_dir.as_deref())
             })
-            .unwrap_or_else(Outcome::Failed);
+            .unwrap_or_else(|panic| Err(Failure::Other(panic)));
             let mut slot = theirs.outcome.lock().unwrap_or_else(|poison| poison.into_inner());
             *slot = Some(outcome);
             drop(slot);
@@ -89,9 +93,9 @@ impl Run {
         });
         match outcome {
             None => Ok(None),
-            Some(Outcome::Summary(json)) => Ok(Some(json)),
-            Some(Outcome::BadScenario(message)) => Err(ScenarioError::new_err(message)),
-            Some(Outcome::Failed(message)) => Err(Error::new_err(message)),
+            Some(Ok(json)) => Ok(Some(json)),
+            Some(Err(Failure::Scenario(message))) => Err(ScenarioError::new_err(message)),
+            Some(Err(Failure::Other(message))) => Err(Error::new_err(message)),
         }
     }
 }
@@ -104,20 +108,30 @@ impl Drop for Run {
 
 /// The one place that knows the engine.
 fn simulate(
-    scenario: &sojourn_scenario::Scenario,
+    scenario: &Definition,
     base_dir: &Path,
     control: &Control,
     out_dir: Option<&Path>,
-) -> Outcome {
-    let summary = match sojourn_packets::run(scenario, base_dir, control, out_dir) {
-        Ok(summary) => summary,
-        Err(sojourn_packets::Error::Scenario(error)) => {
-            return Outcome::BadScenario(errors::one_line(&error.to_string()));
-        }
-        Err(error) => return Outcome::Failed(errors::one_line(&error.to_string())),
+) -> Result<String, Failure> {
+    let network = scenario.network(base_dir).map_err(Failure::scenario)?;
+    let mut recorder = match out_dir {
+        Some(folder) => Recorder::to_directory(folder).map_err(Failure::other)?,
+        None => Recorder::none(),
     };
-    match summary.to_json() {
-        Ok(json) => Outcome::Summary(json),
-        Err(error) => Outcome::Failed(errors::one_line(&error.to_string())),
+    let summary =
+        sojourn_packets::run(&network, control, &mut recorder).map_err(|error| match error {
+            sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
+        })?;
+    recorder.finish().map_err(Failure::other)?;
+    summary.to_json().map_err(Failure::other)
+}
+
+impl Failure {
+    fn scenario(error: impl Display) -> Self {
+        Self::Scenario(errors::one_line(&error.to_string()))
+    }
+
+    fn other(error: impl Display) -> Self {
+        Self::Other(errors::one_line(&error.to_string()))
     }
 }

@@ -38,6 +38,8 @@ class RunResult:
         label: What to call it in tables and figures, such as "pi qref=24 ecn, load 0.98".
         varied: What distinguishes it from the other runs of a comparison, by dotted path.
         folder: Where it is kept; none if only in memory.
+        realised_load: What the same seed offers on the uncongested link, as a fraction of the
+            bottleneck's rate; none if that was not run.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class RunResult:
         self.label = label
         self.varied = dict(varied or {})
         self.folder = folder
+        self.realised_load: float | None = None
         # Tables of a run that nobody keeps live as long as this object.
         self._scratch: TemporaryDirectory[str] | None = None
 
@@ -73,6 +76,19 @@ class RunResult:
             result.folder = Path(scratch.name)
             result._scratch = scratch
         return result
+
+    def named(self, label: str, varied: Mapping[str, object]) -> RunResult:
+        """The same run under another name: two variations may come to the same."""
+        other = RunResult(
+            self.summary, self.scenario_toml, label=label, varied=varied, folder=self.folder
+        )
+        other._scratch = self._scratch
+        return other
+
+    @property
+    def kept(self) -> bool:
+        """Whether there is a folder that will outlive this object."""
+        return self.folder is not None and self._scratch is None
 
     @property
     def seed(self) -> int:
@@ -104,35 +120,41 @@ class RunResult:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise Error(f"{path}: damaged: {reason}") from error
 
+    def _recorded(self, name: str) -> pl.DataFrame | None:
+        """A table, or none if the scenario did not ask for it."""
+        if self.folder is None or not (self.folder / f"{name}.parquet").exists():
+            return None
+        return self.table(name)
+
     @cached_property
-    def queues(self) -> pl.DataFrame:
+    def queues(self) -> pl.DataFrame | None:
         """Each link's queue at each sampling instant, with counts since the one before."""
-        return self.table("queues")
+        return self._recorded("queues")
 
     @cached_property
-    def packet_counts(self) -> pl.DataFrame:
+    def packet_counts(self) -> pl.DataFrame | None:
         """Arrivals at each link per short interval."""
-        return self.table("packet_counts")
+        return self._recorded("packet_counts")
 
     @cached_property
-    def traces(self) -> pl.DataFrame:
+    def traces(self) -> pl.DataFrame | None:
         """Congestion window and smoothed round-trip time of chosen flows."""
-        return self.table("traces")
+        return self._recorded("traces")
 
     @cached_property
-    def exchanges(self) -> pl.DataFrame:
+    def exchanges(self) -> pl.DataFrame | None:
         """One row per request and response of web users."""
-        return self.table("exchanges")
+        return self._recorded("exchanges")
 
     @cached_property
-    def transfers(self) -> pl.DataFrame:
+    def transfers(self) -> pl.DataFrame | None:
         """One row per transfer."""
-        return self.table("transfers")
+        return self._recorded("transfers")
 
     @cached_property
-    def flows(self) -> pl.DataFrame:
+    def flows(self) -> pl.DataFrame | None:
         """One row per flow."""
-        return self.table("flows")
+        return self._recorded("flows")
 
     def __repr__(self) -> str:
         return f"<RunResult {self.label!r}, seed {self.seed}>"

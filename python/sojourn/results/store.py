@@ -184,7 +184,8 @@ def _open_comparison(path: Path) -> list[RunResult]:
         except (KeyError, TypeError) as error:
             raise Error(f"{path / COMPARISON}: damaged: an entry without folder") from error
         run = open_run(folder)
-        run.label, run.varied = label, varied
+        run = run.named(label, varied)
+        run.realised_load = entry.get("realised_load")
         runs.append(run)
     return runs
 

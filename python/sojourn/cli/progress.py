@@ -1,0 +1,94 @@
+"""Lines on stderr that say how far a run has come; nothing if stderr is not a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sojourn.compare import Progress
+
+_CLEAR = "\r\x1b[K"
+
+
+def notice(text: str) -> None:
+    """A line about something that takes time."""
+    if sys.stderr.isatty():
+        print(f"{_CLEAR}{text} …", end="", file=sys.stderr, flush=True)
+
+
+class _Line:
+    def __init__(self) -> None:
+        self.begin = time.monotonic()
+        self.terminal = sys.stderr.isatty()
+
+    def write(self, text: str) -> None:
+        if self.terminal:
+            print(_CLEAR + text, end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Takes the line away."""
+        if self.terminal:
+            print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+    @property
+    def elapsed_s(self) -> float:
+        return time.monotonic() - self.begin
+
+
+class RunLine(_Line):
+    """How far one run has come."""
+
+    def __init__(self, duration_s: float) -> None:
+        super().__init__()
+        self.duration_s = duration_s
+
+    def show(self, now_s: float, packets: int) -> None:
+        """Simulated time, packets per second, time left."""
+        rate = packets / self.elapsed_s
+        left = _left(self.elapsed_s, now_s / self.duration_s)
+        self.write(
+            f"{now_s:.1f} of {self.duration_s:g} s simulated · {_count(rate)} packets/s{left}"
+        )
+
+
+class ComparisonLine(_Line):
+    """How far a comparison has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped_s: float | None = None
+
+    def show(self, state: Progress) -> None:
+        """Runs, simulated time, packets per second, time left."""
+        if self.skipped_s is None:
+            # The first look: what was there already tells nothing of the time that is left.
+            self.begin, self.skipped_s = time.monotonic(), state.simulated_s
+        running = list(state.under_way.values())
+        simulated = state.simulated_s + sum(now for now, _ in running)
+        packets = state.packets + sum(count for _, count in running)
+        rate = packets / max(self.elapsed_s, 1e-3)
+        to_do = state.total_s - self.skipped_s
+        left = _left(self.elapsed_s, (simulated - self.skipped_s) / to_do if to_do else 1)
+        reused = f" ({state.reused} were there)" if state.reused else ""
+        self.write(
+            f"{state.done} of {state.runs} runs{reused} · {simulated:.0f} of {state.total_s:.0f} s "
+            f"simulated · {_count(rate)} packets/s{left}"
+        )
+
+
+def _left(elapsed_s: float, fraction: float) -> str:
+    if fraction <= 0 or elapsed_s < 0.5:
+        return ""
+    seconds = elapsed_s * (1 - fraction) / fraction
+    if seconds < 120:
+        return f" · {seconds:.0f} s left"
+    return f" · {seconds / 60:.0f} min left"
+
+
+def _count(value: float) -> str:
+    for limit, unit, digits in ((1e6, "M", 1), (1e3, "k", 0)):
+        if value >= limit:
+            return f"{value / limit:.{digits}f} {unit}"
+    return f"{value:.0f}"

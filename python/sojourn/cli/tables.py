@@ -1,0 +1,177 @@
+"""Tables for people: drawn on a terminal, plain columns anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sojourn.measures import MEASURES, Measure
+
+if TYPE_CHECKING:
+    from sojourn.calibrate import Calibration
+    from sojourn.compare import Comparison
+    from sojourn.results.run import RunResult
+
+NOTHING = "–"
+
+
+def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+    """Prints a table whose first column is text and whose others are numbers."""
+    if sys.stdout.isatty():
+        _drawn(headings, rows, title)
+    else:
+        _plain(headings, rows, title)
+
+
+def _drawn(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False).print(table)
+
+
+def _plain(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
+    if title:
+        print(title)
+    lines = [list(headings), *[list(row) for row in rows]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(headings))]
+    for line in lines:
+        cells = [
+            cell.rjust(width) if number else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+
+
+_LINK_HEADINGS = ("link", "utilisation %", "Mb/s", "loss %", "marked %", "queue mean", "p99",
+                  "sojourn p99 ms")  # fmt: skip
+_GROUP_HEADINGS = ("group", "members", "Mb/s", "Jain", "finished", "failed", "p50 ms", "p90 ms",
+                   "p99 ms", "retransmitted", "timeouts")  # fmt: skip
+
+
+def print_run(result: RunResult) -> None:
+    """One run: its links, then its groups."""
+    summary = result.summary
+    early = ", stopped early" if summary["stopped_early"] else ""
+    print(
+        f"{result.label}: {summary['simulated_s']:g} s simulated in {summary['wall_s']:.2f} s, "
+        f"seed {summary['seed']}{early}"
+    )
+    # An ideal link has no queue to speak of.
+    links = [link for link in summary["links"] if link["rate_bps"]]
+    show(_LINK_HEADINGS, [_link_row(link) for link in links])
+    print()
+    show(_GROUP_HEADINGS, [_group_row(group) for group in summary["groups"]])
+    if result.kept:
+        print(f"run: {result.folder}")
+
+
+def _link_row(link: Mapping[str, Any]) -> list[str]:
+    return [
+        link["name"],
+        number(link["utilisation"], 100, 1),
+        number(link["throughput_bps"], 1e-6, 1),
+        number(link["loss"], 100, 2),
+        number(link["mark_fraction"], 100, 2),
+        number(link["queue_packets"]["mean"], 1, 1),
+        number(link["queue_packets"]["p99"], 1, 0),
+        number(link["sojourn_s"]["p99"], 1e3, 2),
+    ]
+
+
+def _group_row(group: Mapping[str, Any]) -> list[str]:
+    times = group["response_time_s"]
+    return [
+        group["name"],
+        f"{group['members']}",
+        number(group["goodput_bps"], 1e-6, 2),
+        number(group["jain"], 1, 3),
+        f"{group['finished']}" if times["count"] or group["started"] else NOTHING,
+        f"{group['failed']}",
+        *(number(times[name], 1e3, 0) for name in ("p50", "p90", "p99")),
+        f"{group['retransmissions']}",
+        f"{group['timeouts']}",
+    ]
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Means over the seeds, then what differs from the first variation, seed by seed."""
+    rows = comparison.rows()
+    shown = [m for m in MEASURES if any(row[m.name] is not None for row in rows)]
+    loads = any(row["realised_load"] is not None for row in rows)
+    headings = ["", *(["realised load"] if loads else []), *map(_heading, shown)]
+    body = []
+    for row in rows:
+        load = [number(row["realised_load"], 1, 3)] if loads else []
+        body.append([row["label"], *load, *(number(row[m.name], m.scale, m.digits) for m in shown)])
+    seeds = max(row["seeds"] for row in rows)
+    show(headings, body, f"mean of {seeds} seeds" if seeds > 1 else "one seed")
+    _print_differences(comparison)
+
+
+_COMPARED = ("response_p50_s", "response_p90_s", "loss")
+
+
+def _print_differences(comparison: Comparison) -> None:
+    if len({run.seed for run in comparison.runs}) < 2 or not _varied(comparison):
+        return
+    for measure in MEASURES:
+        rows = comparison.differences(measure.name) if measure.name in _COMPARED else []
+        if not rows:
+            continue
+        digits = max(1, measure.digits)
+        print()
+        show(
+            ["", "difference", "95 % from", "to", "p (Holm)"],
+            [
+                [
+                    row["label"],
+                    *(number(row[k], measure.scale, digits, sign=True) for k in _INTERVAL),
+                    number(row.get("p_holm"), 1, 3),
+                ]
+                for row in rows
+            ],
+            f"{_heading(measure)} against {rows[0]['baseline'].split(',')[0]}, seed by seed",
+        )
+
+
+_INTERVAL = ("mean", "low", "high")
+
+
+def _varied(comparison: Comparison) -> bool:
+    return any(path.rsplit(".", 1)[-1] != "load" for path in comparison.runs[0].varied)
+
+
+def print_calibration(found: Calibration, users: Mapping[float, int]) -> None:
+    """Users for loads, and the runs behind it."""
+    show(
+        ["load", "users"], [[f"{load:g}", f"{count}"] for load, count in users.items()], found.group
+    )
+    print()
+    show(
+        ["users", "offered Mb/s", "on the line Mb/s"],
+        [
+            [f"{count}", number(bps, 1e-6, 2), number(count * found.bps_per_user, 1e-6, 2)]
+            for count, bps in found.points
+        ],
+        f"{found.bps_per_user:.1f} bit/s per user; all within {found.misfit:.1%} of the line",
+    )
+
+
+def _heading(measure: Measure) -> str:
+    unit = measure.unit if measure.unit not in ("", "packets") else ""
+    return f"{measure.heading} {unit}".strip()
+
+
+def number(value: float | None, scale: float, digits: int, *, sign: bool = False) -> str:
+    """A number for people, or a dash."""
+    if value is None:
+        return NOTHING
+    return f"{value * scale:{'+' if sign else ''}.{digits}f}"

@@ -1,0 +1,59 @@
+"""Values as they are typed on a command line."""
+
+from __future__ import annotations
+
+from sojourn.errors import ScenarioError
+
+_OPENING = {"{": "}", "[": "]", "(": ")"}
+_QUOTES = "\"'"
+
+
+def parse_set(text: str) -> tuple[str, str]:
+    """``path=value`` in its two parts."""
+    path, sign, value = text.partition("=")
+    if not sign or not path.strip():
+        raise ScenarioError(f"{text}: must be PATH=VALUE, such as bottleneck.qdisc=pi")
+    return path.strip(), value
+
+
+def parse_vary(text: str) -> tuple[str, list[object]]:
+    """``path=a,b,{kind="pi",ecn=true}`` as a path and its values."""
+    path, values = parse_set(text)
+    return path, [parse_value(part) for part in split(values)]
+
+
+def split(text: str) -> list[str]:
+    """Splits at commas that are in no braces, brackets or quotes."""
+    parts, part, closing, quote = [], "", [], ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in _QUOTES:
+            quote = letter
+        elif letter in _OPENING:
+            closing.append(_OPENING[letter])
+        elif closing and letter == closing[-1]:
+            closing.pop()
+        elif letter == "," and not closing:
+            parts.append(part)
+            part = ""
+            continue
+        part += letter
+    if quote or closing:
+        raise ScenarioError(f"{text}: {quote or closing[-1]} is missing")
+    return [*parts, part]
+
+
+def parse_value(text: str) -> object:
+    """A TOML value, or else a bare word such as ``droptail`` or ``10ms``."""
+    import tomllib
+
+    text = text.strip()
+    if not text:
+        raise ScenarioError("a value between commas is missing")
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        if text[0] in "{[\"'":
+            raise ScenarioError(f"{text}: {error}") from error
+        return text
