@@ -1,1 +1,73 @@
 //! TCP without I/O: segments in, segments out, wake me at.
+//!
+//! An [`Endpoint`] is one end of a connection, both sender and receiver. It is given the time with
+//! every call and tells what it does through an [`Output`]; payload is counted, never stored.
+//!
+//! ```
+//! use sojourn_base::Time;
+//! use sojourn_tcp::{Endpoint, Event, Flags, Output, SackBlock, Segment, Spec};
+//!
+//! struct Wire(Vec<Segment>);
+//! impl Output for Wire {
+//!     fn send(&mut self, segment: Segment, _: &[SackBlock]) {
+//!         self.0.push(segment);
+//!     }
+//!     fn deliver(&mut self, _: u32) {}
+//!     fn event(&mut self, _: Event) {}
+//! }
+//!
+//! let params = Spec::resolve(&[&Spec::default()])?;
+//! let mut client = Endpoint::client(&params, 1000);
+//! let mut wire = Wire(Vec::new());
+//! client.write(&params, Time::ZERO, 10_000, &mut wire);
+//! client.open(&params, Time::ZERO, &mut wire);
+//! assert_eq!(wire.0[0].flags, Flags::SYN);
+//! assert_eq!(client.deadline(), Time::from_secs(3)); // when the SYN is sent again
+//! # Ok::<(), sojourn_tcp::Invalid>(())
+//! ```
+//!
+//! # Differences from the sources
+//!
+//! 1. Both ends are given the same [`Params`], so the options of a SYN are counted, not carried;
+//!    only ECN is agreed by flags (RFC 3168).
+//! 2. The application takes data at once, so the window never closes: no persist timer, no silly
+//!    windows (RFC 9293 sections 3.8.6.1 and 3.8.6.2). No Nagle, urgent data or keep-alive.
+//! 3. TIME-WAIT has no timer: a closed endpoint acknowledges a repeated FIN as long as it is kept.
+//!    RSTs come from failed endpoints only. No simultaneous open.
+//! 4. Timestamps count microseconds (RFC 7323 section 5.4 asks for at least 1 ms a tick). No PAWS:
+//!    nothing in a simulation is delayed by 2 GiB of data. Every acknowledgement of new data gives
+//!    a sample, with the gains of RFC 6298 unchanged.
+//! 5. SACK blocks travel on bare acknowledgements only, so data segments keep their size. No
+//!    D-SACK. What was selectively acknowledged stays so after a timeout: receivers here never
+//!    take it back (RFC 2018 section 8).
+//! 6. FlightSize in a reduction is at most the congestion window, which leaves out what limited
+//!    transmit added (RFC 3042 section 2). A mark and a loss in the same window reduce it once; a
+//!    timeout always does.
+//! 7. After a handshake in which a SYN or SYN-ACK was lost the timeout is 3 s, or the initial one
+//!    if that is greater, until a sample comes (RFC 6298 rule 5.7 for any initial timeout).
+#![no_std]
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod ack;
+pub mod congestion;
+mod endpoint;
+mod handshake;
+mod params;
+mod reassembly;
+mod receive;
+mod recovery;
+mod rtt;
+mod runs;
+mod scoreboard;
+mod segment;
+mod send;
+mod spec;
+
+pub use congestion::Algorithm;
+pub use endpoint::Endpoint;
+pub use params::Params;
+pub use segment::{Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES};
+pub use sojourn_base::Ecn;
+pub use spec::{Invalid, Profile, Spec};

@@ -1,0 +1,106 @@
+//! Reno: slow start and congestion avoidance of RFC 5681, counting bytes as RFC 3465 does.
+//!
+//! # Differences from the source
+//!
+//! 1. At the crossing from slow start to congestion avoidance the acknowledgement that crosses
+//!    counts wholly as slow start.
+//! 2. The window is at least two segments after a mark, so a sender never waits for its timer to
+//!    send a single segment (RFC 3168 section 6.1.2 lets it, at a window of one).
+
+use super::{Acked, Control, Window};
+
+/// State: bytes acknowledged since the window last grew in congestion avoidance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct State {
+    acked: u32,
+}
+
+impl Control for State {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, acked: Acked) {
+        if window.cwnd < window.ssthresh {
+            // RFC 3465 section 2.2, L = 2; section 2.3, L = 1 after a timeout.
+            let limit = if acked.after_timeout { acked.mss } else { 2 * acked.mss };
+            window.cwnd += acked.bytes.min(limit);
+        } else {
+            // RFC 3465 section 2.1: one segment for a window of bytes; nothing is divided.
+            self.acked += acked.bytes;
+            if self.acked >= window.cwnd {
+                self.acked -= window.cwnd;
+                window.cwnd += acked.mss;
+            }
+        }
+    }
+
+    fn on_loss(&mut self, window: &mut Window, flight: u32, mss: u32) {
+        window.ssthresh = (flight / 2).max(2 * mss); // RFC 5681 equation 4
+        window.cwnd = window.ssthresh;
+        self.acked = 0;
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, mss: u32, first: bool) {
+        // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
+        if first {
+            window.ssthresh = (flight / 2).max(2 * mss);
+        }
+        window.cwnd = mss;
+        self.acked = 0;
+    }
+
+    fn on_restart(&mut self, _: &mut Window) {
+        self.acked = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1000;
+
+    fn acked(bytes: u32) -> Acked {
+        Acked { bytes, mss: MSS, after_timeout: false }
+    }
+
+    #[test]
+    fn slow_start_adds_what_was_acked_but_at_most_two_segments() {
+        let (mut reno, mut w) = (State::default(), Window { cwnd: 4 * MSS, ssthresh: u32::MAX });
+        reno.on_ack(&mut w, acked(MSS));
+        assert_eq!(w.cwnd, 5 * MSS);
+        reno.on_ack(&mut w, acked(2 * MSS));
+        assert_eq!(w.cwnd, 7 * MSS);
+        reno.on_ack(&mut w, acked(5 * MSS));
+        assert_eq!(w.cwnd, 9 * MSS);
+        reno.on_ack(&mut w, Acked { after_timeout: true, ..acked(5 * MSS) });
+        assert_eq!(w.cwnd, 10 * MSS);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_per_window() {
+        let (mut reno, mut w) = (State::default(), Window { cwnd: 10 * MSS, ssthresh: 10 * MSS });
+        for _ in 0..4 {
+            reno.on_ack(&mut w, acked(2 * MSS));
+            assert_eq!(w.cwnd, 10 * MSS);
+        }
+        reno.on_ack(&mut w, acked(2 * MSS));
+        assert_eq!(w.cwnd, 11 * MSS);
+    }
+
+    #[test]
+    fn loss_halves_the_flight_and_keeps_two_segments() {
+        let (mut reno, mut w) = (State::default(), Window { cwnd: 20 * MSS, ssthresh: u32::MAX });
+        reno.on_loss(&mut w, 18 * MSS, MSS);
+        assert_eq!(w, Window { cwnd: 9 * MSS, ssthresh: 9 * MSS });
+        reno.on_loss(&mut w, 3 * MSS, MSS);
+        assert_eq!(w, Window { cwnd: 2 * MSS, ssthresh: 2 * MSS });
+    }
+
+    #[test]
+    fn repeated_timeouts_hold_ssthresh() {
+        let (mut reno, mut w) = (State::default(), Window { cwnd: 20 * MSS, ssthresh: u32::MAX });
+        reno.on_timeout(&mut w, 20 * MSS, MSS, true);
+        assert_eq!(w, Window { cwnd: MSS, ssthresh: 10 * MSS });
+        reno.on_timeout(&mut w, MSS, MSS, false);
+        assert_eq!(w, Window { cwnd: MSS, ssthresh: 10 * MSS });
+    }
+}

@@ -1,0 +1,183 @@
+//! The parameters that endpoints work with, checked and in the units of the code.
+
+use crate::congestion::Algorithm;
+use crate::segment::{Flags, TIMESTAMP_BYTES};
+use sojourn_base::Time;
+
+/// What two endpoints of a connection have in common: both ends are given the same, so a SYN need
+/// not spell out the options it carries. Made by [`Spec::resolve`](crate::Spec::resolve).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Params {
+    /// Most payload bytes of a segment: the MSS option less the timestamps.
+    pub payload: u32,
+    /// Receive window in bytes, a multiple of 2 to the power of `window_scale`.
+    pub receive_window: u32,
+    /// Most bytes that the congestion window may grow to.
+    pub max_window: u32,
+    /// Congestion window at the start and after a pause, in bytes (RFC 5681 section 3.1).
+    pub initial_window: u32,
+    /// The receive window as segments other than a SYN carry it.
+    pub window_field: u16,
+    /// Window scale of both ends (RFC 7323 section 2).
+    pub window_scale: u8,
+    /// Option bytes of a segment without SACK blocks.
+    pub options: u8,
+    /// Option bytes of a SYN.
+    pub syn_options: u8,
+    /// Most SACK blocks in a segment.
+    pub max_sacks: u8,
+    /// Selective acknowledgements (RFC 2018, RFC 6675).
+    pub sack: bool,
+    /// Timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Explicit congestion notification (RFC 3168), if both ends want it: they do.
+    pub ecn: bool,
+    /// Limited transmit (RFC 3042).
+    pub limited_transmit: bool,
+    /// Whether acknowledgements may wait (RFC 5681 section 4.2).
+    pub delayed_ack: bool,
+    /// Whether the window restarts after a pause longer than the retransmission timeout
+    /// (RFC 5681 section 4.1).
+    pub idle_restart: bool,
+    /// How often a SYN or SYN-ACK is sent again before giving up.
+    pub syn_retries: u8,
+    /// How often the same data or FIN time out before giving up.
+    pub retries: u8,
+    /// Congestion control.
+    pub congestion: Algorithm,
+    /// Longest wait of an acknowledgement.
+    pub delayed_ack_time: Time,
+    /// Retransmission timeout before the first measured round trip (RFC 6298 rule 2.1).
+    pub initial_rto: Time,
+    /// Least retransmission timeout (RFC 6298 rule 2.4).
+    pub min_rto: Time,
+    /// Greatest retransmission timeout (RFC 6298 rule 2.5).
+    pub max_rto: Time,
+    /// Least addition to the smoothed round trip: the clock granularity G of RFC 6298 rule 2.3.
+    pub rto_granularity: Time,
+}
+
+/// What decides [`Params`], in the terms of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choices {
+    pub mss: u32,
+    pub receive_window: u64,
+    pub initial_window: u32,
+    pub max_window: Option<u32>,
+    pub sack: bool,
+    pub timestamps: bool,
+    pub ecn: bool,
+    pub limited_transmit: bool,
+    pub delayed_ack: bool,
+    pub idle_restart: bool,
+    pub syn_retries: u8,
+    pub retries: u8,
+    pub congestion: Algorithm,
+    pub delayed_ack_time: Time,
+    pub initial_rto: Time,
+    pub min_rto: Time,
+    pub max_rto: Time,
+    pub rto_granularity: Time,
+}
+
+/// Largest window that a scale of 14 can express, in bytes (RFC 7323 section 2.3).
+pub(crate) const LARGEST_WINDOW: u32 = 65535 << 14;
+
+impl Params {
+    pub(crate) fn new(c: &Choices) -> Self {
+        let options = if c.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let window = c.receive_window as u32;
+        let mut scale = 0;
+        while window >> scale > 65535 {
+            scale += 1;
+        }
+        let payload = c.mss - u32::from(options);
+        let segments = |n: u32| n.saturating_mul(payload).min(LARGEST_WINDOW);
+        // SACK-permitted takes the two bytes of padding of the timestamps (RFC 7323 appendix A).
+        let sack_permitted = if c.sack && !c.timestamps { 4 } else { 0 };
+        let scale_option = if scale > 0 { 4 } else { 0 };
+        Self {
+            payload,
+            receive_window: window >> scale << scale,
+            max_window: c.max_window.map_or(LARGEST_WINDOW, segments),
+            initial_window: segments(c.initial_window).min(c.max_window.map_or(u32::MAX, segments)),
+            window_field: (window >> scale) as u16,
+            window_scale: scale,
+            options,
+            syn_options: 4 + options + sack_permitted + scale_option,
+            max_sacks: if !c.sack {
+                0
+            } else if c.timestamps {
+                3
+            } else {
+                4
+            },
+            sack: c.sack,
+            timestamps: c.timestamps,
+            ecn: c.ecn,
+            limited_transmit: c.limited_transmit,
+            delayed_ack: c.delayed_ack,
+            idle_restart: c.idle_restart,
+            syn_retries: c.syn_retries,
+            retries: c.retries,
+            congestion: c.congestion,
+            delayed_ack_time: c.delayed_ack_time,
+            initial_rto: c.initial_rto,
+            min_rto: c.min_rto,
+            max_rto: c.max_rto,
+            rto_granularity: c.rto_granularity,
+        }
+    }
+
+    /// The peer's receive window in bytes, from the field of a segment.
+    #[inline]
+    pub(crate) const fn window_bytes(&self, field: u16, flags: Flags) -> u32 {
+        if flags.has(Flags::SYN) { field as u32 } else { (field as u32) << self.window_scale }
+    }
+
+    /// The receive window as a SYN carries it, unscaled.
+    pub(crate) fn syn_window(&self) -> u16 {
+        self.receive_window.min(65535) as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Spec;
+    use sojourn_base::Size;
+
+    #[test]
+    fn the_window_scale_is_the_least_that_fits() {
+        let scale = |bytes| {
+            let spec = Spec { receive_window: Some(Size(bytes)), ..Spec::default() };
+            let params = Spec::resolve(&[&spec]).unwrap();
+            assert_eq!(
+                params.receive_window,
+                u32::from(params.window_field) << params.window_scale
+            );
+            (params.window_scale, params.receive_window)
+        };
+        assert_eq!(scale(16384), (0, 16384));
+        assert_eq!(scale(65535), (0, 65535));
+        assert_eq!(scale(65536), (1, 65536));
+        assert_eq!(scale(1_000_001), (4, 1_000_000));
+        assert_eq!(scale(65535 << 14), (14, 65535 << 14));
+    }
+
+    #[test]
+    fn options_take_what_they_take_on_the_wire() {
+        let options = |sack, timestamps, window| {
+            let spec = Spec {
+                sack: Some(sack),
+                timestamps: Some(timestamps),
+                receive_window: Some(Size(window)),
+                ..Spec::default()
+            };
+            let params = Spec::resolve(&[&spec]).unwrap();
+            (params.syn_options, params.options, params.max_sacks, params.payload)
+        };
+        assert_eq!(options(false, false, 16384), (4, 0, 0, 1460));
+        assert_eq!(options(true, false, 16384), (8, 0, 4, 1460));
+        assert_eq!(options(true, true, 1 << 20), (20, 12, 3, 1448));
+    }
+}

@@ -1,0 +1,179 @@
+//! Sending: new data as far as the windows allow, retransmissions, bare acknowledgements.
+
+use crate::Params;
+use crate::endpoint::{Endpoint, Phase, State, bit};
+use crate::segment::{Flags, Output, SackBlock, Segment};
+use sojourn_base::{Ecn, Time};
+
+impl Endpoint {
+    /// Sends whatever may be sent now.
+    #[inline]
+    pub(crate) fn push(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        if self.state != State::Established {
+            return;
+        }
+        if self.phase == Phase::Loss || self.phase == Phase::Recovery && params.sack {
+            self.push_by_pipe(params, now, out);
+        } else {
+            self.push_new(params, now, out);
+        }
+    }
+
+    /// Sends new data while less is outstanding than the windows allow. Only full segments, but
+    /// for the last of what is written: the window never moves by less (RFC 9293 section 3.8.6).
+    #[inline]
+    pub(crate) fn push_new(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        if self.unsent == 0 && !self.fin_is_due() {
+            return;
+        }
+        if self.snd_una == self.snd_nxt {
+            self.after_pause(params, now);
+        }
+        let window = self.window.cwnd.saturating_add_signed(self.inflation).min(self.peer_window);
+        let mss = params.payload;
+        while self.unsent >= u64::from(mss) && self.in_flight() + mss <= window {
+            self.send_new(params, now, mss, out);
+        }
+        if self.unsent < u64::from(mss) {
+            self.push_last(params, now, window, out);
+        }
+    }
+
+    /// The last segment of what is written, which may be less than full, and the FIN.
+    fn push_last(&mut self, params: &Params, now: Time, window: u32, out: &mut impl Output) {
+        let rest = self.unsent as u32;
+        if rest > 0 && self.in_flight() + rest <= window {
+            self.send_new(params, now, rest, out);
+        }
+        if self.fin_is_due() && self.in_flight() < window {
+            self.send_new(params, now, 0, out);
+        }
+    }
+
+    /// Whether nothing but the FIN is left to send.
+    #[inline]
+    pub(crate) fn fin_is_due(&self) -> bool {
+        self.unsent == 0 && self.bits & (bit::CLOSING | bit::FIN_SENT) == bit::CLOSING
+    }
+
+    /// Sends `len` bytes for the first time, and the FIN if it comes after them and fits.
+    #[inline]
+    pub(crate) fn send_new(&mut self, params: &Params, now: Time, len: u32, out: &mut impl Output) {
+        if self.unsent != u64::MAX {
+            self.unsent -= u64::from(len);
+        }
+        let mut segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
+        segment.len = len as u16;
+        self.snd_nxt = self.snd_nxt.wrapping_add(len);
+        if self.bits & (bit::ECN | bit::CLOSING) != 0 {
+            self.dress(&mut segment);
+        }
+        if !params.timestamps && self.bits & bit::TIMED == 0 {
+            self.time_from(now);
+        }
+        self.sent_at = now;
+        // RFC 6298 rule 5.1.
+        if self.rto_at == Time::MAX {
+            self.rto_at = now + self.rto;
+        }
+        self.put(segment, &[], out);
+    }
+
+    /// ECN and FIN of a new segment.
+    fn dress(&mut self, segment: &mut Segment) {
+        if self.bits & bit::ECN != 0 && segment.len > 0 {
+            segment.ecn = Ecn::Ect0;
+            // RFC 3168 section 6.1.2: on the first new data after a reduction.
+            if self.bits & bit::CWR != 0 {
+                segment.flags |= Flags::CWR;
+                self.bits &= !bit::CWR;
+            }
+        }
+        let room = self.in_flight() < self.peer_window;
+        if self.fin_is_due() && room {
+            segment.flags |= Flags::FIN;
+            self.bits |= bit::FIN_SENT;
+            self.snd_nxt = self.snd_nxt.wrapping_add(1);
+        }
+    }
+
+    /// Sends what lies from `block.start` again, a segment at most, and gives where that ends. It
+    /// is not ECN-capable (RFC 3168 section 6.1.5) and spoils the timing (Karn; RFC 6298 section 3).
+    #[cold]
+    pub(crate) fn send_again(
+        &mut self,
+        params: &Params,
+        now: Time,
+        block: SackBlock,
+        out: &mut impl Output,
+    ) -> u32 {
+        let SackBlock { start, end } = block;
+        let rest = end.wrapping_sub(start);
+        let has_fin = self.bits & bit::FIN_SENT != 0 && end == self.snd_nxt;
+        let mut len = rest.min(params.payload);
+        let mut segment = self.bare(params, now, start, Flags::ACK);
+        let mut end = start.wrapping_add(len);
+        if has_fin && rest <= params.payload + 1 {
+            segment.flags |= Flags::FIN;
+            len = rest - 1;
+            end = block.end;
+        }
+        segment.len = len as u16;
+        self.bits &= !bit::TIMED;
+        self.retransmissions += 1;
+        self.sent_at = now;
+        if self.rto_at == Time::MAX {
+            self.rto_at = now + self.rto;
+        }
+        self.put(segment, &[], out);
+        end
+    }
+
+    /// Sends a bare acknowledgement, with SACK blocks if there is a hole.
+    #[inline]
+    pub(crate) fn send_ack(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        let segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
+        if params.sack && !self.holds_nothing() {
+            self.put_sacks(params, segment, out);
+        } else {
+            self.put(segment, &[], out);
+        }
+    }
+
+    #[cold]
+    fn put_sacks(&mut self, params: &Params, mut segment: Segment, out: &mut impl Output) {
+        let mut blocks = [SackBlock::default(); 4];
+        let held = self.reassembly.as_mut().expect("something is held");
+        let count = held.blocks(&mut blocks[..usize::from(params.max_sacks)]);
+        segment.sacks = count as u8;
+        segment.options += 4 + 8 * count as u8; // with two bytes of padding
+        self.put(segment, &blocks[..count], out);
+    }
+
+    /// Hands a segment out. Every segment but the first carries an acknowledgement, so none need
+    /// wait any more.
+    #[inline]
+    pub(crate) fn put(&mut self, mut segment: Segment, sacks: &[SackBlock], out: &mut impl Output) {
+        if self.bits & bit::ECHO != 0 {
+            segment.flags |= Flags::ECE; // RFC 3168 section 6.1.3
+        }
+        self.segments += 1;
+        self.ack_sent = segment.ack;
+        self.ack_at = Time::MAX;
+        out.send(segment, sacks);
+    }
+
+    /// Nothing is outstanding and something will be sent: after a pause longer than the timeout the
+    /// window starts again (RFC 5681 section 4.1).
+    #[inline]
+    fn after_pause(&mut self, params: &Params, now: Time) {
+        if params.idle_restart
+            && self.sent_at != Time::ZERO
+            && now.saturating_sub(self.sent_at) > self.rto
+            && self.window.cwnd > params.initial_window
+        {
+            self.window.cwnd = params.initial_window;
+            self.control.on_restart(&mut self.window);
+        }
+    }
+}

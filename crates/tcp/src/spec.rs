@@ -1,0 +1,266 @@
+//! What a scenario says of its TCPs, and how that becomes parameters.
+
+use crate::congestion::Algorithm;
+use crate::params::{Choices, LARGEST_WINDOW, Params};
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+use sojourn_base::{Size, Time};
+
+/// A parameter that cannot be used: which, what it was, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// The parameter's name.
+    pub field: &'static str,
+    /// Its value as written.
+    pub value: String,
+    /// What to write instead.
+    pub remedy: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}: {}", self.field, self.value, self.remedy)
+    }
+}
+
+impl core::error::Error for Invalid {}
+
+/// A set of defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
+pub enum Profile {
+    /// Hosts of about 2003: initial timeout 3 s, least timeout 1 s, acknowledgements wait up to
+    /// 100 ms, initial window 2 segments, receive window 16 KiB, no timestamps.
+    #[default]
+    Classic,
+    /// Hosts of today: initial timeout 1 s, least timeout 200 ms, acknowledgements wait up to
+    /// 40 ms, initial window 10 segments, receive window 4 MiB, timestamps.
+    Modern,
+}
+
+impl Profile {
+    fn choices(self) -> Choices {
+        let classic = Choices {
+            mss: 1460,
+            receive_window: 16 << 10,
+            initial_window: 2, // RFC 2581 section 3.1
+            max_window: None,
+            sack: true,
+            timestamps: false,
+            ecn: false,
+            limited_transmit: true,
+            delayed_ack: true,
+            idle_restart: true,
+            syn_retries: 5,
+            retries: 12,
+            congestion: Algorithm::Reno,
+            delayed_ack_time: Time::from_millis(100),
+            initial_rto: Time::from_secs(3), // RFC 2988 rule 2.1
+            min_rto: Time::from_secs(1),     // RFC 2988 rule 2.4
+            max_rto: Time::from_secs(64),
+            rto_granularity: Time::from_millis(10),
+        };
+        match self {
+            Self::Classic => classic,
+            Self::Modern => Choices {
+                receive_window: 4 << 20,
+                initial_window: 10, // RFC 6928
+                timestamps: true,
+                syn_retries: 6,
+                retries: 15,
+                delayed_ack_time: Time::from_millis(40),
+                initial_rto: Time::from_secs(1), // RFC 6298 rule 2.1
+                min_rto: Time::from_millis(200),
+                max_rto: Time::from_secs(120),
+                rto_granularity: Time::from_millis(1),
+                ..classic
+            },
+        }
+    }
+}
+
+/// TCP settings. What is left out comes from the profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "Tcp"))]
+pub struct Spec {
+    /// The set of defaults: "classic" (the default) or "modern".
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub profile: Option<Profile>,
+    /// Congestion control (default "reno").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub congestion: Option<Algorithm>,
+    /// The MSS option in bytes: 88 to 65495 (default 1460). With timestamps a segment carries 12
+    /// bytes less.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub mss: Option<u32>,
+    /// Receive window: at least two segments, at most 1073725440 bytes (classic "16KiB", modern
+    /// "4MiB"). Above 65535 bytes the window scale option is used.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub receive_window: Option<Size>,
+    /// Initial congestion window in segments: 1 to 1000 (classic 2, modern 10).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub initial_window: Option<u32>,
+    /// Most segments that the congestion window may grow to, as `window_` in ns-2: at least 1
+    /// (default unlimited).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub max_window: Option<u32>,
+    /// Selective acknowledgements; without them recovery is NewReno (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub sack: Option<bool>,
+    /// Timestamps in every segment (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub timestamps: Option<bool>,
+    /// Explicit congestion notification (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ecn: Option<bool>,
+    /// New data on the first two duplicate acknowledgements (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub limited_transmit: Option<bool>,
+    /// Acknowledge every second segment only, or after a while (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub delayed_ack: Option<bool>,
+    /// How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub delayed_ack_time: Option<Time>,
+    /// Restart from the initial window after a pause longer than the timeout (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub idle_restart: Option<bool>,
+    /// Retransmission timeout before a round trip is measured (classic "3s", modern "1s").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub initial_rto: Option<Time>,
+    /// Least retransmission timeout (classic "1s", modern "200ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub min_rto: Option<Time>,
+    /// Greatest retransmission timeout: at most "1h" (classic "64s", modern "120s").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub max_rto: Option<Time>,
+    /// Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern "1ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub rto_granularity: Option<Time>,
+    /// How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern 6).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub syn_retries: Option<u8>,
+    /// How often in a row data may time out before the connection fails: 1 to 30 (classic 12,
+    /// modern 15).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub retries: Option<u8>,
+}
+
+/// Checks that a value lies in a range; says so in the user's terms if not.
+fn within<T: PartialOrd + fmt::Display>(
+    field: &'static str,
+    value: T,
+    least: T,
+    most: T,
+) -> Result<T, Invalid> {
+    if value >= least && value <= most {
+        return Ok(value);
+    }
+    let remedy = format!("write a value from {least} to {most}");
+    Err(Invalid { field, value: value.to_string(), remedy })
+}
+
+impl Spec {
+    /// Lays `specs` over each other, later ones over earlier ones field by field, fills what is
+    /// left with the profile that the last of them to name one names, and checks the result.
+    pub fn resolve(specs: &[&Self]) -> Result<Params, Invalid> {
+        let profile = specs.iter().rev().find_map(|s| s.profile).unwrap_or_default();
+        let mut c = profile.choices();
+        macro_rules! overlay {
+            ($($field:ident),+) => {
+                for spec in specs {
+                    $(if let Some(value) = spec.$field {
+                        c.$field = value;
+                    })+
+                }
+            };
+        }
+        overlay!(
+            mss,
+            initial_window,
+            sack,
+            timestamps,
+            ecn,
+            limited_transmit,
+            delayed_ack,
+            delayed_ack_time,
+            idle_restart,
+            initial_rto,
+            min_rto,
+            max_rto,
+            rto_granularity,
+            syn_retries,
+            retries,
+            congestion
+        );
+        for spec in specs {
+            c.receive_window = spec.receive_window.map_or(c.receive_window, |size| size.0);
+            c.max_window = spec.max_window.or(c.max_window);
+        }
+        check(&c)?;
+        Ok(Params::new(&c))
+    }
+}
+
+fn check(c: &Choices) -> Result<(), Invalid> {
+    within("mss", c.mss, 88, 65495)?;
+    within(
+        "receive_window",
+        Size(c.receive_window),
+        Size(2 * u64::from(c.mss)),
+        Size(u64::from(LARGEST_WINDOW)),
+    )?;
+    within("initial_window", c.initial_window, 1, 1000)?;
+    if let Some(segments) = c.max_window {
+        within("max_window", segments, 1, 1 << 24)?;
+    }
+    within("delayed_ack_time", c.delayed_ack_time, Time::ZERO, Time::from_millis(500))?;
+    within("max_rto", c.max_rto, Time::from_millis(1), Time::from_secs(3600))?;
+    within("min_rto", c.min_rto, Time::ZERO, c.max_rto)?;
+    within("initial_rto", c.initial_rto, Time::from_millis(1), c.max_rto)?;
+    within("rto_granularity", c.rto_granularity, Time::from_micros(1), c.max_rto)?;
+    within("syn_retries", c.syn_retries, 0, 30)?;
+    within("retries", c.retries, 1, 30)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_specs_override_field_by_field_and_the_last_profile_counts() {
+        let first = Spec { mss: Some(1000), ecn: Some(true), ..Spec::default() };
+        let second = Spec {
+            profile: Some(Profile::Modern),
+            mss: Some(500),
+            timestamps: Some(false),
+            ..Spec::default()
+        };
+        let p = Spec::resolve(&[&first, &second]).unwrap();
+        assert_eq!((p.payload, p.ecn, p.initial_window), (500, true, 5000));
+        assert_eq!(p.min_rto, Time::from_millis(200));
+        assert_eq!(Spec::resolve(&[&second, &first]).unwrap().payload, 1000);
+    }
+
+    #[test]
+    fn classic_is_the_default() {
+        let p = Spec::resolve(&[]).unwrap();
+        assert_eq!((p.initial_window, p.receive_window, p.sack), (2920, 16384, true));
+        assert_eq!((p.initial_rto, p.min_rto), (Time::from_secs(3), Time::from_secs(1)));
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_what_would_be_right() {
+        let spec = Spec { receive_window: Some(Size(1000)), ..Spec::default() };
+        let error = Spec::resolve(&[&spec]).unwrap_err();
+        assert_eq!(error.field, "receive_window");
+        assert!(error.remedy.contains("2.92kB"), "{error}");
+        let spec = Spec { min_rto: Some(Time::from_secs(90)), ..Spec::default() };
+        assert_eq!(Spec::resolve(&[&spec]).unwrap_err().field, "min_rto");
+    }
+}
