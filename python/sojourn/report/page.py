@@ -1,0 +1,259 @@
+"""The page: everything put together, escaped, and written with its figures beside it."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import os
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import vl_convert
+from markupsafe import Markup
+
+from . import quantities, style, tables
+from .comparison import Comparison, compare
+from .differences import differences
+from .errors import ReportError
+from .runs import Run, RunLike, check, number
+from .sections import Figure, sections
+
+FOLDER = "figures"
+VEGA_LITE = "6.4"
+"""The version of Vega-Lite that draws, in the page and in the files."""
+
+
+def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """See `sojourn.report.write`."""
+    target = Path(path)
+    if target.suffix.lower() not in (".html", ".htm"):
+        target = target / "report.html"
+    comparison = compare(check(runs))
+    made = sections(comparison)
+    figures = [figure for section in made for figure in section.figures]
+    specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
+    html = _render(comparison, made, specs, title)
+    try:
+        folder = target.parent / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in figures:
+            _export(figure, specs[figure.slug], folder)
+        _replace(target, html.encode())
+    except OSError as error:
+        raise ReportError(
+            f"cannot write the report to {target}: {error.strerror or error}; "
+            "name a folder that can be written to"
+        ) from error
+    return target
+
+
+def _export(figure: Figure, spec: Mapping[str, Any], folder: Path) -> None:
+    themed = json.dumps({**spec, "config": style.theme()})
+    svg = vl_convert.vegalite_to_svg(themed, vl_version=VEGA_LITE)
+    _replace(folder / f"{figure.slug}.svg", svg.encode())
+    _replace(folder / f"{figure.slug}.png", vl_convert.svg_to_png(svg, scale=2))
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _render(
+    comparison: Comparison, made: Sequence[Any], specs: Mapping[str, Any], title: str | None
+) -> str:
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["groups"] = _column_groups
+    summary = tables.summary(comparison)
+    first = comparison.runs[0]
+    start, end = first.window
+    repeats = {len(case.runs) for case in comparison.cases}
+    responses = any(column.key.startswith("response") for column in summary.columns)
+    return environment.from_string(_asset("page.html")).render(
+        title=title or _title(comparison),
+        lead=_lead(comparison),
+        facts=_facts(comparison),
+        warnings=_warnings(comparison),
+        series=comparison.series,
+        index={one.name: i for i, one in enumerate(comparison.series)},
+        series_are=comparison.series_are,
+        repeats=max(repeats),
+        uneven=int(len(repeats) > 1),
+        link=comparison.link,
+        window=f"{start:.6g} to {end:.6g}{quantities.THIN}s",
+        summary=summary,
+        differences=differences(comparison),
+        csv=urllib.parse.quote(summary.csv()),
+        sections=made,
+        groups=tables.groups(comparison),
+        groups_open=not responses,
+        links=tables.links(comparison),
+        runs=list(_run_details(comparison)),
+        versions=quantities.listed(
+            sorted({str(run.summary.get("version", "")) for run in comparison.runs})
+        ),
+        folder=FOLDER,
+        css=Markup(_asset("page.css")),
+        script=Markup(_asset("page.js")),
+        bundle=Markup(_bundle()),
+        data=Markup(_script_json(_data(comparison, specs))),
+    )
+
+
+def _data(comparison: Comparison, specs: Mapping[str, Any]) -> dict[str, Any]:
+    # The page's own names for versions and defaults stay out of the specification.
+    return {
+        "figures": {slug: _without(spec, "$schema", "config") for slug, spec in specs.items()},
+        "darker": {one.light: one.dark for one in comparison.series},
+        "themes": {
+            "light": style.theme(paper=False),
+            "dark": style.theme(dark=True, paper=False),
+            "print": style.theme(),
+        },
+    }
+
+
+def _without(spec: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in spec.items() if key not in keys}
+
+
+def _script_json(value: Any) -> str:
+    """JSON that cannot end the script element it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+@functools.cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed, out of the vl-convert package: no network is needed."""
+    code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
+    return code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
+
+
+def _asset(name: str) -> str:
+    return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _column_groups(
+    columns: Sequence[tables.Column],
+) -> list[tuple[str, list[tables.Column]]]:
+    return [(g, list(members)) for g, members in itertools.groupby(columns, lambda c: c.group)]
+
+
+def _title(comparison: Comparison) -> str:
+    names = [one.name for one in comparison.series if not one.reference]
+    scenario = next(
+        (str(run.scenario["name"]) for run in comparison.runs if run.scenario.get("name")), ""
+    )
+    kinds = list(dict.fromkeys(name.removesuffix(" ECN") for name in names))
+    if len(names) == 1:
+        compared = names[0]
+    elif len(kinds) <= 6:
+        compared = quantities.listed(kinds)
+    else:
+        compared = f"{len(names)} {_plural(comparison)}"
+    return f"{scenario}: {compared}" if scenario else _capital(compared)
+
+
+def _plural(comparison: Comparison) -> str:
+    return {"Discipline": "disciplines", "Load": "loads"}.get(comparison.series_are, "variants")
+
+
+def _lead(comparison: Comparison) -> str:
+    names = [one.name for one in comparison.series if not one.reference]
+    panels = [panel.name for panel in comparison.panels if not panel.only]
+    what = quantities.listed(names)
+    if panels and all(name.endswith(" load") and "," not in name for name in panels):
+        panels = [*(name.removesuffix(" load") for name in panels[:-1]), panels[-1]]
+    said = f"{what}, at {quantities.listed(panels)}" if panels else what
+    if any(one.reference for one in comparison.series):
+        said += ", beside the same traffic on the uncongested network"
+    return _capital(said) + "."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+    runs = comparison.runs
+    seeds = sorted({run.seed for run in runs})
+    if len(seeds) > 3 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        said = f"{seeds[0]} to {seeds[-1]}"
+    else:
+        said = quantities.listed([str(seed) for seed in seeds])
+    wall = sum(number(run.summary.get("wall_s")) or 0.0 for run in runs)
+    facts = [
+        ("Runs", str(len(runs))),
+        ("Seeds" if len(seeds) > 1 else "Seed", said),
+        ("Simulated", quantities.listed(_each(runs, lambda r: _span(r, "simulated_s")))),
+        ("Engine", quantities.listed(_each(runs, lambda r: str(r.summary.get("engine", ""))))),
+        ("Version", quantities.listed(_each(runs, lambda r: str(r.summary.get("version", ""))))),
+        ("Wall time of all runs", quantities.duration(wall)),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _each(runs: Sequence[Run], say: Any) -> list[str]:
+    return list(dict.fromkeys(said for run in runs if (said := say(run))))
+
+
+def _span(run: Run, key: str) -> str:
+    seconds = number(run.summary.get(key))
+    return "" if seconds is None else quantities.duration(seconds)
+
+
+def _warnings(comparison: Comparison) -> Iterator[str]:
+    stopped = [str(run.number) for run in comparison.runs if run.summary.get("stopped_early")]
+    if stopped:
+        many = "s" if len(stopped) > 1 else ""
+        yield (
+            f"Stopped before the end of the scenario: run{many} {quantities.listed(stopped)}. "
+            "Its measures cover only the time that was simulated."
+        )
+    if len({run.window for run in comparison.runs}) > 1:
+        yield "The runs were not all measured over the same window of time."
+
+
+def _run_details(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    names: dict[int, str] = {}
+    for case in comparison.cases:
+        for run in case.runs:
+            place = "" if case.panel.only else f", {case.panel.name}"
+            names.setdefault(run.number, f"{case.series.name}{place}")
+    for run in comparison.runs:
+        facts = [
+            ("Varied", run.label),
+            ("Seed", str(run.seed)),
+            ("Engine", str(run.summary.get("engine", ""))),
+            ("Version", str(run.summary.get("version", ""))),
+            ("Simulated", _span(run, "simulated_s")),
+            ("Wall time", _span(run, "wall_s")),
+            ("Events", _count(run, "events")),
+            ("Bottleneck packets", _count(run, "bottleneck_packets")),
+        ]
+        yield {
+            "number": run.number,
+            "name": names.get(run.number, run.label or f"run {run.number}"),
+            "seed": run.seed,
+            "wall": _span(run, "wall_s") or "wall time unknown",
+            "facts": [(name, value) for name, value in facts if value],
+            "toml": run.toml,
+        }
+
+
+def _count(run: Run, key: str) -> str:
+    value = number(run.summary.get(key))
+    return "" if value is None else quantities.text(value, whole=True)

@@ -1,0 +1,262 @@
+"""Which figures a report has: a section for each question, a figure for each panel."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from . import figures, frames, quantities
+from .comparison import Comparison, Panel
+from .runs import Run, number
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart with its file name and what it says in words."""
+
+    slug: str
+    title: str
+    description: str
+    chart: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """Figures that answer one question."""
+
+    slug: str
+    heading: str
+    text: str
+    figures: tuple[Figure, ...]
+    series: frozenset[str]
+    """Names of the series that appear in it."""
+    wide: bool = False
+
+
+def sections(comparison: Comparison) -> list[Section]:
+    """The sections that these runs can fill, in the order of the page."""
+    made = (
+        _responses(comparison),
+        _tails(comparison),
+        _goodput(comparison),
+        _plane(comparison),
+        _queues(comparison),
+        _lengths(comparison),
+        _events(comparison),
+        _windows(comparison),
+    )
+    return [section for section in made if section is not None]  # fmt: skip
+
+
+Measure = Callable[[Run], float | None]
+Draw = Callable[[pl.DataFrame, str, bool], Any]
+Describe = Callable[[Panel, pl.DataFrame], str]
+
+
+def _panelled(
+    comparison: Comparison,
+    *,
+    slug: str,
+    heading: str,
+    text: str,
+    table: Callable[[Comparison, Panel], pl.DataFrame],
+    draw: Draw,
+    describe: Describe,
+) -> Section | None:
+    made: list[Figure] = []
+    filled = [(p, data) for p in comparison.panels if (data := table(comparison, p)).height]
+    own_scales = any(figures.apart(data) for _, data in filled)
+    for panel, data in filled:
+        file = f"{slug}-{panel.slug}" if len(comparison.panels) > 1 else slug
+        # Two panels' names may differ only in signs that a file name leaves out.
+        if any(figure.slug == file for figure in made):
+            file = f"{file}-{len(made) + 1}"
+        title = heading if panel.only else panel.name
+        chart = draw(data, title, own_scales)
+        made.append(Figure(file, title, describe(panel, data), chart))
+    if not made:
+        return None
+    if own_scales:
+        text += " Each row has a vertical scale of its own."
+    there = frozenset(name for _, data in filled for name in data["series"])
+    return Section(slug, heading, text.strip(), tuple(made), there)
+
+
+def _responses(comparison: Comparison) -> Section | None:
+    text = "Fraction of exchanges complete within a time; a curve further to the left is quicker."
+    if any(s.reference for s in comparison.series):
+        text += " Grey: the same users on the uncongested network."
+    if any(s.ecn for s in comparison.series):
+        text += " Dashed: with ECN."
+    medians = _InWords(comparison, "Median", _response("p50"), 1e3, "ms")
+    return _panelled(
+        comparison,
+        slug="response-times",
+        heading="Response times",
+        text=text,
+        table=frames.response_cdf,
+        draw=lambda data, title, _: figures.response_cdf(data, comparison.series, title),
+        describe=lambda panel, _: f"Distribution of response times. {medians(panel)}",
+    )
+
+
+def _tails(comparison: Comparison) -> Section | None:
+    slowest = _InWords(comparison, "99 % of exchanges within", _response("p99"), 1e3, "ms")
+    return _panelled(
+        comparison,
+        slug="response-tails",
+        heading="Slow exchanges",
+        text="Fraction of exchanges that take longer than a time, on logarithmic axes: "
+        "the tails that the linear figure cannot show.",
+        table=frames.response_cdf,
+        draw=lambda data, title, _: figures.response_tail(data, comparison.series, title),
+        describe=lambda panel, _: f"Fraction of exchanges taking longer. {slowest(panel)}",
+    )
+
+
+def _goodput(comparison: Comparison) -> Section | None:
+    def describe(_: Panel, data: pl.DataFrame) -> str:
+        rates = (
+            f"{row['series']}, {row['group']}: {quantities.text(row['mbps'])} Mb/s"
+            for row in data.iter_rows(named=True)
+        )
+        return f"Goodput. {'; '.join(rates)}."
+
+    return _panelled(
+        comparison,
+        slug="goodput",
+        heading="Goodput",
+        text="Bytes delivered to the applications, in order and once, for each group of flows "
+        "that has no exchanges. A line spans the repeats.",
+        table=frames.goodput,
+        draw=lambda data, title, _: figures.goodput(data, comparison.series, title),
+        describe=describe,
+    )
+
+
+def _plane(comparison: Comparison) -> Section | None:
+    data = frames.plane(comparison)
+    if not data.height:
+        return None
+    panels = [p.name for p in comparison.panels if p.name in set(data["panel"])]
+    text = (
+        "What a discipline trades: further up the link is busier, further to the left packets "
+        "wait less."
+    )
+    if len(panels) > 1:
+        shapes = [
+            f"{shape} = {name}"
+            for name, (_, shape) in zip(panels, itertools.cycle(figures.SHAPES), strict=False)
+        ]
+        text += f" {quantities.listed(shapes).capitalize()}."
+    words = "; ".join(
+        f"{row['series']}, {row['panel']}: {quantities.text(row['delay_ms'])} ms and "
+        f"{quantities.text(row['utilisation'])} %"
+        for row in data.iter_rows(named=True)
+    )
+    figure = Figure(
+        "delay-utilisation",
+        f"Link “{comparison.link}”",
+        f"Mean time in the queue and utilisation. {words}",
+        figures.plane(data, comparison.series, panels),
+    )
+    shown = frozenset(data["series"])
+    return Section("delay-utilisation", "Delay against utilisation", text, (figure,), shown, True)
+
+
+def _queues(comparison: Comparison) -> Section | None:
+    means = _InWords(comparison, "Mean", _queue("mean", comparison.link), 1, "packets")
+    return _panelled(
+        comparison,
+        slug="queue",
+        heading="Queue over time",
+        text=f"Queue at the link “{comparison.link}”: mean, over a band from the least to the "
+        f"greatest sample of each stretch of time. {_first_repeat(comparison)}",
+        table=frames.queue_series,
+        draw=lambda data, title, own: figures.queue_series(
+            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+        ),
+        describe=lambda panel, _: f"Queue length over time. {means(panel)}",
+    )
+
+
+def _lengths(comparison: Comparison) -> Section | None:
+    medians = _InWords(comparison, "Median", _queue("p50", comparison.link), 1, "packets")
+    return _panelled(
+        comparison,
+        slug="queue-distribution",
+        heading="Queue length",
+        text="Fraction of the measured time that the queue is no longer than so many packets, "
+        "from its samples. The axis is stretched near zero.",
+        table=frames.queue_cdf,
+        draw=lambda data, title, _: figures.queue_cdf(data, comparison.series, title),
+        describe=lambda panel, _: f"Distribution of the queue length. {medians(panel)}",
+    )
+
+
+def _events(comparison: Comparison) -> Section | None:
+    return _panelled(
+        comparison,
+        slug="drops-and-marks",
+        heading="Drops and marks over time",
+        text=f"Packets per second dropped (area) and marked (line). {_first_repeat(comparison)}",
+        table=frames.queue_events,
+        draw=lambda data, title, own: figures.queue_events(
+            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+        ),
+        describe=lambda *_: "Drops and marks per second over time.",
+    )
+
+
+def _windows(comparison: Comparison) -> Section | None:
+    return _panelled(
+        comparison,
+        slug="congestion-windows",
+        heading="Congestion windows",
+        text=f"Windows of the traced flows. {_first_repeat(comparison)}",
+        table=frames.windows,
+        draw=lambda data, title, own: figures.congestion_windows(
+            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+        ),
+        describe=lambda _, data: (
+            f"Congestion windows over time of {quantities.listed(sorted(set(data['flow'])))}."
+        ),
+    )
+
+
+def _first_repeat(comparison: Comparison) -> str:
+    repeats = max(len(case.runs) for case in comparison.cases)
+    said = "The dashed rule is the end of the warm-up." if comparison.runs[0].window[0] > 0 else ""
+    return f"{said} Shown is the first repeat." if repeats > 1 else said
+
+
+def _queue(key: str, link: str) -> Measure:
+    return lambda run: number((run.link(link).get("queue_packets") or {}).get(key))
+
+
+def _response(key: str) -> Measure:
+    return lambda run: number(frames.response_times(run).get(key))
+
+
+@dataclass(frozen=True, eq=False)
+class _InWords:
+    """A measure of each case of a panel, as a sentence for those who do not see the figure."""
+
+    comparison: Comparison
+    what: str
+    measure: Measure
+    scale: float
+    unit: str
+
+    def __call__(self, panel: Panel) -> str:
+        said = []
+        for case in self.comparison.in_panel(panel):
+            spread = quantities.Spread.of([self.measure(run) for run in case.runs])
+            if spread is not None:
+                value = quantities.text(spread.mean * self.scale)
+                said.append(f"{case.series.name} {value} {self.unit}")
+        return f"{self.what}: {', '.join(said)}." if said else ""

@@ -1,0 +1,308 @@
+"""What the report computes before it draws: checks, names, pooling, thinning, tables."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from browser.samples import Sample, long_run, web_comparison, web_run
+from sojourn.errors import Error
+from sojourn.report import ReportError, frames, quantities, tables
+from sojourn.report.comparison import Comparison, compare
+from sojourn.report.differences import differences
+from sojourn.report.runs import check
+
+
+def compared(*runs: Sample) -> Comparison:
+    return compare(check(runs))
+
+
+def names(comparison: Comparison) -> list[str]:
+    return [one.name for one in comparison.series]
+
+
+def test_no_runs_are_an_error() -> None:
+    with pytest.raises(ReportError, match="no runs were given"):
+        check([])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda s: {}, "run 2 .*summary is missing or empty"),
+        (lambda s: {**s, "links": []}, "run 2 .*links is empty"),
+        (lambda s: {k: v for k, v in s.items() if k != "groups"}, "groups is missing"),
+        (lambda s: {**s, "links": [{"rate_bps": 1}]}, r"links\[0\] has no name"),
+        (lambda s: {**s, "window_s": [5.0, 5.0]}, r"window_s = \[5.0, 5.0\]"),
+        (lambda s: {**s, "window_s": None}, "window_s = None"),
+    ],
+)
+def test_a_damaged_summary_is_one_clear_error(damage, message) -> None:
+    whole, broken = web_run(), web_run(seed=2)
+    broken.summary = damage(broken.summary)
+    with pytest.raises(ReportError, match=message):
+        check([whole, broken])
+
+
+def test_a_cdf_that_falls_is_an_error() -> None:
+    run = web_run()
+    run.summary["groups"][0]["response_time_s"]["cdf"][7] = [0.0, 0.5]
+    with pytest.raises(ReportError, match=r"groups\[0\].response_time_s.cdf\[7\]"):
+        check([run])
+
+
+@pytest.mark.parametrize("toml", ["", "load = = 3"])
+def test_a_damaged_scenario_is_an_error(toml: str) -> None:
+    run = web_run()
+    run.scenario_toml = toml
+    with pytest.raises(ReportError, match="scenario is"):
+        check([run])
+
+
+def test_a_table_without_its_columns_is_an_error() -> None:
+    run = web_run()
+    run.queues = pl.DataFrame({"time_s": [1.0]})
+    with pytest.raises(ReportError, match="table queues lacks the column link, packets"):
+        check([run])
+
+
+def test_a_table_that_was_not_asked_for_is_no_error() -> None:
+    class Stored(Sample):
+        @property
+        def queues(self) -> pl.DataFrame:
+            raise Error("no table 'queues'")
+
+        @queues.setter
+        def queues(self, _: object) -> None: ...
+
+    whole = web_run()
+    stored = Stored(whole.summary, whole.scenario_toml, whole.label, whole.seed)
+    assert check([stored])[0].queues is None
+
+
+def test_disciplines_are_named_as_shortly_as_tells_them_apart() -> None:
+    runs = [
+        web_run("droptail"),
+        web_run("pi", qref=24),
+        web_run("pi", qref=240),
+        web_run("pi", ecn=True, qref=24),
+        web_run("rem"),
+    ]
+    assert names(compared(*runs)) == [
+        "drop-tail",
+        "PI qref 24",
+        "PI qref 240",
+        "PI qref 24 ECN",
+        "REM",
+    ]
+    assert names(compared(web_run("droptail"), web_run("pi", qref=24))) == ["drop-tail", "PI"]
+
+
+def test_ecn_is_the_same_colour_dashed() -> None:
+    series = {one.name: one for one in compared(web_run("pi"), web_run("pi", ecn=True)).series}
+    assert series["PI"].light == series["PI ECN"].light
+    assert not series["PI"].dash
+    assert series["PI ECN"].dash
+
+
+def test_a_discipline_keeps_its_colour_whatever_stands_beside_it() -> None:
+    alone = compared(web_run("pi")).series[0]
+    among = {one.name: one for one in compared(*web_comparison(seeds=1)).series}
+    assert among["PI"].light == alone.light
+
+
+def test_loads_are_panels_and_seeds_are_repeats() -> None:
+    comparison = compared(*web_comparison(loads=(0.98, 0.9), seeds=2))
+    assert [panel.load for panel in comparison.panels] == [0.9, 0.98]
+    assert len(comparison.cases) == 16
+    assert all([run.seed for run in case.runs] == [1, 2] for case in comparison.cases)
+
+
+def test_a_load_that_became_users_is_read_from_what_was_varied() -> None:
+    runs = []
+    for load, users in ((0.9, 900), (0.98, 980)):
+        for kind in ("droptail", "pi"):
+            run = web_run(kind, load=load)
+            run.scenario_toml = (
+                run.scenario_toml.replace(f"load = {load}\n", "") + f"users = {users}\n"
+            )
+            run.varied = {"bottleneck.qdisc": kind, "load": load}
+            runs.append(run)
+    comparison = compared(*runs)
+    assert [panel.name for panel in comparison.panels] == ["90\u00a0% load", "98\u00a0% load"]
+    assert names(comparison) == ["drop-tail", "PI"]
+
+
+def test_with_one_discipline_the_curves_are_what_else_was_varied() -> None:
+    runs = [web_run("pi", seed=s) for s in (1, 2)]
+    for run, rtt in zip(runs, ("20ms", "80ms"), strict=True):
+        run.scenario_toml = run.scenario_toml.replace("10ms..150ms", rtt)
+    comparison = compared(*runs)
+    assert comparison.series_are == "Variant"
+    assert names(comparison) == ["traffic.users.rtt = 20ms", "traffic.users.rtt = 80ms"]
+    loads = compared(web_run("pi", load=0.9), web_run("pi", load=0.8))
+    assert names(loads) == ["80\u00a0% load", "90\u00a0% load"]
+
+
+def test_something_else_varied_beside_disciplines_makes_panels() -> None:
+    runs = []
+    for kind in ("droptail", "pi"):
+        for rtt in ("20ms", "80ms"):
+            run = web_run(kind)
+            run.scenario_toml = run.scenario_toml.replace("10ms..150ms", rtt)
+            runs.append(run)
+    panels = [panel.name for panel in compared(*runs).panels]
+    assert panels == [f"98\u00a0% load, traffic.users.rtt = {rtt}" for rtt in ("20ms", "80ms")]
+
+
+def test_the_same_run_twice_is_one_run() -> None:
+    run = web_run("pi")
+    assert [len(case.runs) for case in compared(run, run).cases] == [1]
+
+
+def test_realised_load_comes_from_the_run_else_from_its_uncongested_twin() -> None:
+    managed, twin = web_run("pi", seed=3), web_run("droptail", seed=3, uncongested=True)
+    twin.summary["links"][0]["throughput_bps"] = 97.1e6
+    comparison = compared(twin, managed)
+    case = next(case for case in comparison.cases if not case.series.reference)
+    assert comparison.realised_load(case) == [pytest.approx(0.971)]
+    managed.realised_load = 0.964
+    comparison = compared(twin, managed)
+    case = next(case for case in comparison.cases if not case.series.reference)
+    assert comparison.realised_load(case) == [0.964]
+
+
+def test_runs_without_a_common_link_are_an_error() -> None:
+    other = web_run("pi")
+    other.summary["links"] = [{**other.summary["links"][0], "name": "hop1"}]
+    with pytest.raises(ReportError, match="no link in common"):
+        compared(web_run("pi"), other)
+
+
+def test_a_mixture_weighs_its_parts() -> None:
+    a = [(0.0, 0.0), (1.0, 1.0)]
+    b = [(1.0, 0.0), (3.0, 1.0)]
+    mixed = dict(frames.mix([a, b], [3.0, 1.0]))
+    assert mixed[1.0] == pytest.approx(0.75)
+    assert mixed[3.0] == pytest.approx(1.0)
+    assert frames.mix([a], [7.0]) == a
+
+
+def test_groups_are_pooled_and_pings_left_out() -> None:
+    run = web_run("pi")
+    user = run.summary["groups"][0]
+    ping = {**user, "name": "probe", "kind": "ping"}
+    quick = {"count": 4000, "cdf": [[0.0, 0.0], [0.001, 1.0]], "p50": 0.0005, "p90": 0.0009}
+    ping["response_time_s"] = {**quick, "p99": 0.00099}
+    run.summary["groups"] = [user, ping]
+    alone = frames.response_times(check([run])[0])
+    assert alone["p50"] == user["response_time_s"]["p50"]
+    ping["kind"] = "web"
+    both = frames.response_times(check([run])[0])
+    assert both["p50"] <= user["response_time_s"]["cdf"][0][0]
+    assert both["p90"] == pytest.approx(user["response_time_s"]["cdf"][160][0], rel=0.02)
+
+
+def test_thinning_a_series_keeps_every_extreme() -> None:
+    values = [float((7919 * i) % 1000) for i in range(50_000)]
+    values[31_234], values[777] = 9999.0, -5.0
+    samples = pl.DataFrame({"time_s": [i / 100 for i in range(50_000)], "packets": values})
+    thin = frames.envelope(samples, "packets")
+    assert thin.height == frames.BUCKETS
+    assert thin["high"].max() == 9999.0
+    assert thin["low"].min() == -5.0
+    assert thin["mean"].mean() == pytest.approx(samples["packets"].mean(), rel=1e-3)
+    assert thin["time_s"].is_sorted()
+
+
+def test_a_short_series_is_kept_as_it_is() -> None:
+    samples = pl.DataFrame({"time_s": [0.0, 1.0, 2.0], "packets": [3, 1, 2]})
+    assert frames.envelope(samples, "packets")["high"].to_list() == [3.0, 1.0, 2.0]
+
+
+def test_thinning_a_curve_keeps_ends_and_steps() -> None:
+    curve = [(i / 1000, min(i / 2000, 0.5)) for i in range(3000)]
+    curve += [(3.0, 0.5), (3.0001, 0.9)] + [(3.0 + i, 0.9 + i / 1000) for i in range(1, 101)]
+    thin = frames.thin(curve, 200)
+    assert thin[0] == curve[0]
+    assert thin[-1] == curve[-1]
+    assert len(thin) <= 210
+    worst = max(abs(frames._at(thin, x) - y) for x, y in curve if not 2.9 < x < 3.3)
+    assert worst < 0.02
+
+
+def test_drops_per_second_add_up_to_the_drops() -> None:
+    comparison = compared(web_run("droptail", duration=60.0))
+    table = frames.queue_events(comparison, comparison.panels[0], buckets=120)
+    queues = comparison.runs[0].queues.filter(pl.col("link") == "bottleneck")
+    width = (queues["time_s"].max() - queues["time_s"].min()) / 120
+    assert table["per_s"].sum() * width == pytest.approx(queues["dropped"].sum())
+    assert set(table["event"]) == {"drops"}
+
+
+def test_the_queue_distribution_covers_the_measured_window_only() -> None:
+    run = web_run("pi")
+    run.queues = pl.DataFrame(
+        {"time_s": [1.0, 11.0, 12.0, 13.0], "link": ["bottleneck"] * 4, "packets": [500, 2, 2, 5]}
+    )
+    comparison = compared(run)
+    table = frames.queue_cdf(comparison, comparison.panels[0])
+    assert table["packets"].to_list() == [2, 2, 5]
+    assert table["fraction"].to_list() == pytest.approx([0, 2 / 3, 1])
+
+
+def test_the_summary_averages_repeats_and_gives_their_range() -> None:
+    runs = [web_run("pi", seed=s) for s in (1, 2, 3)]
+    for run, loss in zip(runs, (0.01, 0.02, 0.06), strict=True):
+        run.summary["links"][0]["loss"] = loss
+    table = tables.summary(compared(*runs))
+    cell = table.blocks[0].rows[0].cells[0]
+    assert (cell.text, cell.range) == ("3.00", "1.00–6.00")
+    assert cell.value == pytest.approx(3.0)
+
+
+def test_columns_with_nothing_to_show_are_left_out() -> None:
+    keys = {column.key for column in tables.summary(compared(long_run("pi"))).columns}
+    assert "loss" in keys
+    assert not keys & {"finished", "failed", "response_p50"}
+
+
+def test_the_csv_has_every_case_and_survives_commas() -> None:
+    comparison = compared(*web_comparison(seeds=1))
+    lines = tables.summary(comparison).csv().splitlines()
+    assert len(lines) == 1 + len(comparison.cases)
+    assert lines[0].startswith("panel,case,repeats,Loss [%] mean,Loss [%] min..max")
+
+
+def test_differences_are_paired_by_seed() -> None:
+    runs = []
+    # The seeds differ far more than the disciplines do: only pairs can show it.
+    for seed, level in ((1, 0.2), (2, 0.5), (3, 0.9), (4, 1.4)):
+        for kind, gain in (("droptail", 0.0), ("pi", 0.030 + seed * 1e-4)):
+            run = web_run(kind, seed=seed, queues=False)
+            run.summary["groups"][0]["response_time_s"]["p50"] = level - gain
+            runs.append(run)
+    found = differences(compared(*runs))
+    assert found is not None
+    assert found.baseline == "drop-tail"
+    place = [column.key for column in found.table.columns].index("response_p50")
+    cell = found.table.blocks[0].rows[0].cells[place]
+    assert cell.value == pytest.approx(-30.25)
+    assert cell.text.endswith("*")
+    assert differences(compared(*web_comparison(seeds=1))) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0, "0"),
+        (0.01234, "0.0123"),
+        (9.996, "10.0"),
+        (99.96, "100"),
+        (123456.7, "123\u202f457"),
+        (-2.5, "−2.50"),
+    ],
+)
+def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
+    assert quantities.text(value) == text
