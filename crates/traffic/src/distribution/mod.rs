@@ -45,7 +45,7 @@ pub enum Interpolate {
             deserialize = "U: Unit + serde::de::DeserializeOwned, U::Err: ToString"
         )
     ),
-    schemars(bound = "U: Unit + schemars::JsonSchema")
+    schemars(rename = "PartOf{U}", bound = "U: Unit + schemars::JsonSchema")
 )]
 pub struct Part<U> {
     /// Weight; the weights need not add up to 1.

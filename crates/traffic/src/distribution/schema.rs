@@ -24,7 +24,7 @@ use std::marker::PhantomData;
         deserialize = "U: Unit + DeserializeOwned, U::Err: ToString"
     )
 )]
-#[schemars(bound = "U: Unit + JsonSchema")]
+#[schemars(rename = "DistributionTableOf{U}", bound = "U: Unit + JsonSchema")]
 struct Table<U> {
     /// The distribution's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +108,7 @@ impl<U> Default for Table<U> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "DistributionName")]
 enum Name {
     Constant,
     Uniform,

@@ -1,0 +1,281 @@
+//! The web user: what it draws does not depend on the network, what it asks for is what the model
+//! says, and it allocates nothing once it has fetched its largest page.
+
+use sojourn_base::{Kind, Size, Stream, Time};
+use sojourn_traffic::{
+    Browser, Command, Count, Distribution, Exchange, Input, Model, Pages, Web, WebModel,
+};
+
+/// A network that answers after random delays and loses some connections.
+struct Network {
+    delays: Stream,
+    fastest: u64,
+    slowest: u64,
+    /// One response in this many never comes; 0: none.
+    fails: u64,
+    now: Time,
+    wake: Time,
+    /// Responses on their way: when, whether they fail, over which slot.
+    busy: Vec<(Time, bool, u8)>,
+    open: u64,
+    opened: u32,
+}
+
+/// One page as the network saw it.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Seen {
+    exchanges: Vec<Exchange>,
+    think: Time,
+}
+
+impl Network {
+    fn new(seed: u64, fastest: Time, slowest: Time, fails: u64) -> Self {
+        Self {
+            delays: Stream::new(seed, Kind::Test, 9, 9),
+            fastest: fastest.0,
+            slowest: slowest.0,
+            fails,
+            now: Time::ZERO,
+            wake: Time::MAX,
+            busy: Vec::new(),
+            open: 0,
+            opened: 0,
+        }
+    }
+
+    fn obey(&mut self, command: Command, page: &mut Seen) {
+        match command {
+            Command::Wake { at } => {
+                assert!(at >= self.now);
+                self.wake = at;
+            }
+            Command::Open { slot } => {
+                assert_eq!(self.open & (1 << slot), 0, "opened twice");
+                self.open |= 1 << slot;
+                self.opened += 1;
+            }
+            Command::Request { slot, exchange } => {
+                assert_ne!(self.open & (1 << slot), 0, "a request without a connection");
+                assert!(self.busy.iter().all(|b| b.2 != slot), "two requests at a time");
+                let delay = self.fastest + self.delays.below(self.slowest - self.fastest + 1);
+                let fails = self.fails > 0 && self.delays.below(self.fails) == 0;
+                self.busy.push((self.now + Time(delay), fails, slot));
+                page.exchanges.push(exchange);
+            }
+            Command::Close { slot } => {
+                assert_ne!(self.open & (1 << slot), 0, "closed without being open");
+                assert!(self.busy.iter().all(|b| b.2 != slot), "closed under way");
+                self.open &= !(1 << slot);
+            }
+        }
+    }
+
+    /// Runs a user for some pages.
+    fn run(&mut self, model: &WebModel, user: &mut Browser, pages: u32) -> Vec<Seen> {
+        let mut pool = Pages::new();
+        let mut seen = vec![Seen::default()];
+        let mut step = |network: &mut Self, user: &mut Browser, input| {
+            let now = network.now;
+            let mut page = seen.pop().unwrap();
+            user.step(model, &mut pool, now, input, &mut |c| network.obey(c, &mut page));
+            seen.push(page);
+            if user.is_thinking() && !seen.last().unwrap().exchanges.is_empty() {
+                seen.last_mut().unwrap().think = network.wake - now;
+                seen.push(Seen::default());
+            }
+        };
+        step(self, user, Input::Start);
+        while user.pages() < pages {
+            let first = (0..self.busy.len()).min_by_key(|&i| self.busy[i]);
+            match first {
+                Some(i) if self.busy[i].0 < self.wake => {
+                    let (at, fails, slot) = self.busy.swap_remove(i);
+                    self.now = at;
+                    if fails {
+                        self.open &= !(1 << slot);
+                        step(self, user, Input::Failed { slot });
+                    } else {
+                        step(self, user, Input::ResponseDone { slot });
+                    }
+                }
+                _ => {
+                    assert_ne!(self.wake, Time::MAX, "stuck");
+                    self.now = self.wake;
+                    self.wake = Time::MAX;
+                    step(self, user, Input::Wake);
+                }
+            }
+        }
+        assert_eq!(pool.active(), 0);
+        seen.pop();
+        for page in &mut seen {
+            page.exchanges[1..].sort_by_key(|x| (x.request, x.response, x.server_delay));
+        }
+        seen
+    }
+}
+
+fn packmime() -> WebModel {
+    // More and larger pages than in the model, most of them persistent, to have more at stake.
+    let embedded = Some(Distribution::Exponential { mean: Count(6.0) });
+    let web = Web { embedded, persistent: Some(0.6), parallel: Some(4), ..Web::default() };
+    web.compile().unwrap()
+}
+
+fn run(model: &WebModel, index: u64, mut network: Network) -> Vec<Seen> {
+    network.run(model, &mut Browser::new(model, 1, 0, index), 100)
+}
+
+#[test]
+fn draws_do_not_depend_on_the_order_or_the_time_of_responses() {
+    let (us, ms) = (Time::from_micros, Time::from_millis);
+    for model in [packmime(), Web { model: Model::ThreeGpp, ..Web::default() }.compile().unwrap()] {
+        for index in 0..10 {
+            let fast = run(&model, index, Network::new(1, us(1), us(1), 0));
+            let slow = run(&model, index, Network::new(2, ms(1), ms(4000), 0));
+            let other = run(&model, index, Network::new(3, ms(1), ms(4000), 0));
+            assert_eq!(fast, slow);
+            assert_eq!(slow, other);
+            assert_ne!(fast, run(&model, index + 10, Network::new(1, us(1), us(1), 0)));
+        }
+    }
+}
+
+#[test]
+fn failures_take_exchanges_away_and_change_no_other_draw() {
+    let model = packmime();
+    let (fast, slow) = (Time::from_millis(1), Time::from_millis(500));
+    let mut failures = 0;
+    for index in 0..20 {
+        let whole = run(&model, index, Network::new(1, fast, slow, 0));
+        let mut network = Network::new(1, fast, slow, 10);
+        let mut user = Browser::new(&model, 1, 0, index);
+        let lossy = network.run(&model, &mut user, 100);
+        failures += user.failures();
+        assert_eq!(whole.len(), lossy.len());
+        for (whole, lossy) in whole.iter().zip(&lossy) {
+            assert_eq!(whole.think, lossy.think);
+            assert_eq!(whole.exchanges[0], lossy.exchanges[0]);
+            // Either the primary object failed, or every embedded one was asked for.
+            let page = lossy.exchanges.len();
+            assert!(page == 1 || whole.exchanges == lossy.exchanges);
+        }
+    }
+    assert!(failures > 100);
+}
+
+fn custom(embedded: u32, parallel: u8, persistent: f64) -> Web {
+    Web {
+        model: Model::Custom,
+        think: Some(Distribution::Constant(Time::from_secs(1))),
+        response: Some(Distribution::Constant(Size(1000))),
+        embedded: Some(Distribution::Constant(Count(f64::from(embedded)))),
+        parallel: Some(parallel),
+        persistent: Some(persistent),
+        ..Web::default()
+    }
+}
+
+/// Connections that eleven pages take, and simulated seconds, if every response takes 100 ms.
+fn eleven_pages(web: &Web) -> (u32, f64) {
+    let model = web.compile().unwrap();
+    let tenth = Time::from_millis(100);
+    let mut network = Network::new(1, tenth, tenth, 0);
+    let mut user = Browser::new(&model, 1, 0, 0);
+    let seen = network.run(&model, &mut user, 11);
+    assert_eq!(seen.len(), 11);
+    (network.opened, network.now.as_secs_f64())
+}
+
+#[test]
+fn objects_go_over_parallel_connections_kept_or_not() {
+    // 1 + 8 objects: one connection each, or as many as there are places.
+    assert_eq!(eleven_pages(&custom(8, 4, 0.0)).0, 11 * 9);
+    assert_eq!(eleven_pages(&custom(8, 4, 1.0)).0, 11 * 4);
+    assert_eq!(eleven_pages(&custom(2, 4, 1.0)).0, 11 * 2);
+    // A page takes 100 ms for the primary object and 100 ms for each round of embedded ones.
+    let span = |web: &Web| eleven_pages(web).1;
+    let rounds = |a: f64, b: f64| (a - b) / 11.0;
+    let alone = span(&custom(0, 4, 0.0));
+    assert!((rounds(span(&custom(8, 4, 0.0)), alone) - 0.2).abs() < 1e-9);
+    assert!((rounds(span(&custom(8, 1, 1.0)), alone) - 0.8).abs() < 1e-9);
+    let parse = Some(Distribution::Constant(Time::from_millis(30)));
+    let gap = Some(Distribution::Constant(Time::from_millis(7)));
+    let slow = Web { parse, gap, ..custom(8, 2, 1.0) };
+    assert!((rounds(span(&slow), alone) - (0.03 + 0.4 + 3.0 * 0.007)).abs() < 1e-9);
+}
+
+#[test]
+fn a_persistent_connection_serves_several_pages() {
+    let pages_per_connection = Some(Distribution::Constant(Count(5.0)));
+    let web = Web { pages_per_connection, ..custom(0, 2, 1.0) };
+    assert_eq!(eleven_pages(&web).0, 3);
+    // A connection lost while the user thinks is opened anew, for the pages that are left.
+    let model = web.compile().unwrap();
+    let (mut user, mut pool) = (Browser::new(&model, 1, 0, 0), Pages::new());
+    let mut commands = Vec::new();
+    let at = |s| Time::from_secs(s);
+    let mut step = |now, input| {
+        commands.clear();
+        user.step(&model, &mut pool, at(now), input, &mut |c| commands.push(c));
+        commands.clone()
+    };
+    step(0, Input::Start);
+    let asked = step(1, Input::Wake);
+    assert_eq!(asked[0], Command::Open { slot: 0 });
+    assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [Command::Wake { at: at(3) }]);
+    assert_eq!(step(2, Input::Failed { slot: 0 }), []);
+    assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
+    assert_eq!(step(3, Input::Wake), asked);
+    assert_eq!(step(4, Input::ResponseDone { slot: 0 }), [Command::Wake { at: at(5) }]);
+    assert_eq!(step(5, Input::Wake)[..], asked[1..], "the connection is still open");
+}
+
+#[test]
+fn users_start_in_their_steady_state() {
+    // Pareto think times: a Poisson-like flow of first pages would need the residual times. The
+    // rate of first wakes in the first second is that of a renewal process in equilibrium, 1/mean.
+    let think = Distribution::Pareto { shape: 1.5, min: Time::from_secs(1), max: None };
+    let model = Web { think: Some(think), ..custom(0, 1, 0.0) }.compile().unwrap();
+    let mut pool = Pages::new();
+    let mut early = 0;
+    for index in 0..30_000 {
+        let mut user = Browser::new(&model, 1, 0, index);
+        user.step(&model, &mut pool, Time::ZERO, Input::Start, &mut |command| {
+            early += u32::from(matches!(command, Command::Wake { at } if at < Time::from_secs(1)));
+        });
+    }
+    assert!((f64::from(early) / 10_000.0 - 1.0).abs() < 0.04, "{early}");
+    assert!((model.pages_per_second(Time::ZERO) - 1.0 / 3.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_thinking_user_is_small() {
+    assert!(size_of::<Browser>() <= 64, "{}", size_of::<Browser>());
+}
+
+#[test]
+fn packmime_users_fetch_what_the_model_predicts() {
+    let model = Web::default().compile().unwrap();
+    let (mut pages, mut exchanges, mut bytes, mut seconds) = (0.0, 0.0, 0.0, 0.0);
+    let mut rate = 0.0;
+    for index in 0..2000 {
+        let mut network = Network::new(index, Time(1), Time(1), 0);
+        let seen = network.run(&model, &mut Browser::new(&model, 1, 0, index), 50);
+        let thinking: f64 = seen.iter().map(|page| page.think.as_secs_f64()).sum();
+        seconds += thinking;
+        rate += 50.0 / thinking;
+        pages += seen.len() as f64;
+        exchanges += seen.iter().map(|page| page.exchanges.len() as f64).sum::<f64>();
+        let page_bytes = |page: &Seen| {
+            page.exchanges.iter().map(|x| x.response.min(100_000) as f64).sum::<f64>()
+        };
+        bytes += seen.iter().map(page_bytes).sum::<f64>();
+    }
+    assert!((seconds / pages / 15.2 - 1.0).abs() < 0.05, "{}", seconds / pages);
+    assert!((exchanges / pages / 1.49 - 1.0).abs() < 0.03, "{}", exchanges / pages);
+    let predicted = model.pages_per_second(Time::ZERO);
+    assert!((rate / 2000.0 / predicted - 1.0).abs() < 0.05, "{} {predicted}", rate / 2000.0);
+    assert!(bytes / pages < model.response_bytes_per_page());
+    assert!((model.exchanges_per_page() - 1.489).abs() < 0.001);
+}
