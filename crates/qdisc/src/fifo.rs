@@ -86,7 +86,6 @@ pub struct Standing {
 #[derive(Clone, Debug)]
 pub struct Fifo<P> {
     ring: Ring<P>,
-    bytes: u64,
     limit_packets: u32,
     limit_bytes: u64,
     counters: Counters,
@@ -99,33 +98,36 @@ impl<P: Packet> Fifo<P> {
     pub fn new(packets: u32, bytes: u64) -> Self {
         Self {
             ring: Ring::new(),
-            bytes: 0,
             limit_packets: packets.min(MOST),
             limit_bytes: bytes,
             counters: Counters::default(),
         }
     }
 
+    /// Worked out from the counters: one number fewer to keep in step, and no slower.
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.counters.standing().bytes
+    }
+
     /// How long the queue is.
     #[inline]
     #[must_use]
     pub fn standing(&self) -> Standing {
-        Standing { packets: self.ring.len(), bytes: self.bytes }
+        Standing { packets: self.ring.len(), bytes: self.bytes() }
     }
 
     /// Whether a packet of `bytes` fits.
     #[inline]
     #[must_use]
     pub fn fits(&self, bytes: u32) -> bool {
-        self.ring.len() < self.limit_packets && self.bytes + u64::from(bytes) <= self.limit_bytes
+        self.ring.len() < self.limit_packets && self.bytes() + u64::from(bytes) <= self.limit_bytes
     }
 
     /// Appends a packet that [fits](Self::fits).
     #[inline]
     pub fn accept(&mut self, packet: P) -> Verdict {
-        let bytes = packet.bytes();
-        self.bytes += u64::from(bytes);
-        self.counters.enqueued.add(bytes);
+        self.counters.enqueued.add(packet.bytes());
         self.ring.push(packet);
         Verdict::Queued
     }
@@ -161,9 +163,7 @@ impl<P: Packet> Fifo<P> {
     #[inline]
     pub fn take(&mut self) -> Option<P> {
         let packet = self.ring.pop()?;
-        let bytes = packet.bytes();
-        self.bytes -= u64::from(bytes);
-        self.counters.dequeued.add(bytes);
+        self.counters.dequeued.add(packet.bytes());
         Some(packet)
     }
 

@@ -156,6 +156,41 @@ fn red_spaces_hits_by_count_so_that_none_is_overdue() {
 }
 
 #[test]
+fn red_counts_anew_after_a_drop_by_the_limit() {
+    // p_b = 0.05 for ever: without overflow the 20th packet after a hit is certain to be one.
+    let mut config = red(true);
+    config.limit = 21;
+    let mut q = standing(&Config::Red(config), 20);
+    let mut hits = 0;
+    for _ in 0..2000 {
+        // Nine that pass or are hit, then one more that finds the queue full.
+        let [_, marked, ..] = hold(&mut q, 20, 9, Ecn::Ect0);
+        let [_, also, _, full] = offer(&mut q, Time::ZERO, 2, Ecn::Ect0);
+        drain(&mut q, Time::ZERO, 20);
+        hits += marked + also;
+        assert_eq!(full, 1);
+        match &q {
+            Qdisc::Red(q) => assert_eq!(q.law().state().count, 0),
+            _ => unreachable!(),
+        }
+    }
+    assert!(hits > 500, "{hits}");
+}
+
+#[test]
+fn rem_counts_arrivals_that_are_dropped() {
+    let config = rem::Params { limit: 1, alpha: 0.0, qref: 0.0, ..Default::default() };
+    let mut q = queue(&Config::Rem(config), &env(60, 1500));
+    offer(&mut q, Time::ZERO, 110, Ecn::Ect0);
+    q.advance(Time(2 * MS));
+    // C·T is 10 packets; one of the 110 is in the queue.
+    match &q {
+        Qdisc::Rem(q) => assert!((q.law().price() - 0.1).abs() < 1e-12, "{}", q.law().price()),
+        _ => unreachable!(),
+    }
+}
+
+#[test]
 fn pi_updates_without_any_enqueue() {
     let config = pi::Params { qref: 10.0, ..Default::default() };
     let mut q = standing(&Config::Pi(config), 300);

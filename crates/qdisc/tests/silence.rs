@@ -121,6 +121,40 @@ fn ared_crosses_an_hour_in_the_steps_that_its_range_allows() {
 }
 
 #[test]
+fn a_few_instants_at_once_are_the_same_as_one_by_one() {
+    let pi = pi::Params { qref: 30.0, frequency: 1000.0, ..Default::default() };
+    let rem = rem::Params { period: Time::from_millis(1), ..Default::default() };
+    let ared = ared::Params {
+        interval: Time::from_millis(1),
+        min_th: Some(5.0),
+        max_th: Some(15.0),
+        wq: Some(0.1),
+        limit: 100,
+        ..Default::default()
+    };
+    for config in [Config::Pi(pi), Config::Rem(rem), Config::Ared(ared)] {
+        let (mut q, mut each) = (queue(&config, &env(100, 1500)), queue(&config, &env(100, 1500)));
+        let (mut ms, mut nonzero) = (0, 0);
+        for i in 0..4000u64 {
+            let gap = 1 + i * 7 % 5;
+            for k in 1..=gap {
+                each.advance(Time::from_millis(ms + k));
+            }
+            ms += gap;
+            q.advance(Time::from_millis(ms));
+            assert_eq!(q.probability().to_bits(), each.probability().to_bits(), "{i}");
+            nonzero += u32::from(q.probability() > 0.0);
+            let (n, left) = ([60, 45, 20, 0][(i / 100) as usize % 4], [40, 25, 0][i as usize % 3]);
+            for q in [&mut q, &mut each] {
+                offer(q, Time::from_millis(ms), n, Ecn::Ect0);
+                drain(q, Time::from_millis(ms), left);
+            }
+        }
+        assert!(nonzero > 500, "{}: {nonzero}", config.name());
+    }
+}
+
+#[test]
 fn the_end_of_time_is_reached_without_panic() {
     for name in Config::NAMES {
         let mut q = queue(&Config::named(name).expect("listed"), &env(100, 1500));
