@@ -1,0 +1,113 @@
+//! Two endpoints over a network that drops, doubles, delays, reorders and marks as it likes, and
+//! then behaves.
+
+mod common;
+
+use common::{Fate, World, ms, params};
+use proptest::prelude::*;
+use sojourn_base::{Size, Time};
+use sojourn_tcp::{Ecn, Event, Spec};
+
+fn fate() -> impl Strategy<Value = Fate> {
+    (0u8..16, 0u8..16, prop_oneof![3 => Just(0u64), 1 => 0u64..400], 0u8..8).prop_map(
+        |(drop, twice, extra, ecn)| Fate {
+            drop: drop < 4,
+            twice: twice == 0,
+            extra: ms(extra),
+            ecn: match ecn {
+                0 => Some(Ecn::Ce),
+                1 => Some(Ecn::NotEct),
+                _ => None,
+            },
+        },
+    )
+}
+
+prop_compose! {
+    fn spec()(
+        sack in any::<bool>(),
+        timestamps in any::<bool>(),
+        ecn in any::<bool>(),
+        limited in any::<bool>(),
+        delayed in any::<bool>(),
+        idle in any::<bool>(),
+        mss in 100u32..1460,
+        window in 3000u64..200_000,
+        initial in 1u32..11,
+        max in prop::option::of(1u32..40),
+    ) -> Spec {
+        Spec {
+            sack: Some(sack),
+            timestamps: Some(timestamps),
+            ecn: Some(ecn),
+            limited_transmit: Some(limited),
+            delayed_ack: Some(delayed),
+            idle_restart: Some(idle),
+            mss: Some(mss),
+            receive_window: Some(Size(window)),
+            initial_window: Some(initial),
+            max_window: max,
+            initial_rto: Some(ms(1000)),
+            min_rto: Some(ms(200)),
+            max_rto: Some(ms(3000)),
+            syn_retries: Some(30),
+            retries: Some(30),
+            ..Spec::default()
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+    #[test]
+    fn every_byte_arrives_once_and_in_order_and_the_connection_closes(
+        spec in spec(),
+        iss in prop::array::uniform2(prop_oneof![any::<u32>(), u32::MAX - 20_000..=u32::MAX]),
+        fates in prop::collection::vec(fate(), 0..300),
+        writes in prop::collection::vec((0usize..2, 0u64..60_000, 0u64..2000), 0..8),
+        close_after in prop::array::uniform2(0u64..4000),
+    ) {
+        let p = params(&spec);
+        let mut world = World::new(p, iss, ms(30), move |n, _, _| {
+            fates.get(n as usize).copied().unwrap_or_default()
+        });
+        world.keep_log = false;
+        let mut acts: Vec<(u64, usize, Option<u64>)> =
+            writes.iter().map(|&(who, bytes, at)| (at, who, Some(bytes))).collect();
+        acts.extend((0..2).map(|who| (close_after[who], who, None)));
+        acts.sort_by_key(|act| act.0);
+        let mut written = [0, 0];
+        let mut closed = [false, false];
+        world.open();
+        for (at, who, act) in acts {
+            world.run(ms(at));
+            world.now = ms(at);
+            match act {
+                Some(bytes) => {
+                    if !closed[who] {
+                        written[who] += bytes;
+                    }
+                    world.write(who, bytes);
+                }
+                None => {
+                    closed[who] = true;
+                    world.close(who);
+                }
+            }
+        }
+        world.run(Time::from_secs(100_000));
+        for who in 0..2 {
+            let host = &world.hosts[who];
+            prop_assert!(host.end.is_closed());
+            let count = |event| host.events.iter().filter(|&&e| e == event).count();
+            prop_assert_eq!(count(Event::Connected), 1);
+            prop_assert_eq!(count(Event::PeerClosed), 1);
+            prop_assert_eq!(count(Event::Closed), 1);
+            prop_assert_eq!(count(Event::Failed), 0);
+            prop_assert_eq!(count(Event::AllAcked) > 0, written[who] > 0);
+            prop_assert_eq!(host.end.bytes_acked(), written[who]);
+            prop_assert_eq!(host.delivered, written[1 - who]);
+            prop_assert_eq!(host.end.deadline(), Time::MAX);
+        }
+    }
+}
