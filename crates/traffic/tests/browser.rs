@@ -1,6 +1,7 @@
 //! The web user: what it draws does not depend on the network, what it asks for is what the model
 //! says, and it allocates nothing once it has fetched its largest page.
 
+use proptest::prelude::*;
 use sojourn_base::{Kind, Size, Stream, Time};
 use sojourn_traffic::{
     Browser, Command, Count, Distribution, Exchange, Input, Model, Pages, Web, WebModel,
@@ -278,4 +279,52 @@ fn packmime_users_fetch_what_the_model_predicts() {
     assert!((rate / 2000.0 / predicted - 1.0).abs() < 0.05, "{} {predicted}", rate / 2000.0);
     assert!(bytes / pages < model.response_bytes_per_page());
     assert!((model.exchanges_per_page() - 1.489).abs() < 0.001);
+}
+
+/// Inputs in any order, most of them out of place.
+fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
+    let input = prop_oneof![
+        Just(Input::Wake),
+        (0u8..5).prop_map(|slot| Input::ResponseDone { slot }),
+        (0u8..5).prop_map(|slot| Input::Failed { slot }),
+    ];
+    proptest::collection::vec((0u64..100_000_000_000, input), 0..400)
+}
+
+proptest! {
+    #[test]
+    fn inputs_out_of_place_break_no_rule(
+        seed: u64,
+        inputs in inputs(),
+        persistent in 0.0..=1.0,
+        parallel in 1u8..=4,
+    ) {
+        let pages_per_connection = Some(Distribution::Uniform { min: Count(1.0), max: Count(3.0), step: None });
+        let embedded = Some(Distribution::Exponential { mean: Count(3.0) });
+        let (persistent, parallel) = (Some(persistent), Some(parallel));
+        let web = Web { embedded, persistent, parallel, pages_per_connection, ..Web::default() };
+        let model = web.compile().unwrap();
+        let mut user = Browser::new(&model, seed, 0, 0);
+        let mut pool = Pages::new();
+        let mut network = Network::new(1, Time(1), Time(1), 0);
+        let mut page = Seen::default();
+        let start = (0, Input::Start);
+        for (gap, input) in std::iter::once(start).chain(inputs) {
+            network.now += Time(gap);
+            match input {
+                // What the network would not say: a response or failure of nothing.
+                Input::ResponseDone { slot } => network.busy.retain(|busy| busy.2 != slot),
+                Input::Failed { slot } => {
+                    network.busy.retain(|busy| busy.2 != slot);
+                    network.open &= !(1 << slot);
+                }
+                Input::Start | Input::Wake => {}
+            }
+            let now = network.now;
+            user.step(&model, &mut pool, now, input, &mut |c| network.obey(c, &mut page));
+            prop_assert_eq!(pool.active(), usize::from(!user.is_thinking()));
+            // Someone always has something to say next: a response is due or a time was asked for.
+            prop_assert!(!network.busy.is_empty() || network.wake != Time::MAX);
+        }
+    }
 }

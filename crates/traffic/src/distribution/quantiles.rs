@@ -2,7 +2,8 @@
 
 use super::{Interpolate, Unit};
 use crate::Invalid;
-use libm::{exp, log};
+use libm::{exp2, log2};
+use std::f64::consts::LN_2;
 
 /// Reads "probability, value" lines: a comma, semicolon or white space between; `#` starts a
 /// comment; a first line without numbers is a heading. A value without a unit counts seconds,
@@ -67,7 +68,7 @@ pub(super) fn validate<U: Unit>(points: &[(f64, U)], field: &str) -> Result<(), 
     Ok(())
 }
 
-/// Between two neighbouring points: y = a + b·u, or its exponential.
+/// Between two neighbouring points: y = a + b·u, or 2 to the power of it.
 #[derive(Clone, Debug)]
 struct Segment {
     until: f64,
@@ -100,11 +101,11 @@ impl Table {
         for pair in points.windows(2) {
             let ((p, v), (q, w)) = ((pair[0].0, pair[0].1.base()), (pair[1].0, pair[1].1.base()));
             let log_scale = interpolate == Interpolate::Log && v > 0.0 && w > v;
-            let (y, z) = if log_scale { (log(v), log(w)) } else { (v, w) };
+            let (y, z) = if log_scale { (log2(v), log2(w)) } else { (v, w) };
             let b = (z - y) / (q - p);
             segments.push(Segment { until: q, a: y - b * p, b, log: log_scale });
-            // Over such a segment the mean of exp(y) is the logarithmic mean.
-            mean += (q - p) * if log_scale { (w - v) / (z - y) } else { (v + w) / 2.0 };
+            // Over a logarithmic segment the mean is the logarithmic mean of its ends.
+            mean += (q - p) * if log_scale { (w - v) / (LN_2 * (z - y)) } else { (v + w) / 2.0 };
         }
         if last.0 < 1.0 {
             segments.push(flat(1.0, last.1));
@@ -126,7 +127,7 @@ impl Table {
         }
         let segment = &self.segments[i];
         let y = segment.a + segment.b * u;
-        if segment.log { exp(y) } else { y }
+        if segment.log { exp2(y) } else { y }
     }
 
     pub(super) fn mean(&self) -> f64 {

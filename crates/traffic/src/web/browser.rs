@@ -145,7 +145,7 @@ impl Browser {
                 if self.is_thinking() {
                     self.begin(model, pages, out);
                 } else {
-                    self.resume(model, pages, now, out);
+                    self.resume(pages, now, out);
                 }
             }
             Input::ResponseDone { slot } => {
@@ -153,7 +153,7 @@ impl Browser {
                     return;
                 }
                 let page = pages.get(self.page);
-                let place = &mut page.slots[usize::from(slot)];
+                let Some(place) = page.slots.get_mut(usize::from(slot)) else { return };
                 if place.state != State::Busy {
                     return;
                 }
@@ -166,7 +166,8 @@ impl Browser {
             }
             Input::Failed { slot } => {
                 if self.is_thinking() {
-                    self.open = false;
+                    // Others were closed when the page ended, and may fail while closing.
+                    self.open &= slot != 0;
                     return;
                 }
                 let Some(place) = pages.get(self.page).slots.get_mut(usize::from(slot)) else {
@@ -250,13 +251,7 @@ impl Browser {
     }
 
     /// A time within a page has come.
-    fn resume(
-        &mut self,
-        _: &WebModel,
-        pages: &mut Pages,
-        now: Time,
-        out: &mut impl FnMut(Command),
-    ) {
+    fn resume(&mut self, pages: &mut Pages, now: Time, out: &mut impl FnMut(Command)) {
         let page = pages.get(self.page);
         if let Phase::Parsing(until) = page.phase {
             if until <= now {
