@@ -7,7 +7,7 @@
 //!
 //! # Differences from the source
 //!
-//! 1. All of RED's (see [`red`](crate::red)).
+//! 1. All of RED's (see [`crate::red`]).
 //! 2. `max_p` is clamped to its range; the paper only stops moving it once it is outside.
 //! 3. It adapts at fixed instants, arrivals or not, by the average that an arrival would have
 //!    found there: on an idle link that is the decayed one. Between two packets it can only fall,
