@@ -1,1 +1,296 @@
 //! The one definition of a scenario: strict, with units, defaults and documentation.
+//!
+//! A [`Scenario`] is what a user writes, in TOML, in JSON or by varying another; a [`Network`] is
+//! what an engine takes: nodes, links, and groups with their paths and parameters resolved. Every
+//! default and every explanation stands in these structs and nowhere else; the JSON Schema for
+//! editors is made from them.
+//!
+//! Each way in gives the same errors: one line with the field, its value, what would be right, and
+//! for TOML the place in the file.
+
+mod document;
+mod error;
+mod groups;
+mod network;
+mod probes;
+mod read;
+mod routes;
+mod schema;
+mod topology;
+mod traffic;
+mod vary;
+mod write;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_base::Time;
+use sojourn_tcp::Spec as Tcp;
+
+use document::{Document, Node};
+pub use error::Error;
+use error::{Fault, MISSING, Step};
+pub use network::{Network, NetworkGroup, NetworkLink, NetworkProbes};
+pub use probes::{Packets, Probes};
+pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
+pub use traffic::{Direction, Group};
+
+/// A scenario for a laboratory of queues: links with their queue disciplines, TCPs, traffic, and
+/// what to record. The links are one of `[bottleneck]` (a dumbbell), `[parking_lot]` and
+/// `[[links]]` (any graph). Quantities are strings with a unit: "10ms", "100mbit", "16kB".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Scenario {
+    /// What to call it in tables and figures.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Simulated time.
+    pub duration: Time,
+    /// Simulated time before measuring begins: measures cover what lies between it and the end.
+    #[serde(default)]
+    pub warmup: Time,
+    /// Names the random numbers: same scenario, same seed, same results.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// Offered load of each web group that names neither `users` nor its own `load`, as a fraction
+    /// of the bottleneck's rate (0.98 is 98 %). It must be turned into users by calibration.
+    #[serde(default)]
+    pub load: Option<f64>,
+    /// TCP settings of all groups; a group's own override them field by field.
+    #[serde(default)]
+    pub tcp: Tcp,
+    /// A dumbbell: one link that all share.
+    #[serde(default)]
+    pub bottleneck: Option<Bottleneck>,
+    /// A parking lot: several such links in a row.
+    #[serde(default)]
+    pub parking_lot: Option<ParkingLot>,
+    /// Any graph, link by link.
+    #[serde(default)]
+    pub links: Vec<NamedLink>,
+    /// Each flow's private links.
+    #[serde(default)]
+    pub access: Access,
+    /// Who sends what, when.
+    #[serde(default)]
+    pub traffic: Vec<Group>,
+    /// What to record besides the summary.
+    #[serde(default)]
+    pub probes: Probes,
+    /// Settings of the packet engine.
+    #[serde(default)]
+    pub packets: Packets,
+    /// As it was written, so that errors can say where.
+    #[serde(skip)]
+    source: Source,
+}
+
+/// Where a kind is missing, says which there are.
+fn name_kinds(mut fault: Fault) -> Fault {
+    let keys: Vec<&str> = fault.path.iter().filter_map(Step::key).collect();
+    let kinds = match keys[..] {
+        ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
+        [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
+        _ => return fault,
+    };
+    if fault.message == MISSING {
+        fault.message = format!("{MISSING}; one of {}", kinds.join(", "));
+    }
+    fault
+}
+
+fn first_seed() -> u64 {
+    1
+}
+
+/// How many times as fast links are in the uncongested scenario: 1 Gb/s for 100 Mb/s, as in Le,
+/// Aikat, Jeffay and Smith (SIGCOMM 2003).
+const HEADROOM: u64 = 10;
+
+/// The document a scenario was read from. It is no part of what the scenario says.
+#[derive(Clone, Debug, Default)]
+struct Source(Option<Arc<Document>>);
+
+impl PartialEq for Source {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Scenario {
+    /// Reads TOML. `file` is the name to use in errors.
+    ///
+    /// # Errors
+    /// The first thing that is wrong. Files that the scenario names are looked at by
+    /// [`Scenario::network`], not here.
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, Error> {
+        Self::from_document(Document::from_toml(text, file)?)
+    }
+
+    /// Reads JSON with the same fields.
+    ///
+    /// # Errors
+    /// As for TOML, without a place.
+    pub fn from_json(text: &str) -> Result<Self, Error> {
+        Self::from_document(Document::from_json(text)?)
+    }
+
+    /// Reads a file, as TOML or, if its name ends in `.json`, as JSON.
+    ///
+    /// # Errors
+    /// If it cannot be read, or for what is wrong in it.
+    pub fn from_file(path: &Path) -> Result<Self, Error> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|error| Error {
+            file: Some(file.clone()),
+            position: None,
+            path: String::new(),
+            message: format!("cannot be read: {error}"),
+        })?;
+        if path.extension().is_some_and(|extension| extension == "json") {
+            return Self::from_json(&text).map_err(|e| Error { file: Some(file), ..e });
+        }
+        Self::from_toml(&text, &file)
+    }
+
+    fn from_document(document: Document) -> Result<Self, Error> {
+        let scenario = read::read_root::<Self>(&document.root).map_err(name_kinds);
+        let mut scenario = scenario.map_err(|fault| document.locate(fault))?;
+        network::build(&scenario, None).map_err(|fault| document.locate(fault))?;
+        scenario.source = Source(Some(Arc::new(document)));
+        Ok(scenario)
+    }
+
+    /// The normal form that engines take. Paths of files in the scenario are relative to
+    /// `base_dir`.
+    ///
+    /// # Errors
+    /// If a file that the scenario names cannot be used; if a web group still has a load instead
+    /// of users; and, for a scenario that was built or changed in a program, whatever reading it
+    /// from a file would have found.
+    pub fn network(&self, base_dir: &Path) -> Result<Network, Error> {
+        network::build(self, Some(base_dir)).map_err(|fault| self.locate(fault))
+    }
+
+    fn locate(&self, fault: Fault) -> Error {
+        match &self.source.0 {
+            Some(document) => document.locate(fault),
+            None => Document::from_value(&serde_json::Value::Null).locate(fault),
+        }
+    }
+
+    /// The same scenario with some values put in other values' place. A path is dotted, such as
+    /// `bottleneck.qdisc.qref`, `load`, or `traffic.web.users` and `traffic.0.users` (a group by
+    /// its name or number); a value is a TOML value or a bare word (`droptail`, `10ms`, `0.98`).
+    ///
+    /// # Errors
+    /// If a path leads nowhere, and whatever is wrong with the scenario that results.
+    pub fn with(&self, changes: &[(&str, &str)]) -> Result<Self, Error> {
+        let changes = changes.iter().map(|(path, text)| {
+            let value = vary::value_from_text(text);
+            (
+                *path,
+                value.map(Some).map_err(|why| Error {
+                    file: None,
+                    position: None,
+                    path: (*path).to_string(),
+                    message: why,
+                }),
+            )
+        });
+        self.vary(changes)
+    }
+
+    /// The same as [`Scenario::with`], with JSON values; null takes a field away.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_json(&self, changes: &[(&str, serde_json::Value)]) -> Result<Self, Error> {
+        self.vary(changes.iter().map(|(path, value)| {
+            (*path, Ok(Some(value).filter(|value| !value.is_null()).map(Node::from_json)))
+        }))
+    }
+
+    fn vary<'a>(
+        &self,
+        changes: impl Iterator<Item = (&'a str, Result<Option<Node>, Error>)>,
+    ) -> Result<Self, Error> {
+        let mut document = self.document();
+        for (path, value) in changes {
+            vary::put(&mut document, path, value?).map_err(|fault| document.locate(fault))?;
+        }
+        Self::from_document(document)
+    }
+
+    /// The same scenario without congestion, for reference and calibration: every link that has a
+    /// rate ten times as fast, with a drop-tail queue that never overflows. What a `load` asks for
+    /// stays the same in bits per second.
+    #[must_use]
+    pub fn uncongested(&self) -> Self {
+        let mut scenario = self.clone();
+        let Self { bottleneck, parking_lot, links, .. } = &mut scenario;
+        for link in links.iter_mut() {
+            link.link.uncongest();
+        }
+        let dumbbell = bottleneck.iter_mut().map(|b| (&mut b.link, &mut b.reverse));
+        let lot = parking_lot.iter_mut().map(|lot| (&mut lot.link, &mut lot.reverse));
+        for (link, reverse) in dumbbell.chain(lot) {
+            link.uncongest();
+            if let Some(Reverse::Changes(changes)) = reverse {
+                changes.uncongest();
+            }
+        }
+        let less = |load: &mut Option<f64>| *load = load.map(|load| load / HEADROOM as f64);
+        less(&mut scenario.load);
+        for group in &mut scenario.traffic {
+            match &mut group.source {
+                sojourn_traffic::Source::Web(web) => less(&mut web.load),
+                sojourn_traffic::Source::Transfers(transfers) => less(&mut transfers.load),
+                _ => {}
+            }
+        }
+        scenario
+    }
+
+    /// The document this was read from, unless the scenario was changed since.
+    fn document(&self) -> Document {
+        match &self.source.0 {
+            Some(source) if read::read_root::<Self>(&source.root).as_ref() == Ok(self) => {
+                Document::clone(source)
+            }
+            _ => Document::from_value(&self.to_value()),
+        }
+    }
+
+    /// Every field, defaults included, as the user would write them.
+    fn to_value(&self) -> serde_json::Value {
+        // Names are strings and numbers finite, so there is nothing that JSON could not say.
+        write::flatten(serde_json::to_value(self).unwrap_or_default())
+    }
+
+    /// Without what need not be said.
+    fn shortest(&self) -> Node {
+        let mut root = Node::from_json(&self.to_value());
+        write::shorten(&mut root, &|node| read::read::<Self>(node).as_ref() == Ok(self));
+        root
+    }
+
+    /// JSON with every field, defaults included.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        self.to_value().to_string()
+    }
+
+    /// The shortest TOML that reads back to the same scenario.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        write::to_toml(&self.shortest())
+    }
+
+    /// JSON Schema (draft 2020-12) of the file format.
+    #[must_use]
+    pub fn schema() -> serde_json::Value {
+        schema::schema()
+    }
+}

@@ -1,0 +1,358 @@
+//! From groups as written to groups as engines take them: paths, times, files, loads.
+
+use std::path::Path;
+
+use sojourn_base::Time;
+use sojourn_tcp::Params as TcpParams;
+use sojourn_traffic::{Distribution, Invalid, Sampler, Source, Trace};
+
+use crate::Scenario;
+use crate::error::{Fault, Step, steps};
+use crate::network::NetworkGroup;
+use crate::routes::Graph;
+use crate::traffic::{Direction, Group, group_names};
+
+/// Start and bytes of each transfer of a replay.
+type Transfers = Vec<(Time, u64)>;
+
+/// All groups of a scenario. Without `base_dir` no file is read and loads may stand.
+pub(crate) fn groups(
+    scenario: &Scenario,
+    graph: &Graph,
+    base_dir: Option<&Path>,
+) -> Result<Vec<NetworkGroup>, Fault> {
+    tcp(scenario, None).map_err(|fault| fault.under(steps!["tcp"]))?;
+    let names = group_names(&scenario.traffic);
+    let mut groups: Vec<NetworkGroup> = Vec::new();
+    let mut load_is_used = false;
+    for (index, (group, name)) in scenario.traffic.iter().zip(&names).enumerate() {
+        let resolver = Resolver { scenario, graph, group, base_dir };
+        let under = |fault: Fault| fault.under(steps!["traffic", index]);
+        load_is_used |= resolver.takes_load();
+        for made in resolver.groups(name).map_err(under)? {
+            if groups.iter().any(|other| other.name == made.name) {
+                let message = format!("there is another group called \"{}\"", made.name);
+                return Err(under(Fault::new(steps!["name"], message)));
+            }
+            groups.push(made);
+        }
+        resolver.check_load(index)?;
+    }
+    match scenario.load {
+        Some(load) if !load_is_used => {
+            let message = format!("{load}: no web group takes it, as all name users or a load");
+            Err(Fault::new(steps!["load"], message))
+        }
+        _ => Ok(groups),
+    }
+}
+
+fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParams, Fault> {
+    let own = group.and_then(|group| group.tcp.as_ref());
+    let specs: Vec<&sojourn_tcp::Spec> = std::iter::once(&scenario.tcp).chain(own).collect();
+    sojourn_tcp::Spec::resolve(&specs)
+        .map_err(|invalid| Fault::invalid(invalid.field, &invalid.value, &invalid.remedy))
+}
+
+struct Resolver<'a> {
+    scenario: &'a Scenario,
+    graph: &'a Graph,
+    group: &'a Group,
+    base_dir: Option<&'a Path>,
+}
+
+impl Resolver<'_> {
+    fn groups(&self, name: &str) -> Result<Vec<NetworkGroup>, Fault> {
+        if name.is_empty() {
+            return Err(Fault::new(steps!["name"], "\"\" is no name; leave it out or write one"));
+        }
+        if let Source::Replay(replay) = &self.group.source {
+            return self.replay(name, &replay.file);
+        }
+        let (forward, backward) = self.paths()?;
+        let one = |name: &str, reversed: bool| {
+            let paths = (forward.clone(), backward.clone());
+            self.group(name, if reversed { (paths.1, paths.0) } else { paths }, Vec::new())
+        };
+        match self.group.direction {
+            Direction::Forward => Ok(vec![one(name, false)?]),
+            Direction::Reverse => Ok(vec![one(name, true)?]),
+            Direction::Both => Ok(vec![one(name, false)?, one(&format!("{name}.reverse"), true)?]),
+        }
+    }
+
+    fn group(
+        &self,
+        name: &str,
+        (forward, backward): (Vec<usize>, Vec<usize>),
+        replay: Transfers,
+    ) -> Result<NetworkGroup, Fault> {
+        let links = |path: &[usize]| -> Vec<_> {
+            path.iter().map(|&link| &self.graph.links[link].link).collect()
+        };
+        let propagation: Time =
+            links(&forward).iter().chain(&links(&backward)).map(|link| link.delay).sum();
+        let mut source = self.group.source.clone();
+        source.load_files(&mut |path| self.read(path)).map_err(Fault::from)?;
+        source.validate().map_err(Fault::from)?;
+        let members = source.members();
+        let (start, earliest) = self.times("start", &self.group.start, members)?;
+        if let Some(stop) = self.group.stop.filter(|stop| *stop <= earliest) {
+            let message = format!("\"{stop}\" must be after the start (\"{earliest}\")");
+            return Err(Fault::new(steps!["stop"], message));
+        }
+        let mut rtt = None;
+        if let Some(written) = &self.group.rtt {
+            let (sampler, least) = self.times("rtt", written, members)?;
+            if least < propagation {
+                let message = format!(
+                    "it can be \"{least}\", but the path alone takes \"{propagation}\" both ways"
+                );
+                return Err(Fault::new(steps!["rtt"], message));
+            }
+            rtt = Some(sampler);
+        }
+        Ok(NetworkGroup {
+            name: name.into(),
+            key: key(name),
+            members: members.unwrap_or(0),
+            source,
+            propagation,
+            rtt,
+            start,
+            stop: self.group.stop,
+            tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,
+            access_rate: self.scenario.access.rate,
+            load_rate: links(&forward).iter().filter_map(|link| link.rate).min(),
+            forward,
+            backward,
+            replay: replay.into(),
+        })
+    }
+
+    /// A sampler of times, and the least time that can come out.
+    fn times(
+        &self,
+        field: &str,
+        times: &Distribution<Time>,
+        members: Option<u32>,
+    ) -> Result<(Sampler, Time), Fault> {
+        if matches!(times, Distribution::Even { .. }) && members.is_none() && !self.may_get_users()
+        {
+            let message =
+                "even needs a fixed number of members; write a range like \"50ms..150ms\"";
+            return Err(Fault::new(steps![field], message));
+        }
+        let mut times = times.clone();
+        times.load_files(field, &mut |path| self.read(path)).map_err(Fault::from)?;
+        Ok((times.sampler(field).map_err(Fault::from)?, least(&times)))
+    }
+
+    /// One group for each pair of nodes that the file names.
+    fn replay(&self, name: &str, file: &str) -> Result<Vec<NetworkGroup>, Fault> {
+        let wrong = |why: String| Fault::new(steps!["file"], format!("\"{file}\": {why}"));
+        for (field, given) in [
+            ("from", self.group.from.is_some()),
+            ("to", self.group.to.is_some()),
+            ("path", self.group.path.is_some()),
+            ("direction", self.group.direction != Direction::Forward),
+        ] {
+            if given {
+                return Err(Fault::new(steps![field], "leave it out: the file says where"));
+            }
+        }
+        if self.base_dir.is_none() {
+            return Ok(vec![self.group(name, (Vec::new(), Vec::new()), Vec::new())?]);
+        }
+        let text = self.read(file).map_err(wrong)?;
+        let trace = Trace::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let mut pairs: Vec<((u32, u32), Transfers)> = Vec::new();
+        for entry in &trace.entries {
+            let pair = (entry.source, entry.destination);
+            let at = pairs.iter().position(|(other, _)| *other == pair).unwrap_or_else(|| {
+                pairs.push((pair, Vec::new()));
+                pairs.len() - 1
+            });
+            pairs[at].1.push((entry.start, entry.bytes));
+        }
+        let Some(&(first, _)) = pairs.first() else {
+            return Err(wrong("there is no transfer in it".into()));
+        };
+        let node = |node: u32| {
+            let name = &trace.nodes[node as usize];
+            self.graph.find(name).map_err(|fault| wrong(fault.message()))
+        };
+        let mut groups = Vec::new();
+        for (pair, transfers) in pairs {
+            let (from, to) = (node(pair.0)?, node(pair.1)?);
+            let path = |from, to| self.graph.shortest(from, to).map_err(|f| wrong(f.message()));
+            let name = match pair {
+                pair if pair == first => name.into(),
+                pair if pair == (first.1, first.0) => format!("{name}.reverse"),
+                _ => format!("{name}.{}-{}", self.graph.nodes[from], self.graph.nodes[to]),
+            };
+            groups.push(self.group(&name, (path(from, to)?, path(to, from)?), transfers)?);
+        }
+        Ok(groups)
+    }
+
+    /// The links from `from` to `to` and back.
+    fn paths(&self) -> Result<(Vec<usize>, Vec<usize>), Fault> {
+        let path = self.group.path.as_deref();
+        let on_path = |name: Option<&String>| name.and_then(|name| self.graph.find(name).ok());
+        // The nodes of a dumbbell and of a parking lot are numbered from one end to the other.
+        let built = self.scenario.links.is_empty();
+        let first = on_path(path.and_then(<[_]>::first)).or(built.then_some(0));
+        let last = on_path(path.and_then(<[_]>::last));
+        let last = last.or(built.then(|| self.graph.nodes.len() - 1));
+        let from = self.end("from", self.group.from.as_deref(), first)?;
+        let to = self.end("to", self.group.to.as_deref(), last)?;
+        if from == to {
+            let message = format!("\"{}\" is also where the data come from", self.graph.nodes[to]);
+            return Err(Fault::new(steps!["to"], message));
+        }
+        let Some(path) = path else {
+            let shortest = |from, to| self.graph.shortest(from, to).map_err(|f| f.within("to"));
+            return Ok((shortest(from, to)?, shortest(to, from)?));
+        };
+        let mut nodes = Vec::new();
+        for (index, name) in path.iter().enumerate() {
+            let node = self.graph.find(name);
+            let node = node.map_err(|fault| fault.within(index).within("path"))?;
+            if nodes.contains(&node) {
+                let message = format!("\"{name}\" is on the path already");
+                return Err(Fault::new(steps!["path", index], message));
+            }
+            nodes.push(node);
+        }
+        if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
+            let (from, to) = (&self.graph.nodes[from], &self.graph.nodes[to]);
+            let message = format!("the path must begin with \"{from}\" and end with \"{to}\"");
+            return Err(Fault::new(steps!["path"], message));
+        }
+        let along = |nodes: &[usize]| self.graph.along(nodes).map_err(|f| f.within("path"));
+        let forward = along(&nodes)?;
+        nodes.reverse();
+        Ok((forward, along(&nodes)?))
+    }
+
+    fn end(
+        &self,
+        field: &str,
+        given: Option<&str>,
+        default: Option<usize>,
+    ) -> Result<usize, Fault> {
+        match (given, default) {
+            (Some(name), _) => self.graph.find(name).map_err(|fault| fault.within(field)),
+            (None, Some(node)) => Ok(node),
+            (None, None) => {
+                let nodes = self.graph.nodes.join(", ");
+                let message = format!("this field is missing; name one of the nodes: {nodes}");
+                Err(Fault::new(steps![field], message))
+            }
+        }
+    }
+
+    /// A file's text; before files count, something in its place that fits everywhere.
+    fn read(&self, path: &str) -> Result<String, String> {
+        let Some(base_dir) = self.base_dir else { return Ok("0 86400\n1 86400\n".into()) };
+        std::fs::read_to_string(base_dir.join(path))
+            .map_err(|error| format!("cannot be read: {error}"))
+    }
+
+    /// Whether this is a web group whose users are still to be found.
+    fn may_get_users(&self) -> bool {
+        matches!(&self.group.source, Source::Web(web) if web.users.is_none())
+    }
+
+    /// Whether the scenario's `load` is this group's.
+    fn takes_load(&self) -> bool {
+        matches!(&self.group.source, Source::Web(web) if web.users.is_none() && web.load.is_none())
+    }
+
+    fn check_load(&self, index: usize) -> Result<(), Fault> {
+        let here = |field: &str| steps!["traffic", index, field];
+        let Source::Web(web) = &self.group.source else { return Ok(()) };
+        let (place, load) = match (web.users, web.load, self.scenario.load) {
+            (Some(_), None, _) => return Ok(()),
+            (Some(users), Some(load), _) => {
+                let message = format!("{load}: the group has users ({users}) already; keep one");
+                return Err(Fault::new(here("load"), message));
+            }
+            (None, Some(load), _) => (here("load"), load),
+            (None, None, Some(load)) => (steps!["load"], load),
+            (None, None, None) => {
+                let message = "this field is missing; give users, or a load for the group or all";
+                return Err(Fault::new(here("users"), message));
+            }
+        };
+        if !(load > 0.0 && load <= MOST_LOAD) {
+            return Err(Fault::new(
+                place,
+                format!("{load} must be above 0 and at most {MOST_LOAD}"),
+            ));
+        }
+        if self.graph.links.iter().all(|link| link.link.rate.is_none()) {
+            let message = format!("{load}: there is no link with a rate that it could be part of");
+            return Err(Fault::new(place, message));
+        }
+        if self.base_dir.is_some() {
+            let message = format!(
+                "{load}: the load must be turned into users first, by calibration (as sojourn run \
+                 and compare do); or give the group users"
+            );
+            return Err(Fault::new(place, message));
+        }
+        Ok(())
+    }
+}
+
+/// Far above any load worth simulating.
+const MOST_LOAD: f64 = 10.0;
+
+/// The least value a distribution can give.
+fn least(times: &Distribution<Time>) -> Time {
+    match times {
+        Distribution::Constant(time) => *time,
+        Distribution::Uniform { min, .. }
+        | Distribution::Pareto { min, .. }
+        | Distribution::BoundedPareto { min, .. } => *min,
+        Distribution::Even { min, max } => *min.min(max),
+        Distribution::Lognormal { min, .. } => min.unwrap_or_default(),
+        Distribution::Quantiles { points, .. } => points.first().map_or(Time::ZERO, |p| p.1),
+        Distribution::Mixture { parts } => {
+            parts.iter().map(|part| least(&part.value)).min().unwrap_or_default()
+        }
+        Distribution::Exponential { .. }
+        | Distribution::Lomax { .. }
+        | Distribution::Weibull { .. }
+        | Distribution::InverseWeibull { .. }
+        | Distribution::Packmime { .. } => Time::ZERO,
+    }
+}
+
+impl From<Invalid> for Fault {
+    fn from(invalid: Invalid) -> Self {
+        Self::invalid(&invalid.field, &invalid.value, &invalid.remedy)
+    }
+}
+
+impl Fault {
+    /// What a part says of one of its parameters; `field` may be a path, `think.parts[1].value`.
+    pub fn invalid(field: &str, value: &str, remedy: &str) -> Self {
+        let mut path = Vec::new();
+        for part in field.split('.').filter(|part| !part.is_empty()) {
+            let mut pieces = part.split('[');
+            path.extend(pieces.next().filter(|key| !key.is_empty()).map(Step::from));
+            let indices = pieces.filter_map(|piece| piece.trim_end_matches(']').parse().ok());
+            path.extend(indices.map(Step::Index));
+        }
+        let joint = if remedy.starts_with("must") { "" } else { ":" };
+        Self::new(path, format!("{value}{joint} {remedy}"))
+    }
+}
+
+/// FNV-1a of a group's name.
+fn key(name: &str) -> u32 {
+    name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}

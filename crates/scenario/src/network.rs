@@ -1,0 +1,271 @@
+//! The normal form of a scenario that engines take, and the checks on the way to it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sojourn_base::{Rate, Stream, Time};
+use sojourn_qdisc::{Config as Qdisc, Env};
+use sojourn_tcp::Params as TcpParams;
+use sojourn_traffic::{Sampler, Source};
+
+use crate::error::{Fault, steps, suggestion};
+use crate::routes::{Graph, Placed};
+use crate::{Scenario, groups};
+
+/// A scenario in the form that engines take.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// What the scenario is called; empty if it has no name.
+    pub name: String,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// All links, one direction each.
+    pub links: Vec<NetworkLink>,
+    /// All groups, in the order of the file; a group in both directions is two.
+    pub groups: Vec<NetworkGroup>,
+    /// The link that a summary puts first: index into `links`.
+    pub bottleneck: usize,
+    /// What to record.
+    pub probes: NetworkProbes,
+    /// Simulated time.
+    pub duration: Time,
+    /// When measuring begins.
+    pub warmup: Time,
+    /// Names the random numbers.
+    pub seed: u64,
+    /// Simulate every hop as events of its own.
+    pub unfused: bool,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct NetworkLink {
+    /// Its name.
+    pub name: String,
+    /// Where packets enter: index into the nodes.
+    pub from: usize,
+    /// Where they leave.
+    pub to: usize,
+    /// None: ideal, pure delay without a queue.
+    pub rate: Option<Rate>,
+    /// One-way propagation delay.
+    pub delay: Time,
+    /// Queue discipline, checked against `env`; an ideal link has no use for it.
+    pub qdisc: Qdisc,
+    /// Mean size of packets, for the discipline.
+    pub mean_packet: u32,
+    /// Bytes on the wire beyond the IP packet.
+    pub frame_overhead: u32,
+    /// Least bytes on the wire.
+    pub min_frame: u32,
+}
+
+impl NetworkLink {
+    /// What the discipline may know of the link; none if it is ideal.
+    #[must_use]
+    pub fn env(&self) -> Option<Env> {
+        self.rate.map(|rate| Env { rate, mean_packet: self.mean_packet })
+    }
+
+    /// Bytes on the wire of an IP packet.
+    #[inline]
+    #[must_use]
+    pub fn frame(&self, ip_bytes: u32) -> u32 {
+        (ip_bytes + self.frame_overhead).max(self.min_frame)
+    }
+}
+
+/// What is to be recorded, names resolved.
+#[derive(Clone, Debug)]
+pub struct NetworkProbes {
+    /// Time between two samples of the queues.
+    pub interval: Time,
+    /// Whether they are recorded.
+    pub queues: bool,
+    /// Span of the packet counts, if they are recorded.
+    pub packet_counts: Option<Time>,
+    /// Whether the summary has a row for each flow.
+    pub flows: bool,
+    /// Group and member of each trace.
+    pub traces: Vec<(usize, u32)>,
+    /// Whether exchanges and transfers are recorded.
+    pub exchanges: bool,
+    /// Links that are captured.
+    pub pcap: Vec<usize>,
+}
+
+/// A group of like members with everything resolved.
+#[derive(Clone, Debug)]
+pub struct NetworkGroup {
+    /// Its name; a group in both directions is NAME and NAME.reverse.
+    pub name: String,
+    /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name alone, so that adding a group
+    /// shifts no other's draws.
+    pub key: u32,
+    /// What it does; the files that it names are read in.
+    pub source: Source,
+    /// The links that data take: indices.
+    pub forward: Vec<usize>,
+    /// The links that acknowledgements and requests take.
+    pub backward: Vec<usize>,
+    /// Propagation over both paths together, access excluded.
+    pub propagation: Time,
+    /// Each member's minimum round-trip time, never below `propagation`; none: just that.
+    pub rtt: Option<Sampler>,
+    /// When each member starts.
+    pub start: Sampler,
+    /// When all members stop: nothing new is sent or started from then on.
+    pub stop: Option<Time>,
+    /// TCP settings.
+    pub tcp: TcpParams,
+    /// Rate of each member's private link at each of its ends; none: unlimited.
+    pub access_rate: Option<Rate>,
+    /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
+    pub members: u32,
+    /// What a `load` of this group is a fraction of: the rate of the slowest link that its data
+    /// cross; none if there is no such link.
+    pub load_rate: Option<Rate>,
+    /// For a replay: start and bytes of every transfer of this group, by start.
+    pub replay: Arc<[(Time, u64)]>,
+}
+
+impl NetworkGroup {
+    /// What a member's private links add to a round trip, so that it takes the member's `rtt`: to
+    /// be shared evenly by the four crossings of them. `stream` is the member's own.
+    #[must_use]
+    pub fn access_delay(&self, member: u32, stream: &mut Stream) -> Time {
+        let Some(rtt) = &self.rtt else { return Time::ZERO };
+        let rtt = rtt.sample_member(u64::from(member), u64::from(self.members), stream);
+        Time(rtt).saturating_sub(self.propagation)
+    }
+}
+
+/// Makes the normal form. Without `base_dir` files are not looked at and loads need not be
+/// resolved yet: what can be said of the text alone.
+pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fault> {
+    check_times(scenario)?;
+    let graph = Graph::new(scenario)?;
+    for link in &graph.links {
+        check_discipline(link)?;
+    }
+    if scenario.traffic.is_empty() {
+        let message = "there is no traffic; add a group: [[traffic]] kind = \"bulk\"";
+        return Err(Fault::new(steps!["traffic"], message));
+    }
+    if scenario.access.rate == Some(Rate(0)) {
+        return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));
+    }
+    let groups = groups::groups(scenario, &graph, base_dir)?;
+    let bottleneck = graph.links.iter().position(|link| link.link.rate.is_some()).unwrap_or(0);
+    Ok(Network {
+        name: scenario.name.clone().unwrap_or_default(),
+        probes: probes(scenario, &graph, &groups, base_dir.is_some())?,
+        nodes: graph.nodes,
+        links: graph.links.into_iter().map(link).collect(),
+        groups,
+        bottleneck,
+        duration: scenario.duration,
+        warmup: scenario.warmup,
+        seed: scenario.seed,
+        unfused: scenario.packets.unfused,
+    })
+}
+
+fn link(placed: Placed) -> NetworkLink {
+    NetworkLink {
+        name: placed.name,
+        from: placed.from,
+        to: placed.to,
+        rate: placed.link.rate,
+        delay: placed.link.delay,
+        qdisc: placed.link.qdisc,
+        mean_packet: placed.link.mean_packet,
+        frame_overhead: placed.link.frame_overhead,
+        min_frame: placed.link.min_frame,
+    }
+}
+
+fn check_times(scenario: &Scenario) -> Result<(), Fault> {
+    if scenario.duration == Time::ZERO {
+        return Err(Fault::new(steps!["duration"], "\"0ns\" must be above 0"));
+    }
+    if scenario.duration > LONGEST {
+        let message = format!("\"{}\" must be at most \"{LONGEST}\"", scenario.duration);
+        return Err(Fault::new(steps!["duration"], message));
+    }
+    if scenario.warmup >= scenario.duration {
+        let message =
+            format!("\"{}\" must be below duration (\"{}\")", scenario.warmup, scenario.duration);
+        return Err(Fault::new(steps!["warmup"], message));
+    }
+    Ok(())
+}
+
+/// A year: far from where sums of times would overflow.
+pub(crate) const LONGEST: Time = Time::from_secs(8760 * 3600);
+
+fn check_discipline(placed: &Placed) -> Result<(), Fault> {
+    if placed.link.delay > LONGEST {
+        let message = format!("\"{}\" must be at most \"{LONGEST}\"", placed.link.delay);
+        return Err(Fault::new(placed.field("delay"), message));
+    }
+    let Some(rate) = placed.link.rate else { return Ok(()) };
+    let env = Env { rate, mean_packet: placed.link.mean_packet };
+    placed.link.qdisc.validate(&env).map_err(|invalid| {
+        Fault::invalid(invalid.field, &invalid.value, &invalid.remedy).under(placed.field("qdisc"))
+    })
+}
+
+fn probes(
+    scenario: &Scenario,
+    graph: &Graph,
+    groups: &[NetworkGroup],
+    final_form: bool,
+) -> Result<NetworkProbes, Fault> {
+    let probes = &scenario.probes;
+    let span = |field: &str, span: Time| match span {
+        Time::ZERO => Err(Fault::new(steps!["probes", field], "\"0ns\" must be above 0")),
+        span => Ok(span),
+    };
+    let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
+    // Which groups a replay makes, and of how many members, its file says.
+    let known = final_form || scenario.traffic.iter().all(|group| group.source.kind() != "replay");
+    let mut traces = Vec::new();
+    for (index, trace) in probes.traces.iter().enumerate().filter(|_| known) {
+        let wrong = |message| Fault::new(steps!["probes", "traces", index], message);
+        let (name, member) = trace
+            .rsplit_once('.')
+            .and_then(|(name, member)| Some((name, member.parse::<u32>().ok()?)))
+            .ok_or_else(|| {
+                wrong(format!("\"{trace}\" is not a group's name and a number, like \"web1.0\""))
+            })?;
+        let group = names.iter().position(|other| *other == name).ok_or_else(|| {
+            wrong(format!("there is no group \"{name}\"; {}", suggestion(name, &names)))
+        })?;
+        let members = groups[group].members;
+        // A load is not users yet; of transfers that come and go any may come.
+        if members > 0 && member >= members {
+            let message = format!("\"{trace}\": the group has {members} members, from 0");
+            return Err(wrong(message));
+        }
+        traces.push((group, member));
+    }
+    let pcap = probes.pcap.iter().enumerate().map(|(index, name)| {
+        let wrong = |fault: Fault| fault.under(steps!["probes", "pcap", index]);
+        let link = graph.find_link(name).map_err(wrong)?;
+        if graph.links[link].link.rate.is_none() {
+            let message = format!("\"{name}\" is ideal and has no queue to capture at");
+            return Err(wrong(Fault::new(Vec::new(), message)));
+        }
+        Ok(link)
+    });
+    Ok(NetworkProbes {
+        interval: span("interval", probes.interval)?,
+        queues: probes.queues,
+        packet_counts: probes.packet_counts.map(|t| span("packet_counts", t)).transpose()?,
+        flows: probes.flows,
+        traces,
+        exchanges: probes.exchanges,
+        pcap: pcap.collect::<Result<_, _>>()?,
+    })
+}

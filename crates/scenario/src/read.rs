@@ -1,0 +1,489 @@
+//! From a document to typed structs: a serde deserialiser that knows where it is.
+//!
+//! Three things set it apart from the one that comes with the TOML library. Every error carries
+//! the path of the field. Every unknown field is an error. And tables are flat for the user but
+//! nested for the program: a struct field whose serde name begins with `$` takes all keys of its
+//! table that the struct does not know itself: `$kind` an enum chosen by the key `kind`, any other
+//! a struct. (Serde's own `flatten` can neither refuse unknown fields nor tell where it is.)
+//!
+//! An enum is written as its name, if its parameters are to have their defaults (`"droptail"`), or
+//! as a table with `kind` (`{ kind = "droptail", limit = 100 }`). A variant whose serde name begins
+//! with `$` takes any value that is neither another variant's name nor a table with just that name
+//! as its key (`{ even = "50ms..150ms" }`).
+
+use std::fmt::Display;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
+
+use crate::document::{Entry, Node, Value};
+use crate::error::{Fault, MISSING, Step, suggestion};
+
+type Result<T> = std::result::Result<T, Fault>;
+
+/// Reads a type from a node.
+pub(crate) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T> {
+    T::deserialize(Reader { node, also: &[] })
+}
+
+/// Reads a type from the root of a document. Where serde has buffered a table on the way (enums
+/// with a tag inside) it no longer knows which of its fields was wrong; this finds out.
+pub(crate) fn read_root<'de, T: de::DeserializeOwned>(root: &'de Node) -> Result<T> {
+    read(root).map_err(|fault: Fault| {
+        let mut fault = fault;
+        while let Some(key) = culprit::<T>(root, &fault) {
+            fault.path.push(Step::Key(key));
+        }
+        fault
+    })
+}
+
+/// If a fault lies with a table as a whole: the entry without which it would be another fault.
+fn culprit<T: de::DeserializeOwned>(root: &Node, fault: &Fault) -> Option<String> {
+    let mut without = root.clone();
+    let Value::Table(entries) = &at(&mut without, &fault.path)?.value else { return None };
+    // The kind last: without it everything is another fault.
+    let mut keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
+    keys.sort_by_key(|key| key == "kind" || key == "dist");
+    let original = entries.clone();
+    keys.into_iter().find(|key| {
+        let Some(table) = at(&mut without, &fault.path) else { return false };
+        let fewer = original.iter().filter(|entry| entry.key != *key).cloned().collect();
+        table.value = Value::Table(fewer);
+        match read::<T>(&without) {
+            Ok(_) => true,
+            Err(other) => other.message() != fault.message(),
+        }
+    })
+}
+
+fn at<'a>(root: &'a mut Node, path: &[Step]) -> Option<&'a mut Node> {
+    path.iter().try_fold(root, |node, step| match (step, &mut node.value) {
+        (Step::Key(key), Value::Table(entries)) => {
+            entries.iter_mut().find(|entry| entry.key == *key).map(|entry| &mut entry.node)
+        }
+        (Step::Index(index), Value::Array(items)) => items.get_mut(*index),
+        _ => None,
+    })
+}
+
+impl de::Error for Fault {
+    fn custom<T: Display>(message: T) -> Self {
+        Self::new(Vec::new(), message.to_string())
+    }
+
+    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::custom(format!("{} is not {}", found_text(found), expected_text(expected)))
+    }
+
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::custom(format!("\"{variant}\" is unknown; {}", suggestion(variant, expected)))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::unknown(field, expected.iter().copied())
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::custom(MISSING).within(field)
+    }
+}
+
+fn found_text(found: de::Unexpected<'_>) -> String {
+    match found {
+        de::Unexpected::Bool(value) => value.to_string(),
+        de::Unexpected::Unsigned(n) => n.to_string(),
+        de::Unexpected::Signed(n) => n.to_string(),
+        de::Unexpected::Float(x) => format!("{x:?}"),
+        de::Unexpected::Str(text) => format!("\"{text}\""),
+        de::Unexpected::Seq => "a list".into(),
+        de::Unexpected::Map => "a table".into(),
+        other => other.to_string(),
+    }
+}
+
+fn expected_text(expected: &dyn de::Expected) -> String {
+    match expected.to_string().as_str() {
+        "u8" => "a whole number from 0 to 255".into(),
+        "u16" => "a whole number from 0 to 65535".into(),
+        "u32" => "a whole number from 0 to 4294967295".into(),
+        "u64" | "usize" => "a whole number, 0 or more".into(),
+        "i32" | "i64" => "a whole number".into(),
+        "f32" | "f64" => "a number".into(),
+        "a boolean" => "true or false".into(),
+        "a sequence" => "a list".into(),
+        "a map" => "a table".into(),
+        text if text.starts_with("struct ") => "a table".into(),
+        text => text.into(),
+    }
+}
+
+/// Reads one node. `also` names fields of the table around it, for suggestions.
+#[derive(Clone, Copy)]
+struct Reader<'de> {
+    node: &'de Node,
+    also: &'static [&'static str],
+}
+
+impl<'de> Reader<'de> {
+    fn table(self) -> Option<Table<'de>> {
+        match &self.node.value {
+            Value::Table(entries) => {
+                Some(Table { entries: entries.iter().collect(), also: self.also })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'de> de::Deserializer<'de> for Reader<'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.node.value {
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Integer(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+                (Ok(n), _) => visitor.visit_i64(n),
+                (_, Ok(n)) => visitor.visit_u64(n),
+                _ => visitor.visit_i128(*n),
+            },
+            Value::Float(x) => visitor.visit_f64(*x),
+            Value::Text(text) => visitor.visit_borrowed_str(text),
+            Value::Array(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
+            Value::Table(entries) => {
+                let table = Table { entries: entries.iter().collect(), also: &[] };
+                table.deserialize_any(visitor)
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self.table() {
+            Some(table) => table.deserialize_struct(name, fields, visitor),
+            None => self.deserialize_any(visitor),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let fallback = variants.iter().copied().find(|name| name.starts_with('$'));
+        if let Some(fallback) = fallback {
+            let variant = match &self.node.value {
+                Value::Text(text) if variants.contains(&text.as_str()) => {
+                    Variant { name: text, key: None, content: Content::nothing() }
+                }
+                Value::Table(entries)
+                    if entries.len() == 1 && variants.contains(&entries[0].key.as_str()) =>
+                {
+                    let content = Content::Under(&entries[0]);
+                    Variant { name: &entries[0].key, key: None, content }
+                }
+                _ => Variant { name: fallback, key: None, content: Content::Node(self, variants) },
+            };
+            return visitor.visit_enum(variant);
+        }
+        match &self.node.value {
+            Value::Text(text) => {
+                visitor.visit_enum(Variant { name: text, key: None, content: Content::nothing() })
+            }
+            Value::Table(entries) => Table { entries: entries.iter().collect(), also: self.also }
+                .deserialize_enum(name, variants, visitor),
+            _ => Err(de::Error::custom(format!(
+                "{} is not one of {}",
+                self.node,
+                variants.join(", ")
+            ))),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items<'de> {
+    items: std::slice::Iter<'de, Node>,
+    index: usize,
+}
+
+impl<'de> de::SeqAccess<'de> for Items<'de> {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>> {
+        let Some(node) = self.items.next() else { return Ok(None) };
+        let index = self.index;
+        self.index += 1;
+        seed.deserialize(Reader { node, also: &[] }).map(Some).map_err(|f| f.within(index))
+    }
+}
+
+/// Some entries of a table.
+#[derive(Clone)]
+struct Table<'de> {
+    entries: Vec<&'de Entry>,
+    also: &'static [&'static str],
+}
+
+impl<'de> Table<'de> {
+    /// Reads a struct's fields; `rest` is the name of the field that takes what is left over.
+    fn fields<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let rest_field = fields.iter().copied().find(|name| name.starts_with('$'));
+        let (own, rest): (Vec<_>, Vec<_>) = self
+            .entries
+            .into_iter()
+            .partition(|e| fields.contains(&e.key.as_str()) && !e.key.starts_with('$'));
+        if let (None, Some(entry)) = (rest_field, rest.first()) {
+            return Err(Fault::unknown(&entry.key, fields.iter().chain(self.also).copied()));
+        }
+        visitor.visit_map(Fields {
+            entries: own.into_iter(),
+            value: None,
+            rest: rest_field.map(|name| (name, Table { entries: rest, also: fields })),
+        })
+    }
+}
+
+impl<'de> de::Deserializer<'de> for Table<'de> {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_map(Fields { entries: self.entries.into_iter(), value: None, rest: None })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        self.fields(fields, visitor)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        let (kind, rest): (Vec<_>, Vec<_>) =
+            self.entries.into_iter().partition(|entry| entry.key == "kind");
+        let [kind] = kind[..] else {
+            return Err(de::Error::custom(format!(
+                "\"kind\" is missing; one of {}",
+                variants.join(", ")
+            )));
+        };
+        let Value::Text(name) = &kind.node.value else {
+            let message = format!("{} is not one of {}", kind.node, variants.join(", "));
+            return Err(Fault::new(vec![Step::from("kind")], message));
+        };
+        let content = Content::Table(Table { entries: rest, also: self.also });
+        visitor.visit_enum(Variant { name, key: Some("kind"), content })
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+/// Hands out a table's entries, then what is left over for the `$` field.
+struct Fields<'de> {
+    entries: std::vec::IntoIter<&'de Entry>,
+    value: Option<&'de Entry>,
+    rest: Option<(&'static str, Table<'de>)>,
+}
+
+impl<'de> de::MapAccess<'de> for Fields<'de> {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>> {
+        self.value = self.entries.next();
+        let key = match (&self.value, &self.rest) {
+            (Some(entry), _) => entry.key.as_str(),
+            (None, Some((name, _))) => name,
+            (None, None) => return Ok(None),
+        };
+        let reader: StrDeserializer<'_, Fault> = key.into_deserializer();
+        seed.deserialize(reader).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value> {
+        match (self.value.take(), self.rest.take()) {
+            (Some(entry), rest) => {
+                self.rest = rest;
+                seed.deserialize(Reader { node: &entry.node, also: &[] })
+                    .map_err(|fault| fault.within(entry.key.as_str()))
+            }
+            (None, Some((_, table))) => {
+                let also = table.also;
+                seed.deserialize(table).map_err(|mut fault| {
+                    // The struct inside did not know of the fields around it.
+                    if fault.path.len() == 1 && !fault.known.is_empty() {
+                        let outer = also.iter().filter(|name| !name.starts_with('$'));
+                        let outer: Vec<_> =
+                            outer.filter(|name| !fault.known.contains(name)).copied().collect();
+                        fault.known.extend(outer);
+                    }
+                    fault
+                })
+            }
+            (None, None) => Err(de::Error::custom("a value was asked for twice")),
+        }
+    }
+}
+
+/// One variant of an enum: its name, the key that gave it, and its parameters.
+struct Variant<'de> {
+    name: &'de str,
+    key: Option<&'static str>,
+    content: Content<'de>,
+}
+
+/// The parameters of a variant.
+enum Content<'de> {
+    /// What the table says besides the kind.
+    Table(Table<'de>),
+    /// The value under the variant's name.
+    Under(&'de Entry),
+    /// All of the value; and what else it could have been.
+    Node(Reader<'de>, &'static [&'static str]),
+}
+
+impl Content<'_> {
+    fn nothing() -> Self {
+        Self::Table(Table { entries: Vec::new(), also: &[] })
+    }
+}
+
+impl<'de> de::EnumAccess<'de> for Variant<'de> {
+    type Error = Fault;
+    type Variant = Content<'de>;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Content<'de>)> {
+        let reader: StrDeserializer<'_, Fault> = self.name.into_deserializer();
+        match (seed.deserialize(reader), self.key) {
+            (Ok(variant), _) => Ok((variant, self.content)),
+            (Err(fault), Some(key)) => Err(fault.within(key)),
+            (Err(fault), None) => Err(fault),
+        }
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Content<'de> {
+    type Error = Fault;
+
+    fn unit_variant(self) -> Result<()> {
+        match self {
+            Self::Table(table) => match table.entries.first() {
+                None => Ok(()),
+                Some(entry) => Err(Fault::unknown(&entry.key, table.also.iter().copied())),
+            },
+            Self::Under(entry) => {
+                let message = format!("write it as \"{}\" alone", entry.key);
+                Err(Fault::new(Vec::new(), message))
+            }
+            Self::Node(reader, _) => Err(de::Error::custom(format!("{} is unknown", reader.node))),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value> {
+        match self {
+            Self::Table(table) => seed.deserialize(table),
+            Self::Under(entry) => seed
+                .deserialize(Reader { node: &entry.node, also: &[] })
+                .map_err(|fault| fault.within(entry.key.as_str())),
+            Self::Node(reader, variants) => seed.deserialize(reader).map_err(|fault| {
+                if !fault.path.is_empty() || matches!(reader.node.value, Value::Table(_)) {
+                    return fault;
+                }
+                let names: Vec<String> = variants
+                    .iter()
+                    .filter(|name| !name.starts_with('$'))
+                    .map(|name| format!("\"{name}\""))
+                    .collect();
+                de::Error::custom(format!(
+                    "{} is neither {} nor a table",
+                    reader.node,
+                    names.join(", ")
+                ))
+            }),
+        }
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
+        struct Seed<V>(V);
+        impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Seed<V> {
+            type Value = V::Value;
+            fn deserialize<D: de::Deserializer<'de>>(
+                self,
+                deserializer: D,
+            ) -> std::result::Result<V::Value, D::Error> {
+                deserializer.deserialize_any(self.0)
+            }
+        }
+        self.newtype_variant_seed(Seed(visitor))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value> {
+        match self {
+            Self::Table(table) => table.fields(fields, visitor),
+            Self::Under(entry) => de::Deserializer::deserialize_struct(
+                Reader { node: &entry.node, also: &[] },
+                "",
+                fields,
+                visitor,
+            )
+            .map_err(|fault| fault.within(entry.key.as_str())),
+            Self::Node(reader, _) => {
+                de::Deserializer::deserialize_struct(reader, "", fields, visitor)
+            }
+        }
+    }
+}

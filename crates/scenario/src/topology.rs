@@ -1,0 +1,161 @@
+//! Nodes and links as a user writes them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_base::{Rate, Time};
+use sojourn_qdisc::Config as Qdisc;
+
+use crate::HEADROOM;
+
+/// One direction of a link: what it does to packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Link {
+    /// Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]` may
+    /// leave it out; it is then ideal: pure delay, no queue.
+    pub rate: Option<Rate>,
+    /// One-way propagation delay.
+    pub delay: Time,
+    /// Queue discipline: its name, for its defaults, or a table with `kind` and its parameters.
+    pub qdisc: Qdisc,
+    /// Bytes that each packet costs on the wire beyond the IP packet (Ethernet: 38).
+    pub frame_overhead: u32,
+    /// Least bytes that a packet takes on the wire, overhead included (Ethernet: 84).
+    pub min_frame: u32,
+    /// Mean packet size in bytes that disciplines assume where they must know the rate in packets.
+    pub mean_packet: u32,
+}
+
+impl Default for Link {
+    fn default() -> Self {
+        Self {
+            rate: None,
+            delay: Time::ZERO,
+            qdisc: Qdisc::Droptail(Default::default()),
+            frame_overhead: 0,
+            min_frame: 0,
+            mean_packet: 1500,
+        }
+    }
+}
+
+/// Single fields of a link that differ from those of the forward direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkChanges {
+    /// Rate in bits per second.
+    pub rate: Option<Rate>,
+    /// One-way propagation delay.
+    pub delay: Option<Time>,
+    /// Queue discipline.
+    pub qdisc: Option<Qdisc>,
+    /// Bytes that each packet costs on the wire beyond the IP packet.
+    pub frame_overhead: Option<u32>,
+    /// Least bytes that a packet takes on the wire.
+    pub min_frame: Option<u32>,
+    /// Mean packet size in bytes that disciplines assume.
+    pub mean_packet: Option<u32>,
+}
+
+/// The direction back. Left out, it is like the direction forward.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub enum Reverse {
+    /// Pure delay, infinite rate, no queue.
+    #[serde(rename = "ideal")]
+    Ideal,
+    /// Like the direction forward but for the fields given here.
+    #[serde(rename = "$changes")]
+    Changes(LinkChanges),
+}
+
+impl Link {
+    pub(crate) fn uncongest(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            rate.0 = rate.0.saturating_mul(HEADROOM);
+            self.qdisc = endless_queue();
+        }
+    }
+
+    /// The link in the opposite direction.
+    #[must_use]
+    pub fn reversed(&self, reverse: Option<&Reverse>) -> Self {
+        match reverse {
+            None => self.clone(),
+            Some(Reverse::Ideal) => Self { rate: None, ..self.clone() },
+            Some(Reverse::Changes(changes)) => Self {
+                rate: changes.rate.or(self.rate),
+                delay: changes.delay.unwrap_or(self.delay),
+                qdisc: changes.qdisc.clone().unwrap_or_else(|| self.qdisc.clone()),
+                frame_overhead: changes.frame_overhead.unwrap_or(self.frame_overhead),
+                min_frame: changes.min_frame.unwrap_or(self.min_frame),
+                mean_packet: changes.mean_packet.unwrap_or(self.mean_packet),
+            },
+        }
+    }
+}
+
+impl LinkChanges {
+    pub(crate) fn uncongest(&mut self) {
+        if let Some(rate) = &mut self.rate {
+            rate.0 = rate.0.saturating_mul(HEADROOM);
+        }
+        self.qdisc = None;
+    }
+}
+
+/// Drop-tail with the greatest limit there is.
+fn endless_queue() -> Qdisc {
+    Qdisc::Droptail(sojourn_qdisc::droptail::Params::packets(MOST_PACKETS))
+}
+
+/// The greatest limit that a queue may have, in packets.
+const MOST_PACKETS: u32 = 1 << 26;
+
+/// A dumbbell: the nodes `left` and `right`, the links `bottleneck` from left to right and
+/// `reverse` from right to left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bottleneck {
+    /// The direction from left to right.
+    #[serde(rename = "$link")]
+    pub link: Link,
+    /// The direction from right to left: "ideal", or a table of what differs from the direction
+    /// forward. Left out, both are alike.
+    #[serde(default)]
+    pub reverse: Option<Reverse>,
+}
+
+/// A parking lot: the nodes `n0`, `n1`, …, the links `hop1` from n0 to n1, `hop2` from n1 to n2,
+/// …, and `back1` from n1 to n0, ….
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ParkingLot {
+    /// How many links there are in a row.
+    pub hops: u32,
+    /// Each hop forward.
+    #[serde(rename = "$link")]
+    pub link: Link,
+    /// Each hop back, as in `[bottleneck]`.
+    #[serde(default)]
+    pub reverse: Option<Reverse>,
+}
+
+/// One direction of one link in a graph of any shape. The nodes are those that links name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NamedLink {
+    /// Name of the link, for probes and tables.
+    pub name: String,
+    /// The node where packets enter.
+    pub from: String,
+    /// The node where they leave.
+    pub to: String,
+    /// What it does to packets.
+    #[serde(rename = "$link")]
+    pub link: Link,
+}
+
+/// Each flow has a private link at each of its ends; packets of different flows never meet there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Access {
+    /// Rate of each private link; unlimited if left out.
+    pub rate: Option<Rate>,
+}

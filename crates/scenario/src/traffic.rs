@@ -1,0 +1,87 @@
+//! Groups of traffic as a user writes them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sojourn_base::Time;
+use sojourn_tcp::Spec as Tcp;
+use sojourn_traffic::{Distribution, Source};
+
+/// A group of like members: where they are, how far apart, when they start, and what they do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Group {
+    /// What the group does, and the parameters of that kind.
+    #[serde(rename = "$kind")]
+    pub source: Source,
+    /// Name for probes and tables; by default the kind and a number, such as "web1".
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The node where the data come from (web: where the servers are). By default the left end of
+    /// a dumbbell or the first node of a parking lot.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The node where the data go. By default the right end of a dumbbell or the last node of a
+    /// parking lot.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// Which way the data go: "forward" (from `from` to `to`), "reverse", or "both": the group
+    /// twice, once each way, the second called NAME.reverse.
+    #[serde(default)]
+    pub direction: Direction,
+    /// All nodes from `from` to `to`, where data do not take the path with the fewest links;
+    /// what comes back takes the same nodes in reverse.
+    #[serde(default)]
+    pub path: Option<Vec<String>>,
+    /// Each member's minimum round-trip time: propagation over the path both ways plus the
+    /// member's own access delay, which makes up what the path lacks. By default the path's own.
+    /// "60ms" for all, "50ms..150ms" drawn for each (uniform), { even = "50ms..150ms" } from the
+    /// first member to the last, or a table with `dist`.
+    #[serde(default)]
+    pub rtt: Option<Distribution<Time>>,
+    /// When each member starts, in the same forms.
+    #[serde(default = "at_once")]
+    pub start: Distribution<Time>,
+    /// When all members stop: whoever still sends, sends nothing new, and nothing starts again. By
+    /// default never.
+    #[serde(default)]
+    pub stop: Option<Time>,
+    /// TCP settings of this group that differ from those of the scenario.
+    #[serde(default)]
+    pub tcp: Option<Tcp>,
+}
+
+fn at_once() -> Distribution<Time> {
+    Distribution::Constant(Time::ZERO)
+}
+
+/// Which way a group's data go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Direction {
+    /// From `from` to `to`.
+    #[default]
+    #[serde(rename = "forward")]
+    Forward,
+    /// From `to` to `from`.
+    #[serde(rename = "reverse")]
+    Reverse,
+    /// The group twice, once each way.
+    #[serde(rename = "both")]
+    Both,
+}
+
+/// The name of the `nth` group (from 1) of a kind that has none of its own.
+pub(crate) fn default_name(kind: &str, nth: usize) -> String {
+    format!("{kind}{nth}")
+}
+
+/// The names of all groups, given or by default, in order.
+pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut names = Vec::new();
+    for group in groups {
+        let kind = group.source.kind();
+        kinds.push(kind);
+        let nth = kinds.iter().filter(|other| **other == kind).count();
+        names.push(group.name.clone().unwrap_or_else(|| default_name(kind, nth)));
+    }
+    names
+}
