@@ -32,7 +32,10 @@
     if (!width) return;
     views.get(plot)?.finalize();
     try {
-      const result = await vegaEmbed(plot, fitted(onScreen(spec), width), {
+      // Vega names what it draws into as it sees fit: the plot keeps its own description.
+      const place = document.createElement("div");
+      plot.replaceChildren(place);
+      const result = await vegaEmbed(place, fitted(onScreen(spec), width), {
         mode: "vega-lite", renderer: "svg", actions: false,
         config: dark.matches ? data.themes.dark : data.themes.light,
         tooltip: { theme: dark.matches ? "dark" : "light" },

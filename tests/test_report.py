@@ -1,0 +1,207 @@
+"""The page of a report as a file: complete, escaped, small, and an error where it must be one."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser.samples import Sample, long_run, web_comparison, web_run
+from sojourn import report
+from sojourn.report import figures, frames, style
+from sojourn.report.comparison import compare
+from sojourn.report.page import FOLDER, VEGA_LITE
+from sojourn.report.runs import check
+from sojourn.report.sections import sections
+
+HOSTILE = "<script>alert('&')</script>"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report.write(web_comparison(seeds=2), tmp_path_factory.mktemp("page") / "web.html")
+
+
+def charts(runs: list[Sample]) -> dict[str, dict[str, Any]]:
+    """Every chart of a report, checked by Altair against Vega-Lite's schema."""
+    made = sections(compare(check(runs)))
+    return {figure.slug: figure.chart.to_dict() for section in made for figure in section.figures}
+
+
+def embedded(page: Path) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text())
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_the_page_is_one_file_that_asks_for_nothing(page: Path) -> None:
+    text = page.read_text()
+    markup = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
+    assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", markup)
+    assert "@import" not in markup
+    assert "default-src 'none'" in markup
+    assert len(text.encode()) < 3_000_000
+
+
+def test_every_figure_is_written_as_svg_and_png_and_linked(page: Path) -> None:
+    names = set(embedded(page)["figures"])
+    assert len(names) == 11
+    folder = page.parent / FOLDER
+    assert {p.stem for p in folder.glob("*.svg")} == names
+    assert {p.stem for p in folder.glob("*.png")} == names
+    text = page.read_text()
+    for name in names:
+        assert (folder / f"{name}.svg").read_text().startswith("<svg")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert f'href="{FOLDER}/{name}.svg"' in text
+        assert f'href="{FOLDER}/{name}.png"' in text
+    assert not list(page.parent.rglob(".*"))
+
+
+def test_a_saved_figure_carries_its_legend_and_dashes_ecn(page: Path) -> None:
+    svg = (page.parent / FOLDER / "response-times-98-load.svg").read_text()
+    for name in ("uncongested", "drop-tail", "PI ECN"):
+        assert f">{name}<" in svg
+    assert "stroke-dasharray" in svg
+
+
+def test_the_table_has_a_row_for_each_case(page: Path) -> None:
+    text = page.read_text()
+    table = text[text.index("<table") : text.index("</table>")]
+    assert table.count('<tr class="block">') == 2
+    assert len(re.findall(r'<th scope="row"', table)) == 16
+    assert "realised" in table
+    for heading in ("Loss", "Marks", "Util.", "Finished", "Response, ms", "Queue, packets"):
+        assert heading in table
+
+
+def test_every_run_shows_its_scenario_and_seed(page: Path) -> None:
+    text = page.read_text()
+    assert text.count('<details class="run">') == 32
+    for run in web_comparison(seeds=2):
+        assert (
+            html.escape(run.scenario_toml, quote=True)
+            .replace("&#x27;", "&#39;")
+            .replace("&quot;", "&#34;")
+            in text
+        )
+
+
+def test_what_users_write_is_escaped_everywhere(tmp_path: Path) -> None:
+    runs = [web_run("droptail"), web_run("pi")]
+    for run in runs:
+        run.label += HOSTILE
+        run.scenario_toml = run.scenario_toml.replace('"web"', f'"{HOSTILE}"', 1)
+        run.summary["groups"][0]["name"] = HOSTILE
+    runs[1].scenario_toml = runs[1].scenario_toml.replace('"pi"', f'"{HOSTILE}"')
+    page = report.write(runs, tmp_path / "page.html", title=HOSTILE)
+    text = page.read_text()
+    assert "<script>alert" not in text
+    assert html.escape(HOSTILE, quote=False).replace("'", "&#39;") in text
+    assert any(HOSTILE in json.dumps(spec) for spec in embedded(page)["figures"].values())
+
+
+def test_charts_are_valid_and_carry_no_theme() -> None:
+    for spec in charts(web_comparison(seeds=1)).values():
+        assert "hidden" in json.dumps(spec["params"])
+        assert "background" not in spec.get("config", {})
+
+
+def test_the_response_figure_runs_from_0_to_2000_ms() -> None:
+    spec = charts([web_run("pi"), web_run("droptail")])["response-times"]
+    assert spec["encoding"]["x"]["scale"]["domain"] == [0, 2000]
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    assert "uncongested" not in json.dumps(spec)
+
+
+def test_the_uncongested_network_is_the_grey_curve() -> None:
+    runs = [web_run("droptail", uncongested=True), web_run("pi")]
+    scale = charts(runs)["response-times"]["encoding"]["color"]["scale"]
+    assert dict(zip(scale["domain"], scale["range"], strict=True))["uncongested"] == style.GREY[0]
+
+
+def test_long_flows_show_goodput_and_windows_instead_of_empty_figures() -> None:
+    made = charts([long_run("droptail"), long_run("pi")])
+    assert {"goodput", "congestion-windows", "queue", "delay-utilisation"} <= set(made)
+    assert not {"response-times", "response-tails"} & set(made)
+    assert "congestion-windows" not in charts([long_run("pi", traces=False)])
+
+
+def test_without_queue_samples_there_are_no_queue_figures() -> None:
+    made = charts([web_run("pi", queues=False), web_run("droptail", queues=False)])
+    assert set(made) == {"response-times", "response-tails", "delay-utilisation"}
+
+
+def test_rows_of_very_different_scale_have_their_own() -> None:
+    near = compare(check([web_run("pi", qref=24), web_run("pi", qref=40)]))
+    far = compare(check([web_run("pi", qref=8), web_run("droptail")]))
+    for comparison, own in ((near, False), (far, True)):
+        table = frames.queue_series(comparison, comparison.panels[0])
+        assert figures.apart(table) is own
+
+
+def test_panels_whose_names_differ_in_signs_only_get_files_of_their_own() -> None:
+    runs = []
+    for kind in ("droptail", "pi"):
+        for rtt in ("10ms", "10 ms"):
+            run = web_run(kind, queues=False)
+            run.scenario_toml = run.scenario_toml.replace("10ms..150ms", rtt)
+            runs.append(run)
+    made = charts(runs)
+    assert len([slug for slug in made if slug.startswith("response-times")]) == 2
+
+
+def test_a_folder_gets_a_page_of_a_known_name(tmp_path: Path) -> None:
+    page = report.write([long_run("pi", traces=False)], tmp_path / "new" / "folder")
+    assert page == tmp_path / "new" / "folder" / "report.html"
+    assert page.exists()
+
+
+def test_a_place_that_cannot_be_written_to_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(report.ReportError, match=r"cannot write the report to .*name a folder"):
+        report.write([long_run("pi", traces=False)], tmp_path / "file" / "page.html")
+
+
+def test_no_page_is_left_behind_by_a_damaged_run(tmp_path: Path) -> None:
+    broken = web_run()
+    broken.summary = {}
+    with pytest.raises(report.ReportError):
+        report.write([broken], tmp_path / "page.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
+    run = web_run("pi", queues=False)
+    run.summary["stopped_early"] = True
+    text = report.write([run], tmp_path / "page.html").read_text()
+    assert "Stopped before the end of the scenario: run 1" in text
+
+
+def test_the_page_and_the_files_are_drawn_by_one_version() -> None:
+    spec = charts([web_run("pi", queues=False)])["response-times"]
+    assert f"/v{VEGA_LITE}" in spec["$schema"]
+
+
+@pytest.mark.parametrize(("paper", "place"), [("#ffffff", 0), ("#15181b", 1)])
+def test_every_colour_stands_out_from_the_page(paper: str, place: int) -> None:
+    pairs = [*style.KIND_COLOURS.values(), *style.SPARE_COLOURS, style.GREY]
+    for pair in pairs:
+        assert contrast(pair[place], paper) >= 3.0, pair
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast of two colours as WCAG 2 defines it (success criterion 1.4.11)."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
