@@ -77,14 +77,15 @@ struct Segment {
     log: bool,
 }
 
-/// Pieces of equal width of [0, 1) that say where to start looking.
+/// Least number of pieces of equal width of [0, 1) that say where to start looking; a larger table
+/// has as many as points, so that a draw takes a few steps whatever the table's size.
 const GUIDES: usize = 64;
 
 /// A compiled quantile table.
 #[derive(Clone, Debug)]
 pub struct Table {
     segments: Vec<Segment>,
-    guide: [u16; GUIDES],
+    guide: Vec<u32>,
     mean: f64,
 }
 
@@ -111,17 +112,23 @@ impl Table {
             segments.push(flat(1.0, last.1));
             mean += (1.0 - last.0) * last.1.base();
         }
-        let mut guide = [0; GUIDES];
-        for (i, entry) in guide.iter_mut().enumerate() {
-            let u = i as f64 / GUIDES as f64;
-            *entry = segments.iter().position(|s| u < s.until).unwrap_or(0) as u16;
-        }
+        let guides = segments.len().next_power_of_two().max(GUIDES);
+        let mut start = 0;
+        let guide = (0..guides).map(|i| {
+            let u = i as f64 / guides as f64;
+            while start + 1 < segments.len() && u >= segments[start].until {
+                start += 1;
+            }
+            start as u32
+        });
+        let guide = guide.collect();
         Self { segments, guide, mean }
     }
 
     #[inline]
     pub(super) fn quantile(&self, u: f64) -> f64 {
-        let mut i = usize::from(self.guide[((u * GUIDES as f64) as usize).min(GUIDES - 1)]);
+        let guides = self.guide.len();
+        let mut i = self.guide[((u * guides as f64) as usize).min(guides - 1)] as usize;
         while i + 1 < self.segments.len() && u >= self.segments[i].until {
             i += 1;
         }
@@ -169,5 +176,17 @@ mod tests {
         assert!(size(&[(0.0, 1), (f64::NAN, 2)]).is_err());
         let error = size(&[(0.0, 1), (1.5, 2)]).unwrap_err();
         assert_eq!(error.to_string(), "size.points[1] = 1.5: a probability lies between 0 and 1");
+    }
+
+    #[test]
+    fn a_large_table_gives_every_one_of_its_values() {
+        let n = 100_000u32;
+        let points: Vec<_> =
+            (0..=n).map(|i| (f64::from(i) / f64::from(n), Size(u64::from(i) * 10))).collect();
+        let table = Table::new(&points, Interpolate::Linear);
+        for i in 0..n {
+            let u = (f64::from(i) + 0.5) / f64::from(n);
+            assert!((table.quantile(u) - f64::from(i) * 10.0 - 5.0).abs() < 1e-4);
+        }
     }
 }
