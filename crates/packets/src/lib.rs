@@ -1,1 +1,70 @@
-//! The packet-by-packet event simulator.
+//! The packet engine: a scenario, packet by packet.
+//!
+//! A run is built from the scenario's normal form ([`sojourn_scenario::Network`]) and driven by a
+//! queue of events. Disciplines, TCP and traffic are those of their own crates; what is here moves
+//! packets between them in the right order and counts.
+//!
+//! Hops on which nothing can happen but waiting are not simulated as events of their own:
+//! transmissions on links whose discipline decides at enqueue, private links, ideal links, and the
+//! last hop into a host that is not about to do anything else. `packets.unfused = true` makes
+//! events of all but the private and ideal ones; results are the same to the bit.
+
+mod apps;
+mod build;
+mod connection;
+mod error;
+mod group;
+mod link;
+mod meter;
+mod net;
+mod packet;
+mod probes;
+mod serialiser;
+mod sim;
+mod summary;
+mod tap;
+mod wheel;
+
+pub use error::Error;
+pub use sojourn_records::{Recorder, Summary};
+
+use sojourn_scenario::Network;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Talks with a run from another thread: it looks here every 16384 events.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run early; it still gives its summary.
+    pub stop: AtomicBool,
+    /// Simulated time reached, in nanoseconds.
+    pub now: AtomicU64,
+    /// Packets that have left the bottleneck's queue.
+    pub packets: AtomicU64,
+}
+
+/// Runs a network to its end, or until `control` says stop. Records go to `recorder`, which is the
+/// caller's to finish.
+///
+/// # Errors
+/// If the network holds something that cannot be built. Everything that a scenario can get wrong
+/// has been refused when the network was made, so this is rare.
+pub fn run(
+    network: &Network,
+    control: &Control,
+    recorder: &mut Recorder,
+) -> Result<Summary, Error> {
+    let begun = Instant::now();
+    let mut sim = build::build(network, std::mem::take(recorder))?;
+    let started = Instant::now();
+    // The present lies at zero until the first look.
+    control.now.store(0, Ordering::Relaxed);
+    let end = sim.run(network.duration.0, control);
+    let engine = started.elapsed();
+    let mut summary = sim.summarise(network, end);
+    *recorder = sim.probes.recorder;
+    summary.version = env!("CARGO_PKG_VERSION").into();
+    summary.engine_seconds = engine.as_secs_f64();
+    summary.wall_s = begun.elapsed().as_secs_f64();
+    Ok(summary)
+}

@@ -1,0 +1,290 @@
+//! From a scenario's normal form to a simulation that is ready to start.
+
+use crate::Error;
+use crate::apps::{App, Apps, Datagrams, Feed, Flows, Probe, Received, Sources, Transfers, Users};
+use crate::connection::{Connections, DIRECT};
+use crate::group::{Group, Stats, Totals, Way};
+use crate::link::Link;
+use crate::net::{Net, Step, kind, tag};
+use crate::packet::{DATAGRAM, DATAGRAM_HEADER};
+use crate::probes::{FlowMeter, Probes};
+use crate::serialiser::Serialiser;
+use crate::sim::Sim;
+use crate::tap::Tap;
+use crate::wheel::Wheel;
+use sojourn_base::{Ecn, Kind, Stream, Time};
+use sojourn_records::{
+    ExchangeRow, FlowRow, Names, PacketCountRow, QueueRow, Recorder, TraceRow, TransferRow,
+};
+use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_traffic::{Codepoint, Fetches, OnOffSource, Source, UdpSource};
+
+/// What a probe event does; its `aux`.
+pub mod probe {
+    /// The measured window begins.
+    pub const WINDOW: u32 = 0;
+    /// All queues are sampled.
+    pub const QUEUES: u32 = 1;
+}
+
+/// Connections that are made room for beforehand, at most.
+const ROOM: u32 = 1 << 20;
+
+/// Builds the simulation of `network`.
+pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
+    let mut steps = Steps::new(network);
+    let mut groups = Vec::new();
+    let mut first_member = 0u32;
+    for (number, group) in network.groups.iter().enumerate() {
+        let made = group_of(network, group, first_member, &mut steps);
+        first_member = first_member
+            .checked_add(made.members.max(1))
+            .filter(|&n| n < DATAGRAM)
+            .ok_or_else(|| Error::scenario(format!("traffic[{number}]: too many members")))?;
+        groups.push(made);
+    }
+    let net = Net {
+        wheel: Wheel::new(bucket_width(network)),
+        links: links(network)?,
+        steps: steps.all,
+        sacks: Default::default(),
+        dropped: Default::default(),
+    };
+    let bottleneck = steps.place[network.bottleneck].unwrap_or(u32::MAX);
+    let probes = Probes::new(recorder, net.links.len(), bottleneck);
+    let mut sim = Sim {
+        net,
+        conns: Connections::default(),
+        groups,
+        apps: Apps::default(),
+        probes,
+        fused: !network.unfused,
+        boundary: network.warmup.0.min(network.duration.0),
+        measuring: false,
+        events: 0,
+    };
+    let flows: u32 = network
+        .groups
+        .iter()
+        .filter(|g| matches!(g.source, Source::Bulk(_)))
+        .map(|g| g.members)
+        .sum();
+    sim.conns.reserve(flows.min(ROOM) as usize);
+    for (at, group) in network.groups.iter().enumerate() {
+        let app = app_of(network, group, &mut sim, at)?;
+        sim.apps.apps.push(app);
+    }
+    start(network, &mut sim);
+    probe(network, &mut sim, &steps.place);
+    Ok(sim)
+}
+
+/// The mean gap between events, for the width of the wheel's buckets: every finite link busy with
+/// packets of 1000 bytes, and three events for each.
+fn bucket_width(network: &Network) -> u64 {
+    let bits: u128 = network.links.iter().filter_map(|l| l.rate).map(|r| u128::from(r.0)).sum();
+    (8000 * 1_000_000_000 / 3 / bits.max(1)).clamp(64, 1 << 20) as u64
+}
+
+fn links(network: &Network) -> Result<Vec<Link>, Error> {
+    let mut made = Vec::new();
+    for (at, link) in network.links.iter().enumerate() {
+        let (Some(rate), Some(env)) = (link.rate, link.env()) else { continue };
+        let serialiser = Serialiser::new(rate.0, link.frame_overhead, link.min_frame);
+        let coin = Stream::new(network.seed, Kind::Qdisc, at as u32, 0);
+        let new = Link::new(&link.qdisc, &env, coin, serialiser, !network.unfused);
+        made.push(new.map_err(|e| Error::scenario(format!("link {}: {e}", link.name)))?);
+    }
+    Ok(made)
+}
+
+/// Paths, with ideal links turned into delay.
+struct Steps {
+    all: Vec<Step>,
+    /// The place of each finite link among those that are simulated.
+    place: Vec<Option<u32>>,
+    delay: Vec<u64>,
+}
+
+impl Steps {
+    fn new(network: &Network) -> Self {
+        let mut count = 0;
+        let place = network.links.iter().map(|link| {
+            link.rate.map(|_| {
+                count += 1;
+                count - 1
+            })
+        });
+        Self {
+            all: Vec::new(),
+            place: place.collect(),
+            delay: network.links.iter().map(|l| l.delay.0).collect(),
+        }
+    }
+
+    /// The way along `links`.
+    fn way(&mut self, links: &[usize]) -> Way {
+        let mut way = Way { step: DIRECT, lead: 0, propagation: 0 };
+        let mut last: Option<usize> = None;
+        for &link in links {
+            way.propagation += self.delay[link];
+            match (self.place[link], last) {
+                (Some(place), _) => {
+                    let step = self.all.len();
+                    self.all.push(Step { link: place, next: DIRECT, delay: self.delay[link] });
+                    match last.replace(step) {
+                        Some(before) => self.all[before].next = step as u32,
+                        None => way.step = step as u32,
+                    }
+                }
+                (None, Some(before)) => self.all[before].delay += self.delay[link],
+                (None, None) => way.lead += self.delay[link],
+            }
+        }
+        way
+    }
+}
+
+fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Steps) -> Group {
+    Group {
+        name: group.name.clone(),
+        kind: group.source.kind(),
+        key: group.key,
+        members: group.members,
+        first_member: first,
+        access: group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0)),
+        ways: [steps.way(&group.forward), steps.way(&group.backward)],
+        rtt: group.rtt.clone(),
+        first_bytes: network.probes.exchanges,
+        stamp: !group.tcp.timestamps,
+        tcp: group.tcp.clone(),
+        stats: Stats::default(),
+        seed: network.seed,
+    }
+}
+
+fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> Result<App, Error> {
+    let g = &sim.groups[at];
+    let invalid = |e: sojourn_traffic::Invalid| Error::scenario(format!("{}: {e}", group.name));
+    let (seed, key, members) = (network.seed, group.key, group.members);
+    let wires = || (0..u64::from(members)).map(|i| g.wires(i, 0)).collect::<Vec<_>>();
+    let each = |f: &dyn Fn(u64) -> Stream| (0..u64::from(members)).map(f).collect::<Vec<_>>();
+    let metered = matches!(group.source, Source::Bulk(_) | Source::Udp(_) | Source::OnOff(_));
+    let first_meter = (network.probes.flows && metered).then(|| {
+        let first = sim.probes.meters.len() as u32;
+        sim.probes.meters.resize_with((first + members) as usize, FlowMeter::default);
+        first
+    });
+    let datagrams = |sources: Sources, ecn: Codepoint| {
+        App::Datagrams(Datagrams {
+            sources,
+            ecn: Ecn::from_bits(ecn as u8),
+            wires: wires(),
+            due: vec![0; members as usize],
+            members: vec![Received::default(); members as usize],
+            at_start: vec![Received::default(); members as usize],
+            first_meter,
+            delivered: 0,
+        })
+    };
+    Ok(match &group.source {
+        Source::Bulk(bulk) => {
+            let traces = network.probes.traces.iter().enumerate();
+            App::Flows(Flows {
+                fetches: bulk.compile().map_err(invalid)?,
+                streams: each(&|i| Fetches::stream(seed, key, i)),
+                retired: vec![Totals::default(); members as usize],
+                at_start: vec![Totals::default(); members as usize],
+                first_meter,
+                traced: traces
+                    .filter(|(_, (of, _))| *of == at)
+                    .map(|(trace, (_, member))| (*member, trace as u32))
+                    .collect(),
+            })
+        }
+        Source::Transfers(transfers) => {
+            let rate = group.load_rate.unwrap_or_default();
+            let arrivals = transfers.compile(rate, seed, key).map_err(invalid)?;
+            App::Transfers(Transfers { feed: Feed::Drawn(arrivals, 0), begun: 0 })
+        }
+        Source::Replay(_) => {
+            App::Transfers(Transfers { feed: Feed::Listed(group.replay.clone(), 0, None), begun: 0 })
+        }
+        Source::Web(web) => App::Users(Users::new(web.compile().map_err(invalid)?, g)),
+        Source::Udp(udp) => {
+            let model = udp.compile().map_err(invalid)?;
+            let sources = (0..u64::from(members)).map(|i| UdpSource::new(seed, key, i));
+            datagrams(Sources::Udp(model, sources.collect()), udp.ecn)
+        }
+        Source::OnOff(source) => {
+            let model = source.compile().map_err(invalid)?;
+            let sources = (0..u64::from(members)).map(|i| OnOffSource::new(seed, key, i));
+            datagrams(Sources::OnOff(model, sources.collect()), source.ecn)
+        }
+        Source::Ping(ping) => App::Probe(Probe {
+            interval: ping.interval.0,
+            ip_bytes: (ping.size.0 as u32).max(DATAGRAM_HEADER),
+            ecn: Ecn::from_bits(ping.ecn as u8),
+            wires: wires(),
+            sent: 0,
+            answered: 0,
+        }),
+    })
+}
+
+/// Schedules the members' starts.
+fn start(network: &Network, sim: &mut Sim) {
+    for (at, group) in network.groups.iter().enumerate() {
+        let members = u64::from(group.members);
+        for index in 0..members.max(1) {
+            let mut stream = sim.groups[at].stream(Kind::Start, index);
+            let start = group.start.sample_member(index, members, &mut stream);
+            sim.call_member(start, at, index as u32, crate::apps::START);
+        }
+    }
+}
+
+/// Opens the tables and captures that are asked for and schedules the samples.
+fn probe(network: &Network, sim: &mut Sim, place: &[Option<u32>]) {
+    let wanted = &network.probes;
+    let probes = &mut sim.probes;
+    let simulated = network.links.iter().filter(|l| l.rate.is_some());
+    probes.recorder.begin(Names {
+        links: simulated.map(|l| l.name.clone()).collect(),
+        groups: network.groups.iter().map(|g| g.name.clone()).collect(),
+        flows: wanted
+            .traces
+            .iter()
+            .map(|(group, member)| format!("{}.{member}", network.groups[*group].name))
+            .collect(),
+    });
+    if wanted.queues {
+        probes.recorder.open::<QueueRow>();
+        probes.interval = Some(wanted.interval.0);
+        sim.net.schedule(wanted.interval.0, tag(kind::PROBE, probe::QUEUES), probe::QUEUES);
+    }
+    if let Some(Time(interval)) = wanted.packet_counts {
+        probes.recorder.open::<PacketCountRow>();
+        for link in place.iter().flatten() {
+            probes.count_arrivals(*link, interval);
+        }
+    }
+    if wanted.exchanges {
+        probes.recorder.open::<ExchangeRow>();
+        probes.recorder.open::<TransferRow>();
+    }
+    if wanted.flows {
+        probes.recorder.open::<FlowRow>();
+    }
+    if !wanted.traces.is_empty() {
+        probes.recorder.open::<TraceRow>();
+    }
+    for &link in &wanted.pcap {
+        if let (Some(at), Some(tap)) =
+            (place[link], Tap::open(&mut probes.recorder, &network.links[link].name))
+        {
+            probes.tap(at, tap);
+        }
+    }
+    sim.net.schedule(network.warmup.0, tag(kind::PROBE, probe::WINDOW), probe::WINDOW);
+}

@@ -1,0 +1,184 @@
+//! The network as endpoints see it: the event wheel, links, the steps of every path; and how a
+//! segment leaves an endpoint.
+
+use crate::connection::{DIRECT, Wire};
+use crate::link::{Dropped, Link};
+use crate::packet::{NO_SACKS, Packet, SackPool};
+use crate::serialiser::Serialiser;
+use crate::wheel::{Event, Wheel};
+use sojourn_base::Time;
+use sojourn_records::{CoarseHistogram, Histogram};
+use sojourn_tcp::{Output, SackBlock, Segment};
+
+/// Kinds of events, in the order in which simultaneous ones are handled: what leaves, before what
+/// comes, before what hosts do about it, before what is measured.
+pub mod kind {
+    /// A link's transmitter is free, or a packet it held back is ready. Id: the link.
+    pub const SERVE: u32 = 0;
+    /// A packet reaches the link of its step (`aux`).
+    pub const ARRIVE: u32 = 1;
+    /// A packet reaches its host.
+    pub const DELIVER: u32 = 2;
+    /// A timer of an endpoint may be due; `aux` is the connection's generation.
+    pub const TIMER: u32 = 3;
+    /// Tells an application what its endpoint has to say (`aux`: [`super::note`]).
+    pub const NOTIFY: u32 = 4;
+    /// A server has thought long enough and answers.
+    pub const ANSWER: u32 = 5;
+    /// A member of a group acts: a flow starts, a user wakes, a datagram is due. Id: the member.
+    pub const MEMBER: u32 = 6;
+    /// The measured window begins, a probe samples. After everything else at its instant.
+    pub const PROBE: u32 = 15;
+}
+
+/// What an application can be told; bits.
+pub mod note {
+    /// The bytes it waited for are there.
+    pub const COMPLETE: u32 = 1;
+    /// The peer sends no more.
+    pub const PEER_CLOSED: u32 = 2;
+    /// Both directions are closed.
+    pub const CLOSED: u32 = 4;
+    /// The connection gave up.
+    pub const FAILED: u32 = 8;
+    /// Everything written has been acknowledged.
+    pub const ALL_ACKED: u32 = 16;
+}
+
+/// Bits of a tag below its kind.
+pub const ID_BITS: u32 = 28;
+
+/// The tag of an event: kind above, whom it concerns below.
+#[inline]
+pub const fn tag(kind: u32, id: u32) -> u32 {
+    kind << ID_BITS | id
+}
+
+/// One stage of a path: a link that can contend, and what lies behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub link: u32,
+    /// The next step, or [`DIRECT`] if the host is next.
+    pub next: u32,
+    /// Delay from the end of the transmission to whatever is next, ns.
+    pub delay: u64,
+}
+
+/// A packet without content, for events that carry none.
+pub const EMPTY: Packet = Packet { segment: Segment::EMPTY, conn: 0, sacks: NO_SACKS };
+
+/// Everything between the hosts.
+pub struct Net {
+    pub wheel: Wheel<Packet>,
+    pub links: Vec<Link>,
+    pub steps: Vec<Step>,
+    pub sacks: SackPool,
+    pub dropped: Dropped,
+}
+
+impl Net {
+    /// Schedules an event that carries no packet.
+    #[inline]
+    pub fn schedule(&mut self, time: u64, tag: u32, aux: u32) {
+        self.wheel.push(Event { time, tag, aux, payload: EMPTY });
+    }
+
+    /// Sends a packet out of a host at `now`: over its private link, if that has a rate, and the
+    /// delay behind it. Returns whether it goes straight to the peer, so that one more event
+    /// waits there. `id` names the connection and the end it goes to.
+    #[inline]
+    pub fn emit(
+        &mut self,
+        now: u64,
+        id: u32,
+        packet: Packet,
+        wire: &mut Wire,
+        access: Option<&Serialiser>,
+    ) -> bool {
+        let mut at = now;
+        if let Some(link) = access {
+            at = over_private(link, now, &packet, &mut wire.out_free, &mut wire.out_carry);
+        }
+        at += wire.delay;
+        let direct = wire.step == DIRECT;
+        let kind = if direct { kind::DELIVER } else { kind::ARRIVE };
+        self.wheel.push(Event { time: at, tag: tag(kind, id), aux: wire.step, payload: packet });
+        direct
+    }
+}
+
+/// When a packet that comes at `now` has crossed a private link: one that only its own flow uses,
+/// without a limit, so that nothing can happen there but waiting.
+#[inline]
+pub fn over_private(
+    link: &Serialiser,
+    now: u64,
+    packet: &Packet,
+    free: &mut u64,
+    carry: &mut u64,
+) -> u64 {
+    let starts = now.max(*free);
+    *free = link.end(starts, packet.ip_bytes(), *free < now, carry);
+    *free
+}
+
+/// What an endpoint's call may do to the world, and what it has to tell.
+pub struct Out<'a> {
+    pub net: &'a mut Net,
+    pub wire: &'a mut Wire,
+    pub access: Option<&'a Serialiser>,
+    /// Round-trip times of the group, in the measured window.
+    pub rtt: Option<&'a mut Histogram>,
+    /// Round-trip times of the flow, if it is metered.
+    pub own_rtt: Option<&'a mut CoarseHistogram>,
+    /// The endpoint's own time, ns: the present, or shortly ahead of it.
+    pub at: u64,
+    /// The connection, and the end its packets go to.
+    pub peer: u32,
+    /// Write the time into segments that have no timestamps of their own, for delay probes.
+    pub stamp: bool,
+    pub sent: u32,
+    pub direct: u32,
+    pub delivered: u64,
+    pub notes: u32,
+}
+
+impl Output for Out<'_> {
+    #[inline]
+    fn send(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
+        if self.stamp {
+            segment.tsval = (self.at / 1000) as u32;
+        }
+        let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
+        let packet = Packet { segment, conn: self.peer >> 1, sacks };
+        self.sent += 1;
+        let direct = self.net.emit(self.at, self.peer, packet, self.wire, self.access);
+        self.direct += u32::from(direct);
+    }
+
+    #[inline]
+    fn deliver(&mut self, bytes: u32) {
+        self.delivered += u64::from(bytes);
+    }
+
+    fn event(&mut self, event: sojourn_tcp::Event) {
+        use sojourn_tcp::Event as E;
+        self.notes |= match event {
+            E::Connected => 0,
+            E::PeerClosed => note::PEER_CLOSED,
+            E::Closed => note::CLOSED,
+            E::Failed => note::FAILED,
+            E::AllAcked => note::ALL_ACKED,
+        };
+    }
+
+    #[inline]
+    fn rtt(&mut self, sample: Time) {
+        if let Some(rtt) = &mut self.rtt {
+            rtt.record(sample.0);
+        }
+        if let Some(rtt) = &mut self.own_rtt {
+            rtt.record(sample.0);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The packet as it travels through events and queues, and the little that queues need of it.
+
+use sojourn_qdisc::Ecn;
+use sojourn_tcp::{SackBlock, Segment};
+
+/// No SACK blocks.
+pub const NO_SACKS: u32 = u32::MAX;
+
+/// Set in [`Packet::conn`] of a datagram: its number counts datagram flows, not connections.
+pub const DATAGRAM: u32 = 1 << 26;
+
+/// Bytes of an IPv4 header and a UDP header.
+pub const DATAGRAM_HEADER: u32 = 28;
+
+/// A packet: 32 bytes, copied from event to event. SACK blocks lie in a pool beside it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Packet {
+    /// TCP header fields; a datagram uses `seq` (its number), `len` and `ecn` only.
+    pub segment: Segment,
+    /// The connection, or the datagram flow with [`DATAGRAM`] set.
+    pub conn: u32,
+    /// Where its SACK blocks lie, or [`NO_SACKS`].
+    pub sacks: u32,
+}
+
+impl Packet {
+    /// Length of the IP packet in bytes.
+    #[inline]
+    pub fn ip_bytes(&self) -> u32 {
+        if self.conn & DATAGRAM == 0 {
+            self.segment.ip_bytes()
+        } else {
+            DATAGRAM_HEADER + u32::from(self.segment.len)
+        }
+    }
+}
+
+/// What stands in the queue of a link whose discipline decides at enqueue: the packet itself is
+/// on its way already, with the time of its departure known.
+#[derive(Clone, Copy, Debug)]
+pub struct Token {
+    /// When its transmission starts, ns.
+    pub starts: u64,
+    /// When it came, ns.
+    pub enqueued: u64,
+    /// Length of the IP packet.
+    pub bytes: u32,
+    /// The ECN field as it came.
+    pub ecn: Ecn,
+}
+
+impl sojourn_qdisc::Packet for Token {
+    #[inline]
+    fn bytes(&self) -> u32 {
+        self.bytes
+    }
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        self.ecn
+    }
+    #[inline]
+    fn set_ce(&mut self) {
+        self.ecn = Ecn::Ce;
+    }
+    #[inline]
+    fn flow_hash(&self) -> u32 {
+        0 // a discipline that looks at flows does not decide at enqueue alone
+    }
+}
+
+/// What stands in the queue of any other link: the whole packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    pub packet: Packet,
+    /// When it came, ns.
+    pub enqueued: u64,
+    /// Where on its path it is.
+    pub step: u32,
+    /// The connection and the end it goes to.
+    pub id: u32,
+}
+
+impl sojourn_qdisc::Packet for Standing {
+    #[inline]
+    fn bytes(&self) -> u32 {
+        self.packet.ip_bytes()
+    }
+    #[inline]
+    fn ecn(&self) -> Ecn {
+        self.packet.segment.ecn
+    }
+    #[inline]
+    fn set_ce(&mut self) {
+        self.packet.segment.ecn = Ecn::Ce;
+    }
+    #[inline]
+    fn flow_hash(&self) -> u32 {
+        // The finaliser of MurmurHash3: neighbouring numbers land far apart.
+        let mut h = self.id ^ 0x9e37_79b9;
+        h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+        h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+        h ^ (h >> 16)
+    }
+}
+
+/// SACK blocks of the packets on their way. Slots are reused; nothing is allocated after the
+/// high-water mark.
+#[derive(Default)]
+pub struct SackPool {
+    blocks: Vec<[SackBlock; 4]>,
+    free: Vec<u32>,
+}
+
+impl SackPool {
+    /// Keeps the blocks (at most four) and returns their handle.
+    pub fn put(&mut self, blocks: &[SackBlock]) -> u32 {
+        let mut kept = [SackBlock::default(); 4];
+        kept[..blocks.len()].copy_from_slice(blocks);
+        if let Some(at) = self.free.pop() {
+            self.blocks[at as usize] = kept;
+            at
+        } else {
+            self.blocks.push(kept);
+            (self.blocks.len() - 1) as u32
+        }
+    }
+
+    /// The blocks of a packet.
+    #[inline]
+    pub fn get(&self, packet: &Packet) -> [SackBlock; 4] {
+        if packet.sacks == NO_SACKS {
+            [SackBlock::default(); 4]
+        } else {
+            self.blocks[packet.sacks as usize]
+        }
+    }
+
+    /// Gives a packet's blocks back.
+    #[inline]
+    pub fn release(&mut self, packet: &Packet) {
+        if packet.sacks != NO_SACKS {
+            self.free.push(packet.sacks);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_32_bytes_and_a_token_24() {
+        assert_eq!(size_of::<Packet>(), 32);
+        assert_eq!(size_of::<Token>(), 24);
+        assert_eq!(size_of::<Standing>(), 48);
+    }
+}

@@ -1,0 +1,227 @@
+//! What is recorded on request while a run is under way. Nothing here changes a decision.
+
+use crate::connection::NONE;
+use crate::link::Link;
+use crate::net::Net;
+use crate::packet::{Packet, SackPool};
+use crate::tap::Tap;
+use sojourn_base::Time;
+use sojourn_qdisc::Counters;
+use sojourn_records::{
+    CoarseHistogram, FlowId, LinkId, PacketCountRow, QueueRow, Recorder, TraceRow,
+};
+use sojourn_tcp::Params;
+
+/// Arrivals at one link in the current short interval.
+struct Arrivals {
+    link: u32,
+    interval: u64,
+    start: u64,
+    packets: u64,
+    bytes: u64,
+}
+
+/// What is known of one flow beyond its endpoints' own counters.
+#[derive(Default)]
+pub struct FlowMeter {
+    delay_sum: u64,
+    jitter_sum: u64,
+    received: u64,
+    last_delay: Option<u32>,
+    pub dropped: u64,
+    pub rtt: CoarseHistogram,
+}
+
+impl FlowMeter {
+    /// Mean one-way delay and mean absolute difference of successive delays, in seconds.
+    pub fn delay_and_jitter(&self) -> (Option<f64>, Option<f64>) {
+        let mean = |sum: u64, n: u64| (n > 0).then(|| sum as f64 / n as f64 * 1e-6);
+        (mean(self.delay_sum, self.received), mean(self.jitter_sum, self.received.saturating_sub(1)))
+    }
+
+    /// A data packet that was sent at `sent` (the low 32 bits of microseconds) arrives at `at`.
+    pub fn packet(&mut self, sent: u32, at: u64) {
+        let delay = ((at / 1000) as u32).wrapping_sub(sent);
+        self.received += 1;
+        self.delay_sum += u64::from(delay);
+        if let Some(last) = self.last_delay.replace(delay) {
+            self.jitter_sum += u64::from(delay.abs_diff(last));
+        }
+    }
+}
+
+/// The probes of a run.
+pub struct Probes {
+    pub recorder: Recorder,
+    /// Time between samples of the queues, ns, if they are sampled.
+    pub interval: Option<u64>,
+    sampled: Vec<Counters>,
+    counting: Vec<Arrivals>,
+    taps: Vec<(u32, Tap)>,
+    pub meters: Vec<FlowMeter>,
+    /// Whether the measured window has begun: before, flows are not metered.
+    pub measuring: bool,
+    bottleneck: u32,
+}
+
+impl Probes {
+    pub fn new(recorder: Recorder, links: usize, bottleneck: u32) -> Self {
+        Self {
+            recorder,
+            interval: None,
+            sampled: vec![Counters::default(); links],
+            counting: Vec::new(),
+            taps: Vec::new(),
+            meters: Vec::new(),
+            measuring: false,
+            bottleneck,
+        }
+    }
+
+    /// Counts arrivals at `link` in spans of `interval` nanoseconds.
+    pub fn count_arrivals(&mut self, link: u32, interval: u64) {
+        self.counting.push(Arrivals { link, interval, start: 0, packets: 0, bytes: 0 });
+    }
+
+    /// Captures what leaves `link`.
+    pub fn tap(&mut self, link: u32, tap: Tap) {
+        self.taps.push((link, tap));
+    }
+
+    /// Packets that have left the bottleneck's queue since the start.
+    pub fn bottleneck_packets(&self, net: &Net) -> u64 {
+        net.links.get(self.bottleneck as usize).map_or(0, |l| l.counters().dequeued.packets)
+    }
+
+    /// A packet reaches a link's queue.
+    #[inline]
+    pub fn count_arrival(&mut self, now: u64, link: u32, packet: &Packet) {
+        if !self.counting.is_empty() {
+            self.count_arrival_at(now, link, packet);
+        }
+    }
+
+    fn count_arrival_at(&mut self, now: u64, link: u32, packet: &Packet) {
+        for counter in self.counting.iter_mut().filter(|c| c.link == link) {
+            if now >= counter.start + counter.interval {
+                flush(counter, &mut self.recorder);
+                counter.start = now - now % counter.interval;
+            }
+            counter.packets += 1;
+            counter.bytes += u64::from(packet.ip_bytes());
+        }
+    }
+
+    /// Whether any link is captured.
+    #[inline]
+    pub fn tapping(&self) -> bool {
+        !self.taps.is_empty()
+    }
+
+    /// A packet's transmission on a link ends at `at`; `serial` is that of its connection.
+    pub fn sent(
+        &mut self,
+        link: u32,
+        at: u64,
+        packet: &Packet,
+        id: u32,
+        serial: u32,
+        params: &Params,
+        sacks: &SackPool,
+    ) {
+        for (tapped, tap) in &mut self.taps {
+            if *tapped == link {
+                tap.packet(&mut self.recorder, at, packet, id, serial, params, sacks);
+            }
+        }
+    }
+
+    /// A packet of a metered flow reaches its host; `end` 1 is where data go.
+    pub fn delivered(&mut self, meter: u32, at: u64, data: bool, packet: &Packet) {
+        if self.measuring && data && packet.segment.len > 0 {
+            self.meters[meter as usize].packet(packet.segment.tsval, at);
+        }
+    }
+
+    /// A packet of a metered flow was dropped.
+    pub fn lost(&mut self, meter: u32) {
+        if self.measuring {
+            self.meters[meter as usize].dropped += 1;
+        }
+    }
+
+    /// Samples all queues at `now`.
+    pub fn sample(&mut self, now: u64, links: &mut [Link]) {
+        for (at, link) in links.iter_mut().enumerate() {
+            link.settle(now);
+            let counters = link.counters();
+            let last = std::mem::replace(&mut self.sampled[at], counters);
+            let standing = link.standing();
+            let dequeued = counters.dequeued.minus(last.dequeued);
+            self.recorder.push(QueueRow {
+                time_s: Time(now),
+                link: LinkId(at as u32),
+                packets: standing.packets,
+                bytes: standing.bytes,
+                probability: link.probability(),
+                entered: counters.enqueued.packets - last.enqueued.packets,
+                dropped: counters.dropped().packets - last.dropped().packets,
+                marked: counters.marked.packets - last.marked.packets,
+                dequeued: dequeued.packets,
+                dequeued_bytes: dequeued.bytes,
+            });
+        }
+    }
+
+    /// The state of a traced sender has changed.
+    pub fn trace(&mut self, trace: u32, at: u64, end: &sojourn_tcp::Endpoint) {
+        if trace == NONE {
+            return;
+        }
+        self.recorder.push(TraceRow {
+            time_s: Time(at),
+            flow: FlowId(trace),
+            cwnd_bytes: u64::from(end.cwnd()),
+            ssthresh_bytes: end.ssthresh().map(u64::from),
+            srtt_s: end.srtt(),
+            in_flight_bytes: u64::from(end.in_flight()),
+        });
+    }
+
+    /// The run is over: what is still being counted becomes rows.
+    pub fn end(&mut self) {
+        for counter in &mut self.counting {
+            flush(counter, &mut self.recorder);
+        }
+    }
+}
+
+fn flush(counter: &mut Arrivals, recorder: &mut Recorder) {
+    if counter.packets > 0 {
+        recorder.push(PacketCountRow {
+            time_s: Time(counter.start),
+            link: LinkId(counter.link),
+            packets: counter.packets,
+            bytes: counter.bytes,
+        });
+        counter.packets = 0;
+        counter.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delay_and_jitter_come_from_successive_packets_across_a_wrap() {
+        let mut meter = FlowMeter::default();
+        for (sent, at) in [(u32::MAX - 500, u64::from(u32::MAX) + 500), (600, (1 << 32) + 2600)] {
+            meter.packet(sent, at * 1000);
+        }
+        let (delay, jitter) = meter.delay_and_jitter();
+        assert!((delay.unwrap() - 1500e-6).abs() < 1e-12, "{delay:?}");
+        assert!((jitter.unwrap() - 1000e-6).abs() < 1e-12, "{jitter:?}");
+        assert_eq!(FlowMeter::default().delay_and_jitter(), (None, None));
+    }
+}

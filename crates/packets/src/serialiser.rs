@@ -1,0 +1,84 @@
+//! How long a packet takes to cross the wire, exactly in the long run.
+
+/// Packets up to this length have their time in a table.
+const TABLE: usize = 2048;
+
+/// Serialisation at a constant rate. A packet seldom takes whole nanoseconds: the fraction left
+/// over is carried to the next packet of a busy period, so that the long-run rate is exact.
+pub struct Serialiser {
+    rate: u64,
+    overhead: u32,
+    min_frame: u32,
+    /// Whole nanoseconds and the remainder (in 1/rate ns) for each IP length.
+    table: Vec<(u64, u64)>,
+}
+
+impl Serialiser {
+    /// `rate` in bits per second, above zero; `overhead` bytes beyond each IP packet; at least
+    /// `min_frame` bytes on the wire.
+    pub fn new(rate: u64, overhead: u32, min_frame: u32) -> Self {
+        assert!(rate > 0, "a link's rate is above zero");
+        let mut new = Self { rate, overhead, min_frame, table: Vec::new() };
+        new.table = (0..TABLE as u32).map(|bytes| new.divide(bytes)).collect();
+        new
+    }
+
+    /// Bits per second.
+    pub fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// Bytes on the wire for an IP packet.
+    #[inline]
+    pub fn wire_bytes(&self, ip_bytes: u32) -> u32 {
+        (ip_bytes + self.overhead).max(self.min_frame)
+    }
+
+    fn divide(&self, ip_bytes: u32) -> (u64, u64) {
+        // At most (65 575 + 2³²) bytes · 8 · 10⁹: overhead is validated far below 2³¹.
+        let parts = u128::from(self.wire_bytes(ip_bytes)) * 8_000_000_000;
+        let rate = u128::from(self.rate);
+        ((parts / rate) as u64, (parts % rate) as u64)
+    }
+
+    /// When a transmission that starts at `start` ends. `carry` is the link's fraction; it is
+    /// dropped when the link was idle before.
+    #[inline]
+    pub fn end(&self, start: u64, ip_bytes: u32, idle_before: bool, carry: &mut u64) -> u64 {
+        let (whole, rest) = match self.table.get(ip_bytes as usize) {
+            Some(&entry) => entry,
+            None => self.divide(ip_bytes),
+        };
+        let sum = rest + if idle_before { 0 } else { *carry };
+        let more = sum >= self.rate;
+        *carry = if more { sum - self.rate } else { sum };
+        start + whole + u64::from(more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_long_run_rate_is_exact_for_awkward_rates() {
+        for rate in [15_000_000, 99_999_999, 3, 100_000_000_000, 1_000_000_007] {
+            let serialiser = Serialiser::new(rate, 0, 0);
+            let (mut now, mut carry, mut bits) = (0, 0, 0u128);
+            for i in 0..100_000u32 {
+                let bytes = 40 + i * 7 % 3000;
+                now = serialiser.end(now, bytes, i == 0, &mut carry);
+                bits += u128::from(bytes) * 8;
+            }
+            assert_eq!(u128::from(now), bits * 1_000_000_000 / u128::from(rate));
+        }
+    }
+
+    #[test]
+    fn ethernet_costs_its_framing_and_small_packets_their_padding() {
+        let ethernet = Serialiser::new(100_000_000, 38, 84);
+        assert_eq!(ethernet.wire_bytes(1500), 1538);
+        assert_eq!(ethernet.wire_bytes(40), 84);
+        assert_eq!(ethernet.end(0, 40, true, &mut 0), 6720);
+    }
+}

@@ -1,0 +1,332 @@
+//! The event loop: hands every event to the link, the endpoint or the application it concerns.
+//!
+//! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
+//! its endpoint before it gets there: no other event waits for that endpoint, its timers are due
+//! later, and no boundary of a measurement lies between. Then the endpoint handles it at once,
+//! with its own clock set to the packet's time; what it sends lies later still. Results are bit
+//! for bit those of handling everything in its turn (`unfused = true`), which the tests compare.
+
+use crate::apps::Apps;
+use crate::build::probe;
+use crate::connection::{Connection, Connections, DIRECT, NONE};
+use crate::group::Group;
+use crate::link::{self, Fate};
+use crate::net::{ID_BITS, Net, Out, Step, kind, note, over_private, tag};
+use crate::packet::{DATAGRAM, Packet, Standing};
+use crate::probes::Probes;
+use crate::wheel::Event;
+use crate::Control;
+use sojourn_base::Time;
+use sojourn_qdisc::Ecn;
+use std::sync::atomic::Ordering;
+
+/// A whole run while it is under way.
+pub struct Sim {
+    pub net: Net,
+    pub conns: Connections,
+    pub groups: Vec<Group>,
+    pub apps: Apps,
+    pub probes: Probes,
+    /// Whether packets may be handled ahead of their time and links run on tokens.
+    pub fused: bool,
+    /// The next instant at which something is measured that an endpoint running ahead would
+    /// disturb, ns.
+    pub boundary: u64,
+    /// Whether the measured window has begun.
+    pub measuring: bool,
+    pub events: u64,
+}
+
+impl Sim {
+    /// Runs until `until`, in nanoseconds, or until told to stop. Returns the time reached.
+    pub fn run(&mut self, until: u64, control: &Control) -> u64 {
+        const LOOK_UP: u64 = 1 << 14;
+        while let Some(event) = self.net.wheel.pop(until) {
+            let now = event.time;
+            self.events += 1;
+            if self.events.is_multiple_of(LOOK_UP) {
+                control.now.store(now, Ordering::Relaxed);
+                control.packets.store(self.probes.bottleneck_packets(&self.net), Ordering::Relaxed);
+                if control.stop.load(Ordering::Relaxed) {
+                    return now;
+                }
+            }
+            self.handle(&event);
+        }
+        control.now.store(until, Ordering::Relaxed);
+        until
+    }
+
+    #[inline]
+    fn handle(&mut self, event: &Event<Packet>) {
+        let id = event.tag & ((1 << ID_BITS) - 1);
+        let now = event.time;
+        match event.tag >> ID_BITS {
+            kind::ARRIVE => self.arrive(now, id, event.aux, event.payload),
+            kind::DELIVER => {
+                if event.payload.conn & DATAGRAM == 0 {
+                    self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                    self.deliver(now, id, &event.payload);
+                } else {
+                    self.deliver_datagram(now, id, &event.payload);
+                }
+            }
+            kind::SERVE => {
+                self.net.links[id as usize].woken(now, event.aux);
+                self.serve(now, id);
+            }
+            kind::TIMER => self.timer(now, id, event.aux),
+            kind::NOTIFY => {
+                self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                self.notify(now, id, event.aux);
+                self.tidy(id >> 1);
+            }
+            kind::ANSWER => {
+                self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                self.answer(now, id >> 1);
+                self.tidy(id >> 1);
+            }
+            kind::MEMBER => self.member(now, id, event.aux),
+            _ => self.probe(now, event.aux),
+        }
+    }
+
+    /// A packet reaches the link of its step.
+    #[inline]
+    fn arrive(&mut self, now: u64, id: u32, step: u32, mut packet: Packet) {
+        let Step { link, next, delay } = self.net.steps[step as usize];
+        self.probes.count_arrival(now, link, &packet);
+        let l = &mut self.net.links[link as usize];
+        if l.fused() {
+            match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
+                Fate::Departs(at, marked) => {
+                    if marked {
+                        packet.segment.ecn = Ecn::Ce;
+                    }
+                    self.tap(link, at, &packet, id);
+                    self.forward(at + delay, id, next, packet);
+                }
+                Fate::Dropped => self.lost(&packet),
+            }
+        } else {
+            let standing = Standing { packet, enqueued: now, step, id };
+            l.offer(now, standing, &mut self.net.dropped);
+            if !l.sending() {
+                self.serve(now, link);
+            }
+            self.collect_dropped();
+        }
+    }
+
+    /// A packet's transmission on a link ends at `at`.
+    #[inline]
+    fn tap(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
+        if self.probes.tapping() {
+            let (serial, group) = if packet.conn & DATAGRAM == 0 {
+                let conn = &self.conns[packet.conn];
+                (conn.generation, conn.group as usize)
+            } else {
+                (0, 0)
+            };
+            let params = &self.groups[group].tcp;
+            self.probes.sent(link, at, packet, id, serial, params, &self.net.sacks);
+        }
+    }
+
+    /// A link that is not fused may send its next packet.
+    fn serve(&mut self, now: u64, link: u32) {
+        let l = &mut self.net.links[link as usize];
+        if l.sending() {
+            return;
+        }
+        let next = l.transmit(now, &mut self.net.dropped);
+        if let Some((standing, ends)) = next {
+            self.net.schedule(ends, tag(kind::SERVE, link), link::TRANSMITTED);
+            let step = self.net.steps[standing.step as usize];
+            self.tap(link, ends, &standing.packet, standing.id);
+            self.forward(ends + step.delay, standing.id, step.next, standing.packet);
+        } else if let Some(ready) = l.wake_at(now) {
+            self.net.schedule(ready, tag(kind::SERVE, link), link::READY);
+        }
+        self.collect_dropped();
+    }
+
+    /// A packet has left a link and reaches whatever is next at `at`.
+    #[inline]
+    fn forward(&mut self, at: u64, id: u32, next: u32, packet: Packet) {
+        if next != DIRECT {
+            let tag = tag(kind::ARRIVE, id);
+            self.net.wheel.push(Event { time: at, tag, aux: next, payload: packet });
+            return;
+        }
+        let end = (id & 1) as usize;
+        let tag = tag(kind::DELIVER, id);
+        if packet.conn & DATAGRAM != 0 {
+            let at = self.apps.into_host(&self.groups, at, &packet, end);
+            self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
+            return;
+        }
+        let conn = &mut self.conns[packet.conn];
+        let mut at = at;
+        if let Some(link) = &self.groups[conn.group as usize].access {
+            let wire = &mut conn.wire[end];
+            at = over_private(link, at, &packet, &mut wire.in_free, &mut wire.in_carry);
+        }
+        if self.fused
+            && conn.ahead[end]
+            && conn.waiting[end] == 0
+            && conn.ends[end].deadline().0 > at
+            && at <= self.boundary
+        {
+            self.deliver(at, id, &packet);
+        } else {
+            conn.waiting[end] += 1;
+            self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
+        }
+    }
+
+    /// A segment reaches its endpoint, whose clock shows `at`.
+    #[inline]
+    fn deliver(&mut self, at: u64, id: u32, packet: &Packet) {
+        let place = packet.conn;
+        let sacks = self.net.sacks.get(packet);
+        self.net.sacks.release(packet);
+        let conn = &mut self.conns[place];
+        conn.in_flight -= 1;
+        if conn.meter != NONE {
+            self.probes.delivered(conn.meter, at, id & 1 == 1, packet);
+        }
+        let blocks = &sacks[..usize::from(packet.segment.sacks)];
+        self.with_endpoint(at, id, |end, params, now, out| {
+            end.on_segment(params, now, &packet.segment, blocks, out);
+        });
+        if self.conns[place].done {
+            self.tidy(place);
+        }
+    }
+
+    /// Calls an endpoint, and does what follows: timers, and telling the application.
+    #[inline]
+    pub fn with_endpoint(
+        &mut self,
+        at: u64,
+        id: u32,
+        call: impl FnOnce(&mut sojourn_tcp::Endpoint, &sojourn_tcp::Params, Time, &mut Out<'_>),
+    ) {
+        let end = (id & 1) as usize;
+        let conn = &mut self.conns[id >> 1];
+        let group = &mut self.groups[conn.group as usize];
+        let Connection { ends, wire, .. } = conn;
+        let mut out = Out {
+            net: &mut self.net,
+            wire: &mut wire[end],
+            access: group.access.as_ref(),
+            rtt: if self.measuring { Some(&mut group.stats.rtt) } else { None },
+            own_rtt: match conn.meter {
+                NONE => None,
+                meter if self.measuring && end == 0 => {
+                    Some(&mut self.probes.meters[meter as usize].rtt)
+                }
+                _ => None,
+            },
+            at,
+            peer: id ^ 1,
+            stamp: group.stamp,
+            sent: 0,
+            direct: 0,
+            delivered: 0,
+            notes: 0,
+        };
+        call(&mut ends[end], &group.tcp, Time(at), &mut out);
+        let Out { sent, direct, delivered, mut notes, .. } = out;
+        conn.in_flight += sent;
+        conn.waiting[end ^ 1] += direct;
+        let deadline = conn.ends[end].deadline().0;
+        if deadline < conn.timer_at[end] {
+            conn.timer_at[end] = deadline;
+            self.net.schedule(deadline, tag(kind::TIMER, id), conn.generation);
+        }
+        if conn.trace != NONE && end == 0 {
+            self.probes.trace(conn.trace, at, &conn.ends[0]);
+        }
+        if delivered > 0 && conn.expect[end] != u64::MAX {
+            if group.first_bytes && end == 0 {
+                let exchange = &mut self.apps.exchanges[(id >> 1) as usize];
+                if exchange.first_byte == 0 {
+                    exchange.first_byte = at;
+                }
+            }
+            conn.expect[end] = conn.expect[end].saturating_sub(delivered);
+            if conn.expect[end] == 0 {
+                conn.expect[end] = u64::MAX;
+                notes |= note::COMPLETE;
+            }
+        }
+        if notes != 0 {
+            conn.waiting[end] += 1;
+            self.net.schedule(at, tag(kind::NOTIFY, id), notes);
+        }
+    }
+
+    /// A timer may be due. Deadlines move with every acknowledgement, events do not: an event that
+    /// comes too early looks again later.
+    fn timer(&mut self, now: u64, id: u32, generation: u32) {
+        let end = (id & 1) as usize;
+        let conn = &mut self.conns[id >> 1];
+        if conn.generation != generation || conn.timer_at[end] != now {
+            return;
+        }
+        conn.timer_at[end] = u64::MAX;
+        let deadline = conn.ends[end].deadline().0;
+        if deadline > now {
+            if deadline != u64::MAX {
+                conn.timer_at[end] = deadline;
+                self.net.schedule(deadline, tag(kind::TIMER, id), generation);
+            }
+            return;
+        }
+        self.with_endpoint(now, id, |end, params, now, out| end.on_timer(params, now, out));
+    }
+
+    /// A probe's time has come.
+    fn probe(&mut self, now: u64, what: u32) {
+        if what == probe::WINDOW {
+            self.boundary = u64::MAX;
+            self.start_window(now);
+        } else if let Some(interval) = self.probes.interval {
+            self.probes.sample(now, &mut self.net.links);
+            self.net.schedule(now + interval, tag(kind::PROBE, probe::QUEUES), probe::QUEUES);
+        }
+    }
+
+    /// Packets that a discipline dropped.
+    fn collect_dropped(&mut self) {
+        while let Some(standing) = self.net.dropped.0.pop() {
+            self.lost(&standing.packet);
+        }
+    }
+
+    /// A packet is gone.
+    #[cold]
+    fn lost(&mut self, packet: &Packet) {
+        self.net.sacks.release(packet);
+        if packet.conn & DATAGRAM != 0 {
+            return;
+        }
+        let conn = &mut self.conns[packet.conn];
+        conn.in_flight -= 1;
+        if conn.meter != NONE {
+            self.probes.lost(conn.meter);
+        }
+        self.tidy(packet.conn);
+    }
+
+    /// Gives a connection's place back once nothing refers to it.
+    #[inline]
+    pub fn tidy(&mut self, place: u32) {
+        let conn = &self.conns[place];
+        if conn.done && conn.idle() && conn.generation != 0 {
+            self.retire(place);
+        }
+    }
+}

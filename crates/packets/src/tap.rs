@@ -1,0 +1,123 @@
+//! A capture at a link: header fields become a packet with addresses, ports and options.
+
+use crate::packet::{DATAGRAM, Packet, SackPool};
+use sojourn_base::Time;
+use sojourn_records::pcapng::{self, Content, TCP, UDP};
+use sojourn_records::{CaptureId, Recorder};
+use sojourn_tcp::{Flags, Params, SackBlock, Segment};
+
+/// An open capture.
+pub struct Tap(CaptureId);
+
+/// Where servers listen.
+const SERVER_PORT: u16 = 80;
+/// Where datagrams go: the discard service.
+const DATAGRAM_PORT: u16 = 9;
+
+impl Tap {
+    /// Opens the capture of a link; none if the recorder ignores records.
+    pub fn open(recorder: &mut Recorder, link: &str) -> Option<Self> {
+        recorder.open_capture(link, Content::Headers).map(Self)
+    }
+
+    /// Captures a packet that leaves the link at `at`, on its way to the end that `id` names.
+    /// `serial` tells connections apart that use the same place one after another.
+    pub fn packet(
+        &mut self,
+        recorder: &mut Recorder,
+        at: u64,
+        packet: &Packet,
+        id: u32,
+        serial: u32,
+        params: &Params,
+        sacks: &SackPool,
+    ) {
+        let segment = &packet.segment;
+        let to_server = id & 1 == 1;
+        let datagram = packet.conn & DATAGRAM != 0;
+        let number = packet.conn & !DATAGRAM;
+        // Clients live in 10/8, servers in 172.16/12, one of each for a place.
+        let n = number.to_be_bytes();
+        let (client, server) = ([10, n[1], n[2], n[3]], [172, 16 | (n[1] & 15), n[2], n[3]]);
+        let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
+        let listens = if datagram { DATAGRAM_PORT } else { SERVER_PORT };
+        let (src, dst, sport, dport) = if to_server {
+            (client, server, port, listens)
+        } else {
+            (server, client, listens, port)
+        };
+        let mut options = [0; 40];
+        let blocks = sacks.get(packet);
+        let used = if datagram {
+            0
+        } else {
+            write_options(params, segment, &blocks[..usize::from(segment.sacks)], &mut options)
+        };
+        debug_assert!(datagram || used == usize::from(segment.options), "{used} {segment:?}");
+        recorder.capture(
+            self.0,
+            &pcapng::Packet {
+                time: Time(at),
+                src,
+                dst,
+                sport,
+                dport,
+                protocol: if datagram { UDP } else { TCP },
+                tos: segment.ecn as u8,
+                ident: 0,
+                payload_len: segment.len,
+                seq: segment.seq,
+                ack: segment.ack,
+                flags: u16::from(segment.flags.0),
+                window: segment.window,
+                options: &options[..used],
+            },
+        );
+    }
+}
+
+/// The options of a segment as they stand in its header, in Linux's order; returns their length.
+/// RFC 9293 section 3.2 (MSS), RFC 2018 (SACK), RFC 7323 (timestamps, window scale).
+fn write_options(
+    params: &Params,
+    segment: &Segment,
+    blocks: &[SackBlock],
+    out: &mut [u8; 40],
+) -> usize {
+    const NOP: u8 = 1;
+    let mut used = 0;
+    let mut put = |bytes: &[u8]| {
+        out[used..used + bytes.len()].copy_from_slice(bytes);
+        used += bytes.len();
+    };
+    let syn = segment.flags.has(Flags::SYN);
+    if syn {
+        let mss = (params.payload + u32::from(params.options)) as u16;
+        put(&[2, 4]);
+        put(&mss.to_be_bytes());
+        match (params.sack, params.timestamps) {
+            (true, true) => put(&[4, 2]),
+            (true, false) => put(&[NOP, NOP, 4, 2]),
+            (false, true) => put(&[NOP, NOP]),
+            (false, false) => {}
+        }
+    } else if params.timestamps {
+        put(&[NOP, NOP]);
+    }
+    if params.timestamps {
+        put(&[8, 10]);
+        put(&segment.tsval.to_be_bytes());
+        put(&segment.tsecr.to_be_bytes());
+    }
+    if syn && params.window_scale > 0 {
+        put(&[NOP, 3, 3, params.window_scale]);
+    }
+    if !blocks.is_empty() {
+        put(&[NOP, NOP, 5, 2 + 8 * blocks.len() as u8]);
+        for block in blocks {
+            put(&block.start.to_be_bytes());
+            put(&block.end.to_be_bytes());
+        }
+    }
+    used
+}

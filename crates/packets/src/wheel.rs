@@ -1,0 +1,408 @@
+//! The event queue: a two-level timing wheel with exact order.
+//!
+//! Events are totally ordered by (time, tag, counter). The tag says what the event is and whom it
+//! concerns, so that simultaneous events of different flows have an order of their own that does
+//! not depend on when they were scheduled; the counter keeps first-in first-out order among events
+//! that agree in both.
+//!
+//! An event lies in a slot of one cache line. A bucket is a singly linked list of slots; a bucket
+//! is sorted when the clock reaches it. The near level holds buckets of `1 << shift` nanoseconds,
+//! the far level holds whole turns of the near one, and what lies beyond both waits in a heap.
+//! After the high-water mark nothing is allocated.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Buckets in each level; a power of two.
+const BUCKETS: u64 = 4096;
+const MASK: u64 = BUCKETS - 1;
+const BITS: u32 = BUCKETS.trailing_zeros();
+const WORDS: usize = (BUCKETS / 64) as usize;
+const NONE: u32 = u32::MAX;
+
+/// Something that happens at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<P> {
+    /// Nanoseconds since the start of the run.
+    pub time: u64,
+    /// What happens and to whom; smaller tags come first at the same instant.
+    pub tag: u32,
+    /// Whatever the kind of event needs beside its payload.
+    pub aux: u32,
+    /// What the event carries.
+    pub payload: P,
+}
+
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Slot<P> {
+    event: Event<P>,
+    counter: u32,
+    next: u32,
+}
+
+/// Where an opened bucket's event lies, with its place in the order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    time: u64,
+    /// Tag above, counter below. The counter wraps: among events of one instant and one tag
+    /// fewer than 2³¹ lie between first and last, so it is compared after rotation, see `key`.
+    order: u64,
+    slot: u32,
+}
+
+/// One level: the list of each bucket and a bitmap of the buckets that are not empty.
+struct Level {
+    heads: Box<[u32; BUCKETS as usize]>,
+    occupied: [u64; WORDS],
+}
+
+impl Level {
+    fn new() -> Self {
+        Self { heads: Box::new([NONE; BUCKETS as usize]), occupied: [0; WORDS] }
+    }
+
+    /// First bucket at or after `from` that is not empty.
+    #[inline]
+    fn next(&self, from: u64) -> Option<u64> {
+        if from >= BUCKETS {
+            return None;
+        }
+        let mut word = (from / 64) as usize;
+        let mut bits = self.occupied[word] & (!0 << (from % 64));
+        loop {
+            if bits != 0 {
+                return Some(word as u64 * 64 + u64::from(bits.trailing_zeros()));
+            }
+            word += 1;
+            if word == WORDS {
+                return None;
+            }
+            bits = self.occupied[word];
+        }
+    }
+
+    /// Empties a bucket and returns the head of its list.
+    #[inline]
+    fn take(&mut self, bucket: u64) -> u32 {
+        let at = (bucket & MASK) as usize;
+        self.occupied[at / 64] &= !(1 << (at % 64));
+        std::mem::replace(&mut self.heads[at], NONE)
+    }
+}
+
+/// The queue of events to come.
+pub struct Wheel<P> {
+    shift: u32,
+    slots: Vec<Slot<P>>,
+    free: u32,
+    counter: u32,
+    len: usize,
+    /// The bucket whose events are in `open`, as time >> shift.
+    current: u64,
+    /// Events of the current bucket and any scheduled into it since, ascending from `position`.
+    open: Vec<Key>,
+    position: usize,
+    near: Level,
+    far: Level,
+    beyond: BinaryHeap<Reverse<Key>>,
+}
+
+impl<P: Copy> Wheel<P> {
+    /// A wheel whose near buckets span about `width` nanoseconds (rounded down to a power of two);
+    /// best near the mean gap between events.
+    pub fn new(width: u64) -> Self {
+        Self {
+            shift: width.max(1).ilog2(),
+            slots: Vec::new(),
+            free: NONE,
+            counter: 0,
+            len: 0,
+            current: 0,
+            open: Vec::with_capacity(64),
+            position: 0,
+            near: Level::new(),
+            far: Level::new(),
+            beyond: BinaryHeap::new(),
+        }
+    }
+
+    /// How many events wait.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Schedules an event; its time must not lie before that of the last event popped.
+    #[inline]
+    pub fn push(&mut self, event: Event<P>) {
+        let counter = self.counter;
+        self.counter = counter.wrapping_add(1);
+        self.len += 1;
+        let filled = Slot { event, counter, next: NONE };
+        let slot = self.free;
+        if slot == NONE {
+            let slot = self.grow(filled);
+            self.place(slot, event.time);
+        } else {
+            let hole = &mut self.slots[slot as usize];
+            self.free = hole.next;
+            *hole = filled;
+            self.place(slot, event.time);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, filled: Slot<P>) -> u32 {
+        let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
+        self.slots.push(filled);
+        slot
+    }
+
+    #[inline]
+    fn place(&mut self, slot: u32, time: u64) {
+        let bucket = time >> self.shift;
+        if bucket <= self.current {
+            self.insert_open(slot);
+        } else if bucket >> BITS == self.current >> BITS {
+            Self::link(&mut self.near, &mut self.slots, slot, bucket);
+        } else if (bucket >> BITS) - (self.current >> BITS) < BUCKETS {
+            Self::link(&mut self.far, &mut self.slots, slot, bucket >> BITS);
+        } else {
+            self.beyond.push(Reverse(self.key(slot)));
+        }
+    }
+
+    #[inline]
+    fn link(level: &mut Level, slots: &mut [Slot<P>], slot: u32, bucket: u64) {
+        let at = (bucket & MASK) as usize;
+        slots[slot as usize].next = level.heads[at];
+        level.heads[at] = slot;
+        level.occupied[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline]
+    fn key(&self, slot: u32) -> Key {
+        let s = &self.slots[slot as usize];
+        // Relative to the next counter value every pending counter lies in the past, so adding
+        // half the range to the difference keeps their order across a wrap.
+        let age = s.counter.wrapping_sub(self.counter);
+        Key { time: s.event.time, order: u64::from(s.event.tag) << 32 | u64::from(age), slot }
+    }
+
+    /// Puts an event into the bucket that is open, at its place in the order.
+    #[inline]
+    fn insert_open(&mut self, slot: u32) {
+        let key = self.key(slot);
+        // Ages in `open` were taken against an older counter, so compare by (time, tag) and put
+        // the newcomer behind its equals, which is where the newest counter belongs.
+        let (time, tag) = (key.time, key.order >> 32);
+        let mut at = self.open.len();
+        self.open.push(key);
+        while at > self.position {
+            let before = self.open[at - 1];
+            if (before.time, before.order >> 32) <= (time, tag) {
+                break;
+            }
+            self.open[at] = before;
+            at -= 1;
+        }
+        self.open[at] = key;
+    }
+
+    /// Takes the first event, unless it lies after `until`.
+    #[inline]
+    pub fn pop(&mut self, until: u64) -> Option<Event<P>> {
+        if self.position == self.open.len() && !self.advance() {
+            return None;
+        }
+        let key = self.open[self.position];
+        if key.time > until {
+            return None;
+        }
+        self.position += 1;
+        self.len -= 1;
+        let slot = &mut self.slots[key.slot as usize];
+        slot.next = self.free;
+        self.free = key.slot;
+        Some(slot.event)
+    }
+
+    /// Opens the next bucket that is not empty.
+    #[inline]
+    fn advance(&mut self) -> bool {
+        self.open.clear();
+        self.position = 0;
+        loop {
+            if let Some(bucket) = self.near.next((self.current & MASK) + 1) {
+                self.current = (self.current & !MASK) | bucket;
+                self.open_bucket(bucket);
+                return true;
+            }
+            if !self.turn() {
+                return false;
+            }
+            if let Some(bucket) = self.near.next(0) {
+                self.current = (self.current & !MASK) | bucket;
+                self.open_bucket(bucket);
+                return true;
+            }
+        }
+    }
+
+    #[inline]
+    fn open_bucket(&mut self, bucket: u64) {
+        let mut slot = self.near.take(bucket);
+        while slot != NONE {
+            let key = self.key(slot);
+            slot = self.slots[slot as usize].next;
+            // The list is newest first, and most buckets hold very few: insertion sort.
+            let mut at = self.open.len();
+            self.open.push(key);
+            if at < 24 {
+                while at > 0 && self.open[at - 1] > key {
+                    self.open[at] = self.open[at - 1];
+                    at -= 1;
+                }
+                self.open[at] = key;
+            }
+        }
+        if self.open.len() > 24 {
+            self.open.sort_unstable();
+        }
+    }
+
+    /// Moves to the next turn of the near level that has events, and deals them out.
+    #[cold]
+    fn turn(&mut self) -> bool {
+        let now = self.current >> BITS;
+        let in_far = {
+            let at = now & MASK;
+            match self.far.next(at + 1) {
+                Some(bucket) => Some((now & !MASK) | bucket),
+                None => self.far.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
+            }
+        };
+        let in_beyond = self.beyond.peek().map(|Reverse(key)| (key.time >> self.shift) >> BITS);
+        let turn = match (in_far, in_beyond) {
+            (None, None) => return false,
+            (Some(a), None) => a,
+            (None, Some(b)) => b,
+            (Some(a), Some(b)) => a.min(b),
+        };
+        self.current = turn << BITS;
+        let mut slot = if in_far == Some(turn) { self.far.take(turn) } else { NONE };
+        while slot != NONE {
+            let next = self.slots[slot as usize].next;
+            let bucket = self.slots[slot as usize].event.time >> self.shift;
+            Self::link(&mut self.near, &mut self.slots, slot, bucket);
+            slot = next;
+        }
+        while let Some(Reverse(key)) = self.beyond.peek() {
+            if (key.time >> self.shift) >> BITS != turn {
+                break;
+            }
+            let slot = key.slot;
+            self.beyond.pop();
+            let bucket = self.slots[slot as usize].event.time >> self.shift;
+            Self::link(&mut self.near, &mut self.slots, slot, bucket);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn event(time: u64, tag: u32, aux: u32) -> Event<u64> {
+        Event { time, tag, aux, payload: time ^ u64::from(aux) }
+    }
+
+    #[test]
+    fn a_slot_with_a_32_byte_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Slot<[u64; 4]>>(), 64);
+    }
+
+    #[test]
+    fn equal_events_come_out_in_the_order_they_went_in() {
+        for start in [0, u32::MAX - 2] {
+            let mut wheel = Wheel::new(1024);
+            wheel.counter = start;
+            for i in 0..100 {
+                wheel.push(event(50_000_000, 7, i));
+            }
+            for i in 0..100 {
+                assert_eq!(wheel.pop(u64::MAX).unwrap().aux, i);
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_popped_beyond_the_horizon_and_it_stays() {
+        let mut wheel = Wheel::new(64);
+        wheel.push(event(1000, 0, 0));
+        assert!(wheel.pop(999).is_none());
+        wheel.push(event(999, 0, 1));
+        assert_eq!(wheel.pop(1000).unwrap().aux, 1);
+        assert_eq!(wheel.pop(1000).unwrap().aux, 0);
+        assert!(wheel.pop(u64::MAX).is_none());
+    }
+
+    #[derive(Clone, Debug)]
+    enum Op {
+        Push { ahead: u64, tag: u32 },
+        Pop,
+    }
+
+    fn op() -> impl Strategy<Value = Op> {
+        let ahead = prop_oneof![
+            Just(0u64),
+            0u64..100,
+            0u64..100_000,
+            0u64..50_000_000,
+            0u64..20_000_000_000,
+            0u64..100_000_000_000_000,
+        ];
+        prop_oneof![
+            3 => (ahead, 0u32..4).prop_map(|(ahead, tag)| Op::Push { ahead, tag }),
+            2 => Just(Op::Pop),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+        #[test]
+        fn the_order_is_that_of_a_binary_heap(
+            ops in prop::collection::vec(op(), 1..600),
+            width in prop_oneof![Just(1u64), Just(128), Just(4096), Just(1 << 20)],
+            start in prop_oneof![Just(0u32), Just(u32::MAX - 50)],
+        ) {
+            let mut wheel = Wheel::new(width);
+            wheel.counter = start;
+            let mut heap = BinaryHeap::new();
+            let (mut now, mut count) = (0, 0u32);
+            for op in ops.into_iter().chain(std::iter::repeat_n(Op::Pop, 600)) {
+                match op {
+                    Op::Push { ahead, tag } => {
+                        wheel.push(event(now + ahead, tag, count));
+                        heap.push(Reverse((now + ahead, tag, count)));
+                        count += 1;
+                    }
+                    Op::Pop => {
+                        let expected = heap.pop().map(|Reverse(e)| e);
+                        let got = wheel.pop(u64::MAX);
+                        prop_assert_eq!(got.map(|e| (e.time, e.tag, e.aux)), expected);
+                        if let Some(e) = got {
+                            prop_assert_eq!(e.payload, e.time ^ u64::from(e.aux));
+                            now = e.time;
+                        }
+                        prop_assert_eq!(wheel.len(), heap.len());
+                    }
+                }
+            }
+        }
+    }
+}

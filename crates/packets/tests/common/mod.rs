@@ -1,0 +1,38 @@
+//! Scenarios as text in, summaries out.
+#![allow(dead_code, reason = "each test file uses its part of this module")]
+
+use sojourn_packets::{Control, Recorder, Summary, run};
+use sojourn_scenario::Scenario;
+use std::path::Path;
+
+/// Runs a scenario and checks at every link that no packet and no byte got lost unnoticed.
+pub fn simulate(toml: &str) -> Summary {
+    simulate_into(toml, &mut Recorder::none())
+}
+
+/// The same, with records.
+pub fn simulate_into(toml: &str, recorder: &mut Recorder) -> Summary {
+    let scenario = Scenario::from_toml(toml, "test.toml").unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    let network = scenario.network(Path::new(".")).unwrap_or_else(|e| panic!("{e}\n{toml}"));
+    let summary = run(&network, &Control::default(), recorder).unwrap();
+    for link in &summary.links {
+        link.counts.check_conservation().unwrap_or_else(|e| panic!("{}: {e}\n{toml}", link.name));
+    }
+    summary
+}
+
+/// The same scenario with every hop an event of its own.
+pub fn unfused(toml: &str) -> String {
+    format!("{toml}\n[packets]\nunfused = true\n")
+}
+
+/// A summary without what may differ between two equal runs: wall-clock times, and how many
+/// events it took.
+pub fn comparable(summary: &Summary) -> Summary {
+    Summary { events: 0, ..summary.without_wall_time() }
+}
+
+/// The value, or why there is none.
+pub fn some(value: Option<f64>) -> f64 {
+    value.expect("the quantity is defined")
+}

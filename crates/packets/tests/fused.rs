@@ -1,0 +1,105 @@
+//! Taking hops together must change nothing, and nothing may be lost: random small scenarios.
+
+mod common;
+
+use common::{comparable, simulate, unfused};
+use proptest::prelude::*;
+
+fn qdisc() -> impl Strategy<Value = String> {
+    let limit = prop_oneof![Just(1u32), 2u32..20, 20u32..200];
+    (0..6, limit, any::<bool>(), 1u32..60).prop_map(|(kind, limit, ecn, qref)| match kind {
+        0 => format!("{{ kind = \"droptail\", limit = {limit} }}"),
+        1 => format!("{{ kind = \"pi\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60),
+        2 => format!(
+            "{{ kind = \"red\", min_th = {qref}, max_th = {}, ecn = {ecn}, gentle = {} }}",
+            qref * 3,
+            limit % 2 == 0
+        ),
+        3 => format!("{{ kind = \"ared\", min_th = {qref}, max_th = {}, ecn = {ecn} }}", qref * 3),
+        4 => format!("{{ kind = \"rem\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60),
+        _ => "\"droptail\"".to_string(),
+    })
+}
+
+fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
+    // Delays of zero and whole milliseconds make ties; others avoid them.
+    let delay = prop_oneof![Just("0ms".into()), Just("10ms".into()), (1u32..30_000_000).prop_map(|n| format!("{n}ns"))];
+    let frame = prop_oneof![Just((0, 0)), Just((38, 84))];
+    (rate, delay, qdisc(), frame).prop_map(|(rate, delay, qdisc, (over, least)): (_, String, _, _)| {
+        format!(
+            "rate = \"{rate}kbit\"\ndelay = \"{delay}\"\nqdisc = {qdisc}\nframe_overhead = {over}\nmin_frame = {least}\n"
+        )
+    })
+}
+
+fn topology() -> impl Strategy<Value = String> {
+    let reverse = prop_oneof![
+        Just(String::new()),
+        Just("reverse = \"ideal\"\n".to_string()),
+        (100u32..5000).prop_map(|r| format!("reverse = {{ rate = \"{r}kbit\" }}\n")),
+    ];
+    prop_oneof![
+        (link(200..20_000), reverse.clone()).prop_map(|(l, r)| format!("[bottleneck]\n{l}{r}")),
+        (1u32..4, link(500..20_000), reverse)
+            .prop_map(|(hops, l, r)| format!("[parking_lot]\nhops = {hops}\n{l}{r}")),
+    ]
+}
+
+fn traffic() -> impl Strategy<Value = String> {
+    let rtt = prop_oneof![
+        Just(String::new()),
+        Just("rtt = \"200ms\"\n".to_string()),
+        Just("rtt = \"200ms..300ms\"\n".to_string()),
+    ];
+    let direction = prop_oneof![Just("forward"), Just("reverse"), Just("both")];
+    let tcp = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(modern, ecn, sack, delayed)| {
+            format!(
+                "tcp = {{ profile = \"{}\", ecn = {ecn}, sack = {sack}{} }}\n",
+                if modern { "modern" } else { "classic" },
+                if delayed { "" } else { ", delayed_ack = \"off\"" }
+            )
+        },
+    );
+    let body = prop_oneof![
+        (1u32..6).prop_map(|n| format!("kind = \"bulk\"\nflows = {n}\nstart = \"0s..1s\"\n")),
+        (1u32..4, 1u32..200).prop_map(|(n, kb)| format!(
+            "kind = \"bulk\"\nflows = {n}\nsize = \"{kb}kB\"\nrepeat = true\n"
+        )),
+        (1u32..40).prop_map(|n| format!("kind = \"web\"\nusers = {n}\nmodel = \"packmime\"\n")),
+        (1u32..10).prop_map(|n| format!("kind = \"web\"\nusers = {n}\nmodel = \"3gpp\"\n")),
+        (1u32..30).prop_map(|r| format!("kind = \"transfers\"\nrate = {r}.0\nsize = \"20kB\"\n")),
+        (10u32..3000, any::<bool>()).prop_map(|(r, p)| format!(
+            "kind = \"udp\"\nrate = \"{r}kbit\"\npacket = \"700B\"\npoisson = {p}\n"
+        )),
+        Just("kind = \"ping\"\ninterval = \"100ms\"\n".to_string()),
+    ];
+    (body, rtt, direction, tcp).prop_map(|(body, rtt, direction, tcp)| {
+        format!("[[traffic]]\n{body}{rtt}direction = \"{direction}\"\n{tcp}")
+    })
+}
+
+fn scenario() -> impl Strategy<Value = String> {
+    let access = prop_oneof![Just(String::new()), Just("[access]\nrate = \"3mbit\"\n".to_string())];
+    (1u64..1000, topology(), access, prop::collection::vec(traffic(), 1..4)).prop_map(
+        |(seed, topology, access, traffic)| {
+            format!(
+                "duration = \"20s\"\nwarmup = \"3s\"\nseed = {seed}\n{topology}{access}{}",
+                traffic.concat()
+            )
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    /// `simulate` checks the conservation of packets and bytes at every link.
+    #[test]
+    fn fused_and_unfused_runs_agree_to_the_bit(text in scenario()) {
+        let fused = simulate(&text);
+        let plain = simulate(&unfused(&text));
+        prop_assert_eq!(comparable(&fused), comparable(&plain));
+        prop_assert!(fused.events <= plain.events);
+    }
+}
