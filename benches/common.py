@@ -41,7 +41,7 @@ class Finished:
     peak_bytes: int
 
 
-def run(command: Sequence[str | Path], timeout_s: float = 3600.0) -> Finished:
+def run(command: Sequence[object], timeout_s: float = 3600.0) -> Finished:
     """Runs a program to its end and measures it as the kernel accounts for it."""
     words = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
@@ -72,13 +72,16 @@ def run(command: Sequence[str | Path], timeout_s: float = 3600.0) -> Finished:
         return Finished(text, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
-def run_json(command: Sequence[str | Path]) -> dict[str, Any]:
+def run_json(command: Sequence[object]) -> dict[str, Any]:
     """Runs a program whose output ends with a line, or is as a whole, one JSON object."""
     text = run(command).output.strip()
     try:
-        return json.loads(text)
+        document = json.loads(text)
     except json.JSONDecodeError:
-        return json.loads(text.splitlines()[-1])
+        document = json.loads(text.splitlines()[-1])
+    if not isinstance(document, dict):
+        raise BenchError(f"{command[0]}: its output is no JSON object")
+    return document
 
 
 def sojourn(file: Path, *more: str) -> dict[str, Any]:
@@ -133,9 +136,14 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         ]
         return "| " + " | ".join(padded) + " |"
 
-    rule = "|" + "|".join(
-        "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":" for i, width in enumerate(widths)
-    ) + "|"
+    rule = (
+        "|"
+        + "|".join(
+            "-" * (width + 2) if i == 0 else "-" * (width + 1) + ":"
+            for i, width in enumerate(widths)
+        )
+        + "|"
+    )
     return "\n".join([line(header), rule, *(line(row) for row in rows)])
 
 

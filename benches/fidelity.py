@@ -14,12 +14,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 import peer
-import scenarios
+import workloads
 from common import BENCHES, BenchError, note, require_sojourn, sojourn, table, verdict
 
 REFERENCE = BENCHES / "reference" / "ns2-dumbbell.json"
@@ -42,6 +43,8 @@ class Case:
     """One discipline on one dumbbell: what ours is told, and what ns-2 is told beyond that."""
 
     scenario: str
+    # Too few round trips pass on dumbbell-1g to hold means of 20 runs to 3 %: ranges only.
+    means: bool = True
     queue: dict[str, Any] | None = None
     ns2: dict[str, Any] = field(default_factory=dict)
 
@@ -50,31 +53,29 @@ CASES = {
     "droptail": Case("dumbbell-100"),
     "red": Case(
         "dumbbell-100",
-        {"kind": "red", "min_th": 100, "max_th": 300, "max_p": 0.1, "limit": 1000},
-        {"aqm": "red", "minth": 100, "maxth": 300, "maxp": 0.1, "wait": 0},
+        queue={"kind": "red", "min_th": 100, "max_th": 300, "max_p": 0.1, "limit": 1000},
+        ns2={"aqm": "red", "minth": 100, "maxth": 300, "maxp": 0.1, "wait": 0},
     ),
     "pi": Case(
         "dumbbell-100",
-        {"kind": "pi", "qref": 200, "limit": 1000},
-        {"aqm": "pi", "qref": 200},
+        queue={"kind": "pi", "qref": 200, "limit": 1000},
+        ns2={"aqm": "pi", "qref": 200},
     ),
     "rem": Case(
         "dumbbell-100",
-        {"kind": "rem", "qref": 200, "limit": 1000},
-        {"aqm": "rem", "qref": 200},
+        queue={"kind": "rem", "qref": 200, "limit": 1000},
+        ns2={"aqm": "rem", "qref": 200},
     ),
-    "droptail-1g": Case("dumbbell-1g"),
+    "droptail-1g": Case("dumbbell-1g", means=False),
 }
 
 
 def reference() -> str:
     """Runs ns-2 for every case and seed and keeps the results."""
-    if peer.ns2({"flows": 1, "time": 1, "warmup": 0.5}) is None:
-        raise BenchError("the reference needs ns-2 (Debian package ns2)")
     results = {}
     for name, case in CASES.items():
-        options = scenarios.peer_options(scenarios.load(case.scenario)) | case.ns2
-        runs = _each(lambda seed, o=options: peer.ns2({**o, "seed": seed}), SEEDS)
+        options = workloads.peer_options(workloads.load(case.scenario)) | case.ns2
+        runs = _each(partial(_theirs, options), SEEDS)
         results[name] = {
             "options": options,
             "seeds": list(SEEDS),
@@ -94,7 +95,9 @@ def reference() -> str:
 
 
 def _lines(result: dict[str, Any]) -> str:
-    return "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in result.items()) + "}"
+    return (
+        "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in result.items()) + "}"
+    )
 
 
 def report(quick: bool, only: Iterable[str] | None = None) -> tuple[str, bool]:
@@ -105,10 +108,10 @@ def report(quick: bool, only: Iterable[str] | None = None) -> tuple[str, bool]:
     rows: list[list[str]] = []
     good = True
     for name in only or (n for n in CASES if n in known):
-        runs = _each(lambda seed, case=CASES[name]: ours(case, seed), seeds)
+        runs = _each(partial(ours, CASES[name]), seeds)
         for measure, title in TITLES.items():
             mine = [run[measure] for run in runs]
-            met, row = _compare(measure, mine, known[name][measure])
+            met, row = _compare(measure, mine, known[name][measure], CASES[name].means)
             good &= met
             rows.append([f"{name}: {title}", *row])
         note(f"fidelity, {name}: {len(runs)} runs")
@@ -118,11 +121,11 @@ def report(quick: bool, only: Iterable[str] | None = None) -> tuple[str, bool]:
 
 def ours(case: Case, seed: int) -> dict[str, float]:
     """One run of ours, in the peers' terms."""
-    scenario = scenarios.load(case.scenario)
+    scenario = workloads.load(case.scenario)
     if case.queue is not None:
-        scenario = scenarios.with_queue(scenario, case.queue)
+        scenario = workloads.with_queue(scenario, case.queue)
     with tempfile.TemporaryDirectory() as folder:
-        file = scenarios.write({**scenario, "seed": seed}, Path(folder) / "scenario.toml")
+        file = workloads.write({**scenario, "seed": seed}, Path(folder) / "scenario.toml")
         summary = sojourn(file)
     link = next(link for link in summary["links"] if link["name"] == "bottleneck")
     return {
@@ -133,11 +136,21 @@ def ours(case: Case, seed: int) -> dict[str, float]:
     }
 
 
-def _compare(measure: str, mine: Sequence[float], theirs: Sequence[float]) -> tuple[bool, list[str]]:
+def _theirs(options: dict[str, Any], seed: int) -> dict[str, Any]:
+    result = peer.ns2({**options, "seed": seed})
+    if result is None:
+        raise BenchError("the reference needs ns-2 (Debian package ns2)")
+    return result
+
+
+def _compare(
+    measure: str, mine: Sequence[float], theirs: Sequence[float], means: bool
+) -> tuple[bool, list[str]]:
     difference = fmean(mine) / fmean(theirs) - 1
     slack = SLACK.get(measure, 0.0)
     inside = sum(min(theirs) - slack <= x <= max(theirs) + slack for x in mine)
-    met = abs(difference) <= BOUNDS.get(measure, float("inf")) and inside >= INSIDE * len(mine)
+    bound = BOUNDS.get(measure) if means else None
+    met = inside >= INSIDE * len(mine) and (bound is None or abs(difference) <= bound)
 
     def span(values: Sequence[float]) -> str:
         return f"{min(values):.4g} to {max(values):.4g}"

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import scenarios
+import workloads
 from common import SOJOURN, require_sojourn, run, table, verdict
 
 SMALL = 1_000
@@ -26,9 +26,7 @@ def silent_flows(count: int) -> dict[str, Any]:
     return {
         "duration": "3.5s",
         "bottleneck": LINK,
-        "traffic": [
-            {"kind": "bulk", "flows": count, "size": "1B", "rtt": "2s", "start": "0s..1s"}
-        ],
+        "traffic": [{"kind": "bulk", "flows": count, "size": "1B", "rtt": "2s", "start": "0s..1s"}],
     }
 
 
@@ -56,10 +54,12 @@ def report(quick: bool) -> tuple[str, bool]:
         for title, scenario, most in CASES:
             peaks = []
             for count in (SMALL, large):
-                file = scenarios.write(scenario(count), Path(folder) / f"{count}.toml")
+                file = workloads.write(scenario(count), Path(folder) / f"{count}.toml")
                 peaks.append(run([SOJOURN, "run", file, "--json"]).peak_bytes)
             each = (peaks[1] - peaks[0]) / (large - SMALL)
             sizes = " and ".join(f"{peak / 1e6:.0f}" for peak in peaks)
-            rows.append([title, f"{each:.0f} B", f"{sizes} MB", f"≤ {most} B", verdict(each <= most)])
+            rows.append(
+                [title, f"{each:.0f} B", f"{sizes} MB", f"≤ {most} B", verdict(each <= most)]
+            )
     header = ["per", "memory", f"whole, at {SMALL} and {large}", "target", ""]
     return table(header, rows), all(row[-1] == verdict(True) for row in rows)

@@ -16,12 +16,6 @@ from typing import Any
 
 from common import BENCHES, SCRATCH, BenchError, find, note, run, run_json
 
-# What a peer is told for the reference scenarios in benches/scenarios, in SI units and packets.
-DUMBBELLS: dict[str, dict[str, Any]] = {
-    "dumbbell-100": {"flows": 100, "rate": 100e6, "limit": 1000, "time": 60, "warmup": 20},
-    "dumbbell-1g": {"flows": 200, "rate": 1e9, "limit": 10000, "time": 20, "warmup": 5},
-}
-
 
 def ns2(options: Mapping[str, Any]) -> dict[str, Any] | None:
     """One run of the dumbbell in ns-2."""
@@ -52,12 +46,14 @@ def rte_red(million: int = 20, repetitions: int = 9) -> dict[str, dict[str, floa
 @functools.cache
 def ns3_program() -> Path | None:
     """Builds the dumbbell against ns-3, once: the wheel in $NS3_VENV if set, else Debian's."""
-    venv = os.environ.get("NS3_VENV")
+    venv = os.environ.get("NS3_VENV") or None
     if venv is None and not Path("/usr/include/ns3").exists():
         return None
     source = BENCHES / "peers" / "ns3"
     output = SCRATCH / ("ns3-wheel" if venv else "ns3-system")
-    return _build(output, source / "dumbbell.cc", ["sh", source / "build.sh", output, *filter(None, [venv])])
+    return _build(
+        output, source / "dumbbell.cc", ["sh", source / "build.sh", output, *filter(None, [venv])]
+    )
 
 
 @functools.cache

@@ -23,7 +23,16 @@ def report(quick: bool) -> tuple[str, bool]:
     for name, ns in enqueue_and_dequeue().items():
         most = MOST_NS.get(name)
         met = verdict(ns <= most) if most else ""
-        rows.append([f"{name}: enqueue + dequeue", f"{ns:.1f} ns", "", "", f"≤ {most:g} ns" if most else "", met])
+        rows.append(
+            [
+                f"{name}: enqueue + dequeue",
+                f"{ns:.1f} ns",
+                "",
+                "",
+                f"≤ {most:g} ns" if most else "",
+                met,
+            ]
+        )
     rows += _decisions(3 if quick else 9)
     header = ["measure", "Sojourn", "rte_red", "ratio", "target", ""]
     return table(header, rows), all(row[-1] != verdict(False) for row in rows)
@@ -31,7 +40,19 @@ def report(quick: bool) -> tuple[str, bool]:
 
 def enqueue_and_dequeue() -> dict[str, float]:
     """Nanoseconds by discipline, for packets of the size that the engine queues."""
-    lines = run(["cargo", "bench", "-q", "--manifest-path", ROOT / "Cargo.toml", "-p", "sojourn-qdisc", "--bench", "enqueue"]).output.splitlines()
+    lines = run(
+        [
+            "cargo",
+            "bench",
+            "-q",
+            "--manifest-path",
+            ROOT / "Cargo.toml",
+            "-p",
+            "sojourn-qdisc",
+            "--bench",
+            "enqueue",
+        ]
+    ).output.splitlines()
     found = {}
     for line in lines:
         fields = line.split()
@@ -44,7 +65,16 @@ def decisions(million: int) -> dict[str, float]:
     """Nanoseconds of RED's decision alone, by pattern of queue length."""
     target = os.environ.get("CARGO_TARGET_DIR", SCRATCH / "decision")
     package = BENCHES / "decision" / "Cargo.toml"
-    command = ["cargo", "run", "-q", "--release", "--manifest-path", package, "--target-dir", target]
+    command = [
+        "cargo",
+        "run",
+        "-q",
+        "--release",
+        "--manifest-path",
+        package,
+        "--target-dir",
+        target,
+    ]
     lines = run([*command, "--", str(million)]).output.splitlines()
     return {line["pattern"]: line["ns_min"] for line in map(json.loads, lines)}
 
@@ -55,7 +85,9 @@ def _decisions(repetitions: int) -> list[list[str]]:
     for pattern in PATTERNS:
         mine = median([run[pattern] for run in ours])
         if theirs[0] is None:
-            rows.append([f"RED's decision, {pattern}", f"{mine:.2f} ns", NOT_INSTALLED, "", "≤ 2 times", ""])
+            rows.append(
+                [f"RED's decision, {pattern}", f"{mine:.2f} ns", NOT_INSTALLED, "", "≤ 2 times", ""]
+            )
             continue
         other = median([run[pattern]["ns_min"] for run in theirs])
         rows.append(

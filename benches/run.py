@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 import fidelity
 import memory
@@ -59,7 +60,7 @@ def main() -> int:
     return code
 
 
-def _tell(work) -> int:
+def _tell(work: Callable[[], str]) -> int:
     try:
         print(work())
     except BenchError as error:

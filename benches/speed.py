@@ -7,19 +7,18 @@ ns-2's time for dumbbell-100, which took 0.585 s there.
 
 from __future__ import annotations
 
-import copy
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import peer
-import scenarios
 import web90
+import workloads
 from common import (
     NOT_INSTALLED,
     SCENARIOS,
@@ -59,40 +58,54 @@ def report(quick: bool) -> tuple[str, bool]:
     return table(HEADER, rows), all(row[-1] != verdict(False) for row in rows)
 
 
-def rate(result: Mapping[str, Any] | None) -> float | None:
-    """Bottleneck packets per second of a run, ours or a peer's; `None` if there was none."""
-    if result is None:
-        return None
+def rate(result: Mapping[str, Any]) -> float:
+    """Bottleneck packets per second of a run, ours or a peer's."""
     if "engine_seconds" in result:
-        return result["bottleneck_packets"] / result["engine_seconds"]
-    return result["bottleneck_pkts"] / result["run_s"]
+        return float(result["bottleneck_packets"] / result["engine_seconds"])
+    return float(result["bottleneck_pkts"] / result["run_s"])
+
+
+def rates(results: Iterable[Mapping[str, Any] | None]) -> list[float]:
+    """The rates of the runs that there were: none of a peer that is not installed."""
+    return [rate(result) for result in results if result is not None]
 
 
 def _dumbbell(
     rows: list[list[str]], name: str, times: int, quick: bool, slowdown: float = 1.0
 ) -> float:
     """Our dumbbell and the peers' in turns; returns how much slower this machine is."""
-    options = scenarios.peer_options(scenarios.load(name))
+    options = workloads.peer_options(workloads.load(name))
     ours, ns2 = alternate(
         times, partial(sojourn, SCENARIOS / f"{name}.toml"), partial(peer.ns2, options)
     )
     here = median([run["engine_seconds"] for run in ours])
-    mine = median([rate(run) for run in ours])
+    mine = median(rates(ours))
     note(f"speed, {name}: {times} runs")
     if name == "dumbbell-100":
         if ns2[0] is not None:
             slowdown = median([run["run_s"] for run in ns2]) / NS2_ELSEWHERE_S
         most = 0.08 * slowdown
-        rows.append([f"{name}: engine", seconds(here), "", "", f"≤ {seconds(most)}", verdict(here <= most)])
+        rows.append(
+            [f"{name}: engine", seconds(here), "", "", f"≤ {seconds(most)}", verdict(here <= most)]
+        )
     else:
         least = 4e6 / slowdown
-        rows.append([f"{name}: engine", millions(mine), "", "", f"≥ {millions(least)}", verdict(mine >= least)])
+        rows.append(
+            [
+                f"{name}: engine",
+                millions(mine),
+                "",
+                "",
+                f"≥ {millions(least)}",
+                verdict(mine >= least),
+            ]
+        )
     # How many times a peer's rate is asked for on dumbbell-100 only.
     asked = name == "dumbbell-100"
-    _against(rows, f"{name}: ns-2", mine, [rate(run) for run in ns2], 6.0 if asked else None)
+    _against(rows, f"{name}: ns-2", mine, rates(ns2), 6.0 if asked else None)
     if asked or not quick:
         shorter = {**options, "time": NS3_TIME[name], "warmup": NS3_TIME[name] / 2}
-        ns3 = [rate(peer.ns3(shorter)) for _ in range(1 if quick else NS3_TIMES[name])]
+        ns3 = rates(peer.ns3(shorter) for _ in range(1 if quick else NS3_TIMES[name]))
         _against(rows, f"{name}: ns-3", mine, ns3, 150.0 if asked else None)
     return slowdown
 
@@ -101,56 +114,57 @@ def _against(
     rows: list[list[str]],
     title: str,
     mine: float,
-    theirs: list[float | None],
+    theirs: list[float],
     least: float | None,
 ) -> None:
-    found = [value for value in theirs if value is not None]
     target = f"≥ {least:g} times" if least else ""
-    if not found:
+    if not theirs:
         rows.append([title, millions(mine), NOT_INSTALLED, "", target, ""])
         return
-    ratio = mine / median(found)
+    ratio = mine / median(theirs)
     met = verdict(ratio >= least) if least else ""
-    rows.append([title, millions(mine), millions(median(found)), f"{ratio:.1f}", target, met])
+    rows.append([title, millions(mine), millions(median(theirs)), f"{ratio:.1f}", target, met])
 
 
 def _many_flows(rows: list[list[str]], name: str, least: float, slowdown: float) -> None:
     mine = rate(sojourn(SCENARIOS / f"{name}.toml"))
     least /= slowdown
-    rows.append([f"{name}: engine", millions(mine), "", "", f"≥ {millions(least)}", verdict(mine >= least)])
+    rows.append(
+        [f"{name}: engine", millions(mine), "", "", f"≥ {millions(least)}", verdict(mine >= least)]
+    )
     note(f"speed, {name}: 1 run")
+
+
+def _recorded(file: Path, *more: str) -> dict[str, Any]:
+    """A run into a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        return sojourn(file, f"--out={folder}/run", *more)
 
 
 def _web(rows: list[list[str]], times: int, slowdown: float) -> None:
     """Simulated seconds per second of the replayed web, records off and on, and ns-2's."""
     workload = web90.write()
-    plain = scenarios.load("web-90")
-    full = copy.deepcopy(plain)
-    full["probes"] = {"interval": "10ms", "queues": True, "flows": True, "exchanges": True}
-    simulated = scenarios.time_s(plain["duration"])
-    with tempfile.TemporaryDirectory() as folder:
-        for variant in (plain, full):
-            variant["traffic"][0]["file"] = str(workload)
-        off = scenarios.write(plain, Path(folder) / "off.toml")
-        on = scenarios.write(full, Path(folder) / "on.toml")
-        outputs = [f"--output={folder}/records"]
-        without, with_records = alternate(
-            times, partial(sojourn, off), partial(sojourn, on, *outputs)
-        )
+    file = SCENARIOS / "web-90.toml"
+    plain = workloads.load("web-90")
+    simulated = workloads.time_s(plain["duration"])
+    without, with_records = alternate(
+        times, partial(sojourn, file), partial(_recorded, file, "--records")
+    )
     link = plain["bottleneck"]
     options = {
         "replay": workload,
         "both": 1,
-        "rate": scenarios.rate_bps(link["rate"]),
-        "delay": scenarios.time_s(link["delay"]),
+        "rate": workloads.rate_bps(link["rate"]),
+        "delay": workloads.time_s(link["delay"]),
+        "access": workloads.rate_bps(plain["access"]["rate"]),
         "time": simulated,
         "warmup": simulated / 6,
     }
     ns2 = peer.ns2(options)
     theirs = simulated / ns2["run_s"] if ns2 else None
-    for title, runs, least in [("off", without, 150.0), ("on", with_records, 130.0)]:
+    for title, runs, there in [("off", without, 150.0), ("on", with_records, 130.0)]:
         mine = simulated / median([run["engine_seconds"] for run in runs])
-        least /= slowdown
+        least = there / slowdown
         rows.append(
             [
                 f"web-90, records {title}: simulated s per s",
@@ -179,17 +193,17 @@ def _two_at_once(rows: list[list[str]], times: int) -> None:
 
     alone, together = alternate(times, lambda: run(command).wall_s, both)
     gain = 2 * median(alone) / median(together)
-    rows.append(["two runs at once", f"{gain:.2f} times", "", "", "≥ 1.9 times", verdict(gain >= 1.9)])
+    rows.append(
+        ["two runs at once", f"{gain:.2f} times", "", "", "≥ 1.9 times", verdict(gain >= 1.9)]
+    )
 
 
 def _probe(rows: list[list[str]], times: int) -> None:
     """The cost of sampling the queue every 10 ms."""
-    plain = scenarios.load("dumbbell-1g")
-    with tempfile.TemporaryDirectory() as folder:
-        files = []
-        for title, probes in [("off", {}), ("on", {"interval": "10ms", "queues": True})]:
-            files.append(scenarios.write({**plain, "probes": probes}, Path(folder) / f"{title}.toml"))
-        off, on = alternate(times, *(partial(sojourn, file) for file in files))
+    file = SCENARIOS / "dumbbell-1g.toml"
+    off, on = alternate(
+        times, partial(_recorded, file), partial(_recorded, file, "--set=probes.queues=true")
+    )
     # The fastest of each: the difference is smaller than what other programs disturb.
     cost = min(r["engine_seconds"] for r in on) / min(r["engine_seconds"] for r in off) - 1
     rows.append(["a 10 ms queue probe", f"{cost:+.1%}", "", "", "≤ 3 %", verdict(cost <= 0.03)])

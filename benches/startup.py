@@ -5,16 +5,26 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import scenarios
-from common import SCENARIOS, SOJOURN, alternate, median, require_sojourn, run, seconds, table, verdict
+import workloads
+from common import (
+    SCENARIOS,
+    SOJOURN,
+    alternate,
+    median,
+    require_sojourn,
+    run,
+    seconds,
+    table,
+    verdict,
+)
 
 
 def report(quick: bool) -> tuple[str, bool]:
     """The table of wall times, and whether every target is met."""
     require_sojourn()
     with tempfile.TemporaryDirectory() as folder:
-        second = {**scenarios.load("dumbbell-100"), "duration": "1s", "warmup": "0s"}
-        short = scenarios.write(second, Path(folder) / "second.toml")
+        second = {**workloads.load("dumbbell-100"), "duration": "1s", "warmup": "0s"}
+        short = workloads.write(second, Path(folder) / "second.toml")
         cases = [
             ("sojourn --version", [SOJOURN, "--version"], 0.05),
             ("sojourn run, 1 simulated second", [SOJOURN, "run", short, "--json"], 0.20),
@@ -32,7 +42,9 @@ def report(quick: bool) -> tuple[str, bool]:
     rows = []
     for (title, _, most), wall in zip(cases, walls, strict=True):
         middle = median(wall)
-        rows.append([title, seconds(middle), seconds(min(wall)), f"≤ {most:.2f} s", verdict(middle <= most)])
+        rows.append(
+            [title, seconds(middle), seconds(min(wall)), f"≤ {most:.2f} s", verdict(middle <= most)]
+        )
     return table(["command", "median", "least", "target", ""], rows), all(
         row[-1] == verdict(True) for row in rows
     )

@@ -35,6 +35,7 @@ struct Options
     uint32_t flows = 100;
     double rate = 100e6;
     double delay = 0.005;
+    double access = 0;
     uint32_t limit = 1000;
     double rttLow = 0.050;
     double rttHigh = 0.150;
@@ -54,6 +55,7 @@ struct Options
         line.AddValue("flows", "number of long flows", flows);
         line.AddValue("rate", "bottleneck, bit/s", rate);
         line.AddValue("delay", "bottleneck, one way, s", delay);
+        line.AddValue("access", "private links, bit/s, 0: too fast to matter", access);
         line.AddValue("limit", "packets that may wait", limit);
         line.AddValue("rttlow", "shortest round trip, s", rttLow);
         line.AddValue("rtthigh", "longest round trip, s", rttHigh);
@@ -227,7 +229,7 @@ main(int argc, char** argv)
     addresses.NewNetwork();
 
     PointToPointHelper access;
-    access.SetDeviceAttribute("DataRate", StringValue("1000Gbps"));
+    access.SetDeviceAttribute("DataRate", StringValue(BitsPerSecond(o.access > 0 ? o.access : 1e12)));
     access.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("1000000p"));
     TrafficControlHelper remove;
     auto attach = [&](Ptr<Node> host, Ptr<Node> router, double delay) {

@@ -60,10 +60,23 @@ def with_queue(scenario: Mapping[str, Any], queue: Mapping[str, Any]) -> dict[st
     return varied
 
 
+# What the peers' scripts do by default; `profile` and the timers before the first sample agree.
+PEER_TCP = {
+    "timestamps": True,
+    "delayed_ack": False,
+    "initial_window": 10,
+    "max_window": 2000,
+    "min_rto": "200ms",
+}
+
+
 def peer_options(scenario: Mapping[str, Any]) -> dict[str, Any]:
     """What a peer is told so that it does the same, but for the queue discipline's gains."""
     bottleneck = scenario["bottleneck"]
     (group,) = scenario["traffic"]
+    for field, value in PEER_TCP.items():
+        if scenario["tcp"].get(field) != value:
+            raise ValueError(f"the peers' scripts need tcp.{field} = {value}")
     low, high = (time_s(end) for end in group["rtt"]["even"].split(".."))
     first, last = (time_s(end) for end in group["start"].split(".."))
     if first != 0:
@@ -72,6 +85,7 @@ def peer_options(scenario: Mapping[str, Any]) -> dict[str, Any]:
         "flows": group["flows"],
         "rate": rate_bps(bottleneck["rate"]),
         "delay": time_s(bottleneck.get("delay", "0s")),
+        "access": rate_bps(scenario["access"]["rate"]) if "access" in scenario else 0,
         "limit": queue_of(scenario).get("limit", 1000),
         "rttlow": low,
         "rtthigh": high,
