@@ -39,13 +39,13 @@ $(UV):
 
 .venv/.extension: $(SOURCES) .venv/.packages
 	@echo "building the engines (a few minutes the first time)"
-	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin --quiet develop --release --uv
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv
 	@touch $@
 
 demo: install ## Compare queue disciplines under web traffic, at reduced scale: about a minute
 	$(BIN)/sojourn compare scenarios/web.toml \
-	  --vary 'bottleneck.qdisc=droptail,ared,{kind="ared",ecn=true},pi,{kind="pi",ecn=true},rem,{kind="rem",ecn=true}' \
-	  --vary load=0.90,0.98 --repeat 1 --out runs/demo --report runs/demo/report.html
+	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24},{kind="pi",qref=24,ecn=true},{kind="rem",qref=24},{kind="rem",qref=24,ecn=true}' \
+	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
 
 test: lint ## Check the style, then run all tests: Rust, Python, and the report in a browser
 	@echo "== cargo test"

@@ -18,10 +18,14 @@ Active queue management, TCP, and the web traffic that meets them::
 Importing this module imports nothing else: each name is loaded when it is first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+# As typing.TYPE_CHECKING, without the import: `sojourn --version` has no use for it.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from sojourn._engine import version
     from sojourn.calibrate import Calibration, calibrate
     from sojourn.compare import Comparison, compare
@@ -62,6 +66,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "__version__":
         return import_module("sojourn._engine").version()
     if name not in _HOME:

@@ -335,7 +335,8 @@ class _Work:
             self.progress(self.state)
 
     def _comparison(self) -> Comparison:
-        runs, ideal = [], []
+        runs: list[RunResult] = []
+        ideal: list[RunResult] = []
         for job in self.jobs:
             found = self.results.get(job.key)
             if found is None:

@@ -34,7 +34,7 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-class Stopped(Error):
+class Stopped(Error):  # noqa: N818
     """A run was given up on request."""
 
 

@@ -1,0 +1,93 @@
+"""Explanations from the schema: queue disciplines, kinds of traffic, tables of the file."""
+
+from __future__ import annotations
+
+import difflib
+import textwrap
+from typing import Any
+
+from sojourn.errors import ScenarioError
+from sojourn.scenario import schema
+
+Schema = dict[str, Any]
+
+_WIDTH = 96
+
+
+def explain(name: str | None) -> str:
+    """What ``name`` means, or without one what there is to explain."""
+    whole = schema()
+    groups = _topics(whole)
+    if name is None:
+        lines = [f"{title}: {', '.join(topics)}" for title, topics in groups.items()]
+        return "\n".join([*lines, "", "sojourn explain NAME says more."])
+    topics = {topic: found for group in groups.values() for topic, found in group.items()}
+    if name not in topics:
+        near = difflib.get_close_matches(name, topics, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(topics)}")
+    return _text(name, topics[name], whole["$defs"])
+
+
+def _topics(whole: Schema) -> dict[str, dict[str, Schema]]:
+    defs = whole["$defs"]
+    tables = {"scenario": whole}
+    for name, field in whole["properties"].items():
+        inner = _resolve(field, defs)
+        if "properties" in inner:
+            tables[name] = inner
+    return {
+        "queue disciplines": _kinds(defs["QueueDiscipline"]),
+        "traffic": _kinds(defs["Group"]),
+        "parts of the file": tables,
+        "values": {"distribution": defs["DistributionTableOfTime"]},
+    }
+
+
+def _kinds(schema: Schema) -> dict[str, Schema]:
+    """The alternatives that a constant ``kind`` tells apart."""
+    found: dict[str, Schema] = {}
+    for each in schema.get("oneOf", []) + schema.get("anyOf", []):
+        kind = each.get("properties", {}).get("kind", {}).get("const")
+        found |= {kind: each} if kind else _kinds(each)
+    return found
+
+
+def _resolve(field: Schema, defs: dict[str, Schema]) -> Schema:
+    if "$ref" in field:
+        return _resolve(defs[field["$ref"].rsplit("/", 1)[-1]], defs)
+    for each in field.get("anyOf", []):
+        if each.get("type") != "null":
+            return _resolve(each, defs)
+    return field
+
+
+def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
+    lines = [f"{name}: {_words(topic)}"]
+    lines = textwrap.wrap(lines[0], _WIDTH)
+    for field, inner in topic["properties"].items():
+        if field == "kind":
+            continue
+        choices = _choices(_resolve(inner, defs))
+        default = inner.get("default")
+        about = _words(inner) or _words(_resolve(inner, defs))
+        if choices:
+            about += f" One of {', '.join(choices)}."
+        if default not in (None, [], {}, "") and "default" not in about and not _nested(default):
+            about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
+        lines += ["", f"  {field}"]
+        lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+    return "\n".join(lines)
+
+
+def _choices(schema: Schema) -> list[str]:
+    alternatives = [each["const"] for each in schema.get("oneOf", []) if "const" in each]
+    return [str(each) for each in schema.get("enum", alternatives)]
+
+
+def _nested(value: object) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _words(schema: Schema) -> str:
+    return " ".join(str(schema.get("description", "")).split())
