@@ -204,7 +204,7 @@ mod tests {
         let mut error = Error {
             file: Some("web.toml".into()),
             position: Some((12, 8)),
-            path: show(&steps!["traffic", 1, "rtt"]),
+            path: show(&["traffic".into(), 1.into(), "rtt".into()]),
             message: "5ms is too short".into(),
         };
         assert_eq!(error.to_string(), "web.toml:12:8: traffic[1].rtt: 5ms is too short");

@@ -28,7 +28,7 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T> {
 
 /// Reads a type from the root of a document. Where serde has buffered a table on the way (enums
 /// with a tag inside) it no longer knows which of its fields was wrong; this finds out.
-pub(crate) fn read_root<'de, T: de::DeserializeOwned>(root: &'de Node) -> Result<T> {
+pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
     read(root).map_err(|fault: Fault| {
         let mut fault = fault;
         while let Some(key) = culprit::<T>(root, &fault) {

@@ -21,6 +21,12 @@ pub(crate) fn schema() -> Json {
     };
     flatten(&mut schema, &definitions);
     schema["title"] = "Sojourn scenario".into();
+    // A link may do without a rate only where it stands for itself.
+    for form in ["Bottleneck", "ParkingLot"] {
+        if let Some(Json::Array(required)) = schema["$defs"][form].get_mut("required") {
+            required.push("rate".into());
+        }
+    }
     drop_unused(&mut schema);
     schema
 }
@@ -71,6 +77,7 @@ fn flatten_properties(object: &mut Map<String, Json>, definitions: &Map<String, 
             .map(|kind| {
                 // References beside other keywords: both hold.
                 let mut all = outer.clone();
+                all.remove("description");
                 merge(&mut all, resolve(kind, definitions));
                 if kind.get("$ref").is_some() {
                     merge(&mut all, kind);
@@ -108,7 +115,6 @@ fn merge(into: &mut Map<String, Json>, from: &Json) {
                 }
             }
             (Some(Json::Array(own)), Json::Array(more)) => own.extend(more.iter().cloned()),
-            (Some(own), _) if key == "description" => *own = value.clone(),
             (Some(_), _) => {}
             (None, _) => {
                 into.insert(key.clone(), value.clone());
@@ -157,6 +163,9 @@ mod tests {
             object(&schema, &["bottleneck", field]);
         }
         object(&schema, &["parking_lot", "hops"]);
+        assert_eq!(schema["$defs"]["Bottleneck"]["required"], json!(["rate"]));
+        assert_eq!(schema["$defs"]["ParkingLot"]["required"], json!(["hops", "rate"]));
+        assert_eq!(schema["$defs"]["NamedLink"]["required"], json!(["name", "from", "to"]));
         object(&schema, &["links", "from"]);
     }
 
