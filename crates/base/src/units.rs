@@ -1,7 +1,9 @@
 //! Time, rate and size as whole numbers, and the strings a user writes for them.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
+#[cfg(any(test, feature = "schema"))]
+use alloc::string::ToString;
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -211,13 +213,14 @@ fn parse(text: &str, units: Units, what: &str, example: &str) -> Result<u64, Par
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: Units) -> fmt::Result {
     let last = units[units.len() - 1];
     for &(name, scale) in units {
-        if value >= scale && (value % scale == 0 || (scale >= 1000 && value % (scale / 1000) == 0))
+        if value >= scale && (value.is_multiple_of(scale)
+                || (scale >= 1000 && value.is_multiple_of(scale / 1000)))
         {
             let (whole, rest) = (value / scale, value % scale);
             if rest == 0 {
                 return write!(f, "{whole}{name}");
             }
-            if scale % 1000 == 0 {
+            if scale.is_multiple_of(1000) {
                 let decimals = format!("{:03}", rest / (scale / 1000));
                 return write!(f, "{whole}.{}{name}", decimals.trim_end_matches('0'));
             }

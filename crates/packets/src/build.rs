@@ -59,7 +59,8 @@ pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
         apps: Apps::default(),
         probes,
         fused: !network.unfused,
-        boundary: network.warmup.0.min(network.duration.0),
+        boundary: network.warmup.0,
+        horizon: network.duration.0,
         measuring: false,
         events: 0,
     };

@@ -105,7 +105,9 @@ impl Group {
             rtt.saturating_sub(propagation)
         });
         let wire = |way: &Way, delay: u64| Wire {
-            delay: way.lead + delay,
+            // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
+            // that same instant, what others have sent before.
+            delay: (way.lead + delay).max(1),
             step: way.step,
             ..Wire::default()
         };

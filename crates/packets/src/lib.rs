@@ -59,7 +59,7 @@ pub fn run(
     let started = Instant::now();
     // The present lies at zero until the first look.
     control.now.store(0, Ordering::Relaxed);
-    let end = sim.run(network.duration.0, control);
+    let end = sim.run(control);
     let engine = started.elapsed();
     let mut summary = sim.summarise(network, end);
     *recorder = sim.probes.recorder;

@@ -32,16 +32,18 @@ pub struct Sim {
     /// The next instant at which something is measured that an endpoint running ahead would
     /// disturb, ns.
     pub boundary: u64,
+    /// The end of the run, ns.
+    pub horizon: u64,
     /// Whether the measured window has begun.
     pub measuring: bool,
     pub events: u64,
 }
 
 impl Sim {
-    /// Runs until `until`, in nanoseconds, or until told to stop. Returns the time reached.
-    pub fn run(&mut self, until: u64, control: &Control) -> u64 {
+    /// Runs to the end, or until told to stop. Returns the time reached, in nanoseconds.
+    pub fn run(&mut self, control: &Control) -> u64 {
         const LOOK_UP: u64 = 1 << 14;
-        while let Some(event) = self.net.wheel.pop(until) {
+        while let Some(event) = self.net.wheel.pop(self.horizon) {
             let now = event.time;
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
@@ -53,8 +55,8 @@ impl Sim {
             }
             self.handle(&event);
         }
-        control.now.store(until, Ordering::Relaxed);
-        until
+        control.now.store(self.horizon, Ordering::Relaxed);
+        self.horizon
     }
 
     #[inline]
@@ -291,7 +293,7 @@ impl Sim {
     /// A probe's time has come.
     fn probe(&mut self, now: u64, what: u32) {
         if what == probe::WINDOW {
-            self.boundary = u64::MAX;
+            self.boundary = self.horizon;
             self.start_window(now);
         } else if let Some(interval) = self.probes.interval {
             self.probes.sample(now, &mut self.net.links);

@@ -45,7 +45,7 @@ fn allocations(seconds: u32, ways: &str) -> (u64, u64) {
         flows = 20
         rtt = "50ms..150ms"
         start = "0s..1s"
-        tcp = {{ window = "256kB" }}
+        tcp = {{ receive_window = "256kB" }}
         [packets]
         unfused = {ways}
         "#

@@ -91,14 +91,14 @@ fn one_reno(limit: u32) -> f64 {
         r#"
         duration = "600s"
         warmup = "100s"
-        tcp = {{ delayed_ack = "off" }}
+        tcp = {{ delayed_ack = false }}
         [bottleneck]
         rate = "10mbit"
         delay = "48ms"
         qdisc = {{ kind = "droptail", limit = {limit} }}
         [[traffic]]
         kind = "bulk"
-        tcp = {{ window = "4MB" }}
+        tcp = {{ receive_window = "4MB" }}
         "#
     ));
     some(summary.links[0].utilisation)
@@ -118,7 +118,7 @@ fn sixty_flows_under_pi_are_held_at_qref_with_the_loss_of_the_square_root_law() 
         r#"
         duration = "300s"
         warmup = "100s"
-        tcp = { delayed_ack = "off", mss = 460, receive_window = "1MB" }
+        tcp = { delayed_ack = false, mss = 460, receive_window = "1MB" }
         [bottleneck]
         rate = "15mbit"
         qdisc = { kind = "pi", qref = 200, a = 1.822e-5, b = 1.816e-5, limit = 800, mean_packet = 500 }

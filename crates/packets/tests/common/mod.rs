@@ -26,10 +26,19 @@ pub fn unfused(toml: &str) -> String {
     format!("{toml}\n[packets]\nunfused = true\n")
 }
 
-/// A summary without what may differ between two equal runs: wall-clock times, and how many
-/// events it took.
-pub fn comparable(summary: &Summary) -> Summary {
-    Summary { events: 0, ..summary.without_wall_time() }
+/// Where two summaries differ, leaving out what may differ between two equal runs: wall-clock
+/// times, and how many events it took. `None` if nowhere.
+pub fn difference(a: &Summary, b: &Summary) -> Option<String> {
+    let lines = |s: &Summary| {
+        let bare = Summary { events: 0, ..s.without_wall_time() };
+        bare.to_json().unwrap().replace(",\"", ",\n\"")
+    };
+    let (a, b) = (lines(a), lines(b));
+    let differ = a.lines().zip(b.lines()).enumerate().find(|(_, (a, b))| a != b);
+    match differ {
+        Some((at, (a, b))) => Some(format!("line {at}: {a} against {b}")),
+        None => (a.len() != b.len()).then(|| "one is longer".into()),
+    }
 }
 
 /// The value, or why there is none.
