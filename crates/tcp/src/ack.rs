@@ -25,10 +25,10 @@ impl Endpoint {
         self.measure(params, now, segment, out);
         self.grow(params, acked, flight);
         self.restart_timer(now);
-        self.push_new(params, now, out);
         if self.snd_una == self.snd_nxt && self.unsent == 0 {
             out.event(Event::AllAcked);
         }
+        self.push_new(params, now, out);
     }
 
     /// Takes a round trip if the acknowledgement gives one. `snd_una` has moved already.

@@ -116,7 +116,9 @@ impl Endpoint {
     fn establish(&mut self, params: &Params, now: Time, segment: &Segment, out: &mut impl Output) {
         self.state = State::Established;
         self.snd_una = self.snd_nxt;
-        (self.recover, self.reduced) = (self.snd_una, self.snd_una);
+        // Before anything that can be acknowledged: no recovery, no reduction yet.
+        self.recover = self.snd_una.wrapping_sub(1);
+        self.reduced = self.recover;
         self.rto_at = Time::MAX;
         self.measure(params, now, segment, out);
         if self.syn_retries > 0 {

@@ -32,8 +32,8 @@ impl Endpoint {
                 let una = self.snd_una;
                 let lost = self.dupacks >= DUP_THRESH
                     || self.scoreboard.as_ref().is_some_and(|board| board.first_is_lost(una));
-                // RFC 6582 section 3.2 step 2: after a timeout, duplicates of what was sent again.
-                let stale = !params.sack && self.snd_una == self.recover && self.timeouts > 0;
+                // RFC 6582 section 3.2 step 2: perhaps duplicates of what was sent again.
+                let stale = !params.sack && self.snd_una == self.recover;
                 if lost && !stale {
                     self.recover_fast(params, now, out);
                 } else if params.limited_transmit && !lost {

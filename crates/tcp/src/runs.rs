@@ -23,7 +23,7 @@ impl Runs {
 
     /// The runs, highest first.
     #[inline]
-    pub fn from_the_top(&self) -> impl Iterator<Item = SackBlock> {
+    pub fn descending(&self) -> impl Iterator<Item = SackBlock> {
         self.0.iter().rev().copied()
     }
 
@@ -137,7 +137,7 @@ mod tests {
                     prop_assert_eq!(runs.covered(at(a), at(b)), had);
                 }
                 let edges = set.windows(2).filter(|w| w[0] != w[1]).count() + usize::from(set[0]);
-                prop_assert_eq!(runs.from_the_top().count() * 2, edges);
+                prop_assert_eq!(runs.descending().count() * 2, edges);
             }
         }
     }

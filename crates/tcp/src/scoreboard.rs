@@ -90,7 +90,7 @@ impl Scoreboard {
     /// worth of them (RFC 6675 section 4, `IsLost`). Looks at the three highest runs at most.
     pub fn update(&mut self, mss: u32) {
         let mut bytes = 0;
-        for (i, run) in self.runs.from_the_top().enumerate() {
+        for (i, run) in self.runs.descending().enumerate() {
             if !before(self.floor, run.start) {
                 if before(self.floor, run.end) {
                     bytes += run.end.wrapping_sub(self.floor);
@@ -152,12 +152,104 @@ impl Scoreboard {
     /// retransmission (`NextSeg` rule 4): once until `recover` is acknowledged. `None` if the last
     /// byte sent has arrived.
     pub fn rescue(&mut self, una: u32, nxt: u32, recover: u32, mss: u32) -> Option<SackBlock> {
-        let top = self.runs.from_the_top().next().map_or(una, |run| later(una, run.end));
+        let top = self.runs.descending().next().map_or(una, |run| later(una, run.end));
         if before(una, self.rescued) || !before(top, nxt) {
             return None;
         }
         self.rescued = recover;
         let start = nxt.wrapping_sub(mss);
         Some(SackBlock { start: if before(start, top) { top } else { start }, end: nxt })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    const MSS: u32 = 3;
+
+    /// The definitions of RFC 6675 section 4, byte by byte.
+    #[derive(Default)]
+    struct Model {
+        sacked: Vec<bool>,
+        una: u32,
+        floor: u32,
+        rxt: u32,
+    }
+
+    impl Model {
+        fn lost(&self, byte: u32) -> bool {
+            let above = &self.sacked[byte as usize..];
+            let bytes = above.iter().filter(|&&b| b).count() as u32;
+            let runs = above.windows(2).filter(|w| !w[0] && w[1]).count();
+            byte < self.floor || runs >= 3 || bytes > 2 * MSS
+        }
+
+        fn holes(&self) -> impl Iterator<Item = u32> {
+            (self.una..self.sacked.len() as u32).filter(|&b| !self.sacked[b as usize])
+        }
+
+        fn pipe(&self) -> u32 {
+            self.holes().map(|b| u32::from(!self.lost(b)) + u32::from(b < self.rxt)).sum()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn pipe_and_holes_are_those_of_the_definition(
+            base in prop_oneof![Just(0u32), Just(u32::MAX - 40)],
+            ops in prop::collection::vec((0u8..12, 0u32..60, 1u32..12), 1..80),
+        ) {
+            let at = |n: u32| base.wrapping_add(n);
+            let mut board = Scoreboard::default();
+            board.reset(base);
+            let mut model = Model { sacked: std::vec![false; 60], ..Model::default() };
+            for (what, a, n) in ops {
+                let nxt = model.sacked.len() as u32;
+                let a = model.una + a % (nxt - model.una);
+                let end = (a + n).min(nxt);
+                match what {
+                    0 => model.sacked.resize(nxt as usize + n as usize, false),
+                    1 => {
+                        board.acknowledge(at(a));
+                        model.una = a;
+                        model.floor = model.floor.max(a);
+                        model.rxt = model.rxt.max(a);
+                    }
+                    2 => {
+                        board.lose_all(at(model.una), at(nxt));
+                        (model.floor, model.rxt) = (nxt, model.una);
+                    }
+                    3 => {
+                        board.restart(at(model.una));
+                        model.rxt = model.una;
+                    }
+                    4..8 => {
+                        if let Some(hole) = board.next_hole(what == 4) {
+                            let end = hole.end.wrapping_sub(base);
+                            board.sent_again(hole.end);
+                            model.rxt = end;
+                        }
+                    }
+                    _ => {
+                        board.sack(SackBlock { start: at(a), end: at(end) });
+                        model.sacked[a as usize..end as usize].fill(true);
+                    }
+                }
+                board.update(MSS);
+                let nxt = model.sacked.len() as u32;
+                prop_assert_eq!(board.pipe(at(model.una), at(nxt)), model.pipe());
+                let next = model.holes().find(|&b| b >= model.rxt && model.lost(b));
+                let found = board.next_hole(false).map(|hole| hole.start.wrapping_sub(base));
+                prop_assert_eq!(found, next);
+                // A receiver never acknowledges up to a byte that it holds.
+                if model.holes().next() == Some(model.una) {
+                    let first = model.lost(model.una);
+                    prop_assert_eq!(board.first_is_lost(at(model.una)), first);
+                }
+            }
+        }
     }
 }

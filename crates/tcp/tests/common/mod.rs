@@ -1,6 +1,8 @@
 //! Two endpoints and a network between them that does as it is told.
 #![allow(dead_code)] // every test file uses its own part
 
+pub mod script;
+
 use sojourn_base::Time;
 use sojourn_tcp::{Ecn, Endpoint, Event, Output, Params, SackBlock, Segment, Spec};
 use std::cmp::Reverse;
@@ -85,6 +87,9 @@ pub struct Host {
     pub rtts: Vec<Time>,
 }
 
+/// Decides on a packet by its number, its sender, and what it is.
+type Fates = dyn FnMut(u64, usize, &Segment) -> Fate;
+
 /// Two hosts, a client (0) and a server (1), and what is between them.
 pub struct World {
     pub params: Params,
@@ -96,7 +101,7 @@ pub struct World {
     /// Every segment sent: when, by whom, and whether it was dropped.
     pub log: Vec<(Time, usize, Segment, bool)>,
     pub keep_log: bool,
-    fate: Box<dyn FnMut(u64, usize, &Segment) -> Fate>,
+    fate: Box<Fates>,
 }
 
 impl World {
@@ -134,7 +139,11 @@ impl World {
     }
 
     /// Calls an endpoint and sees to what comes out.
-    pub fn with(&mut self, who: usize, call: impl FnOnce(&mut Endpoint, &Params, Time, &mut Record)) {
+    pub fn with(
+        &mut self,
+        who: usize,
+        call: impl FnOnce(&mut Endpoint, &Params, Time, &mut Record),
+    ) {
         let mut out = Record::default();
         call(&mut self.hosts[who].end, &self.params, self.now, &mut out);
         for (segment, sacks) in out.sent {

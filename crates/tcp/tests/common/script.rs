@@ -1,0 +1,174 @@
+//! One endpoint and a peer that follows a script, in the manner of packetdrill. Data are told in
+//! segments of 1000 bytes, from 0.
+
+use super::{Record, params};
+use sojourn_base::{Size, Time};
+use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, SackBlock, Segment, Spec};
+
+pub const MSS: u32 = 1000;
+pub const ISS: u32 = u32::MAX - 4500; // wraps within the fifth segment
+pub const PEER: u32 = 77_000;
+
+/// A scenario's settings for scripts: whole segments, a wide window.
+pub fn spec() -> Spec {
+    Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..Spec::default() }
+}
+
+pub struct Script {
+    pub p: Params,
+    pub end: Endpoint,
+    pub now: Time,
+    pub out: Record,
+}
+
+impl Script {
+    /// A client that has not been opened.
+    pub fn idle(spec: &Spec) -> Self {
+        let p = params(spec);
+        Self { end: Endpoint::client(&p, ISS), p, now: Time::ZERO, out: Record::default() }
+    }
+
+    /// A client that is connected, 100 ms after it opened, and has nothing to send.
+    pub fn connected(spec: &Spec) -> Self {
+        let mut s = Self::idle(spec);
+        s.open();
+        s.wait(100);
+        let ecn = if s.p.ecn { Flags::ECE } else { Flags::NONE };
+        s.arrives(s.syn_ack(ecn));
+        assert_eq!(s.out.events, [Event::Connected]);
+        s.forget();
+        s
+    }
+
+    /// The same with data without end, of which the first window was sent.
+    pub fn sending(spec: &Spec) -> Self {
+        let mut s = Self::connected(spec);
+        s.write(u64::MAX);
+        s
+    }
+
+    pub fn syn_ack(&self, extra: Flags) -> Segment {
+        Segment {
+            seq: PEER,
+            ack: ISS.wrapping_add(1),
+            flags: Flags::SYN | Flags::ACK | extra,
+            window: 60_000,
+            ..Segment::EMPTY
+        }
+    }
+
+    pub fn open(&mut self) {
+        self.end.open(&self.p, self.now, &mut self.out);
+    }
+    pub fn write(&mut self, bytes: u64) {
+        self.end.write(&self.p, self.now, bytes, &mut self.out);
+    }
+    pub fn close(&mut self) {
+        self.end.close(&self.p, self.now, &mut self.out);
+    }
+
+    /// Lets time pass; timers that are due run at their time.
+    pub fn wait(&mut self, ms: u64) {
+        let until = self.now + Time::from_millis(ms);
+        while self.end.deadline() <= until {
+            self.now = self.end.deadline();
+            self.end.on_timer(&self.p, self.now, &mut self.out);
+        }
+        self.now = until;
+    }
+
+    pub fn arrives(&mut self, segment: Segment) {
+        self.end.on_segment(&self.p, self.now, &segment, &[], &mut self.out);
+    }
+
+    /// An acknowledgement of the first `n` segments, with SACK blocks.
+    pub fn sack(&mut self, n: u32, blocks: &[(u32, u32)]) {
+        self.ack_with(n, blocks, Flags::NONE);
+    }
+
+    pub fn ack(&mut self, n: u32) {
+        self.ack_with(n, &[], Flags::NONE);
+    }
+
+    pub fn ack_with(&mut self, n: u32, blocks: &[(u32, u32)], extra: Flags) {
+        let block = |&(a, b): &(u32, u32)| SackBlock { start: place(a), end: place(b) };
+        let blocks: Vec<SackBlock> = blocks.iter().map(block).collect();
+        let segment = Segment {
+            seq: PEER.wrapping_add(1),
+            ack: place(n),
+            window: 60_000,
+            flags: Flags::ACK | extra,
+            sacks: blocks.len() as u8,
+            ..Segment::EMPTY
+        };
+        self.end.on_segment(&self.p, self.now, &segment, &blocks, &mut self.out);
+    }
+
+    /// Segment `n` of the peer's data arrives.
+    pub fn data(&mut self, n: u32) {
+        self.data_with(n, MSS, Flags::NONE, Ecn::NotEct);
+    }
+
+    pub fn data_with(&mut self, n: u32, len: u32, extra: Flags, ecn: Ecn) {
+        self.arrives(Segment {
+            seq: from_peer(n),
+            ack: ISS.wrapping_add(1),
+            window: 60_000,
+            len: len as u16,
+            flags: Flags::ACK | extra,
+            ecn,
+            ..Segment::EMPTY
+        });
+    }
+
+    /// The numbers of the data segments that were sent since last asked; all must be full.
+    pub fn sent(&mut self) -> Vec<u32> {
+        let number = |(s, _): &(Segment, Vec<SackBlock>)| {
+            let from = s.seq.wrapping_sub(ISS + 1);
+            assert_eq!((from % MSS, u32::from(s.len)), (0, MSS), "{s:?}");
+            from / MSS
+        };
+        self.out.sent.drain(..).filter(|(s, _)| s.len > 0).map(|s| number(&s)).collect()
+    }
+
+    /// All segments that were sent since last asked.
+    pub fn segments(&mut self) -> Vec<Segment> {
+        self.out.sent.drain(..).map(|s| s.0).collect()
+    }
+
+    /// What the acknowledgements since last asked say: the next segment, and blocks in segments.
+    pub fn acks(&mut self) -> Vec<(u32, Vec<(u32, u32)>)> {
+        let unit = |seq: u32| seq.wrapping_sub(PEER + 1) / MSS;
+        let say = |(s, blocks): (Segment, Vec<SackBlock>)| {
+            (unit(s.ack), blocks.iter().map(|b| (unit(b.start), unit(b.end))).collect())
+        };
+        self.out.sent.drain(..).map(say).collect()
+    }
+
+    pub fn forget(&mut self) {
+        self.out = Record::default();
+    }
+
+    /// Congestion window in segments, rounded down.
+    pub fn cwnd(&self) -> u32 {
+        self.end.cwnd() / MSS
+    }
+}
+
+/// Sequence number of the start of data segment `n`.
+pub fn place(n: u32) -> u32 {
+    ISS.wrapping_add(1 + n * MSS)
+}
+
+/// The same for the peer's data.
+pub fn from_peer(n: u32) -> u32 {
+    PEER.wrapping_add(1 + n * MSS)
+}
+
+/// A sink for calls whose output does not matter.
+pub struct Nothing;
+impl Output for Nothing {
+    fn send(&mut self, _: Segment, _: &[SackBlock]) {}
+    fn deliver(&mut self, _: u32) {}
+    fn event(&mut self, _: Event) {}
+}

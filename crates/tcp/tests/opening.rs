@@ -1,0 +1,224 @@
+//! Opening and closing: handshake, lost SYNs, initial window, FINs.
+
+mod common;
+
+use common::script::{ISS, MSS, PEER, Script, from_peer, place, spec};
+use common::{Fate, World, ms, params};
+use sojourn_base::{Size, Time};
+use sojourn_tcp::{Ecn, Event, Flags, Profile, Segment, Spec};
+
+#[test]
+fn the_handshake_is_syn_syn_ack_ack_and_the_request_follows() {
+    let p = params(&Spec::default());
+    let mut w = World::new(p, [7, 9], ms(50), |_, _, _| Fate::default());
+    w.write(0, 300); // before the connection exists
+    w.open();
+    w.run(ms(149));
+    let seen: Vec<_> = w.log.iter().map(|l| (l.0, l.1, l.2.flags, l.2.len)).collect();
+    assert_eq!(
+        seen,
+        [
+            (ms(0), 0, Flags::SYN, 0),
+            (ms(50), 1, Flags::SYN | Flags::ACK, 0),
+            (ms(100), 0, Flags::ACK, 0),
+            (ms(100), 0, Flags::ACK, 300),
+        ]
+    );
+    assert_eq!(w.hosts[0].rtts, [ms(100)]);
+    w.run(ms(150));
+    assert_eq!(w.hosts[1].delivered, 300);
+    assert_eq!(w.hosts[1].rtts, [ms(100)]);
+}
+
+#[test]
+fn a_lost_syn_is_sent_again_at_3_and_9_seconds() {
+    let mut s = Script::idle(&spec());
+    s.open();
+    s.wait(2999);
+    assert_eq!(s.segments().len(), 1);
+    s.wait(1);
+    assert_eq!(s.segments().len(), 1);
+    s.wait(5999);
+    assert_eq!(s.segments().len(), 0);
+    s.wait(1);
+    assert_eq!(s.segments().len(), 1);
+    assert_eq!((s.end.syn_retries(), s.end.timeouts()), (2, 0));
+}
+
+#[test]
+fn giving_up_after_the_retries_and_answering_with_a_reset() {
+    let mut s = Script::idle(&Spec { syn_retries: Some(2), ..spec() });
+    s.open();
+    s.wait(20_999);
+    assert!(s.out.events.is_empty());
+    s.wait(1); // 3 + 6 + 12
+    assert_eq!(s.out.events, [Event::Failed]);
+    assert_eq!(s.end.deadline(), Time::MAX);
+    assert!(s.end.is_closed());
+    s.forget();
+    s.arrives(s.syn_ack(Flags::NONE));
+    assert!(s.segments()[0].flags.has(Flags::RST));
+}
+
+#[test]
+fn a_reset_fails_the_connection() {
+    let mut s = Script::connected(&spec());
+    s.arrives(Segment { flags: Flags::RST, seq: from_peer(0), ..Segment::EMPTY });
+    assert_eq!(s.out.events, [Event::Failed]);
+}
+
+/// RFC 5681 section 3.1, RFC 6298 rule 5.7.
+#[test]
+fn after_a_lost_syn_the_window_is_one_segment_and_the_timeout_three_seconds() {
+    let mut s =
+        Script::idle(&Spec { profile: Some(Profile::Modern), timestamps: Some(false), ..spec() });
+    s.open();
+    s.wait(1100);
+    s.arrives(s.syn_ack(Flags::NONE));
+    s.forget();
+    s.write(u64::MAX);
+    assert_eq!(s.sent(), [0]);
+    assert_eq!(s.end.srtt(), None); // Karn: which SYN was answered?
+    s.wait(2999);
+    assert_eq!(s.end.timeouts(), 0);
+    s.wait(1);
+    assert_eq!(s.end.timeouts(), 1);
+}
+
+#[test]
+fn with_timestamps_even_a_repeated_syn_is_timed() {
+    let mut s = Script::idle(&Spec { timestamps: Some(true), mss: Some(1012), ..spec() });
+    s.open();
+    s.wait(3000);
+    let syn = s.segments()[1];
+    assert_eq!(syn.tsval, 3_000_000);
+    s.wait(40);
+    s.arrives(Segment { tsecr: syn.tsval, tsval: 5, ..s.syn_ack(Flags::NONE) });
+    assert_eq!(s.end.srtt(), Some(ms(40)));
+    assert_eq!(s.segments()[0].tsecr, 5);
+}
+
+#[test]
+fn a_lost_syn_ack_is_sent_again_by_the_server() {
+    let p = params(&Spec::default());
+    let mut w = World::new(p, [7, 9], ms(50), |n, _, _| Fate { drop: n == 2, ..Fate::default() });
+    w.open();
+    w.run(ms(10_000));
+    assert_eq!(w.hosts[1].end.syn_retries() + w.hosts[0].end.syn_retries(), 2);
+    assert!(w.hosts.iter().all(|h| h.end.is_connected()));
+    assert!(w.hosts.iter().all(|h| h.events == [Event::Connected]));
+}
+
+#[test]
+fn a_lost_last_ack_of_the_handshake_is_made_good_by_data() {
+    let p = params(&Spec::default());
+    let mut w = World::new(p, [7, 9], ms(50), |n, _, _| Fate { drop: n == 4, ..Fate::default() });
+    w.write(0, 100);
+    w.open();
+    w.run(ms(200));
+    assert!(w.log[2].3, "the bare acknowledgement was dropped");
+    assert_eq!(w.hosts[1].delivered, 100);
+    assert_eq!(w.hosts[1].events, [Event::Connected]);
+}
+
+#[test]
+fn the_initial_window_is_that_of_the_profile() {
+    assert_eq!(Script::sending(&spec()).sent(), [0, 1]);
+    let modern = Spec { profile: Some(Profile::Modern), timestamps: Some(false), ..spec() };
+    assert_eq!(Script::sending(&modern).sent().len(), 10);
+}
+
+#[test]
+fn a_16_kb_window_is_eleven_segments() {
+    let mut w = World::new(params(&Spec::default()), [1, 2], ms(500), |_, _, _| Fate::default());
+    w.open();
+    w.run(ms(1000));
+    w.write(0, u64::MAX);
+    w.run(ms(30_000));
+    assert_eq!(w.hosts[0].end.in_flight(), 11 * 1460);
+}
+
+#[test]
+fn the_window_of_a_syn_is_not_scaled() {
+    let wide = Spec { receive_window: Some(Size(1 << 20)), ..spec() };
+    let mut s = Script::idle(&wide);
+    s.open();
+    assert_eq!(s.segments()[0].window, 65535);
+    s.wait(100);
+    s.arrives(s.syn_ack(Flags::NONE));
+    assert_eq!(s.segments()[0].window, (1 << 20 >> s.p.window_scale) as u16);
+}
+
+#[test]
+fn a_fin_travels_with_the_last_data_and_both_ends_close() {
+    let mut w = World::new(params(&Spec::default()), [3, 4], ms(50), |_, _, _| Fate::default());
+    w.open();
+    w.run(ms(100));
+    w.write(0, 4000); // two segments go at once, the rest and the FIN later
+    w.close(0);
+    w.close(1);
+    w.run(Time::from_secs(100));
+    let fins: Vec<_> =
+        w.log.iter().filter(|l| l.2.flags.has(Flags::FIN)).map(|l| (l.1, l.2.len)).collect();
+    assert_eq!(fins, [(1, 0), (0, 1080)]);
+    for host in &w.hosts {
+        assert_eq!(host.events.last(), Some(&Event::Closed));
+        assert!(host.events.contains(&Event::PeerClosed));
+    }
+}
+
+#[test]
+fn data_go_on_the_other_way_after_a_fin() {
+    let mut s = Script::connected(&spec());
+    s.close();
+    assert!(s.segments()[0].flags.has(Flags::FIN));
+    s.arrives(Segment {
+        seq: from_peer(0),
+        ack: place(0).wrapping_add(1),
+        flags: Flags::ACK,
+        len: MSS as u16,
+        window: 60_000,
+        ..Segment::EMPTY
+    });
+    assert_eq!(s.end.bytes_delivered(), 1000);
+    assert_eq!(s.out.events, []);
+    assert_eq!(s.end.in_flight(), 0);
+}
+
+#[test]
+fn a_lost_fin_is_sent_again_and_a_repeated_one_acknowledged() {
+    let mut s = Script::connected(&spec());
+    let fin = Segment {
+        seq: PEER + 1,
+        ack: ISS.wrapping_add(1),
+        flags: Flags::FIN | Flags::ACK,
+        window: 60_000,
+        ecn: Ecn::NotEct,
+        ..Segment::EMPTY
+    };
+    s.arrives(fin);
+    assert_eq!(s.out.events, [Event::PeerClosed]);
+    s.close();
+    s.forget();
+    s.wait(1000); // nobody answers the FIN
+    assert!(s.segments()[0].flags.has(Flags::FIN));
+    assert_eq!((s.end.timeouts(), s.end.retransmissions()), (1, 1));
+    s.arrives(Segment { ack: ISS.wrapping_add(2), ..fin });
+    assert_eq!(s.out.events, [Event::Closed]);
+    assert_eq!(s.end.deadline(), Time::MAX);
+    s.forget();
+    s.arrives(Segment { ack: ISS.wrapping_add(2), ..fin });
+    assert_eq!(s.segments()[0].ack, PEER + 2);
+}
+
+#[test]
+fn a_retransmitted_last_segment_keeps_its_fin() {
+    let mut s = Script::connected(&spec());
+    s.write(1000);
+    s.close();
+    s.forget();
+    s.wait(1000);
+    let again = s.segments();
+    assert_eq!(again.len(), 1);
+    assert_eq!((again[0].len, again[0].flags), (1000, Flags::FIN | Flags::ACK));
+}

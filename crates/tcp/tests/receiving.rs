@@ -1,0 +1,167 @@
+//! The receiver: when it acknowledges, and what its SACK blocks say.
+
+mod common;
+
+use common::ms;
+use common::script::{MSS, Script, spec};
+use sojourn_tcp::{Ecn, Flags, Spec};
+
+/// RFC 5681 section 4.2.
+#[test]
+fn every_second_full_segment_is_acknowledged_at_once() {
+    let mut s = Script::connected(&spec());
+    s.data(0);
+    assert_eq!(s.acks(), []);
+    s.data(1);
+    assert_eq!(s.acks(), [(2, vec![])]);
+    s.data(2);
+    assert_eq!(s.acks(), []);
+}
+
+#[test]
+fn a_single_segment_is_acknowledged_after_the_delay() {
+    let mut s = Script::connected(&spec());
+    let arrived = s.now;
+    s.data(0);
+    assert_eq!(s.end.deadline(), arrived + ms(100));
+    s.wait(99);
+    assert_eq!(s.acks(), []);
+    s.wait(1);
+    assert_eq!(s.acks(), [(1, vec![])]);
+    s.wait(1000);
+    assert_eq!(s.acks(), []);
+}
+
+#[test]
+fn small_segments_wait_until_they_make_more_than_a_full_one() {
+    let mut s = Script::connected(&spec());
+    s.data_with(0, 500, Flags::NONE, Ecn::NotEct);
+    assert_eq!(s.acks(), []);
+    s.arrives(sojourn_tcp::Segment {
+        seq: common::script::from_peer(0) + 500,
+        ack: common::script::place(0),
+        flags: Flags::ACK,
+        len: 600,
+        window: 60_000,
+        ..sojourn_tcp::Segment::EMPTY
+    });
+    assert_eq!(s.acks().len(), 1);
+}
+
+#[test]
+fn without_delay_every_segment_is_acknowledged() {
+    let mut s = Script::connected(&Spec { delayed_ack: Some(false), ..spec() });
+    s.data(0);
+    s.data(1);
+    assert_eq!(s.acks(), [(1, vec![]), (2, vec![])]);
+}
+
+#[test]
+fn data_that_are_sent_carry_the_acknowledgement() {
+    let mut s = Script::connected(&spec());
+    s.data(0);
+    s.write(1000);
+    let sent = s.segments();
+    assert_eq!((sent.len(), sent[0].len), (1, 1000));
+    assert_eq!(sent[0].ack, common::script::from_peer(1));
+    s.wait(200);
+    assert_eq!(s.segments(), []);
+}
+
+/// RFC 5681 section 4.2: at once when out of order, and when a hole is filled. RFC 2018 section 4:
+/// the block that holds the latest segment comes first.
+#[test]
+fn holes_are_reported_at_once_with_the_latest_block_first() {
+    let mut s = Script::connected(&spec());
+    s.data(1);
+    s.data(3);
+    s.data(5);
+    s.data(7);
+    s.data(9);
+    s.data(4);
+    assert_eq!(
+        s.acks(),
+        [
+            (0, vec![(1, 2)]),
+            (0, vec![(3, 4), (1, 2)]),
+            (0, vec![(5, 6), (3, 4), (1, 2)]),
+            (0, vec![(7, 8), (5, 6), (3, 4), (1, 2)]),
+            (0, vec![(9, 10), (7, 8), (5, 6), (3, 4)]),
+            (0, vec![(3, 6), (9, 10), (7, 8)]),
+        ]
+    );
+    s.data(0);
+    assert_eq!(s.acks(), [(2, vec![(3, 6), (9, 10), (7, 8)])]);
+    s.data(2);
+    assert_eq!(s.acks(), [(6, vec![(9, 10), (7, 8)])]);
+    assert_eq!(s.end.bytes_delivered(), u64::from(6 * MSS));
+}
+
+#[test]
+fn three_blocks_at_most_with_timestamps_and_none_without_sack() {
+    let mut s = Script::connected(&Spec { timestamps: Some(true), mss: Some(MSS + 12), ..spec() });
+    for n in [1, 3, 5, 7] {
+        s.data(n);
+    }
+    let (last, blocks) = s.out.sent.pop().unwrap();
+    assert_eq!((blocks.len(), last.options, last.ip_bytes()), (3, 40, 80));
+    let mut s = Script::connected(&Spec { sack: Some(false), ..spec() });
+    s.data(1);
+    assert_eq!(s.acks(), [(0, vec![])]);
+}
+
+#[test]
+fn what_comes_twice_is_acknowledged_at_once_and_not_delivered_again() {
+    let mut s = Script::connected(&spec());
+    s.data(0);
+    s.data(1);
+    s.forget();
+    s.data(0);
+    assert_eq!(s.acks(), [(2, vec![])]);
+    assert_eq!(s.end.bytes_delivered(), 2000);
+}
+
+#[test]
+fn data_beyond_the_window_are_refused() {
+    let mut s = Script::connected(&spec());
+    s.data(60);
+    assert_eq!(s.acks(), [(0, vec![])]);
+}
+
+/// RFC 7323 section 4.3: an acknowledgement that waited echoes the earliest segment's time.
+#[test]
+fn a_delayed_acknowledgement_echoes_the_first_segment() {
+    let mut s = Script::connected(&Spec { timestamps: Some(true), mss: Some(MSS + 12), ..spec() });
+    for n in 0..2 {
+        s.arrives(sojourn_tcp::Segment {
+            seq: common::script::from_peer(n),
+            ack: common::script::place(0),
+            tsval: 500 + n,
+            flags: Flags::ACK,
+            len: MSS as u16,
+            window: 60_000,
+            ..sojourn_tcp::Segment::EMPTY
+        });
+    }
+    assert_eq!(s.segments()[0].tsecr, 500);
+}
+
+/// RFC 3168 section 6.1.3.
+#[test]
+fn a_mark_is_echoed_until_the_sender_has_reduced() {
+    let mut s = Script::connected(&Spec { ecn: Some(true), ..spec() });
+    let echoes = |s: &mut Script| -> Vec<bool> {
+        s.segments().iter().map(|a| a.flags.has(Flags::ECE)).collect()
+    };
+    s.data_with(0, MSS, Flags::NONE, Ecn::Ce);
+    s.data_with(1, MSS, Flags::NONE, Ecn::Ect0);
+    s.data_with(2, MSS, Flags::NONE, Ecn::Ect0);
+    s.data_with(3, MSS, Flags::NONE, Ecn::Ect0);
+    assert_eq!(echoes(&mut s), [true, true]);
+    s.data_with(4, MSS, Flags::CWR, Ecn::Ect0);
+    s.data_with(5, MSS, Flags::NONE, Ecn::Ect0);
+    assert_eq!(echoes(&mut s), [false]);
+    s.data_with(6, MSS, Flags::CWR, Ecn::Ce); // both: a new mark
+    s.data_with(7, MSS, Flags::NONE, Ecn::Ect0);
+    assert_eq!(echoes(&mut s), [true]);
+}

@@ -1,0 +1,35 @@
+//! TCP settings as a scenario writes them.
+#![cfg(feature = "schema")]
+
+use sojourn_base::Time;
+use sojourn_tcp::{Algorithm, Profile, Spec};
+
+#[test]
+fn settings_are_read_and_written_back() {
+    let text = "profile = \"modern\"\ncongestion = \"reno\"\nreceive_window = \"16KiB\"\n\
+                min_rto = \"30ms\"\nsack = false\n";
+    let spec: Spec = toml::from_str(text).unwrap();
+    assert_eq!((spec.profile, spec.congestion), (Some(Profile::Modern), Some(Algorithm::Reno)));
+    assert_eq!(spec.min_rto, Some(Time::from_millis(30)));
+    let p = Spec::resolve(&[&spec]).unwrap();
+    assert_eq!((p.receive_window, p.sack, p.timestamps), (16384, false, true));
+    let again: Spec = toml::from_str(&toml::to_string(&spec).unwrap()).unwrap();
+    assert_eq!(again, spec);
+}
+
+#[test]
+fn an_unknown_setting_is_an_error() {
+    let error = toml::from_str::<Spec>("delayed_acks = true").unwrap_err();
+    assert!(error.message().contains("delayed_acks"), "{error}");
+    assert!(toml::from_str::<Spec>("congestion = \"bbr\"").is_err());
+}
+
+#[test]
+fn every_setting_is_described_in_the_schema() {
+    let schema = serde_json::to_value(schemars::schema_for!(Spec)).unwrap();
+    let properties = schema["properties"].as_object().unwrap();
+    assert!(properties.len() >= 17);
+    for (name, property) in properties {
+        assert!(property["description"].is_string(), "{name} has no description");
+    }
+}
