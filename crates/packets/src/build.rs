@@ -25,6 +25,8 @@ pub mod probe {
     pub const WINDOW: u32 = 0;
     /// All queues are sampled.
     pub const QUEUES: u32 = 1;
+    /// A group stops: this and the group's number.
+    pub const STOP: u32 = 2;
 }
 
 /// Connections that are made room for beforehand, at most.
@@ -59,7 +61,8 @@ pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
         apps: Apps::default(),
         probes,
         fused: !network.unfused,
-        boundary: network.warmup.0,
+        boundary: 0,
+        boundaries: Vec::new(),
         horizon: network.duration.0,
         measuring: false,
         events: 0,
@@ -160,6 +163,7 @@ fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Ste
         stamp: !group.tcp.timestamps,
         tcp: group.tcp.clone(),
         stats: Stats::default(),
+        stopped: false,
         seed: network.seed,
     }
 }
@@ -287,5 +291,15 @@ fn probe(network: &Network, sim: &mut Sim, place: &[Option<u32>]) {
             probes.tap(at, tap);
         }
     }
+    sim.boundaries.push(network.warmup.0);
     sim.net.schedule(network.warmup.0, tag(kind::PROBE, probe::WINDOW), probe::WINDOW);
+    for (at, group) in network.groups.iter().enumerate() {
+        if let Some(Time(stop)) = group.stop {
+            let what = probe::STOP + at as u32;
+            sim.boundaries.push(stop);
+            sim.net.schedule(stop, tag(kind::PROBE, what), what);
+        }
+    }
+    sim.boundaries.retain(|&at| at < network.duration.0);
+    sim.boundary = sim.boundaries.iter().copied().min().unwrap_or(network.duration.0);
 }

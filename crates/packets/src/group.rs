@@ -84,6 +84,8 @@ pub struct Group {
     /// Whether segments are stamped with their time of sending because they carry no timestamps.
     pub stamp: bool,
     pub stats: Stats,
+    /// Whether its time is over: nothing new is sent or begun.
+    pub stopped: bool,
     pub seed: u64,
 }
 

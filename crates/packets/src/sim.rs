@@ -32,6 +32,8 @@ pub struct Sim {
     /// The next instant at which something is measured that an endpoint running ahead would
     /// disturb, ns.
     pub boundary: u64,
+    /// All such instants to come, ns.
+    pub boundaries: Vec<u64>,
     /// The end of the run, ns.
     pub horizon: u64,
     /// Whether the measured window has begun.
@@ -292,9 +294,14 @@ impl Sim {
 
     /// A probe's time has come.
     fn probe(&mut self, now: u64, what: u32) {
+        if what != probe::QUEUES {
+            self.boundaries.retain(|&at| at > now);
+            self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.horizon);
+        }
         if what == probe::WINDOW {
-            self.boundary = self.horizon;
             self.start_window(now);
+        } else if what >= probe::STOP {
+            self.stop_group(now, (what - probe::STOP) as usize);
         } else if let Some(interval) = self.probes.interval {
             self.probes.sample(now, &mut self.net.links);
             self.net.schedule(now + interval, tag(kind::PROBE, probe::QUEUES), probe::QUEUES);

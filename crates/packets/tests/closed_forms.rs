@@ -138,3 +138,44 @@ fn sixty_flows_under_pi_are_held_at_qref_with_the_loss_of_the_square_root_law() 
     let product = window * window * some(link.loss);
     assert!((1.2..2.6).contains(&product), "W² p = {product}");
 }
+
+#[test]
+fn pi_brings_the_queue_back_after_flows_leave_and_return() {
+    let at_qref = |warmup: u32, until: u32| {
+        let summary = simulate(&format!(
+            r#"
+            duration = "{until}s"
+            warmup = "{warmup}s"
+            tcp = {{ delayed_ack = false, mss = 460, receive_window = "1MB" }}
+            [bottleneck]
+            rate = "15mbit"
+            mean_packet = 500
+            qdisc = {{ kind = "pi", qref = 200, limit = 800 }}
+            [[traffic]]
+            kind = "bulk"
+            name = "stay"
+            flows = 40
+            rtt = "160ms..240ms"
+            start = "0s..10s"
+            [[traffic]]
+            kind = "bulk"
+            name = "leave"
+            flows = 20
+            rtt = "160ms..240ms"
+            start = "0s..10s"
+            stop = "100s"
+            [[traffic]]
+            kind = "bulk"
+            name = "return"
+            flows = 20
+            rtt = "160ms..240ms"
+            start = "140s"
+            "#
+        ));
+        some(summary.links[0].queue_packets.mean)
+    };
+    for (change, until) in [(100, 140), (140, 200)] {
+        let mean = at_qref(change + 30, until);
+        assert!((mean - 200.0).abs() < 20.0, "{mean} packets from {change} + 30 s to {until} s");
+    }
+}

@@ -74,8 +74,9 @@ fn traffic() -> impl Strategy<Value = String> {
         )),
         Just("kind = \"ping\"\ninterval = \"100ms\"\n".to_string()),
     ];
-    (body, rtt, direction, tcp).prop_map(|(body, rtt, direction, tcp)| {
-        format!("[[traffic]]\n{body}{rtt}direction = \"{direction}\"\n{tcp}")
+    let stop = prop_oneof![3 => Just(""), 1 => Just("stop = \"9s\"\n")];
+    (body, rtt, direction, tcp, stop).prop_map(|(body, rtt, direction, tcp, stop)| {
+        format!("[[traffic]]\n{body}{rtt}direction = \"{direction}\"\n{tcp}{stop}")
     })
 }
 

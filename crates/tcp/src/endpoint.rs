@@ -205,6 +205,13 @@ impl Endpoint {
         self.push(params, now, out);
     }
 
+    /// Takes back what was written and not sent yet, and closes: what is under way is still
+    /// brought to its end.
+    pub fn cut(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        self.unsent = 0;
+        self.close(params, now, out);
+    }
+
     /// A segment has arrived, with its SACK blocks.
     #[inline]
     pub fn on_segment(

@@ -133,6 +133,9 @@ impl Sim {
     /// An event of a member.
     pub fn member(&mut self, now: u64, member: u32, aux: u32) {
         let group = Apps::group_of(&self.groups, member);
+        if self.groups[group].stopped {
+            return;
+        }
         let index = member - self.groups[group].first_member;
         match &self.apps.apps[group] {
             App::Flows(_) => self.start_flow(now, group, index),
@@ -140,6 +143,20 @@ impl Sim {
             App::Users(_) => self.wake_user(now, group, index, aux),
             App::Datagrams(_) => self.send_datagram(now, group, index),
             App::Probe(_) => self.send_probe(now, group, index),
+        }
+    }
+
+    /// A group's time is over: flows send what is under way and no more.
+    pub fn stop_group(&mut self, now: u64, group: usize) {
+        self.groups[group].stopped = true;
+        if matches!(self.apps.apps[group], App::Flows(_)) {
+            for place in self.conns.places() {
+                if self.conns[place].group as usize == group {
+                    self.with_endpoint(now, place << 1, |e, params, now, out| {
+                        e.cut(params, now, out);
+                    });
+                }
+            }
         }
     }
 

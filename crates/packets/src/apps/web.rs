@@ -88,6 +88,9 @@ impl Sim {
 
     /// Tells a user what happened and does what it wants.
     fn tell_user(&mut self, now: u64, group: usize, user: u32, input: Input) {
+        if self.groups[group].stopped {
+            return;
+        }
         let App::Users(app) = &mut self.apps.apps[group] else { unreachable!() };
         let mut commands = std::mem::take(&mut app.commands);
         app.browsers[user as usize].step(&app.model, &mut app.pages, Time(now), input, &mut |c| {
