@@ -39,12 +39,13 @@ $(UV):
 
 .venv/.extension: $(SOURCES) .venv/.packages
 	@echo "building the engines (a few minutes the first time)"
-	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv \
+	  > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
 	@touch $@
 
 demo: install ## Compare queue disciplines under web traffic, at reduced scale: about a minute
 	$(BIN)/sojourn compare scenarios/web.toml \
-	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24},{kind="pi",qref=24,ecn=true},{kind="rem",qref=24},{kind="rem",qref=24,ecn=true}' \
+	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24,queue_in_bytes=true},{kind="pi",qref=24,queue_in_bytes=true,ecn=true},{kind="rem",qref=24,queue_in_bytes=true},{kind="rem",qref=24,queue_in_bytes=true,ecn=true}' \
 	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
 
 test: lint ## Check the style, then run all tests: Rust, Python, and the report in a browser

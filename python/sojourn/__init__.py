@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from sojourn._engine import version
-    from sojourn.calibrate import Calibration, calibrate
-    from sojourn.compare import Comparison, compare
+    from sojourn.calibration import Calibration, calibrate
     from sojourn.engines.packets import run
     from sojourn.errors import Error, ScenarioError
     from sojourn.results import RunResult, open_runs
     from sojourn.scenario import Scenario, schema
+    from sojourn.sweep.compare import Comparison, compare
 
 __all__ = [
     "Calibration",
@@ -50,14 +50,14 @@ __all__ = [
 ]
 
 _HOME = {
-    "Calibration": "sojourn.calibrate",
-    "Comparison": "sojourn.compare",
+    "Calibration": "sojourn.calibration",
+    "Comparison": "sojourn.sweep.compare",
     "Error": "sojourn.errors",
     "RunResult": "sojourn.results",
     "Scenario": "sojourn.scenario",
     "ScenarioError": "sojourn.errors",
-    "calibrate": "sojourn.calibrate",
-    "compare": "sojourn.compare",
+    "calibrate": "sojourn.calibration",
+    "compare": "sojourn.sweep.compare",
     "open_runs": "sojourn.results",
     "run": "sojourn.engines.packets",
     "schema": "sojourn.scenario",
@@ -73,7 +73,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
-    # Also in place of a submodule of the same name, which the import has just put here.
     globals()[name] = value
     return value
 

@@ -23,8 +23,8 @@ class Tcp(TypedDict, total=False):
     """The MSS option in bytes: 88 to 65495 (default 1460). With timestamps a segment
     carries 12 bytes less."""
     receive_window: Size
-    """Receive window: at least two segments, at most about 1 GiB (classic "16KiB", modern
-    "4MiB"). Above 65535 bytes the window scale option is used."""
+    """Receive window: at least two segments, at most 1073725440 bytes (classic "16KiB",
+    modern "4MiB"). Above 65535 bytes the window scale option is used."""
     initial_window: int
     """Initial congestion window in segments: 1 to 1000 (classic 2, modern 10)."""
     max_window: int
@@ -74,12 +74,13 @@ Size: TypeAlias = "str"
 
 
 class Bottleneck(TypedDict, total=False):
-    """One direction of a link: what it does to packets."""
+    """A dumbbell: the nodes `left` and `right`, the links `bottleneck` from left to right
+    and `reverse` from right to left."""
 
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
-    rate: Rate
+    rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
     delay: Time
@@ -273,13 +274,14 @@ Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
 
 
 class ParkingLot(TypedDict, total=False):
-    """One direction of a link: what it does to packets."""
+    """A parking lot: the nodes `n0`, `n1`, …, the links `hop1` from n0 to n1, `hop2` from
+    n1 to n2, …, and `back1` from n1 to n0, …."""
 
     hops: Required[int]
     """How many links there are in a row."""
     reverse: Reverse
     """Each hop back, as in `[bottleneck]`."""
-    rate: Rate
+    rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
     delay: Time
@@ -311,7 +313,7 @@ NamedLink = TypedDict(
     },
     total=False,
 )
-"""One direction of a link: what it does to packets."""
+"""One direction of one link in a graph of any shape. The nodes are those that links name."""
 
 
 class Access(TypedDict, total=False):

@@ -65,12 +65,12 @@ def _goodput(summary: Summary) -> float | None:
 MEASURES = (
     Measure("loss", "loss", "%", 100, 2, _link("loss")),
     Measure("mark_fraction", "marked", "%", 100, 2, _link("mark_fraction")),
-    Measure("utilisation", "utilisation", "%", 100, 1, _link("utilisation")),
-    Measure("throughput_bps", "throughput", "Mb/s", 1e-6, 1, _link("throughput_bps")),
+    Measure("utilisation", "util.", "%", 100, 1, _link("utilisation")),
+    Measure("throughput_bps", "", "Mb/s", 1e-6, 1, _link("throughput_bps")),
     Measure("queue_mean_packets", "queue mean", "packets", 1, 1, _link("queue_packets", "mean")),
-    Measure("queue_p99_packets", "queue p99", "packets", 1, 0, _link("queue_packets", "p99")),
+    Measure("queue_p99_packets", "p99", "packets", 1, 0, _link("queue_packets", "p99")),
     Measure("exchanges", "exchanges", "", 1, 0, _group("finished")),
-    Measure("response_p50_s", "response p50", "ms", 1e3, 0, _group("response_time_s", "p50")),
+    Measure("response_p50_s", "p50", "ms", 1e3, 0, _group("response_time_s", "p50")),
     Measure("response_p90_s", "p90", "ms", 1e3, 0, _group("response_time_s", "p90")),
     Measure("response_p99_s", "p99", "ms", 1e3, 0, _group("response_time_s", "p99")),
 )

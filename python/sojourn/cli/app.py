@@ -113,7 +113,7 @@ def run_command(
             {f"probes.{name}": True for name in ("queues", "exchanges", "flows")}
         )
     if scenario.needs_users:
-        from sojourn.calibrate import with_users
+        from sojourn.calibration import with_users
 
         scenario = with_users(scenario, notice=progress.notice)
     line = progress.RunLine(scenario.facts.duration_s)
@@ -169,7 +169,7 @@ def compare_command(
     scenario = _scenario(file, set_, seed)
     line = progress.ComparisonLine()
     folder = out or Path("runs") / file.stem
-    from sojourn.compare import Interrupted
+    from sojourn.sweep.compare import Interrupted
 
     code = 0
     try:

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sojourn.compare import Progress
+    from sojourn.sweep.compare import Progress
 
 _CLEAR = "\r\x1b[K"
 

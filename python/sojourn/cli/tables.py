@@ -6,12 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sojourn.measures import MEASURES, Measure
+from sojourn.measures import BY_NAME, MEASURES, Measure
 
 if TYPE_CHECKING:
-    from sojourn.calibrate import Calibration
-    from sojourn.compare import Comparison
+    from sojourn.calibration import Calibration
     from sojourn.results.run import RunResult
+    from sojourn.sweep.compare import Comparison
 
 NOTHING = "–"
 
@@ -106,13 +106,15 @@ def print_comparison(comparison: Comparison) -> None:
     rows = comparison.rows()
     shown = [m for m in MEASURES if any(row[m.name] is not None for row in rows)]
     loads = any(row["realised_load"] is not None for row in rows)
-    headings = ["", *(["realised load"] if loads else []), *map(_heading, shown)]
+    headings = ["", *(["load"] if loads else []), *map(_heading, shown)]
     body = []
     for row in rows:
         load = [number(row["realised_load"], 1, 3)] if loads else []
         body.append([row["label"], *load, *(number(row[m.name], m.scale, m.digits) for m in shown)])
     seeds = max(row["seeds"] for row in rows)
-    show(headings, body, f"mean of {seeds} seeds" if seeds > 1 else "one seed")
+    means = f"means over {seeds} seeds" if seeds > 1 else "one seed"
+    offered = "; load: offered on the uncongested link, as a fraction" if loads else ""
+    show(headings, body, means + offered)
     _print_differences(comparison)
 
 
@@ -122,27 +124,30 @@ _COMPARED = ("response_p50_s", "response_p90_s", "loss")
 def _print_differences(comparison: Comparison) -> None:
     if len({run.seed for run in comparison.runs}) < 2 or not _varied(comparison):
         return
-    for measure in MEASURES:
-        rows = comparison.differences(measure.name) if measure.name in _COMPARED else []
-        if not rows:
-            continue
-        digits = max(1, measure.digits)
-        print()
-        show(
-            ["", "difference", "95 % from", "to", "p (Holm)"],
-            [
-                [
-                    row["label"],
-                    *(number(row[k], measure.scale, digits, sign=True) for k in _INTERVAL),
-                    number(row.get("p_holm"), 1, 3),
-                ]
-                for row in rows
-            ],
-            f"{_heading(measure)} against {rows[0]['baseline'].split(',')[0]}, seed by seed",
-        )
+    found = {name: comparison.differences(name) for name in _COMPARED}
+    compared = {name: rows for name, rows in found.items() if rows}
+    if not compared:
+        return
+    headings = [""]
+    cells: dict[str, list[str]] = {}
+    for name, rows in compared.items():
+        headings += [_heading(BY_NAME[name]), "95 % interval", "p"]
+        for row in rows:
+            cells.setdefault(row["label"], [row["label"]]).extend(_difference(row, BY_NAME[name]))
+    baseline = next(iter(compared.values()))[0]["baseline"].split(",")[0]
+    complete = [line for line in cells.values() if len(line) == len(headings)]
+    print()
+    show(headings, complete, f"against {baseline}, seed by seed; p after Holm")
 
 
-_INTERVAL = ("mean", "low", "high")
+def _difference(row: Mapping[str, Any], measure: Measure) -> list[str]:
+    mean, low, high = (
+        number(row[name], measure.scale, max(1, measure.digits), sign=True)
+        for name in ("mean", "low", "high")
+    )
+    p = row.get("p_holm")
+    interval = f"{low} to {high}" if row["low"] is not None else NOTHING
+    return [mean, interval, "<0.001" if p is not None and p < 0.001 else number(p, 1, 3)]
 
 
 def _varied(comparison: Comparison) -> bool:

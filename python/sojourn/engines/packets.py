@@ -65,7 +65,7 @@ def run(
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with the result so far.
     """
     if scenario.needs_users:
-        from sojourn.calibrate import with_users
+        from sojourn.calibration import with_users
 
         scenario = with_users(scenario, stop=stop)
     if out is None:

@@ -21,7 +21,8 @@ class PairedDifference:
     """Lower end of the 95 % interval; none for a single pair."""
     high: float | None
     p: float | None
-    """Two-sided probability of so large a mean difference if there were none."""
+    """Two-sided probability of so large a mean difference if there were none; none for a single
+    pair, and if all differences are equal and not 0."""
 
 
 def paired_difference(
@@ -38,7 +39,8 @@ def paired_difference(
     variance = math.fsum((d - mean) ** 2 for d in differences) / (n - 1)
     error = math.sqrt(variance / n)
     if error == 0:
-        return PairedDifference(n, mean, mean, mean, 1.0 if mean == 0 else 0.0)
+        # Equal differences come of rounding, as quantiles are those of a histogram: no test.
+        return PairedDifference(n, mean, mean, mean, 1.0 if mean == 0 else None)
     # scipy.special alone: scipy.stats takes ten times as long to import.
     from scipy.special import stdtr, stdtrit
 

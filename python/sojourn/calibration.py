@@ -222,7 +222,7 @@ def _guess(measure: Callable[..., float], rate_bps: float, stop: threading.Event
 def _points(
     measure: Callable[..., float], counts: list[int], stop: threading.Event | None
 ) -> list[tuple[int, float]]:
-    from sojourn.pool import run_all
+    from sojourn.sweep.pool import run_all
 
     def job(number: int, users: int, own: threading.Event) -> float:
         # Whoever waits for this thread tells it to give up; a caller that is itself in a thread

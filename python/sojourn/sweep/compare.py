@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.calibrate import realised_load, uncongested, with_users
+from sojourn.calibration import realised_load, uncongested, with_users
 from sojourn.engines import packets
 from sojourn.errors import Error
 from sojourn.measures import BY_NAME, measures
-from sojourn.pool import run_all
 from sojourn.results.store import COMPARISON, Store, key, make_folder, open_run, write_json
+from sojourn.sweep.pool import run_all
 
 if TYPE_CHECKING:
     import polars as pl

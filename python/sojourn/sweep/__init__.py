@@ -1,0 +1,1 @@
+"""Many scenarios, on the cores of this machine."""

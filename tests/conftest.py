@@ -1,0 +1,111 @@
+"""What the tests of the Python package share: small scenarios and the command itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn import Scenario
+
+COMMAND = Path(sys.executable).with_name("sojourn")
+
+SMALL = """
+name = "small"
+duration = "4s"
+warmup = "1s"
+
+[tcp]
+ecn = true
+receive_window = "64kB"
+
+[bottleneck]
+rate = "10mbit"
+delay = "5ms"
+qdisc = { kind = "droptail", limit = 60 }
+
+[[traffic]]
+kind = "bulk"
+flows = 5
+rtt = "20ms..60ms"
+"""
+
+WEB = """
+name = "small web"
+duration = "20s"
+warmup = "5s"
+load = 0.9
+
+[tcp]
+ecn = true
+
+[bottleneck]
+rate = "10mbit"
+frame_overhead = 38
+min_frame = 84
+qdisc = { kind = "droptail", limit = 60 }
+
+[[traffic]]
+kind = "web"
+rtt = "10ms..100ms"
+"""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Calibrations of the tests stay in the tests."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["SOJOURN_CACHE"] = str(folder)
+    return folder
+
+
+@pytest.fixture
+def small() -> Scenario:
+    return Scenario(SMALL)
+
+
+@pytest.fixture
+def web() -> Scenario:
+    return Scenario(WEB)
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    return file
+
+
+@pytest.fixture
+def web_file(tmp_path: Path) -> Path:
+    file = tmp_path / "web.toml"
+    file.write_text(WEB)
+    return file
+
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def sojourn(tmp_path: Path) -> Command:
+    """Runs the command in a folder of its own."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        words = [str(COMMAND), *map(str, arguments)]
+        return subprocess.run(
+            words, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path
+        )
+
+    return run
+
+
+def untimed(summary: dict[str, Any]) -> str:
+    """A summary as text without what the clock on the wall says."""
+    clocks = ("wall_s", "engine_seconds")
+    return json.dumps({k: v for k, v in summary.items() if k not in clocks}, sort_keys=True)

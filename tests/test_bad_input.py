@@ -1,0 +1,200 @@
+"""Whatever is wrong with the input gives one line on stderr and a code, never a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import SMALL, Command
+from sojourn import Error, Scenario, ScenarioError, open_runs, run
+
+
+def edited(old: str, new: str) -> str:
+    assert old in SMALL
+    return SMALL.replace(old, new)
+
+
+BAD_SCENARIOS = {
+    "unknown field": (edited("warmup", "warmpu"), r":4:1: warmpu: .*warmup"),
+    "unknown table": (edited("[bottleneck]", "[botleneck]"), "botleneck.*bottleneck"),
+    "wrong unit": (edited('"10mbit"', '"10ms"'), r"bottleneck\.rate.*10ms"),
+    "no unit": (edited('"5ms"', "5"), r"bottleneck\.delay"),
+    "negative rate": (edited('"10mbit"', '"-10mbit"'), r"bottleneck\.rate.*-10mbit"),
+    "warm-up after the end": (edited('"1s"', '"9s"'), "warmup.*9s.*4s"),
+    "min_th not below max_th": (
+        edited('{ kind = "droptail", limit = 60 }', '{ kind = "red", min_th = 30, max_th = 20 }'),
+        r"bottleneck\.qdisc\.m(in|ax)_th.*20",
+    ),
+    "unknown discipline": (edited('"droptail"', '"dropfront"'), "dropfront.*droptail"),
+    "field of another discipline": (edited("limit = 60", "qref = 60"), "qref"),
+    "path that does not exist": (
+        edited("flows = 5", 'flows = 5\nfrom = "left"\nto = "middle"'),
+        r"traffic\[0\]\.to.*middle",
+    ),
+    "path over a missing link": (
+        edited("flows = 5", 'flows = 5\npath = ["left", "up", "right"]'),
+        r"traffic\[0\]\.path.*up",
+    ),
+    "not TOML": (edited("[tcp]", "[tcp"), "not TOML"),
+    "no traffic": (SMALL.split("[[traffic]]")[0], "traffic"),
+    "replay of a missing file": (
+        edited('kind = "bulk"\nflows = 5', 'kind = "replay"\nfile = "nothing.csv"'),
+        r"nothing\.csv",
+    ),
+}
+
+
+def one_line(text: str) -> str:
+    lines = text.splitlines()
+    assert len(lines) == 1, text
+    assert lines[0].startswith("sojourn: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_SCENARIOS.values(), ids=BAD_SCENARIOS)
+def test_a_wrong_scenario_is_one_line(
+    sojourn: Command, tmp_path: Path, text: str, message: str
+) -> None:
+    file = tmp_path / "wrong.toml"
+    file.write_text(text)
+    done = sojourn("run", file)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    line = one_line(done.stderr)
+    assert str(file) in line
+    with pytest.raises(ScenarioError, match=message):
+        raise ScenarioError(line)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run"],
+        ["run", "nothing.toml"],
+        ["run", "."],
+        ["run", "small.toml", "--no-such-option"],
+        ["run", "small.toml", "--set", "bottleneck.rate"],
+        ["run", "small.toml", "--set", "bottleneck.colour=red"],
+        ["run", "small.toml", "--set", "bottleneck.rate=fast"],
+        ["run", "small.toml", "--seed", "first"],
+        ["run", "small.toml", "--seed", "-1"],
+        ["run", "small.toml", "--records"],
+        ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,{kind="],
+        ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,,red"],
+        ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,pie"],
+        ["compare", "small.toml", "--repeat", "0"],
+        ["calibrate", "small.toml"],
+        ["calibrate", "web.toml", "--loads", "high"],
+        ["explain", "nonsense"],
+        ["nonsense"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_arguments_are_one_line_and_code_2(
+    sojourn: Command, small_file: Path, web_file: Path, arguments: list[str]
+) -> None:
+    done = sojourn(*arguments)
+    assert done.returncode == 2, done.stderr
+    one_line(done.stderr)
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["run", "compare"])
+@pytest.mark.parametrize("out", ["small.toml", "small.toml/run", "/proc/sojourn/run"])
+def test_an_unwritable_folder_is_one_line(
+    sojourn: Command, small_file: Path, command: str, out: str
+) -> None:
+    done = sojourn(command, small_file, "--out", out)
+    assert done.returncode == 1
+    assert "cannot write to" in one_line(done.stderr)
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(
+    sojourn: Command, small_file: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "chapter1.txt").write_text("years of work")
+    done = sojourn("run", small_file, "--out", folder)
+    assert done.returncode == 1
+    assert "holds something that is not a run" in one_line(done.stderr)
+    assert (folder / "chapter1.txt").read_text() == "years of work"
+
+
+@pytest.fixture
+def kept(small: Scenario, tmp_path: Path) -> Path:
+    run(small.with_({"duration": "2s", "probes.queues": True}), tmp_path / "kept")
+    return tmp_path / "kept"
+
+
+def damage_summary(folder: Path) -> None:
+    text = (folder / "summary.json").read_text()
+    (folder / "summary.json").write_text(text[: len(text) // 2])
+
+
+def empty_summary(folder: Path) -> None:
+    (folder / "summary.json").write_text("")
+
+
+def forget_links(folder: Path) -> None:
+    summary = json.loads((folder / "summary.json").read_text())
+    (folder / "summary.json").write_text(json.dumps(summary | {"links": []}))
+
+
+def remove_summary(folder: Path) -> None:
+    (folder / "summary.json").unlink()
+
+
+def remove_scenario(folder: Path) -> None:
+    (folder / "scenario.toml").unlink()
+
+
+def damage_table(folder: Path) -> None:
+    (folder / "queues.parquet").write_bytes(b"PAR1 and nothing else")
+
+
+def empty(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_summary,
+        empty_summary,
+        forget_links,
+        remove_summary,
+        remove_scenario,
+        damage_table,
+        empty,
+    ],
+)
+def test_a_report_on_a_damaged_run_is_one_line(sojourn: Command, kept: Path, damage) -> None:
+    damage(kept)
+    done = sojourn("report", kept, "-o", kept.parent / "report.html")
+    assert done.returncode == 1
+    assert str(kept) in one_line(done.stderr)
+    assert not (kept.parent / "report.html").exists()
+
+
+def test_a_report_on_nothing_is_one_line(sojourn: Command) -> None:
+    done = sojourn("report", "nowhere")
+    assert done.returncode == 1
+    assert "nowhere" in one_line(done.stderr)
+
+
+def test_a_damaged_comparison_is_an_error(tmp_path: Path) -> None:
+    for text in ("{}", "[]", "{", '{"runs": [{}]}', '{"runs": [{"folder": "x"}]}'):
+        (tmp_path / "comparison.json").write_text(text)
+        with pytest.raises(Error, match=r"comparison\.json: damaged"):
+            open_runs([tmp_path])
+
+
+def test_errors_in_python_are_value_errors_of_one_line() -> None:
+    with pytest.raises(ValueError, match=r"^scenario:4:1: warmpu: ") as caught:
+        Scenario(SMALL.replace("warmup", "warmpu"))
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, ScenarioError)

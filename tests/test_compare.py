@@ -1,0 +1,138 @@
+"""Comparisons: pairs by seed, any number of workers, stopped and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, Command, untimed
+from sojourn import Comparison, Error, Scenario, compare, open_runs
+from sojourn.sweep.compare import open_comparison
+
+VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
+
+
+def summaries(comparison: Comparison) -> list[str]:
+    return [untimed(run.summary) for run in comparison.runs]
+
+
+def test_results_do_not_depend_on_the_number_of_workers(small: Scenario) -> None:
+    one, many = (compare(small, VARY, repeat=3, workers=n) for n in (1, 4))
+    assert summaries(one) == summaries(many)
+    assert [(run.label, run.seed) for run in many.runs] == [
+        ("droptail", 1),
+        ("droptail", 2),
+        ("droptail", 3),
+        ("pi qref=10 ecn", 1),
+        ("pi qref=10 ecn", 2),
+        ("pi qref=10 ecn", 3),
+    ]
+    assert len(set(summaries(one))) == 6
+
+
+def test_differences_are_paired_by_seed(small: Scenario) -> None:
+    comparison = compare(small, VARY, repeat=3)
+    (row,) = comparison.differences("queue_mean_packets")
+    assert (row["label"], row["baseline"], row["pairs"]) == ("pi qref=10 ecn", "droptail", 3)
+    means = [run.bottleneck["queue_packets"]["mean"] for run in comparison.runs]
+    pairs = [pi - tail for tail, pi in zip(means[:3], means[3:], strict=True)]
+    assert row["mean"] == pytest.approx(sum(pairs) / 3)
+    assert row["low"] < row["mean"] < row["high"] < 0
+    assert comparison.table().height == 2
+    with pytest.raises(Error, match="no measure"):
+        comparison.differences("beauty")
+
+
+def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) -> None:
+    whole = compare(small, VARY, repeat=2, out=tmp_path)
+    folders = [run.folder for run in whole.runs if run.folder]
+    # One run is missing, another one is damaged.
+    for file in folders[1].iterdir():
+        file.unlink()
+    folders[1].rmdir()
+    (folders[2] / "summary.json").write_text("{")
+    before = {
+        folder: (folder / "run.json").stat().st_mtime_ns for folder in folders if folder.exists()
+    }
+    again = compare(small, VARY, repeat=3, out=tmp_path)
+    kept = [
+        folder for folder, at in before.items() if (folder / "run.json").stat().st_mtime_ns == at
+    ]
+    assert kept == [folders[0], folders[3]]
+    assert len(again.runs) == 6
+    expected = compare(small, VARY, repeat=3)
+    assert summaries(again) == summaries(expected)
+
+
+def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
+    vary = ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s"]
+    words = [COMMAND, "compare", small_file, *vary, "--repeat", "1", "--workers", "1"]
+    words += ["--out", tmp_path / "runs", "--json"]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while len(list((tmp_path / "runs").glob("*/summary.json"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    os.kill(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 1.0
+    assert child.returncode == 130, err
+    assert "Traceback" not in err
+    assert [run["label"] for run in json.loads(out)["runs"]] == ["duration 1s", "duration 2s"]
+    assert [run.label for run in open_runs([tmp_path / "runs"])] == ["duration 1s", "duration 2s"]
+    assert not list((tmp_path / "runs").glob(".*"))
+
+
+def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) -> None:
+    vary = {**VARY, "load": [0.5, 0.9]}
+    comparison = compare(web, vary, repeat=2, out=tmp_path)
+    assert [(run.label, run.seed) for run in comparison.uncongested] == [
+        ("uncongested, load 0.5", 1),
+        ("uncongested, load 0.5", 2),
+        ("uncongested, load 0.9", 1),
+        ("uncongested, load 0.9", 2),
+    ]
+    assert all(run.bottleneck["dropped"] == 0 for run in comparison.uncongested)
+    for run in comparison.runs:
+        twin = next(
+            twin
+            for twin in comparison.uncongested
+            if twin.seed == run.seed and twin.varied["load"] == run.varied["load"]
+        )
+        assert run.realised_load == twin.realised_load
+        assert run.realised_load == pytest.approx(
+            twin.bottleneck["throughput_bps"] / 10_000_000, rel=1e-9
+        )
+        assert run.realised_load == pytest.approx(run.varied["load"], rel=0.5)
+    opened = open_comparison(tmp_path)
+    assert opened.rows() == comparison.rows()
+    assert len(open_runs([tmp_path])) == 12
+
+
+def test_the_command_prints_a_table_and_where_the_runs_are(
+    sojourn: Command, small_file: Path
+) -> None:
+    done = sojourn(
+        "compare", small_file, "--vary", 'bottleneck.qdisc=droptail,{kind="pi",ecn=true}'
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "pi ecn" in done.stdout
+    assert "against droptail" in done.stdout
+    assert done.stdout.splitlines()[-1] == "runs: runs/small"
+
+
+def test_a_failing_variation_is_named_before_anything_runs(
+    sojourn: Command, small_file: Path, tmp_path: Path
+) -> None:
+    done = sojourn("compare", small_file, "--vary", "traffic.0.flows=1,0")
+    assert done.returncode == 2
+    assert "traffic[0].flows" in done.stderr
+    assert not list((tmp_path / "runs").glob("*/*.json"))

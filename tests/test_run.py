@@ -1,0 +1,110 @@
+"""Single runs: the command and the function, what they keep, and how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND, Command, untimed
+from sojourn import Error, Scenario, open_runs, run
+
+
+def test_json_is_the_summary_and_nothing_else(sojourn: Command, small_file: Path) -> None:
+    done = sojourn("run", small_file, "--json", "--seed", 5)
+    assert (done.returncode, done.stderr) == (0, "")
+    summary = json.loads(done.stdout)
+    assert summary["seed"] == 5
+    assert summary["engine_seconds"] > 0
+    assert summary["bottleneck_packets"] > 1000
+    assert summary["links"][0]["utilisation"] > 0.9
+
+
+def test_the_table_shows_links_and_groups(sojourn: Command, small_file: Path) -> None:
+    done = sojourn("run", small_file, "--set", "bottleneck.qdisc=pi")
+    assert done.returncode == 0
+    assert "bottleneck" in done.stdout
+    assert "bulk1" in done.stdout
+
+
+def test_the_same_seed_gives_the_same_summary(small: Scenario) -> None:
+    assert untimed(run(small).summary) == untimed(run(small).summary)
+    assert untimed(run(small).summary) != untimed(run(small.with_({"seed": 2})).summary)
+
+
+def test_a_kept_run_opens_to_the_same(small: Scenario, tmp_path: Path) -> None:
+    made = run(small.with_({"probes.queues": True}), tmp_path / "run", label="mine")
+    (opened,) = open_runs([tmp_path / "run"])
+    assert opened.summary == made.summary
+    assert (opened.label, opened.seed) == ("mine", 1)
+    assert untimed(run(Scenario(opened.scenario_toml)).summary) == untimed(made.summary)
+    assert sorted(file.name for file in (tmp_path / "run").iterdir()) == [
+        "queues.parquet",
+        "run.json",
+        "scenario.toml",
+        "summary.json",
+    ]
+
+
+def test_nothing_else_is_left_beside_a_run(small: Scenario, tmp_path: Path) -> None:
+    run(small, tmp_path / "run")
+    run(small.with_({"seed": 2}), tmp_path / "run")
+    assert [file.name for file in tmp_path.iterdir()] == ["run"]
+    assert open_runs([tmp_path])[0].seed == 2
+
+
+def test_tables_come_without_a_folder_too(small: Scenario) -> None:
+    result = run(small.with_({"probes.queues": True, "probes.flows": True}))
+    assert result.queues is not None
+    assert result.queues.columns[:5] == ["time_s", "link", "packets", "bytes", "probability"]
+    assert result.queues["packets"].max() == 60
+    assert result.flows is not None
+    assert result.flows.height == 5
+    assert result.exchanges is None
+    with pytest.raises(Error, match=r"probes\.exchanges = true"):
+        result.table("exchanges")
+
+
+def test_records_are_kept_on_request(sojourn: Command, small_file: Path, tmp_path: Path) -> None:
+    done = sojourn("run", small_file, "--records", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    (opened,) = open_runs([tmp_path / "run"])
+    assert opened.queues is not None
+    assert opened.flows is not None
+
+
+def test_progress_is_told(small: Scenario) -> None:
+    seen: list[tuple[float, int]] = []
+    run(
+        small.with_({"duration": "200s", "bottleneck.rate": "100mbit", "traffic.0.flows": 50}),
+        progress=lambda now_s, packets: seen.append((now_s, packets)),
+    )
+    assert seen
+    assert seen == sorted(seen)
+    assert 0 <= seen[-1][0] <= 200
+
+
+def test_ctrl_c_ends_a_run_within_a_second_and_gives_what_there_is(small_file: Path) -> None:
+    words = [COMMAND, "run", small_file, "--json", "--set", "duration=100h"]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    begin = time.monotonic()
+    os.kill(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 1.0
+    assert child.returncode == 130
+    assert "Traceback" not in err
+    summary = json.loads(out)
+    assert summary["stopped_early"] is True
+    assert 0 < summary["simulated_s"] < 360_000
+
+
+def test_output_that_nobody_reads_is_no_failure_to_shout_about(small_file: Path) -> None:
+    pipe = f"'{COMMAND}' schema | head -c 10"
+    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

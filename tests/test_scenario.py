@@ -1,0 +1,90 @@
+"""Scenarios in Python: three ways in, variations, and the way out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import SMALL, Command
+from sojourn import Scenario, ScenarioError, _typegen, schema
+from sojourn.cli.explain import explain
+from sojourn.cli.values import parse_vary, split
+
+
+def test_text_dictionary_and_file_say_the_same(small: Scenario, small_file: Path) -> None:
+    assert Scenario(small.to_dict()).to_json() == small.to_json()
+    assert Scenario(small.to_toml()).to_json() == small.to_json()
+    assert Scenario.from_file(small_file).to_json() == small.to_json()
+    assert Scenario(json.loads(small.to_json())) == small
+
+
+def test_a_variation_leaves_the_original_alone(small: Scenario) -> None:
+    before = small.to_json()
+    varied = small.with_({"bottleneck.qdisc": {"kind": "pi", "qref": 24}, "seed": 7})
+    assert varied.to_dict()["bottleneck"]["qdisc"]["qref"] == 24
+    assert varied.with_({"bottleneck.qdisc.qref": 240}).to_dict()["seed"] == 7
+    assert small.to_json() == before
+
+
+def test_a_variation_as_typed_is_the_same_as_in_python(small: Scenario) -> None:
+    typed = small.with_text([("bottleneck.qdisc", '{kind="pi", qref=24}'), ("duration", "3s")])
+    python = small.with_({"bottleneck.qdisc": {"kind": "pi", "qref": 24}, "duration": "3s"})
+    assert typed == python
+
+
+def test_a_wrong_variation_is_an_error(small: Scenario) -> None:
+    with pytest.raises(ScenarioError, match=r"bottleneck\.qdisc\.qref"):
+        small.with_({"bottleneck.qdisc": {"kind": "pi", "qref": -1}})
+    with pytest.raises(ScenarioError, match="middle"):
+        small.with_({"traffic.middle.flows": 1})
+
+
+def test_files_are_found_beside_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("0.5, left, right, 20000\n")
+    file = tmp_path / "replay.toml"
+    old = 'kind = "bulk"\nflows = 5\nrtt = "20ms..60ms"'
+    file.write_text(SMALL.replace(old, 'kind = "replay"\nfile = "one.csv"'))
+    Scenario.from_file(file).ready()
+    (tmp_path / "one.csv").unlink()
+    with pytest.raises(ScenarioError, match=r"one\.csv"):
+        Scenario.from_file(file).ready()
+
+
+def test_the_typed_dictionaries_are_current() -> None:
+    written = Path(_typegen.__file__).with_name("_types.py").read_text(encoding="utf-8")
+    assert written == _typegen.generate(schema()), "run .venv/bin/python -m sojourn._typegen"
+
+
+def test_the_schema_command_prints_the_schema(sojourn: Command) -> None:
+    done = sojourn("schema")
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == schema()
+    assert json.loads(done.stdout)["$schema"].startswith("https://json-schema.org/")
+
+
+def test_the_examples_are_sound(sojourn: Command) -> None:
+    files = sorted((Path(__file__).parent.parent / "scenarios").glob("*.toml"))
+    assert files
+    for file in files:
+        done = sojourn("check", file)
+        assert (done.returncode, done.stderr) == (0, ""), file
+
+
+def test_every_discipline_and_kind_of_traffic_is_explained() -> None:
+    topics = explain(None)
+    for name in ("droptail", "red", "ared", "pi", "rem", "bulk", "web", "udp", "tcp", "probes"):
+        assert name in topics
+        assert len(explain(name).splitlines()) > 3
+    assert "qref" in explain("pi")
+
+
+def test_values_are_split_outside_of_braces_and_quotes() -> None:
+    assert split('a,{kind="b",x=[1,2]},"c,d"') == ["a", '{kind="b",x=[1,2]}', '"c,d"']
+    assert parse_vary('x.y=droptail,{kind="pi",ecn=true},10ms,0.9,7') == (
+        "x.y",
+        ["droptail", {"kind": "pi", "ecn": True}, "10ms", 0.9, 7],
+    )
+    with pytest.raises(ScenarioError, match="} is missing"):
+        split('{kind="pi",ecn=true')

@@ -1,0 +1,41 @@
+"""Starting up imports nothing that is not needed: it is most of what a short run costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND
+
+HEAVY = {"polars", "numpy", "altair", "scipy", "vl_convert", "pandas"}
+
+
+def imported(*arguments: object) -> set[str]:
+    words = [sys.executable, "-X", "importtime", *map(str, arguments)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rsplit("|", 1)[-1].strip().split(".")[0] for line in lines}
+
+
+def test_importing_the_package_imports_nothing_more() -> None:
+    assert not imported("-c", "import sojourn") & (HEAVY | {"typer", "rich", "typing"})
+
+
+def test_version_needs_no_parser() -> None:
+    assert not imported(COMMAND, "--version") & (HEAVY | {"typer", "rich", "typing"})
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_run_imports_no_tables_or_figures(small_file: Path, options: list[str]) -> None:
+    assert not imported(COMMAND, "run", small_file, *options) & (HEAVY | {"rich"})
+
+
+def test_every_public_name_is_there() -> None:
+    import sojourn
+
+    for name in sojourn.__all__:
+        assert getattr(sojourn, name) is not None
+    assert sojourn.__version__ == sojourn.version()

@@ -1,0 +1,36 @@
+"""Paired differences and Holm's adjustment, against values worked out elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from sojourn.statistics import holm, paired_difference
+
+
+def test_the_interval_is_student_s() -> None:
+    # Gosset's own data (Biometrika 6, 1908): extra hours of sleep, two drugs, ten patients.
+    first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
+    second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
+    found = paired_difference(second, first)
+    assert found.pairs == 10
+    assert found.mean == pytest.approx(1.58)
+    assert (found.low, found.high) == pytest.approx((0.7001142, 2.4598858), abs=1e-6)
+    assert found.p == pytest.approx(0.00283289, abs=1e-7)
+
+
+def test_one_pair_has_no_interval() -> None:
+    found = paired_difference([3.0], [1.0])
+    assert (found.mean, found.low, found.high, found.p) == (2.0, None, None, None)
+    with pytest.raises(ValueError, match="no pairs"):
+        paired_difference([], [])
+
+
+def test_equal_differences_are_not_called_certain() -> None:
+    assert paired_difference([2.0, 3.0], [1.0, 2.0]).p is None
+    assert paired_difference([1.0, 2.0], [1.0, 2.0]).p == 1.0
+
+
+def test_holm_steps_down_and_never_falls() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
