@@ -69,7 +69,8 @@ lint: install ## Check formatting, lints and types
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 
-format: install ## Format all code
+format: install ## Format all code, and write what is made from the schema
+	@$(BIN)/python -m sojourn._typegen
 	@cargo fmt --all
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
