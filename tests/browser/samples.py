@@ -47,7 +47,7 @@ def web_run(
 ) -> Sample:
     """Web users over one managed link."""
     draw = random.Random(f"{kind} {ecn} {load} {seed} {qref}")
-    typical, loss, used, tail = CHARACTER.get(kind, CHARACTER["red" if kind == "red" else "pi"])
+    typical, loss, used, tail = CHARACTER.get(kind, CHARACTER["pi"])
     if qref is not None:
         typical = float(qref)
     pressure = max(0.0, (load - 0.78) / 0.2)

@@ -7,6 +7,7 @@ empty if the runs hold nothing to show.
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from .runs import Run, number
 
 BUCKETS = 500
 """Stretches of time that a series is thinned to; each keeps its least, mean and greatest value."""
+
+POINTS = 12_000
+"""Stretches in all the series of a report together: more cases get fewer each, 150 at least."""
 
 Points = list[tuple[float, float]]
 
@@ -66,7 +70,9 @@ def queue_series(comparison: Comparison, panel: Panel) -> pl.DataFrame:
         if samples is None or case.series.reference:
             continue
         frames.append(
-            envelope(samples, "packets").select(pl.lit(case.series.name).alias("series"), pl.all())
+            envelope(samples, "packets", _buckets(comparison)).select(
+                pl.lit(case.series.name).alias("series"), pl.all()
+            )
         )
     return pl.concat(frames) if frames else pl.DataFrame()
 
@@ -131,10 +137,10 @@ def queue_events(comparison: Comparison, panel: Panel, buckets: int = 150) -> pl
                 (start + (pl.col("bucket") + 0.5) * width).alias("time_s"),
                 "per_s",
             )
-            .filter(pl.col("per_s").sum().over("event") > 0)
         )
     table = pl.concat(frames) if frames else pl.DataFrame()
-    return table if table.height else pl.DataFrame()
+    # An event that never happens has no curve; one that happens to some has a flat one for others.
+    return table.filter(pl.col("per_s").sum().over("event") > 0) if table.height else table
 
 
 def plane(comparison: Comparison) -> pl.DataFrame:
@@ -199,7 +205,7 @@ def windows(comparison: Comparison, panel: Panel, flows: int = 4) -> pl.DataFram
         for flow in named["flow"].unique(maintain_order=True).head(flows):
             one = named.filter(pl.col("flow") == flow).select("time_s", "cwnd_bytes")
             frames.append(
-                envelope(one, "cwnd_bytes").select(
+                envelope(one, "cwnd_bytes", _buckets(comparison) // 2).select(
                     pl.lit(case.series.name).alias("series"), pl.lit(flow).alias("flow"), pl.all()
                 )
             )
@@ -241,16 +247,19 @@ def mix(curves: Sequence[Points], weights: Sequence[float]) -> Points:
     return [(x, sum(w * _at(curve, x) for curve, w in parts) / total) for x in grid]
 
 
-def thin(curve: Points, count: int = 300) -> Points:
+def thin(curve: Points, count: int = 400) -> Points:
     """At most about `count` points of a distribution function, its ends and steps among them.
 
-    Points are taken evenly along the curve's length in both its directions, so that a long flat
-    stretch costs little and a step keeps its foot and its head.
+    Points are taken evenly along the curve's length on a logarithmic axis and in both directions,
+    so that a long flat stretch costs little and a step keeps its foot and its head.
     """
     if len(curve) <= count:
         return curve
-    reach = (curve[-1][0] - curve[0][0]) or 1.0
-    ranks = [(x - curve[0][0]) / reach + y + i / len(curve) for i, (x, y) in enumerate(curve)]
+    least = max(curve[0][0], curve[-1][0] * 1e-4) or 1.0
+    reach = math.log(max(curve[-1][0] / least, math.e))
+    ranks = [
+        math.log(max(x / least, 1.0)) / reach + y + i / len(curve) for i, (x, y) in enumerate(curve)
+    ]
     step = ranks[-1] / (count - 1)
     kept, due = [curve[0]], ranks[0] + step
     for point, rank in zip(curve[1:-1], ranks[1:-1], strict=True):
@@ -296,6 +305,10 @@ def _samples(comparison: Comparison, run: Run) -> pl.DataFrame | None:
         wanted = link.cast(pl.String) == comparison.link
     samples = run.queues.filter(wanted).sort("time_s")
     return samples if samples.height else None
+
+
+def _buckets(comparison: Comparison) -> int:
+    return max(150, min(BUCKETS, POINTS // len(comparison.cases)))
 
 
 def _extent(samples: pl.DataFrame) -> tuple[float, float]:

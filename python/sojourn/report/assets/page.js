@@ -18,9 +18,10 @@
     return value;
   };
 
-  const fitted = (spec, width) => {
+  // Rows of panels cannot be told their outer width: `beside` is what stands beside the panels.
+  const fitted = (spec, width, beside) => {
     const out = { ...spec };
-    if (out.spec) out.spec = { ...out.spec, width: Math.max(120, width - 64) };
+    if (out.spec) out.spec = { ...out.spec, width: Math.max(120, width - beside) };
     else Object.assign(out, { width, autosize: { type: "fit-x", contains: "padding" } });
     delete out.title; // the caption says it
     return out;
@@ -35,11 +36,17 @@
       // Vega names what it draws into as it sees fit: the plot keeps its own description.
       const place = document.createElement("div");
       plot.replaceChildren(place);
-      const result = await vegaEmbed(place, fitted(onScreen(spec), width), {
+      const embed = (beside) => vegaEmbed(place, fitted(onScreen(spec), width, beside), {
         mode: "vega-lite", renderer: "svg", actions: false,
         config: dark.matches ? data.themes.dark : data.themes.light,
         tooltip: { theme: dark.matches ? "dark" : "light" },
       });
+      let result = await embed(64);
+      const excess = place.querySelector("svg").getBoundingClientRect().width - width;
+      if (spec.spec && excess > 0) {
+        result.finalize();
+        result = await embed(64 + Math.ceil(excess));
+      }
       views.set(plot, result);
       plot.dataset.width = width;
       if (hidden.size) await result.view.signal("hidden", [...hidden]).runAsync();
