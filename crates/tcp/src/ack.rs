@@ -60,7 +60,8 @@ impl Endpoint {
         let mss = params.payload;
         if flight + mss > self.window.cwnd {
             let after_timeout = self.phase == Phase::Loss;
-            self.control.on_ack(&mut self.window, Acked { bytes: acked, mss, after_timeout });
+            let bytes = acked.min(params.count_limit);
+            self.control.on_ack(&mut self.window, Acked { bytes, mss, after_timeout });
             self.window.cwnd = self.window.cwnd.min(params.max_window);
         }
     }
@@ -170,8 +171,11 @@ impl Endpoint {
     }
 
     /// The peer saw a congestion mark (RFC 3168 section 6.1.2): at most one reduction per window.
+    /// The acknowledgement of the last data before a reduction still carries the echo: the CWR
+    /// comes behind them.
     fn mark(&mut self, params: &Params, flight: u32) {
-        if self.phase < Phase::Recovery && !self.reduced_in_this_window() {
+        let answered = self.reduced_in_this_window() || self.reduced == self.snd_una;
+        if self.phase < Phase::Recovery && !answered {
             let flight = flight.min(self.window.cwnd);
             self.control.on_mark(&mut self.window, flight, params.payload);
             self.note_reduction(params);

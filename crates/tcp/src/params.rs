@@ -14,6 +14,9 @@ pub struct Params {
     pub receive_window: u32,
     /// Most bytes that the congestion window may grow to.
     pub max_window: u32,
+    /// Most bytes that one acknowledgement counts for in growing the window: no limit with byte
+    /// counting (RFC 3465), one segment without.
+    pub count_limit: u32,
     /// Congestion window at the start and after a pause, in bytes (RFC 5681 section 3.1).
     pub initial_window: u32,
     /// The receive window as segments other than a SYN carry it.
@@ -68,6 +71,7 @@ pub(crate) struct Choices {
     pub timestamps: bool,
     pub ecn: bool,
     pub limited_transmit: bool,
+    pub byte_counting: bool,
     pub delayed_ack: bool,
     pub idle_restart: bool,
     pub syn_retries: u8,
@@ -100,6 +104,7 @@ impl Params {
             payload,
             receive_window: window >> scale << scale,
             max_window: c.max_window.map_or(LARGEST_WINDOW, segments),
+            count_limit: if c.byte_counting { u32::MAX } else { payload },
             initial_window: segments(c.initial_window).min(c.max_window.map_or(u32::MAX, segments)),
             window_field: (window >> scale) as u16,
             window_scale: scale,

@@ -168,7 +168,6 @@ impl Endpoint {
     #[inline]
     fn after_pause(&mut self, params: &Params, now: Time) {
         if params.idle_restart
-            && self.sent_at != Time::ZERO
             && now.saturating_sub(self.sent_at) > self.rto
             && self.window.cwnd > params.initial_window
         {

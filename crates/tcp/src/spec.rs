@@ -51,6 +51,7 @@ impl Profile {
             timestamps: false,
             ecn: false,
             limited_transmit: true,
+            byte_counting: true,
             delayed_ack: true,
             idle_restart: true,
             syn_retries: 5,
@@ -120,6 +121,10 @@ pub struct Spec {
     /// New data on the first two duplicate acknowledgements (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub limited_transmit: Option<bool>,
+    /// Grow the window by bytes acknowledged; if false, by one segment an acknowledgement at most,
+    /// so that delayed acknowledgements slow the growth, as in older hosts (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub byte_counting: Option<bool>,
     /// Acknowledge every second segment only, or after a while (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack: Option<bool>,
@@ -186,6 +191,7 @@ impl Spec {
             timestamps,
             ecn,
             limited_transmit,
+            byte_counting,
             delayed_ack,
             delayed_ack_time,
             idle_restart,

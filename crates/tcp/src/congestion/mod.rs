@@ -15,7 +15,7 @@ pub struct Window {
 /// An acknowledgement of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// Bytes it acknowledges for the first time.
+    /// Bytes it acknowledges for the first time; a segment at most without byte counting.
     pub bytes: u32,
     /// Payload of a full segment.
     pub mss: u32,
