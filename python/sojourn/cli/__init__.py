@@ -1,8 +1,14 @@
-"""The command ``sojourn``."""
+"""The command ``sojourn``: what goes wrong reaches the terminal as one line."""
 
 from __future__ import annotations
 
+import os
 import sys
+
+# As typing.TYPE_CHECKING, without the import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Exit codes besides 0.
 FAILURE = 1
@@ -12,12 +18,74 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Runs the command with the arguments of the process; returns its exit code."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
-        # Not worth the import of a parser.
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        # The shortest commands are not worth the import of a parser, which takes longer than they.
         from sojourn._engine import version
 
         print(f"sojourn {version()}")
         return 0
-    from sojourn.cli.app import run
+    if arguments[:1] == ["run"]:
+        options = arguments[1:]
+        files = [word for word in options if not word.startswith("-")]
+        if len(files) == 1 and sorted(options) in (files, ["--json", *files]):
+            return guarded(lambda: _run(files[0], "--json" in options))
+    return guarded(lambda: _parse(arguments))
 
-    return run(sys.argv[1:])
+
+def _run(file: str, as_json: bool) -> int:
+    from pathlib import Path
+
+    from sojourn.cli import commands
+
+    return commands.run(Path(file), as_json=as_json)
+
+
+def _parse(arguments: list[str]) -> int:
+    from sojourn.cli import app
+
+    return app.main(arguments)
+
+
+def guarded(command: Callable[[], int]) -> int:
+    """Runs a command and returns the exit code; an error becomes one line on stderr."""
+    from sojourn.errors import Error, ScenarioError
+
+    try:
+        code = command()
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has had enough; nothing is left to say, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILURE
+    except ScenarioError as error:
+        return _complain(str(error), BAD_INPUT)
+    except Error as error:
+        return _complain(str(error), getattr(error, "code", FAILURE))
+    except Exception as error:
+        return _unexpected(error)
+
+
+def _unexpected(error: Exception) -> int:
+    """The parser's own errors, and mistakes in the program."""
+    if type(error).__name__ == "Abort":
+        return INTERRUPTED
+    if hasattr(error, "format_message"):
+        # Without arguments the help has been shown, and there is nothing to say.
+        message = str(error.format_message())
+        return _complain(message, BAD_INPUT) if message else BAD_INPUT
+    if os.environ.get("SOJOURN_DEBUG"):
+        raise error
+    return _complain(
+        f"internal error, please report it: {type(error).__name__}: {error} "
+        "(SOJOURN_DEBUG=1 shows where)",
+        FAILURE,
+    )
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"sojourn: {' '.join(message.split())}", file=sys.stderr)
+    return code

@@ -18,12 +18,15 @@ def notice(text: str) -> None:
         print(f"{_CLEAR}{text} …", end="", file=sys.stderr, flush=True)
 
 
-class _Line:
+class Line:
+    """A line that is written over again and again."""
+
     def __init__(self) -> None:
         self.begin = time.monotonic()
         self.terminal = sys.stderr.isatty()
 
     def write(self, text: str) -> None:
+        """Shows ``text`` in place of what was there."""
         if self.terminal:
             print(_CLEAR + text, end="", file=sys.stderr, flush=True)
 
@@ -34,10 +37,11 @@ class _Line:
 
     @property
     def elapsed_s(self) -> float:
+        """Seconds since the beginning."""
         return time.monotonic() - self.begin
 
 
-class RunLine(_Line):
+class RunLine(Line):
     """How far one run has come."""
 
     def __init__(self, duration_s: float) -> None:
@@ -53,7 +57,7 @@ class RunLine(_Line):
         )
 
 
-class ComparisonLine(_Line):
+class ComparisonLine(Line):
     """How far a comparison has come."""
 
     def __init__(self) -> None:

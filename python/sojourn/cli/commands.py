@@ -1,0 +1,202 @@
+"""What each command does. How it looks on a command line is in ``app.py``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.cli import BAD_INPUT, INTERRUPTED
+from sojourn.errors import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sojourn.results import RunResult
+    from sojourn.scenario import Scenario
+
+
+class UsageError(Error):
+    """The arguments of a command do not go together."""
+
+    code = BAD_INPUT
+
+
+def run(
+    file: Path,
+    *,
+    out: Path | None = None,
+    as_json: bool = False,
+    seed: int | None = None,
+    sets: Sequence[str] = (),
+    records: bool = False,
+) -> int:
+    """Simulates one scenario and prints its measures."""
+    from sojourn.cli import progress
+    from sojourn.engines import packets
+
+    if records and out is None:
+        raise UsageError("--records needs --out, a folder to write to")
+    scenario = _scenario(file, sets, seed)
+    if records:
+        tables = ("queues", "exchanges", "flows")
+        scenario = scenario.with_({f"probes.{name}": True for name in tables})
+    if scenario.needs_users:
+        from sojourn.calibration import with_users
+
+        scenario = with_users(scenario, notice=progress.notice)
+    line = progress.RunLine(scenario.facts.duration_s)
+    code = 0
+    try:
+        result = packets.run(scenario, out, line.show)
+    except packets.Interrupted as interrupted:
+        result, code = interrupted.result, INTERRUPTED
+    finally:
+        line.clear()
+    if as_json:
+        _print_json(result.summary)
+    else:
+        from sojourn.cli import tables as show
+
+        show.print_run(result)
+    return code
+
+
+def compare(
+    file: Path,
+    *,
+    vary: Sequence[str],
+    repeat: int,
+    workers: int | None,
+    out: Path | None,
+    as_json: bool,
+    seed: int | None,
+    sets: Sequence[str],
+    report_to: Path | None,
+) -> int:
+    """Runs combinations of variations with several seeds and prints what came of them."""
+    from sojourn.cli import progress, tables
+    from sojourn.cli.values import parse_vary
+    from sojourn.sweep.compare import Interrupted
+    from sojourn.sweep.compare import compare as compare_all
+
+    scenario = _scenario(file, sets, seed)
+    folder = out or Path("runs") / file.stem
+    line = progress.ComparisonLine()
+    code = 0
+    try:
+        comparison = compare_all(
+            scenario,
+            dict(parse_vary(text) for text in vary),
+            repeat,
+            workers,
+            out=folder,
+            progress=line.show,
+            notice=progress.notice,
+        )
+    except Interrupted as interrupted:
+        comparison, code = interrupted.comparison, INTERRUPTED
+    finally:
+        line.clear()
+    if as_json:
+        _print_json(comparison.to_dict())
+    elif comparison.labels:
+        tables.print_comparison(comparison)
+        print(f"runs: {folder}")
+    if report_to is not None and code == 0:
+        _write_report([*comparison.uncongested, *comparison.runs], report_to, quiet=as_json)
+    return code
+
+
+def report(runs: Sequence[Path], output: Path | None) -> int:
+    """Writes a page on runs."""
+    from sojourn.results import open_runs
+
+    found = open_runs(runs)
+    if output is None:
+        output = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
+    _write_report(found, output)
+    return 0
+
+
+def calibrate(file: Path, *, loads: str, as_json: bool, sets: Sequence[str]) -> int:
+    """Prints how many users make which load."""
+    from dataclasses import asdict
+
+    from sojourn.calibration import calibrate as measure
+    from sojourn.cli import progress, tables
+
+    try:
+        wanted = [float(load) for load in loads.split(",")]
+    except ValueError as error:
+        message = f"--loads {loads}: must be numbers with commas, such as 0.9,0.98"
+        raise UsageError(message) from error
+    line = progress.Line()
+    try:
+        found = measure(_scenario(file, sets, None), notice=progress.notice)
+    finally:
+        line.clear()
+    users = {load: found.users_for(load) for load in wanted}
+    if as_json:
+        _print_json({**asdict(found), "users": users})
+    else:
+        tables.print_calibration(found, users)
+    return 0
+
+
+def check(file: Path, *, sets: Sequence[str], as_toml: bool, as_json: bool) -> int:
+    """Checks a scenario, and prints it in another form on request."""
+    scenario = _scenario(file, sets, None)
+    if not scenario.needs_users:
+        scenario.ready()
+    if as_toml:
+        print(scenario.to_toml(), end="")
+    elif as_json:
+        print(scenario.to_json())
+    else:
+        print(f"{file}: nothing wrong")
+    return 0
+
+
+def schema() -> int:
+    """Prints the schema of scenario files."""
+    from sojourn.scenario import schema as whole
+
+    _print_json(whole())
+    return 0
+
+
+def explain(name: str | None) -> int:
+    """Prints what a part of a scenario means."""
+    from sojourn.cli.explain import explain as about
+
+    print(about(name))
+    return 0
+
+
+def _scenario(file: Path, changes: Sequence[str], seed: int | None) -> Scenario:
+    from sojourn.cli.values import parse_set
+    from sojourn.scenario import Scenario
+
+    scenario = Scenario.from_file(file)
+    pairs = [parse_set(text) for text in changes]
+    if seed is not None:
+        pairs.append(("seed", str(seed)))
+    return scenario.with_text(pairs) if pairs else scenario
+
+
+def _write_report(runs: Sequence[RunResult], path: Path, *, quiet: bool = False) -> None:
+    from sojourn.report import ReportError, write
+
+    try:
+        path = write(runs, path)
+    except ReportError as error:
+        raise Error(str(error)) from error
+    except OSError as error:
+        raise Error(f"cannot write to {path}: {error.strerror or error}") from error
+    if not quiet:
+        print(f"report: {path}")
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False))
