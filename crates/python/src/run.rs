@@ -43,11 +43,7 @@ impl Run {
     /// asks for are written into `out_dir`.
     #[new]
     #[pyo3(signature = (scenario, base_dir, out_dir=None))]
-    fn new(
-        scenario: &Scenario,
-        base_dir: PathBuf,
-        out_dir: Option<PathBuf>,
-    ) -> PyResult<Self> {
+    fn new(scenario: &Scenario, base_dir: PathBuf, out_dir: Option<PathBuf>) -> PyResult<Self> {
         let shared = Arc::new(Shared::default());
         let (theirs, definition) = (Arc::clone(&shared), scenario.definition.clone());
         let work = move || {
