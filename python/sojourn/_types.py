@@ -38,6 +38,10 @@ class Tcp(TypedDict, total=False):
     """Explicit congestion notification (default false)."""
     limited_transmit: bool
     """New data on the first two duplicate acknowledgements (default true)."""
+    byte_counting: bool
+    """Grow the window by bytes acknowledged; if false, by one segment an acknowledgement at
+    most, so that delayed acknowledgements slow the growth, as in older hosts (default
+    true)."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
     delayed_ack_time: Time
