@@ -172,7 +172,7 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
     let g = &sim.groups[at];
     let invalid = |e: sojourn_traffic::Invalid| Error::scenario(format!("{}: {e}", group.name));
     let (seed, key, members) = (network.seed, group.key, group.members);
-    let wires = || (0..u64::from(members)).map(|i| g.wires(i, 0)).collect::<Vec<_>>();
+    let sides = || (0..u64::from(members)).map(|i| g.sides(i, 0)).collect::<Vec<_>>();
     let each = |f: &dyn Fn(u64) -> Stream| (0..u64::from(members)).map(f).collect::<Vec<_>>();
     let metered = matches!(group.source, Source::Bulk(_) | Source::Udp(_) | Source::OnOff(_));
     let first_meter = (network.probes.flows && metered).then(|| {
@@ -184,7 +184,7 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
         App::Datagrams(Datagrams {
             sources,
             ecn: Ecn::from_bits(ecn as u8),
-            wires: wires(),
+            sides: sides(),
             due: vec![0; members as usize],
             members: vec![Received::default(); members as usize],
             at_start: vec![Received::default(); members as usize],
@@ -212,9 +212,10 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
             let arrivals = transfers.compile(rate, seed, key).map_err(invalid)?;
             App::Transfers(Transfers { feed: Feed::Drawn(arrivals, 0), begun: 0 })
         }
-        Source::Replay(_) => {
-            App::Transfers(Transfers { feed: Feed::Listed(group.replay.clone(), 0, None), begun: 0 })
-        }
+        Source::Replay(_) => App::Transfers(Transfers {
+            feed: Feed::Listed(group.replay.clone(), 0, None),
+            begun: 0,
+        }),
         Source::Web(web) => App::Users(Users::new(web.compile().map_err(invalid)?, g)),
         Source::Udp(udp) => {
             let model = udp.compile().map_err(invalid)?;
@@ -224,13 +225,13 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
         Source::OnOff(source) => {
             let model = source.compile().map_err(invalid)?;
             let sources = (0..u64::from(members)).map(|i| OnOffSource::new(seed, key, i));
-            datagrams(Sources::OnOff(model, sources.collect()), source.ecn)
+            datagrams(Sources::OnOff(Box::new(model), sources.collect()), source.ecn)
         }
         Source::Ping(ping) => App::Probe(Probe {
             interval: ping.interval.0,
             ip_bytes: (ping.size.0 as u32).max(DATAGRAM_HEADER),
             ecn: Ecn::from_bits(ping.ecn as u8),
-            wires: wires(),
+            sides: sides(),
             sent: 0,
             answered: 0,
         }),

@@ -1,52 +1,102 @@
 //! A TCP connection in the simulation: two endpoints, the private links at either side, and what
 //! the event loop must know to run them.
 
+use crate::prefetch;
 use sojourn_tcp::Endpoint;
 
-/// No packets lie between an endpoint and its peer's host but delay: see [`Wire::step`].
+/// Nothing but delay lies between an end and its peer: see [`Side::step`].
 pub const DIRECT: u32 = u32::MAX;
 
-/// What one end needs to send into the network and to receive from it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wire {
-    /// Delay from this end's host to the first link on its packets' way, ns.
+/// Set in [`Side::waiting`] while the application may write at any time: then nothing is handled
+/// ahead of its time.
+const HELD: u32 = 1 << 31;
+
+/// What lies between one end and the network: one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Side {
+    /// Bytes until the application wants to be told; `u64::MAX` for never.
+    pub expect: u64,
+    /// When the event lies that looks at the endpoint's timers; `u64::MAX` if none does.
+    pub timer_at: u64,
+    /// Delay from the host to the first link on its packets' way, ns.
     pub delay: u64,
-    /// First step of its packets' way, or [`DIRECT`].
-    pub step: u32,
-    /// When its private link towards the network is free, ns, and that link's fraction.
+    /// When the private link towards the network is free, ns, and that link's fraction.
     pub out_free: u64,
     pub out_carry: u64,
-    /// The same for the private link from the network to this end.
+    /// The same for the private link from the network.
     pub in_free: u64,
     pub in_carry: u64,
+    /// First step of its packets' way, or [`DIRECT`].
+    pub step: u32,
+    /// Events in the wheel that concern this end and must be handled in order, and [`HELD`].
+    waiting: u32,
+}
+
+impl Side {
+    /// A side whose packets take `delay` nanoseconds to the first link, at `step`.
+    pub fn new(delay: u64, step: u32) -> Self {
+        Self {
+            expect: u64::MAX,
+            timer_at: u64::MAX,
+            delay,
+            out_free: 0,
+            out_carry: 0,
+            in_free: 0,
+            in_carry: 0,
+            step,
+            waiting: 0,
+        }
+    }
+
+    /// `n` more events are on their way to this end.
+    #[inline]
+    pub fn wait_for(&mut self, n: u32) {
+        self.waiting += n;
+    }
+
+    /// One of them has come.
+    #[inline]
+    pub fn came(&mut self) {
+        self.waiting -= 1;
+    }
+
+    /// From now on the application may write at any time.
+    pub fn hold(&mut self) {
+        self.waiting |= HELD;
+    }
+
+    /// The application will not write before it is told something.
+    pub fn release(&mut self) {
+        self.waiting &= !HELD;
+    }
+
+    /// Whether a packet may be handled ahead of its time as far as events and application go.
+    #[inline]
+    pub fn free(&self) -> bool {
+        self.waiting == 0
+    }
 }
 
 /// A connection. End 0 is the client (it opened), end 1 the server.
 #[repr(C)]
 pub struct Connection {
-    /// Bytes until the application at each end wants to be told; `u64::MAX` for never.
-    pub expect: [u64; 2],
-    /// When the event lies that looks at each end's timer; `u64::MAX` if none does.
-    pub timer_at: [u64; 2],
-    /// Events in the wheel that concern each end and must be handled in order. While there are
-    /// any, a packet for that end may not be handled ahead of its time.
-    pub waiting: [u32; 2],
     /// Packets in the network or in events.
     pub in_flight: u32,
-    /// Whether each end may handle packets ahead of their time.
-    pub ahead: [bool; 2],
-    /// The applications are done with it.
-    pub done: bool,
     pub group: u32,
     /// The member of the group (a flow, a user), or the number of the transfer.
     pub member: u64,
+    /// When the last packet arrived at either end, or was lost, ns.
+    pub last: u64,
     /// Distinguishes users of the same place in the slab.
     pub generation: u32,
     /// The flow's meter, or [`NONE`].
     pub meter: u32,
     /// The flow's trace, or [`NONE`].
     pub trace: u32,
-    pub wire: [Wire; 2],
+    /// The applications are done with it.
+    pub done: bool,
+    pub sides: [Side; 2],
     pub ends: [Endpoint; 2],
 }
 
@@ -54,9 +104,9 @@ pub struct Connection {
 pub const NONE: u32 = u32::MAX;
 
 impl Connection {
-    /// Whether nothing refers to it any more.
-    pub fn idle(&self) -> bool {
-        self.in_flight == 0 && self.waiting == [0, 0]
+    /// Whether its applications are done with it and nothing else refers to it.
+    pub fn over(&self) -> bool {
+        self.done && self.in_flight == 0 && self.sides.iter().all(|side| side.waiting & !HELD == 0)
     }
 }
 
@@ -71,6 +121,17 @@ pub struct Connections {
 impl Connections {
     pub fn reserve(&mut self, n: usize) {
         self.places.reserve_exact(n);
+    }
+
+    /// Asks for the memory that handling a packet for end `id & 1` of connection `id >> 1` needs.
+    #[inline]
+    pub fn prefetch(&self, id: u32) {
+        if let Some(conn) = self.places.get((id >> 1) as usize) {
+            let end = (id & 1) as usize;
+            prefetch::lines(conn, 1);
+            prefetch::lines(&conn.sides[end], size_of::<Side>());
+            prefetch::lines(&conn.ends[end], size_of::<Endpoint>());
+        }
     }
 
     /// Finds a place for a connection; its `generation` is set here.
@@ -94,7 +155,11 @@ impl Connections {
 
     /// All connections that are in use, with their places.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &Connection)> {
-        self.places.iter().enumerate().filter(|(_, c)| c.generation != 0).map(|(i, c)| (i as u32, c))
+        self.places
+            .iter()
+            .enumerate()
+            .filter(|(_, c)| c.generation != 0)
+            .map(|(i, c)| (i as u32, c))
     }
 
     /// The places of all connections that are in use.

@@ -1,6 +1,6 @@
 //! A traffic group at run time: where its packets go, how its members differ, what it counts.
 
-use crate::connection::{Connection, Wire};
+use crate::connection::{Connection, Side};
 use crate::serialiser::Serialiser;
 use sojourn_base::{Kind, Stream};
 use sojourn_records::Histogram;
@@ -98,7 +98,7 @@ impl Group {
     /// What the two ends of flow `index` need to send: the delay that its minimum
     /// round trip leaves beside propagation is shared by both ends. `data_from` is the end on the
     /// data's side.
-    pub fn wires(&self, index: u64, data_from: usize) -> [Wire; 2] {
+    pub fn sides(&self, index: u64, data_from: usize) -> [Side; 2] {
         let ways = &self.ways;
         let propagation = ways[0].propagation + ways[1].propagation;
         let extra = self.rtt.as_ref().map_or(0, |rtt| {
@@ -106,14 +106,10 @@ impl Group {
             let rtt = rtt.sample_member(index, u64::from(self.members.max(1)), stream);
             rtt.saturating_sub(propagation)
         });
-        let wire = |way: &Way, delay: u64| Wire {
-            // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
-            // that same instant, what others have sent before.
-            delay: (way.lead + delay).max(1),
-            step: way.step,
-            ..Wire::default()
-        };
-        let (data, back) = (wire(&ways[0], extra / 2), wire(&ways[1], extra - extra / 2));
+        // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
+        // that same instant, what others have sent before.
+        let side = |way: &Way, delay: u64| Side::new((way.lead + delay).max(1), way.step);
+        let (data, back) = (side(&ways[0], extra / 2), side(&ways[1], extra - extra / 2));
         if data_from == 0 { [data, back] } else { [back, data] }
     }
 }

@@ -18,6 +18,7 @@ mod link;
 mod meter;
 mod net;
 mod packet;
+mod prefetch;
 mod probes;
 mod serialiser;
 mod sim;

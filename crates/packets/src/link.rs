@@ -9,8 +9,10 @@
 use crate::meter::Meter;
 use crate::packet::{Standing, Token};
 use crate::serialiser::Serialiser;
-use sojourn_base::{Stream, Time};
-use sojourn_qdisc::{Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict};
+use sojourn_base::{Ecn, Stream, Time};
+use sojourn_qdisc::{
+    Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict, Visit,
+};
 
 /// Why a link's event was scheduled: a transmission ends.
 pub const TRANSMITTED: u32 = 0;
@@ -23,6 +25,66 @@ pub enum Fate {
     Departs(u64, bool),
     /// It was dropped.
     Dropped,
+}
+
+/// A packet's way through a fused link.
+struct Pass<'a> {
+    now: u64,
+    bytes: u32,
+    ecn: Ecn,
+    meter: &'a mut Meter,
+    serialiser: &'a Serialiser,
+    carry: &'a mut u64,
+    busy_until: &'a mut u64,
+}
+
+impl Visit<Token> for Pass<'_> {
+    type Output = Fate;
+
+    #[inline]
+    fn visit<D: Discipline<Token>>(self, queue: &mut D) -> Fate {
+        let Self { now, bytes, ecn, meter, serialiser, carry, busy_until } = self;
+        CatchUp { now, meter: &mut *meter, serialiser }.visit(queue);
+        let starts = now.max(*busy_until);
+        // The first packet after `busy_until` exactly is still back to back.
+        let fresh = *busy_until < now;
+        let (packets, held) = (queue.packets(), queue.bytes());
+        let token = Token { starts, enqueued: now, bytes, ecn };
+        match queue.enqueue(Time(now), token, &mut ()) {
+            Verdict::Dropped(_) => Fate::Dropped,
+            verdict => {
+                meter.until(now, packets, held);
+                *busy_until = serialiser.end(starts, bytes, fresh, carry);
+                Fate::Departs(*busy_until, matches!(verdict, Verdict::Marked))
+            }
+        }
+    }
+}
+
+/// Bringing a fused link's queue up to the present.
+struct CatchUp<'a> {
+    now: u64,
+    meter: &'a mut Meter,
+    serialiser: &'a Serialiser,
+}
+
+impl Visit<Token> for CatchUp<'_> {
+    type Output = ();
+
+    #[inline]
+    fn visit<D: Discipline<Token>>(self, queue: &mut D) {
+        while let Some(head) = queue.peek() {
+            let starts = head.starts;
+            if starts > self.now {
+                break;
+            }
+            self.meter.until(starts, queue.packets(), queue.bytes());
+            if let Some(token) = queue.dequeue(Time(starts), &mut ()) {
+                let wire = self.serialiser.wire_bytes(token.bytes);
+                self.meter.sent(starts, token.enqueued, wire);
+            }
+        }
+    }
 }
 
 enum Queue {
@@ -38,13 +100,6 @@ impl Sink<Standing> for Dropped {
     fn dropped(&mut self, _: Time, packet: Standing, _: DropReason) {
         self.0.push(packet);
     }
-}
-
-struct Nowhere;
-
-impl Sink<Token> for Nowhere {
-    #[inline]
-    fn dropped(&mut self, _: Time, _: Token, _: DropReason) {}
 }
 
 /// One direction of a link with a finite rate.
@@ -97,39 +152,24 @@ impl Link {
 
     /// Offers a packet to a fused link.
     #[inline]
-    pub fn pass(&mut self, now: u64, bytes: u32, ecn: sojourn_qdisc::Ecn) -> Fate {
-        self.catch_up(now);
+    pub fn pass(&mut self, now: u64, bytes: u32, ecn: Ecn) -> Fate {
         let Queue::Tokens(queue) = &mut self.queue else { unreachable!("the link is fused") };
-        let idle = self.busy_until <= now;
-        let starts = if idle { now } else { self.busy_until };
-        // The first packet after `busy_until` exactly is still back to back.
-        let fresh = self.busy_until < now;
-        let (packets, held) = (queue.packets(), queue.bytes());
-        let token = Token { starts, enqueued: now, bytes, ecn };
-        match queue.enqueue(Time(now), token, &mut Nowhere) {
-            Verdict::Dropped(_) => Fate::Dropped,
-            verdict => {
-                self.meter.until(now, packets, held);
-                self.busy_until = self.serialiser.end(starts, bytes, fresh, &mut self.carry);
-                Fate::Departs(self.busy_until, matches!(verdict, Verdict::Marked))
-            }
-        }
+        queue.visit(Pass {
+            now,
+            bytes,
+            ecn,
+            meter: &mut self.meter,
+            serialiser: &self.serialiser,
+            carry: &mut self.carry,
+            busy_until: &mut self.busy_until,
+        })
     }
 
     /// Takes out of a fused link's queue the tokens whose transmission has started by `now`.
     #[inline]
     pub fn catch_up(&mut self, now: u64) {
-        let Queue::Tokens(queue) = &mut self.queue else { return };
-        while let Some(head) = queue.peek() {
-            let starts = head.starts;
-            if starts > now {
-                break;
-            }
-            self.meter.until(starts, queue.packets(), queue.bytes());
-            if let Some(token) = queue.dequeue(Time(starts), &mut Nowhere) {
-                let wire = self.serialiser.wire_bytes(token.bytes);
-                self.meter.sent(starts, token.enqueued, wire);
-            }
+        if let Queue::Tokens(queue) = &mut self.queue {
+            queue.visit(CatchUp { now, meter: &mut self.meter, serialiser: &self.serialiser });
         }
     }
 

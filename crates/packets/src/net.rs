@@ -1,7 +1,7 @@
 //! The network as endpoints see it: the event wheel, links, the steps of every path; and how a
 //! segment leaves an endpoint.
 
-use crate::connection::{DIRECT, Wire};
+use crate::connection::{DIRECT, Side};
 use crate::link::{Dropped, Link};
 use crate::packet::{NO_SACKS, Packet, SackPool};
 use crate::serialiser::Serialiser;
@@ -27,6 +27,8 @@ pub mod kind {
     pub const ANSWER: u32 = 5;
     /// A member of a group acts: a flow starts, a user wakes, a datagram is due. Id: the member.
     pub const MEMBER: u32 = 6;
+    /// A connection that is over gives its place back; `aux` is its generation.
+    pub const RETIRE: u32 = 7;
     /// The measured window begins, a probe samples. After everything else at its instant.
     pub const PROBE: u32 = 15;
 }
@@ -92,17 +94,17 @@ impl Net {
         now: u64,
         id: u32,
         packet: Packet,
-        wire: &mut Wire,
+        side: &mut Side,
         access: Option<&Serialiser>,
     ) -> bool {
         let mut at = now;
         if let Some(link) = access {
-            at = over_private(link, now, &packet, &mut wire.out_free, &mut wire.out_carry);
+            at = over_private(link, now, &packet, &mut side.out_free, &mut side.out_carry);
         }
-        at += wire.delay;
-        let direct = wire.step == DIRECT;
+        at += side.delay;
+        let direct = side.step == DIRECT;
         let kind = if direct { kind::DELIVER } else { kind::ARRIVE };
-        self.wheel.push(Event { time: at, tag: tag(kind, id), aux: wire.step, payload: packet });
+        self.wheel.push(Event { time: at, tag: tag(kind, id), aux: side.step, payload: packet });
         direct
     }
 }
@@ -125,7 +127,7 @@ pub fn over_private(
 /// What an endpoint's call may do to the world, and what it has to tell.
 pub struct Out<'a> {
     pub net: &'a mut Net,
-    pub wire: &'a mut Wire,
+    pub side: &'a mut Side,
     pub access: Option<&'a Serialiser>,
     /// Round-trip times of the group, in the measured window.
     pub rtt: Option<&'a mut Histogram>,
@@ -152,7 +154,7 @@ impl Output for Out<'_> {
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
         let packet = Packet { segment, conn: self.peer >> 1, sacks };
         self.sent += 1;
-        let direct = self.net.emit(self.at, self.peer, packet, self.wire, self.access);
+        let direct = self.net.emit(self.at, self.peer, packet, self.side, self.access);
         self.direct += u32::from(direct);
     }
 

@@ -3,14 +3,13 @@
 use crate::connection::NONE;
 use crate::link::Link;
 use crate::net::Net;
-use crate::packet::{Packet, SackPool};
-use crate::tap::Tap;
+use crate::packet::Packet;
+use crate::tap::{Tap, Tapped};
 use sojourn_base::Time;
 use sojourn_qdisc::Counters;
 use sojourn_records::{
     CoarseHistogram, FlowId, LinkId, PacketCountRow, QueueRow, Recorder, TraceRow,
 };
-use sojourn_tcp::Params;
 
 /// Arrivals at one link in the current short interval.
 struct Arrivals {
@@ -36,7 +35,10 @@ impl FlowMeter {
     /// Mean one-way delay and mean absolute difference of successive delays, in seconds.
     pub fn delay_and_jitter(&self) -> (Option<f64>, Option<f64>) {
         let mean = |sum: u64, n: u64| (n > 0).then(|| sum as f64 / n as f64 * 1e-6);
-        (mean(self.delay_sum, self.received), mean(self.jitter_sum, self.received.saturating_sub(1)))
+        (
+            mean(self.delay_sum, self.received),
+            mean(self.jitter_sum, self.received.saturating_sub(1)),
+        )
     }
 
     /// A data packet that was sent at `sent` (the low 32 bits of microseconds) arrives at `at`.
@@ -118,21 +120,10 @@ impl Probes {
         !self.taps.is_empty()
     }
 
-    /// A packet's transmission on a link ends at `at`; `serial` is that of its connection.
-    pub fn sent(
-        &mut self,
-        link: u32,
-        at: u64,
-        packet: &Packet,
-        id: u32,
-        serial: u32,
-        params: &Params,
-        sacks: &SackPool,
-    ) {
-        for (tapped, tap) in &mut self.taps {
-            if *tapped == link {
-                tap.packet(&mut self.recorder, at, packet, id, serial, params, sacks);
-            }
+    /// A packet has left a link's transmitter.
+    pub fn sent(&mut self, link: u32, tapped: &Tapped<'_>) {
+        for (_, tap) in self.taps.iter_mut().filter(|(at, _)| *at == link) {
+            tap.packet(&mut self.recorder, tapped);
         }
     }
 

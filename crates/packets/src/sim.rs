@@ -6,6 +6,7 @@
 //! with its own clock set to the packet's time; what it sends lies later still. Results are bit
 //! for bit those of handling everything in its turn (`unfused = true`), which the tests compare.
 
+use crate::Control;
 use crate::apps::Apps;
 use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
@@ -14,8 +15,8 @@ use crate::link::{self, Fate};
 use crate::net::{ID_BITS, Net, Out, Step, kind, note, over_private, tag};
 use crate::packet::{DATAGRAM, Packet, Standing};
 use crate::probes::Probes;
+use crate::tap::Tapped;
 use crate::wheel::Event;
-use crate::Control;
 use sojourn_base::Time;
 use sojourn_qdisc::Ecn;
 use std::sync::atomic::Ordering;
@@ -55,10 +56,21 @@ impl Sim {
                     return now;
                 }
             }
+            if let Some(soon) = self.net.wheel.hint() {
+                self.prefetch(soon);
+            }
             self.handle(&event);
         }
         control.now.store(self.horizon, Ordering::Relaxed);
         self.horizon
+    }
+
+    /// Asks for the memory that an event with this tag will need.
+    #[inline]
+    fn prefetch(&self, tag: u32) {
+        if matches!(tag >> ID_BITS, kind::ARRIVE | kind::DELIVER) {
+            self.conns.prefetch(tag & ((1 << ID_BITS) - 1));
+        }
     }
 
     #[inline]
@@ -69,7 +81,7 @@ impl Sim {
             kind::ARRIVE => self.arrive(now, id, event.aux, event.payload),
             kind::DELIVER => {
                 if event.payload.conn & DATAGRAM == 0 {
-                    self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                    self.conns[id >> 1].sides[(id & 1) as usize].came();
                     self.deliver(now, id, &event.payload);
                 } else {
                     self.deliver_datagram(now, id, &event.payload);
@@ -81,15 +93,16 @@ impl Sim {
             }
             kind::TIMER => self.timer(now, id, event.aux),
             kind::NOTIFY => {
-                self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                self.conns[id >> 1].sides[(id & 1) as usize].came();
                 self.notify(now, id, event.aux);
-                self.tidy(id >> 1);
+                self.tidy(now, id >> 1);
             }
             kind::ANSWER => {
-                self.conns[id >> 1].waiting[(id & 1) as usize] -= 1;
+                self.conns[id >> 1].sides[(id & 1) as usize].came();
                 self.answer(now, id >> 1);
-                self.tidy(id >> 1);
+                self.tidy(now, id >> 1);
             }
+            kind::RETIRE => self.retire(id, event.aux),
             kind::MEMBER => self.member(now, id, event.aux),
             _ => self.probe(now, event.aux),
         }
@@ -110,7 +123,7 @@ impl Sim {
                     self.tap(link, at, &packet, id);
                     self.forward(at + delay, id, next, packet);
                 }
-                Fate::Dropped => self.lost(&packet),
+                Fate::Dropped => self.lost(now, &packet),
             }
         } else {
             let standing = Standing { packet, enqueued: now, step, id };
@@ -118,7 +131,7 @@ impl Sim {
             if !l.sending() {
                 self.serve(now, link);
             }
-            self.collect_dropped();
+            self.collect_dropped(now);
         }
     }
 
@@ -126,15 +139,22 @@ impl Sim {
     #[inline]
     fn tap(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
         if self.probes.tapping() {
-            let (serial, group) = if packet.conn & DATAGRAM == 0 {
-                let conn = &self.conns[packet.conn];
-                (conn.generation, conn.group as usize)
-            } else {
-                (0, 0)
-            };
-            let params = &self.groups[group].tcp;
-            self.probes.sent(link, at, packet, id, serial, params, &self.net.sacks);
+            self.capture(link, at, packet, id);
         }
+    }
+
+    #[cold]
+    fn capture(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
+        let (serial, group) = if packet.conn & DATAGRAM == 0 {
+            let conn = &self.conns[packet.conn];
+            (conn.generation, conn.group as usize)
+        } else {
+            (0, 0)
+        };
+        let sacks = self.net.sacks.get(packet);
+        let sacks = &sacks[..usize::from(packet.segment.sacks)];
+        let params = &self.groups[group].tcp;
+        self.probes.sent(link, &Tapped { at, packet, id, serial, params, sacks });
     }
 
     /// A link that is not fused may send its next packet.
@@ -152,7 +172,7 @@ impl Sim {
         } else if let Some(ready) = l.wake_at(now) {
             self.net.schedule(ready, tag(kind::SERVE, link), link::READY);
         }
-        self.collect_dropped();
+        self.collect_dropped(now);
     }
 
     /// A packet has left a link and reaches whatever is next at `at`.
@@ -166,25 +186,20 @@ impl Sim {
         let end = (id & 1) as usize;
         let tag = tag(kind::DELIVER, id);
         if packet.conn & DATAGRAM != 0 {
-            let at = self.apps.into_host(&self.groups, at, &packet, end);
+            let at = self.apps.reach_host(&self.groups, at, &packet, end);
             self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
             return;
         }
         let conn = &mut self.conns[packet.conn];
+        let side = &mut conn.sides[end];
         let mut at = at;
         if let Some(link) = &self.groups[conn.group as usize].access {
-            let wire = &mut conn.wire[end];
-            at = over_private(link, at, &packet, &mut wire.in_free, &mut wire.in_carry);
+            at = over_private(link, at, &packet, &mut side.in_free, &mut side.in_carry);
         }
-        if self.fused
-            && conn.ahead[end]
-            && conn.waiting[end] == 0
-            && conn.ends[end].deadline().0 > at
-            && at <= self.boundary
-        {
+        if self.fused && side.free() && conn.ends[end].deadline().0 > at && at <= self.boundary {
             self.deliver(at, id, &packet);
         } else {
-            conn.waiting[end] += 1;
+            side.wait_for(1);
             self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
         }
     }
@@ -197,6 +212,7 @@ impl Sim {
         self.net.sacks.release(packet);
         let conn = &mut self.conns[place];
         conn.in_flight -= 1;
+        conn.last = conn.last.max(at);
         if conn.meter != NONE {
             self.probes.delivered(conn.meter, at, id & 1 == 1, packet);
         }
@@ -205,7 +221,7 @@ impl Sim {
             end.on_segment(params, now, &packet.segment, blocks, out);
         });
         if self.conns[place].done {
-            self.tidy(place);
+            self.tidy(at, place);
         }
     }
 
@@ -220,10 +236,10 @@ impl Sim {
         let end = (id & 1) as usize;
         let conn = &mut self.conns[id >> 1];
         let group = &mut self.groups[conn.group as usize];
-        let Connection { ends, wire, .. } = conn;
+        let Connection { ends, sides, .. } = conn;
         let mut out = Out {
             net: &mut self.net,
-            wire: &mut wire[end],
+            side: &mut sides[end],
             access: group.access.as_ref(),
             rtt: if self.measuring { Some(&mut group.stats.rtt) } else { None },
             own_rtt: match conn.meter {
@@ -244,30 +260,31 @@ impl Sim {
         call(&mut ends[end], &group.tcp, Time(at), &mut out);
         let Out { sent, direct, delivered, mut notes, .. } = out;
         conn.in_flight += sent;
-        conn.waiting[end ^ 1] += direct;
+        conn.sides[end ^ 1].wait_for(direct);
+        let side = &mut conn.sides[end];
         let deadline = conn.ends[end].deadline().0;
-        if deadline < conn.timer_at[end] {
-            conn.timer_at[end] = deadline;
+        if deadline < side.timer_at {
+            side.timer_at = deadline;
             self.net.schedule(deadline, tag(kind::TIMER, id), conn.generation);
         }
         if conn.trace != NONE && end == 0 {
             self.probes.trace(conn.trace, at, &conn.ends[0]);
         }
-        if delivered > 0 && conn.expect[end] != u64::MAX {
+        if delivered > 0 && side.expect != u64::MAX {
             if group.first_bytes && end == 0 {
                 let exchange = &mut self.apps.exchanges[(id >> 1) as usize];
                 if exchange.first_byte == 0 {
                     exchange.first_byte = at;
                 }
             }
-            conn.expect[end] = conn.expect[end].saturating_sub(delivered);
-            if conn.expect[end] == 0 {
-                conn.expect[end] = u64::MAX;
+            side.expect = side.expect.saturating_sub(delivered);
+            if side.expect == 0 {
+                side.expect = u64::MAX;
                 notes |= note::COMPLETE;
             }
         }
         if notes != 0 {
-            conn.waiting[end] += 1;
+            side.wait_for(1);
             self.net.schedule(at, tag(kind::NOTIFY, id), notes);
         }
     }
@@ -277,14 +294,14 @@ impl Sim {
     fn timer(&mut self, now: u64, id: u32, generation: u32) {
         let end = (id & 1) as usize;
         let conn = &mut self.conns[id >> 1];
-        if conn.generation != generation || conn.timer_at[end] != now {
+        if conn.generation != generation || conn.sides[end].timer_at != now {
             return;
         }
-        conn.timer_at[end] = u64::MAX;
+        conn.sides[end].timer_at = u64::MAX;
         let deadline = conn.ends[end].deadline().0;
         if deadline > now {
             if deadline != u64::MAX {
-                conn.timer_at[end] = deadline;
+                conn.sides[end].timer_at = deadline;
                 self.net.schedule(deadline, tag(kind::TIMER, id), generation);
             }
             return;
@@ -309,15 +326,15 @@ impl Sim {
     }
 
     /// Packets that a discipline dropped.
-    fn collect_dropped(&mut self) {
+    fn collect_dropped(&mut self, now: u64) {
         while let Some(standing) = self.net.dropped.0.pop() {
-            self.lost(&standing.packet);
+            self.lost(now, &standing.packet);
         }
     }
 
     /// A packet is gone.
     #[cold]
-    fn lost(&mut self, packet: &Packet) {
+    fn lost(&mut self, now: u64, packet: &Packet) {
         self.net.sacks.release(packet);
         if packet.conn & DATAGRAM != 0 {
             return;
@@ -327,15 +344,17 @@ impl Sim {
         if conn.meter != NONE {
             self.probes.lost(conn.meter);
         }
-        self.tidy(packet.conn);
+        self.tidy(now, packet.conn);
     }
 
-    /// Gives a connection's place back once nothing refers to it.
-    #[inline]
-    pub fn tidy(&mut self, place: u32) {
+    /// Has a connection's place given back if nothing refers to it any more. That happens at the
+    /// time of the last thing that did, so that places, which order simultaneous events, do not
+    /// depend on what was handled ahead of its time.
+    pub fn tidy(&mut self, now: u64, place: u32) {
         let conn = &self.conns[place];
-        if conn.done && conn.idle() && conn.generation != 0 {
-            self.retire(place);
+        if conn.over() {
+            let at = conn.last.max(now);
+            self.net.schedule(at, tag(kind::RETIRE, place), conn.generation);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! From counters to the summary.
 
 use crate::apps::{App, Datagrams};
-use crate::connection::NONE;
 use crate::group::{Group, Totals};
 use crate::link::Link;
 use crate::sim::Sim;
@@ -59,7 +58,10 @@ impl Sim {
             name: network.name.clone(),
             seed: network.seed,
             simulated_s: Time(end).as_secs_f64(),
-            window_s: (network.warmup.as_secs_f64().min(Time(end).as_secs_f64()), Time(end).as_secs_f64()),
+            window_s: (
+                network.warmup.as_secs_f64().min(Time(end).as_secs_f64()),
+                Time(end).as_secs_f64(),
+            ),
             events: self.events,
             bottleneck_packets: self.probes.bottleneck_packets(&self.net),
             stopped_early: end < network.duration.0,
@@ -72,9 +74,8 @@ impl Sim {
         let simulated = network.links.iter().filter(|l| l.rate.is_some());
         summary.links =
             simulated.zip(&self.net.links).map(|(n, l)| link_summary(n, l, window)).collect();
-        let totals = self.totals();
-        for group in 0..self.groups.len() {
-            let total = totals[group].since(&self.groups[group].stats.at_start);
+        for (group, total) in self.totals().into_iter().enumerate() {
+            let total = total.since(&self.groups[group].stats.at_start);
             let flows = self.flow_summaries(group, window);
             let shares = flows.iter().filter_map(|f| f.goodput_bps);
             let g = &self.groups[group];
@@ -228,6 +229,5 @@ fn group_summary(
         }
         _ => {}
     }
-    let _ = NONE;
     summary
 }

@@ -1,6 +1,6 @@
 //! A capture at a link: header fields become a packet with addresses, ports and options.
 
-use crate::packet::{DATAGRAM, Packet, SackPool};
+use crate::packet::{DATAGRAM, Packet};
 use sojourn_base::Time;
 use sojourn_records::pcapng::{self, Content, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
@@ -8,6 +8,20 @@ use sojourn_tcp::{Flags, Params, SackBlock, Segment};
 
 /// An open capture.
 pub struct Tap(CaptureId);
+
+/// A packet that leaves a link, with what its headers need.
+pub struct Tapped<'a> {
+    /// When its transmission ends, ns.
+    pub at: u64,
+    pub packet: &'a Packet,
+    /// The connection, and the end that the packet goes to.
+    pub id: u32,
+    /// Tells connections apart that use the same place one after another.
+    pub serial: u32,
+    /// Of its connection.
+    pub params: &'a Params,
+    pub sacks: &'a [SackBlock],
+}
 
 /// Where servers listen.
 const SERVER_PORT: u16 = 80;
@@ -20,18 +34,9 @@ impl Tap {
         recorder.open_capture(link, Content::Headers).map(Self)
     }
 
-    /// Captures a packet that leaves the link at `at`, on its way to the end that `id` names.
-    /// `serial` tells connections apart that use the same place one after another.
-    pub fn packet(
-        &mut self,
-        recorder: &mut Recorder,
-        at: u64,
-        packet: &Packet,
-        id: u32,
-        serial: u32,
-        params: &Params,
-        sacks: &SackPool,
-    ) {
+    /// Captures a packet.
+    pub fn packet(&mut self, recorder: &mut Recorder, tapped: &Tapped<'_>) {
+        let &Tapped { at, packet, id, serial, params, sacks } = tapped;
         let segment = &packet.segment;
         let to_server = id & 1 == 1;
         let datagram = packet.conn & DATAGRAM != 0;
@@ -47,12 +52,7 @@ impl Tap {
             (server, client, listens, port)
         };
         let mut options = [0; 40];
-        let blocks = sacks.get(packet);
-        let used = if datagram {
-            0
-        } else {
-            write_options(params, segment, &blocks[..usize::from(segment.sacks)], &mut options)
-        };
+        let used = if datagram { 0 } else { write_options(params, segment, sacks, &mut options) };
         debug_assert!(datagram || used == usize::from(segment.options), "{used} {segment:?}");
         recorder.capture(
             self.0,

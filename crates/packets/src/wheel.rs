@@ -5,16 +5,18 @@
 //! not depend on when they were scheduled; the counter keeps first-in first-out order among events
 //! that agree in both.
 //!
-//! An event lies in a slot of one cache line. A bucket is a singly linked list of slots; a bucket
-//! is sorted when the clock reaches it. The near level holds buckets of `1 << shift` nanoseconds,
+//! An event lies in a slot of one cache line. A bucket is a singly linked list of slots, whose
+//! links lie apart so that a list can be walked without touching its events; a bucket is sorted
+//! when the clock reaches it. The near level holds buckets of `1 << shift` nanoseconds,
 //! the far level holds whole turns of the near one, and what lies beyond both waits in a heap.
 //! After the high-water mark nothing is allocated.
 
+use crate::prefetch;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Buckets in each level; a power of two.
-const BUCKETS: u64 = 4096;
+const BUCKETS: u64 = 8192;
 const MASK: u64 = BUCKETS - 1;
 const BITS: u32 = BUCKETS.trailing_zeros();
 const WORDS: usize = (BUCKETS / 64) as usize;
@@ -38,7 +40,6 @@ pub struct Event<P> {
 struct Slot<P> {
     event: Event<P>,
     counter: u32,
-    next: u32,
 }
 
 /// Where an opened bucket's event lies, with its place in the order.
@@ -95,6 +96,8 @@ impl Level {
 pub struct Wheel<P> {
     shift: u32,
     slots: Vec<Slot<P>>,
+    /// The slot behind each slot in its list.
+    next: Vec<u32>,
     free: u32,
     counter: u32,
     len: usize,
@@ -106,7 +109,16 @@ pub struct Wheel<P> {
     near: Level,
     far: Level,
     beyond: BinaryHeap<Reverse<Key>>,
+    /// Slots of a turn, while they are dealt out.
+    dealt: Vec<u32>,
+    /// The tag of an event in the bucket after the current one.
+    after: u32,
 }
+
+/// Slots from which on looking ahead pays: fewer stay in the caches by themselves.
+const MANY: usize = 1 << 13;
+/// No tag is known.
+const NO_TAG: u32 = u32::MAX;
 
 impl<P: Copy> Wheel<P> {
     /// A wheel whose near buckets span about `width` nanoseconds (rounded down to a power of two);
@@ -115,6 +127,7 @@ impl<P: Copy> Wheel<P> {
         Self {
             shift: width.max(1).ilog2(),
             slots: Vec::new(),
+            next: Vec::new(),
             free: NONE,
             counter: 0,
             len: 0,
@@ -124,6 +137,8 @@ impl<P: Copy> Wheel<P> {
             near: Level::new(),
             far: Level::new(),
             beyond: BinaryHeap::new(),
+            dealt: Vec::new(),
+            after: NO_TAG,
         }
     }
 
@@ -139,15 +154,14 @@ impl<P: Copy> Wheel<P> {
         let counter = self.counter;
         self.counter = counter.wrapping_add(1);
         self.len += 1;
-        let filled = Slot { event, counter, next: NONE };
+        let filled = Slot { event, counter };
         let slot = self.free;
         if slot == NONE {
             let slot = self.grow(filled);
             self.place(slot, event.time);
         } else {
-            let hole = &mut self.slots[slot as usize];
-            self.free = hole.next;
-            *hole = filled;
+            self.free = self.next[slot as usize];
+            self.slots[slot as usize] = filled;
             self.place(slot, event.time);
         }
     }
@@ -157,6 +171,7 @@ impl<P: Copy> Wheel<P> {
     fn grow(&mut self, filled: Slot<P>) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
         self.slots.push(filled);
+        self.next.push(NONE);
         slot
     }
 
@@ -166,18 +181,18 @@ impl<P: Copy> Wheel<P> {
         if bucket <= self.current {
             self.insert_open(slot);
         } else if bucket >> BITS == self.current >> BITS {
-            Self::link(&mut self.near, &mut self.slots, slot, bucket);
+            Self::link(&mut self.near, &mut self.next, slot, bucket);
         } else if (bucket >> BITS) - (self.current >> BITS) < BUCKETS {
-            Self::link(&mut self.far, &mut self.slots, slot, bucket >> BITS);
+            Self::link(&mut self.far, &mut self.next, slot, bucket >> BITS);
         } else {
             self.beyond.push(Reverse(self.key(slot)));
         }
     }
 
     #[inline]
-    fn link(level: &mut Level, slots: &mut [Slot<P>], slot: u32, bucket: u64) {
+    fn link(level: &mut Level, next: &mut [u32], slot: u32, bucket: u64) {
         let at = (bucket & MASK) as usize;
-        slots[slot as usize].next = level.heads[at];
+        next[slot as usize] = level.heads[at];
         level.heads[at] = slot;
         level.occupied[at / 64] |= 1 << (at % 64);
     }
@@ -223,10 +238,36 @@ impl<P: Copy> Wheel<P> {
         }
         self.position += 1;
         self.len -= 1;
-        let slot = &mut self.slots[key.slot as usize];
-        slot.next = self.free;
+        self.next[key.slot as usize] = self.free;
         self.free = key.slot;
-        Some(slot.event)
+        Some(self.slots[key.slot as usize].event)
+    }
+
+    /// The tag of an event that will come soon, for whoever wants to ask for its memory; none while
+    /// there are so few events that it is not worth while.
+    #[inline]
+    pub fn hint(&self) -> Option<u32> {
+        if self.slots.len() < MANY {
+            return None;
+        }
+        match self.open.get(self.position) {
+            Some(key) => Some((key.order >> 32) as u32),
+            None => (self.after != NO_TAG).then_some(self.after),
+        }
+    }
+
+    /// Asks for the memory of the next two buckets: the tag of the one after this is read, which
+    /// was asked for when this was next but one.
+    fn look_ahead(&mut self) {
+        self.after = NO_TAG;
+        if let Some(one) = self.near.next((self.current & MASK) + 1) {
+            let slot = self.near.heads[one as usize];
+            self.after = self.slots[slot as usize].event.tag;
+            if let Some(two) = self.near.next(one + 1) {
+                let slot = self.near.heads[two as usize];
+                prefetch::lines(&self.slots[slot as usize], size_of::<Slot<P>>());
+            }
+        }
     }
 
     /// Opens the next bucket that is not empty.
@@ -256,7 +297,7 @@ impl<P: Copy> Wheel<P> {
         let mut slot = self.near.take(bucket);
         while slot != NONE {
             let key = self.key(slot);
-            slot = self.slots[slot as usize].next;
+            slot = self.next[slot as usize];
             // The list is newest first, and most buckets hold very few: insertion sort.
             let mut at = self.open.len();
             self.open.push(key);
@@ -270,6 +311,9 @@ impl<P: Copy> Wheel<P> {
         }
         if self.open.len() > 24 {
             self.open.sort_unstable();
+        }
+        if self.slots.len() >= MANY {
+            self.look_ahead();
         }
     }
 
@@ -293,11 +337,15 @@ impl<P: Copy> Wheel<P> {
         };
         self.current = turn << BITS;
         let mut slot = if in_far == Some(turn) { self.far.take(turn) } else { NONE };
+        // Two passes, so that the slots come from memory side by side rather than one by one.
         while slot != NONE {
-            let next = self.slots[slot as usize].next;
+            prefetch::lines(&self.slots[slot as usize], size_of::<Slot<P>>());
+            self.dealt.push(slot);
+            slot = self.next[slot as usize];
+        }
+        for slot in self.dealt.drain(..) {
             let bucket = self.slots[slot as usize].event.time >> self.shift;
-            Self::link(&mut self.near, &mut self.slots, slot, bucket);
-            slot = next;
+            Self::link(&mut self.near, &mut self.next, slot, bucket);
         }
         while let Some(Reverse(key)) = self.beyond.peek() {
             if (key.time >> self.shift) >> BITS != turn {
@@ -306,7 +354,7 @@ impl<P: Copy> Wheel<P> {
             let slot = key.slot;
             self.beyond.pop();
             let bucket = self.slots[slot as usize].event.time >> self.shift;
-            Self::link(&mut self.near, &mut self.slots, slot, bucket);
+            Self::link(&mut self.near, &mut self.next, slot, bucket);
         }
         true
     }

@@ -23,7 +23,11 @@ fn qdisc() -> impl Strategy<Value = String> {
 
 fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
     // Delays of zero and whole milliseconds make ties; others avoid them.
-    let delay = prop_oneof![Just("0ms".into()), Just("10ms".into()), (1u32..30_000_000).prop_map(|n| format!("{n}ns"))];
+    let delay = prop_oneof![
+        Just("0ms".into()),
+        Just("10ms".into()),
+        (1u32..30_000_000).prop_map(|n| format!("{n}ns"))
+    ];
     let frame = prop_oneof![Just((0, 0)), Just((38, 84))];
     (rate, delay, qdisc(), frame).prop_map(|(rate, delay, qdisc, (over, least)): (_, String, _, _)| {
         format!(
@@ -93,7 +97,13 @@ fn scenario() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        // PROPTEST_CASES asks for more.
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(150),
+        max_shrink_iters: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// `simulate` checks the conservation of packets and bytes at every link.
     #[test]

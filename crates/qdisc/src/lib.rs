@@ -26,7 +26,7 @@ mod list;
 
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
-pub use list::{Env, Invalid, Parameters};
+pub use list::{Env, Invalid, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
 
 disciplines! {

@@ -66,6 +66,15 @@ pub trait Parameters: Clone + Default {
     fn validate(&self, env: &Env) -> Result<(), Invalid>;
 }
 
+/// Work on a discipline of whatever type, for [`Qdisc::visit`](crate::Qdisc::visit): what makes
+/// several calls in a row finds out only once which discipline it is.
+pub trait Visit<P: crate::Packet> {
+    /// What the work gives.
+    type Output;
+    /// Does it.
+    fn visit<D: crate::Discipline<P>>(self, discipline: &mut D) -> Self::Output;
+}
+
 /// Calls the same method on whichever discipline it is.
 macro_rules! disciplines {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident;)+) => {
@@ -144,6 +153,12 @@ macro_rules! disciplines {
                     $(Config::$variant(params) =>
                         Self::$variant($module::Discipline::new(params, env, coin)?),)+
                 })
+            }
+
+            /// Lets `visitor` work on the discipline itself.
+            #[inline]
+            pub fn visit<V: $crate::Visit<P>>(&mut self, visitor: V) -> V::Output {
+                match self { $(Self::$variant(q) => visitor.visit(q),)+ }
             }
         }
 

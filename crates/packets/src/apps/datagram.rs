@@ -1,7 +1,7 @@
 //! Datagrams: constant-rate, Poisson and on/off sources, and probes that are echoed.
 
 use super::App;
-use crate::connection::Wire;
+use crate::connection::Side;
 use crate::net::EMPTY;
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet};
 use crate::sim::Sim;
@@ -11,7 +11,7 @@ use sojourn_traffic::{OnOffModel, OnOffSource, UdpModel, UdpSource};
 /// The sources of a group, one per member.
 pub enum Sources {
     Udp(UdpModel, Vec<UdpSource>),
-    OnOff(OnOffModel, Vec<OnOffSource>),
+    OnOff(Box<OnOffModel>, Vec<OnOffSource>),
 }
 
 /// What the receivers of a group's members have seen.
@@ -26,7 +26,7 @@ pub struct Received {
 pub struct Datagrams {
     pub sources: Sources,
     pub ecn: Ecn,
-    pub wires: Vec<[Wire; 2]>,
+    pub sides: Vec<[Side; 2]>,
     /// IP bytes of each member's next packet.
     pub due: Vec<u32>,
     pub members: Vec<Received>,
@@ -41,7 +41,7 @@ pub struct Probe {
     pub interval: u64,
     pub ip_bytes: u32,
     pub ecn: Ecn,
-    pub wires: Vec<[Wire; 2]>,
+    pub sides: Vec<[Side; 2]>,
     /// Requests sent and answers received in the window.
     pub sent: u64,
     pub answered: u64,
@@ -82,8 +82,8 @@ impl Sim {
             let member = g.first_member + index;
             let packet = datagram(member, app.due[at], app.ecn, now);
             app.members[at].sent += 1;
-            let wire = &mut app.wires[at][0];
-            self.net.emit(now, packet.conn << 1 | 1, packet, wire, g.access.as_ref());
+            let side = &mut app.sides[at][0];
+            self.net.emit(now, packet.conn << 1 | 1, packet, side, g.access.as_ref());
         }
         let gap = app.schedule_next(at);
         self.call_member(now + gap, group, index, super::GO_ON);
@@ -95,8 +95,8 @@ impl Sim {
         let App::Probe(app) = &mut self.apps.apps[group] else { unreachable!() };
         let packet = datagram(g.first_member + index, app.ip_bytes, app.ecn, now);
         app.sent += u64::from(self.measuring);
-        let wire = &mut app.wires[index as usize][0];
-        self.net.emit(now, packet.conn << 1 | 1, packet, wire, g.access.as_ref());
+        let side = &mut app.sides[index as usize][0];
+        self.net.emit(now, packet.conn << 1 | 1, packet, side, g.access.as_ref());
         let interval = app.interval;
         self.call_member(now + interval, group, index, super::GO_ON);
     }
@@ -117,10 +117,10 @@ impl Sim {
                 }
             }
             App::Probe(app) if id & 1 == 1 => {
-                let wire = &mut app.wires[at][1];
+                let side = &mut app.sides[at][1];
                 let mut answer = *packet;
                 answer.segment.ecn = app.ecn;
-                self.net.emit(now, packet.conn << 1, answer, wire, g.access.as_ref());
+                self.net.emit(now, packet.conn << 1, answer, side, g.access.as_ref());
             }
             App::Probe(app) => {
                 let sent = u64::from(packet.segment.ack) << 32 | u64::from(packet.segment.seq);

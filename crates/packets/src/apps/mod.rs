@@ -15,8 +15,8 @@ use crate::connection::{Connection, NONE};
 use crate::group::{Group, Totals};
 use crate::net::{ID_BITS, kind, note, tag};
 use crate::sim::Sim;
-use sojourn_records::{ExchangeRow, GroupId, Outcome, TransferRow};
 use sojourn_base::Time;
+use sojourn_records::{ExchangeRow, GroupId, Outcome, TransferRow};
 use sojourn_tcp::Endpoint;
 
 /// Why a member's event was scheduled: the member starts.
@@ -25,6 +25,7 @@ pub const START: u32 = 0;
 pub const GO_ON: u32 = 1;
 
 /// What a group runs.
+#[expect(clippy::large_enum_variant, reason = "a scenario has a handful of groups")]
 pub enum App {
     /// Endless, finite or repeated transfers, one after another per member.
     Flows(Flows),
@@ -59,11 +60,7 @@ pub struct Exchange {
 
 fn troubles(ends: &[Endpoint; 2]) -> (u64, u64, u64) {
     let sum = |f: fn(&Endpoint) -> u64| f(&ends[0]) + f(&ends[1]);
-    (
-        sum(Endpoint::retransmissions),
-        sum(Endpoint::timeouts),
-        sum(|end| u64::from(end.syn_retries())),
-    )
+    (sum(Endpoint::retransmissions), sum(Endpoint::timeouts), sum(|end| end.syn_retries()))
 }
 
 /// All applications, and the exchanges on connections by their place.
@@ -81,18 +78,24 @@ impl Apps {
     }
 
     /// A datagram reaches its host's private link at `at`; when it has crossed it.
-    pub fn into_host(&mut self, groups: &[Group], at: u64, packet: &crate::packet::Packet, end: usize) -> u64 {
+    pub fn reach_host(
+        &mut self,
+        groups: &[Group],
+        at: u64,
+        packet: &crate::packet::Packet,
+        end: usize,
+    ) -> u64 {
         let member = packet.conn & !crate::packet::DATAGRAM;
         let group = Self::group_of(groups, member);
         let index = (member - groups[group].first_member) as usize;
-        let wire = match &mut self.apps[group] {
-            App::Datagrams(app) => &mut app.wires[index][end],
-            App::Probe(app) => &mut app.wires[index][end],
+        let side = match &mut self.apps[group] {
+            App::Datagrams(app) => &mut app.sides[index][end],
+            App::Probe(app) => &mut app.sides[index][end],
             _ => return at,
         };
         match &groups[group].access {
             Some(link) => {
-                crate::net::over_private(link, at, packet, &mut wire.in_free, &mut wire.in_carry)
+                crate::net::over_private(link, at, packet, &mut side.in_free, &mut side.in_carry)
             }
             None => at,
         }
@@ -106,20 +109,18 @@ impl Sim {
         self.apps.opened = self.apps.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
         let mut iss = g.stream(sojourn_base::Kind::Sequence, u64::from(self.apps.opened));
-        let ends = [Endpoint::client(&g.tcp, iss.next_u32()), Endpoint::server(&g.tcp, iss.next_u32())];
+        let ends =
+            [Endpoint::client(&g.tcp, iss.next_u32()), Endpoint::server(&g.tcp, iss.next_u32())];
         let place = self.conns.insert(Connection {
-            expect: [u64::MAX; 2],
-            timer_at: [u64::MAX; 2],
-            waiting: [0; 2],
             in_flight: 0,
-            ahead: [true; 2],
             done: false,
             group: group as u32,
             member,
+            last: 0,
             generation: 0,
             meter: NONE,
             trace: NONE,
-            wire: g.wires(member, data_from),
+            sides: g.sides(member, data_from),
             ends,
         });
         assert!(place < crate::packet::DATAGRAM, "too many connections at once");
@@ -269,9 +270,12 @@ impl Sim {
         }
     }
 
-    /// Nothing refers to a connection any more: keeps what it counted and frees its place.
-    pub fn retire(&mut self, place: u32) {
+    /// Keeps what a connection has counted and frees its place, if nothing refers to it.
+    pub fn retire(&mut self, place: u32, generation: u32) {
         let conn = &self.conns[place];
+        if conn.generation != generation || !conn.over() {
+            return;
+        }
         let group = conn.group as usize;
         self.groups[group].stats.retired.add(conn);
         if let App::Flows(flows) = &mut self.apps.apps[group] {

@@ -50,7 +50,7 @@ impl Sim {
         }
         if let Some(&(_, trace)) = flows.traced.iter().find(|(member, _)| *member == index) {
             self.conns[place].trace = trace;
-            self.conns[place].ahead[0] = false;
+            self.conns[place].sides[0].hold();
         }
         let size = flows.fetches.size(&mut flows.streams[index as usize]);
         self.begin_transfer(now, place, size);
@@ -92,7 +92,7 @@ impl Sim {
     fn begin_transfer(&mut self, now: u64, place: u32, size: u64) {
         let finite = size != u64::MAX;
         if finite {
-            self.conns[place].expect[1] = size;
+            self.conns[place].sides[1].expect = size;
             let transfer = Exchange { started: now, response: size, ..Exchange::default() };
             self.begin_exchange(place, transfer);
         }

@@ -111,14 +111,15 @@ impl Sim {
                 self.apps.exchanges[place as usize].slot = slot;
                 self.users(group).tables.set(user, slot, place);
                 // The user may write at any time while nothing is awaited.
-                self.conns[place].ahead[0] = false;
+                self.conns[place].sides[0].hold();
                 self.open(now, place);
             }
             Command::Request { slot, exchange } => {
                 let Some(place) = self.users(group).tables.get(user, slot) else { return };
                 let conn = &mut self.conns[place];
-                conn.expect = [exchange.response, u64::from(exchange.request)];
-                conn.ahead[0] = true;
+                conn.sides[0].expect = exchange.response;
+                conn.sides[1].expect = u64::from(exchange.request);
+                conn.sides[0].release();
                 let begun = Exchange {
                     slot,
                     started: now,
@@ -133,7 +134,7 @@ impl Sim {
             Command::Close { slot } => {
                 let Some(place) = self.users(group).tables.get(user, slot) else { return };
                 self.users(group).tables.clear(user, slot);
-                self.conns[place].ahead[0] = true;
+                self.conns[place].sides[0].release();
                 self.close(now, place, 0);
             }
         }
@@ -151,15 +152,19 @@ impl Sim {
         let exchange = self.apps.exchanges[place as usize];
         if end == 1 {
             if notes & note::COMPLETE != 0 {
-                self.conns[place].waiting[1] += 1;
-                self.net.schedule(now + exchange.server_delay, tag(kind::ANSWER, place << 1 | 1), 0);
+                self.conns[place].sides[1].wait_for(1);
+                self.net.schedule(
+                    now + exchange.server_delay,
+                    tag(kind::ANSWER, place << 1 | 1),
+                    0,
+                );
             }
             if notes & note::PEER_CLOSED != 0 {
                 self.close(now, place, 1);
             }
         } else if notes & note::COMPLETE != 0 {
             self.end_exchange(now, place, Outcome::Finished);
-            self.conns[place].ahead[0] = false;
+            self.conns[place].sides[0].hold();
             self.tell_user(now, group, user, Input::ResponseDone { slot: exchange.slot });
         }
         if notes & note::FAILED != 0 {
