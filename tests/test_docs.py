@@ -1,0 +1,236 @@
+"""The documents against the program: commands run, links lead somewhere, tables are complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import COMMAND
+from sojourn import Scenario, run, schema
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+ALL_PAGES = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *DOCS.glob("**/*.md"), *ROOT.glob("benches/**/*.md")]
+    if not path.name.startswith("-")
+)
+
+# What is added to commands that simulate, so that they are done soon.
+_SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
+_SIMULATES = {"run", "compare", "calibrate"}
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def commands(path: Path) -> list[str]:
+    """Command lines of ``sojourn`` in blocks of console, continued lines joined."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", text_of(path), re.M | re.S):
+        for line in block.replace("\\\n", " ").splitlines():
+            # A bare "sojourn" without a prompt may be a command's output.
+            match = re.match(r"(?:\$ (?:\.venv/bin/)?|\.venv/bin/)sojourn (.*)", line)
+            if match:
+                found.append(match[1].split(" #")[0].strip())
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_documents_run(page: Path, tmp_path: Path) -> None:
+    lines = commands(page)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    environment = {**os.environ, "SOJOURN_CACHE": str(tmp_path / "cache")}
+    for line in lines:
+        words = line.split()
+        short = f" {_SHORT}" if words[0] in _SIMULATES else ""
+        found = subprocess.run(
+            ["bash", "-c", f'"{COMMAND}" {line}{short}'],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert found.returncode == 0, f"{line}: {found.stderr}"
+
+
+def test_the_readme_shows_the_commands() -> None:
+    shown = {line.split()[0] for line in commands(ROOT / "README.md")}
+    assert shown >= {"run", "compare", "report", "explain", "schema"}
+
+
+@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    prose = re.sub(r"```.*?```", "", text_of(page), flags=re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (page.parent / name).resolve() if name else page
+        assert file.exists(), f"{page.name}: {target} is not there"
+        if anchor:
+            assert anchor in anchors(file), f"{page.name}: {target}: no such heading"
+
+
+def anchors(path: Path) -> set[str]:
+    """Anchors of headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", text_of(path), re.M)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def tables(path: Path, kind: str) -> dict[str, list[list[str]]]:
+    """Tables with a comment ``<!-- kind: name -->`` above them: their rows without the heading."""
+    found = {}
+    for match in re.finditer(rf"^<!-- {kind}(?:: (\S+))? -->\n((?:\|.*\n)+)", text_of(path), re.M):
+        rows = [
+            [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            for line in match[2].splitlines()
+        ]
+        found[match[1] or kind] = rows[2:]
+    return found
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`\"]+)`", cell)
+
+
+def resolve(field: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in field:
+        return resolve(schema()["$defs"][field["$ref"].rsplit("/", 1)[-1]])
+    for each in field.get("anyOf", []):
+        if each.get("type") != "null":
+            return resolve(each)
+    return field
+
+
+def alternatives(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Alternatives by their ``kind``, however deep they lie."""
+    kinds: dict[str, dict[str, Any]] = {}
+    for each in found.get("oneOf", []) + found.get("anyOf", []):
+        kind = each.get("properties", {}).get("kind", {}).get("const")
+        kinds |= {kind: each["properties"]} if kind else alternatives(each)
+    return kinds
+
+
+def documented_fields() -> dict[str, dict[str, Any]]:
+    """For each table of fields what the schema has there."""
+    whole = schema()
+    parts = {"scenario": whole["properties"]}
+    for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
+        parts[name] = resolve(whole["properties"][name])["properties"]
+    parts["links"] = resolve(whole["properties"]["links"]["items"])["properties"]
+    kinds = alternatives(whole["$defs"]["Group"])
+    common = set.intersection(*(set(fields) for fields in kinds.values()))
+    parts["group"] = {name: kinds["bulk"][name] for name in common}
+    for kind, fields in kinds.items():
+        parts[kind] = {name: field for name, field in fields.items() if name not in common}
+    return parts
+
+
+def written(cell: str) -> object:
+    """A default as a document has it, or nothing if the cell holds words."""
+    try:
+        return json.loads(cell.strip("`"))
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("part", sorted(documented_fields()))
+def test_every_field_of_a_scenario_is_documented_with_its_default(part: str) -> None:
+    rows = tables(DOCS / "scenarios.md", "fields")[part]
+    fields = documented_fields()[part]
+    shown = [name for row in rows for name in names(row[0])]
+    assert sorted(shown) == sorted(fields)
+    for row in rows:
+        default, told = written(row[1]), names(row[0])
+        if default is not None and len(told) == 1:
+            known = fields[told[0]].get("default")
+            known = known["kind"] if isinstance(known, dict) else known
+            assert known == default, told[0]
+
+
+def test_every_distribution_is_documented() -> None:
+    rows = tables(DOCS / "scenarios.md", "fields")["distribution"]
+    defs = schema()["$defs"]
+    assert [names(row[0])[0] for row in rows] == defs["DistributionName"]["enum"]
+    told = {name for row in rows for name in names(row[1])}
+    assert told == set(defs["DistributionTableOfTime"]["properties"]) - {"dist", "even"}
+
+
+def test_every_discipline_has_a_row_with_its_parameters() -> None:
+    page = DOCS / "disciplines.md"
+    common = tables(page, "fields")["common"]
+    rows = {names(row[0])[0]: row[1] for row in tables(page, "fields")["disciplines"]}
+    kinds = alternatives(schema()["$defs"]["QueueDiscipline"])
+    assert list(rows) == list(kinds)
+    for kind, fields in kinds.items():
+        defaults = dict(re.findall(r"`(\w+)`(?: \(([^)]*)\))?", rows[kind]))
+        if "the common ones" in rows[kind]:
+            defaults |= {names(row[0])[0]: row[1] for row in common}
+        assert set(defaults) == set(fields) - {"kind"}, kind
+        for name, default in defaults.items():
+            known = fields[name].get("default")
+            if known is not None:
+                assert written(default.split()[0]) == known, f"{kind}.{name}"
+
+
+def test_the_profiles_of_tcp_are_documented() -> None:
+    rows = tables(DOCS / "tcp.md", "profiles")["profiles"]
+    fields = schema()["$defs"]["Tcp"]["properties"]
+    assert [names(row[0])[0] for row in rows] == list(fields)
+    for row in rows:
+        about = fields[names(row[0])[0]]["description"]
+        told = re.search(r"classic (\S+), modern ([^)\s]+)\)", " ".join(about.split()))
+        both = re.search(r"\(default ([^)\s]+)\)", about)
+        values = list(told.groups()) if told else [both[1]] * 2 if both else None
+        if values and names(row[0])[0] != "profile":
+            assert [cell.strip("`") for cell in row[1:3]] == values, row[0]
+
+
+def test_the_columns_of_every_table_are_documented(tmp_path: Path) -> None:
+    probes = {
+        "queues": True,
+        "packet_counts": "1ms",
+        "flows": True,
+        "traces": ["bulk1.0"],
+        "exchanges": True,
+    }
+    base = {"duration": "1s", "bottleneck": {"rate": "10mbit"}, "probes": probes}
+    kinds: list[dict[str, object]] = [{"kind": "bulk"}, {"kind": "web", "users": 1}]
+    result = run(Scenario({**base, "traffic": kinds}), tmp_path / "run")
+    told = tables(DOCS / "scenarios.md", "columns")
+    assert len(told) == len(list((tmp_path / "run").glob("*.parquet")))
+    for name, rows in told.items():
+        shown = [column for row in rows for column in names(row[0])]
+        assert shown == result.table(name).columns, name
+
+
+def test_every_measure_of_the_summary_is_documented() -> None:
+    base = {"duration": "1s", "bottleneck": {"rate": "10mbit"}, "probes": {"flows": True}}
+    summary = run(Scenario({**base, "traffic": [{"kind": "bulk", "flows": 2}]})).summary
+    text = text_of(DOCS / "measures.md")
+    parts = [summary["links"][0], summary["groups"][0], summary["flows"][0]]
+    known = {"name", "kind", "rate_bps", "group", "index"}
+    for name in {name for part in parts for name in part} - known:
+        plain = name.removesuffix("_bytes") if name != "queue_bytes" else name
+        assert f"`{plain}`" in text, name
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda f: f.stem)
+def test_scenarios_say_what_they_are_and_begin_to_run(file: Path) -> None:
+    assert text_of(file).startswith("# ")
+    scenario = Scenario.from_file(file)
+    changes: dict[str, object] = {"duration": "200ms", "warmup": "0s"}
+    if scenario.needs_users:
+        changes |= {"load": None, "traffic.0.users": 5}
+    assert run(scenario.with_(changes)).summary["simulated_s"] == pytest.approx(0.2)
