@@ -213,7 +213,8 @@ fn parse(text: &str, units: Units, what: &str, example: &str) -> Result<u64, Par
 fn write(f: &mut fmt::Formatter<'_>, value: u64, units: Units) -> fmt::Result {
     let last = units[units.len() - 1];
     for &(name, scale) in units {
-        if value >= scale && (value.is_multiple_of(scale)
+        if value >= scale
+            && (value.is_multiple_of(scale)
                 || (scale >= 1000 && value.is_multiple_of(scale / 1000)))
         {
             let (whole, rest) = (value / scale, value % scale);
@@ -322,7 +323,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_what_would_be_right() {
-        for text in ["", "ms", "10", "-1ms", "1e3ms", "10 parsec", "1.2.3s", "99999999999999h", "."] {
+        for text in ["", "ms", "10", "-1ms", "1e3ms", "10 parsec", "1.2.3s", "99999999999999h", "."]
+        {
             let error = text.parse::<Time>().unwrap_err().to_string();
             assert!(error.contains("10ms"), "{error}");
         }

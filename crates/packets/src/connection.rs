@@ -1,7 +1,7 @@
 //! A TCP connection in the simulation: two endpoints, the private links at either side, and what
 //! the event loop must know to run them.
 
-use crate::prefetch;
+use crate::{huge, prefetch};
 use sojourn_tcp::Endpoint;
 
 /// Nothing but delay lies between an end and its peer: see [`Side::step`].
@@ -121,6 +121,7 @@ pub struct Connections {
 impl Connections {
     pub fn reserve(&mut self, n: usize) {
         self.places.reserve_exact(n);
+        huge::pages(&mut self.places);
     }
 
     /// Asks for the memory that handling a packet for end `id & 1` of connection `id >> 1` needs.

@@ -14,6 +14,7 @@ mod build;
 mod connection;
 mod error;
 mod group;
+mod huge;
 mod link;
 mod meter;
 mod net;

@@ -11,7 +11,7 @@
 //! the far level holds whole turns of the near one, and what lies beyond both waits in a heap.
 //! After the high-water mark nothing is allocated.
 
-use crate::prefetch;
+use crate::{huge, prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -170,6 +170,12 @@ impl<P: Copy> Wheel<P> {
     #[inline(never)]
     fn grow(&mut self, filled: Slot<P>) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
+        if self.slots.len() == self.slots.capacity() {
+            self.slots.reserve(1);
+            self.next.reserve(1);
+            huge::pages(&mut self.slots);
+            huge::pages(&mut self.next);
+        }
         self.slots.push(filled);
         self.next.push(NONE);
         slot
