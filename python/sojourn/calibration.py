@@ -128,7 +128,7 @@ def calibrate(
     if rate is None:
         raise ScenarioError("load: needs a [bottleneck] to be a fraction of; give users instead")
     alone = _alone(scenario, fields, group)
-    name = fields["traffic"][group].get("name") or f"traffic[{group}]"
+    name = fields["traffic"][group].get("name") or _default_name(fields, group)
     cached = cache_folder() / f"calibration-{key(alone, 'packets')}.json"
     known = _read(cached)
     if known is not None:
@@ -182,6 +182,12 @@ def _web_group(fields: dict[str, Any], group: int | None) -> int:
     if not 0 <= group < len(kinds) or kinds[group] != "web":
         raise ScenarioError(f"traffic[{group}]: not a group of kind web")
     return group
+
+
+def _default_name(fields: dict[str, Any], group: int) -> str:
+    """What engines call a group without a name: its kind and a number."""
+    kinds = [each["kind"] for each in fields["traffic"][: group + 1]]
+    return f"{kinds[-1]}{kinds.count(kinds[-1])}"
 
 
 def _alone(scenario: Scenario, fields: dict[str, Any], group: int) -> Scenario:

@@ -33,7 +33,8 @@ def _topics(whole: Schema) -> dict[str, dict[str, Schema]]:
     defs = whole["$defs"]
     tables = {"scenario": whole}
     for name, field in whole["properties"].items():
-        inner = _resolve(field, defs)
+        # Of a list of tables, such as [[links]], one of them.
+        inner = _resolve(field.get("items", field), defs)
         if "properties" in inner:
             tables[name] = inner
     return {
