@@ -157,6 +157,7 @@ fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Ste
         members: group.members,
         first_member: first,
         access: group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0)),
+        processing: group.processing.0,
         ways: [steps.way(&group.forward), steps.way(&group.backward)],
         rtt: group.rtt.clone(),
         first_bytes: network.probes.exchanges,

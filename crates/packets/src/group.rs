@@ -76,6 +76,8 @@ pub struct Group {
     pub tcp: sojourn_tcp::Params,
     /// The private link of each flow at each end, if it has a rate.
     pub access: Option<Serialiser>,
+    /// The longest time that a host takes over a segment that it sends, ns.
+    pub processing: u64,
     /// The way of data, and the way back.
     pub ways: [Way; 2],
     pub rtt: Option<Sampler>,

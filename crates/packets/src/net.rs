@@ -6,7 +6,7 @@ use crate::link::{Dropped, Link};
 use crate::packet::{NO_SACKS, Packet, SackPool};
 use crate::serialiser::Serialiser;
 use crate::wheel::{Event, Wheel};
-use sojourn_base::Time;
+use sojourn_base::{Kind, Stream, Time};
 use sojourn_records::{CoarseHistogram, Histogram};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
@@ -137,12 +137,35 @@ pub struct Out<'a> {
     pub at: u64,
     /// The connection, and the end its packets go to.
     pub peer: u32,
+    /// Draws the time that the host takes over each segment, if it takes any.
+    pub processing: Option<Processing>,
     /// Write the time into segments that have no timestamps of their own, for delay probes.
     pub stamp: bool,
     pub sent: u32,
     pub direct: u32,
     pub delivered: u64,
     pub notes: u32,
+}
+
+/// The random time that a host takes over a segment: drawn from the segment's own name, so that
+/// it is the same whatever else happens.
+pub struct Processing {
+    pub longest: u64,
+    pub seed: u64,
+    /// The group's key.
+    pub key: u32,
+    /// The connection's serial number and the end.
+    pub end: u64,
+    /// How many segments that end has sent.
+    pub segment: u64,
+}
+
+impl Processing {
+    fn next(&mut self) -> u64 {
+        self.segment += 1;
+        let index = self.end << 32 | (self.segment & 0xffff_ffff);
+        Stream::new(self.seed, Kind::Host, self.key, index).below(self.longest + 1)
+    }
 }
 
 impl Output for Out<'_> {
@@ -154,7 +177,12 @@ impl Output for Out<'_> {
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
         let packet = Packet { segment, conn: self.peer >> 1, sacks };
         self.sent += 1;
-        let direct = self.net.emit(self.at, self.peer, packet, self.side, self.access);
+        let mut at = self.at;
+        if let Some(processing) = &mut self.processing {
+            at = (at + processing.next()).max(self.side.out_free);
+            self.side.out_free = at;
+        }
+        let direct = self.net.emit(at, self.peer, packet, self.side, self.access);
         self.direct += u32::from(direct);
     }
 

@@ -12,7 +12,7 @@ use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
 use crate::link::{self, Fate};
-use crate::net::{ID_BITS, Net, Out, Step, kind, note, over_private, tag};
+use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, over_private, tag};
 use crate::packet::{DATAGRAM, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
@@ -251,6 +251,13 @@ impl Sim {
             },
             at,
             peer: id ^ 1,
+            processing: (group.processing > 0).then(|| Processing {
+                longest: group.processing,
+                seed: group.seed,
+                key: group.key,
+                end: u64::from(conn.generation) << 1 | end as u64,
+                segment: ends[end].segments_sent(),
+            }),
             stamp: group.stamp,
             sent: 0,
             direct: 0,

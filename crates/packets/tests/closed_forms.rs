@@ -179,3 +179,24 @@ fn pi_brings_the_queue_back_after_flows_leave_and_return() {
         assert!((mean - 200.0).abs() < 20.0, "{mean} packets from {change} + 30 s to {until} s");
     }
 }
+
+#[test]
+fn hosts_that_take_their_time_add_half_of_the_longest_at_either_end() {
+    let summary = simulate(
+        r#"
+        duration = "200s"
+        tcp = { timestamps = true, delayed_ack = false, receive_window = "3000B", mss = 1460 }
+        [bottleneck]
+        rate = "1gbit"
+        [access]
+        processing = "10ms"
+        [[traffic]]
+        kind = "bulk"
+        rtt = "50ms"
+        "#,
+    );
+    let rtt = &summary.groups[0].rtt_s;
+    // Two segments are under way; the later of two draws may hold up a segment behind it.
+    assert!((0.060..0.0640).contains(&some(rtt.mean)), "{rtt:?}");
+    assert!(some(rtt.max) < 0.0901, "{rtt:?}");
+}

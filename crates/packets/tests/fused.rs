@@ -85,7 +85,12 @@ fn traffic() -> impl Strategy<Value = String> {
 }
 
 fn scenario() -> impl Strategy<Value = String> {
-    let access = prop_oneof![Just(String::new()), Just("[access]\nrate = \"3mbit\"\n".to_string())];
+    let access = prop_oneof![
+        2 => Just(String::new()),
+        1 => Just("[access]\nrate = \"3mbit\"\n".to_string()),
+        1 => Just("[access]\nprocessing = \"2ms\"\n".to_string()),
+        1 => Just("[access]\nrate = \"30mbit\"\nprocessing = \"300us\"\n".to_string()),
+    ];
     (1u64..1000, topology(), access, prop::collection::vec(traffic(), 1..4)).prop_map(
         |(seed, topology, access, traffic)| {
             format!(

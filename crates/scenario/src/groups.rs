@@ -123,6 +123,7 @@ impl Resolver<'_> {
             stop: self.group.stop,
             tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,
             access_rate: self.scenario.access.rate,
+            processing: self.scenario.access.processing,
             load_rate: links(&forward).iter().filter_map(|link| link.rate).min(),
             forward,
             backward,

@@ -120,6 +120,8 @@ pub struct NetworkGroup {
     pub tcp: TcpParams,
     /// Rate of each member's private link at each of its ends; none: unlimited.
     pub access_rate: Option<Rate>,
+    /// The longest time that a sending host takes over a segment.
+    pub processing: Time,
     /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
     pub members: u32,
     /// What a `load` of this group is a fraction of: the rate of the slowest link that its data
@@ -151,6 +153,10 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     if scenario.traffic.is_empty() {
         let message = "there is no traffic; add a group: [[traffic]] kind = \"bulk\"";
         return Err(Fault::new(steps!["traffic"], message));
+    }
+    if scenario.access.processing > Time::from_secs(1) {
+        let message = format!("\"{}\" must be at most \"1s\"", scenario.access.processing);
+        return Err(Fault::new(steps!["access", "processing"], message));
     }
     if scenario.access.rate == Some(Rate(0)) {
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));

@@ -158,4 +158,9 @@ pub struct NamedLink {
 pub struct Access {
     /// Rate of each private link; unlimited if left out.
     pub rate: Option<Rate>,
+    /// The longest time that a sending host takes over a TCP segment: each takes a random time
+    /// between nothing and this, uniformly, and segments stay in order. A little of it (the time of
+    /// a packet on the bottleneck) breaks the marching in step of flows with the same round trip,
+    /// which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992).
+    pub processing: Time,
 }
