@@ -243,14 +243,18 @@ fn probes(
             .rsplit_once('.')
             .and_then(|(name, member)| Some((name, member.parse::<u32>().ok()?)))
             .ok_or_else(|| {
-                wrong(format!("\"{trace}\" is not a group's name and a number, like \"web1.0\""))
+                wrong(format!("\"{trace}\" is not a group's name and a number, like \"bulk1.0\""))
             })?;
         let group = names.iter().position(|other| *other == name).ok_or_else(|| {
             wrong(format!("there is no group \"{name}\"; {}", suggestion(name, &names)))
         })?;
+        let kind = groups[group].source.kind();
+        if kind != "bulk" {
+            let message = format!("\"{trace}\" is of kind \"{kind}\"; only bulk flows are traced");
+            return Err(wrong(message));
+        }
         let members = groups[group].members;
-        // A load is not users yet; of transfers that come and go any may come.
-        if members > 0 && member >= members {
+        if member >= members {
             let message = format!("\"{trace}\": the group has {members} members, from 0");
             return Err(wrong(message));
         }

@@ -15,10 +15,10 @@ pub struct Probes {
     pub queues: bool,
     /// Packets that arrive at each link per span of this length, such as "1ms".
     pub packet_counts: Option<Time>,
-    /// One row per flow: goodput, delay, jitter, loss, retransmissions, quantiles of the
+    /// One row per flow of bulk and UDP groups: goodput, delay, jitter, loss, retransmissions, quantiles of the
     /// round-trip time.
     pub flows: bool,
-    /// Members whose congestion window and smoothed round-trip time are recorded as they change,
+    /// Bulk flows whose congestion window and smoothed round-trip time are recorded as they change,
     /// each a group's name and a number from 0: "elephants.0".
     pub traces: Vec<String>,
     /// One row per exchange and per transfer: times, bytes, timeouts, retransmissions, and how it
