@@ -1,0 +1,78 @@
+//! What a link's capture holds, as another program reads it.
+
+mod common;
+
+use common::simulate_into;
+use sojourn_packets::Recorder;
+use std::io::Write as _;
+use std::process::Command;
+
+const SCENARIO: &str = r#"
+    duration = "10s"
+    [tcp]
+    ecn = true
+    timestamps = true
+    receive_window = "256kB"
+    [bottleneck]
+    rate = "5mbit"
+    qdisc = { kind = "red", min_th = 5, max_th = 15, ecn = true, limit = 30 }
+    [[traffic]]
+    kind = "bulk"
+    flows = 3
+    rtt = "50ms..100ms"
+    size = "200kB"
+    repeat = true
+    [[traffic]]
+    kind = "bulk"
+    name = "plain"
+    rtt = "40ms"
+    tcp = { ecn = false, timestamps = false }
+    [[traffic]]
+    kind = "ping"
+    interval = "100ms"
+    [probes]
+    pcap = ["bottleneck", "reverse"]
+"#;
+
+/// Lines that tshark prints for a capture; none if there is no tshark.
+fn tshark(file: &std::path::Path, arguments: &[&str]) -> Option<Vec<String>> {
+    let output = Command::new("tshark").arg("-r").arg(file).args(arguments).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn tshark_reads_a_capture_without_a_complaint() {
+    let folder = std::env::temp_dir().join(format!("sojourn-capture-{}", std::process::id()));
+    let mut recorder = Recorder::to_directory(&folder).unwrap();
+    let summary = simulate_into(SCENARIO, &mut recorder);
+    recorder.finish().unwrap();
+    let file = folder.join("bottleneck.pcapng");
+    let Some(all) = tshark(&file, &["-T", "fields", "-e", "ip.dsfield.ecn"]) else {
+        // Straight to the terminal: the harness would keep it to itself.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: tshark is not installed, captures not read");
+        std::fs::remove_dir_all(&folder).unwrap();
+        return;
+    };
+    let counts = &summary.links[0].counts;
+    assert_eq!(all.len() as u64, counts.dequeued, "every packet that was sent, once");
+    let marked = all.iter().filter(|ecn| *ecn == "3").count() as u64;
+    assert!(marked > 0 && counts.marked >= marked, "{marked} of {}", counts.marked);
+    // Warnings of lost and reordered segments are as they should be: errors are not.
+    let complaints = "_ws.malformed || _ws.expert.severity >= 0x800000 || ip.checksum.status == 0 \
+                      || tcp.checksum.status == 0 || udp.checksum.status == 0";
+    for link in ["bottleneck", "reverse"] {
+        let checks = ["-o", "ip.check_checksum:TRUE", "-Y", complaints];
+        let found = tshark(&folder.join(format!("{link}.pcapng")), &checks).unwrap();
+        assert_eq!(found.first(), None, "{link}: the first of {}", found.len());
+    }
+    // Handshakes carry their options, selective acknowledgements their blocks.
+    let seen = |link: &str, filter: &str| {
+        !tshark(&folder.join(format!("{link}.pcapng")), &["-Y", filter]).unwrap().is_empty()
+    };
+    assert!(seen("bottleneck", "tcp.flags.syn == 1 && tcp.options.mss_val == 1460"));
+    assert!(seen("bottleneck", "tcp.flags.syn == 1 && tcp.flags.ece == 1 && tcp.flags.cwr == 1"));
+    assert!(seen("reverse", "tcp.options.sack_le"));
+    assert!(seen("bottleneck", "udp"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
