@@ -36,6 +36,21 @@ fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
     })
 }
 
+/// Three nodes in a ring, one way round quicker than the other, one link perhaps ideal; what goes
+/// from `a` to `c` takes two links, what comes back takes one.
+fn ring() -> impl Strategy<Value = String> {
+    (link(300..9000), link(300..9000), link(300..9000), any::<bool>()).prop_map(
+        |(one, two, back, ideal)| {
+            let two = if ideal { "delay = \"7ms\"\n".to_string() } else { two };
+            format!(
+                "[[links]]\nname = \"one\"\nfrom = \"a\"\nto = \"b\"\n{one}\
+                 [[links]]\nname = \"two\"\nfrom = \"b\"\nto = \"c\"\n{two}\
+                 [[links]]\nname = \"back\"\nfrom = \"c\"\nto = \"a\"\n{back}"
+            )
+        },
+    )
+}
+
 fn topology() -> impl Strategy<Value = String> {
     let reverse = prop_oneof![
         Just(String::new()),
@@ -46,14 +61,15 @@ fn topology() -> impl Strategy<Value = String> {
         (link(200..20_000), reverse.clone()).prop_map(|(l, r)| format!("[bottleneck]\n{l}{r}")),
         (1u32..4, link(500..20_000), reverse)
             .prop_map(|(hops, l, r)| format!("[parking_lot]\nhops = {hops}\n{l}{r}")),
+        ring(),
     ]
 }
 
 fn traffic() -> impl Strategy<Value = String> {
     let rtt = prop_oneof![
         Just(String::new()),
-        Just("rtt = \"200ms\"\n".to_string()),
-        Just("rtt = \"200ms..300ms\"\n".to_string()),
+        Just("rtt = \"240ms\"\n".to_string()),
+        Just("rtt = \"240ms..300ms\"\n".to_string()),
     ];
     let direction = prop_oneof![Just("forward"), Just("reverse"), Just("both")];
     let tcp = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
@@ -93,9 +109,11 @@ fn scenario() -> impl Strategy<Value = String> {
     ];
     (1u64..1000, topology(), access, prop::collection::vec(traffic(), 1..4)).prop_map(
         |(seed, topology, access, traffic)| {
+            let ring = topology.starts_with("[[links]]");
+            let ends = if ring { "[[traffic]]\nfrom = \"a\"\nto = \"c\"" } else { "[[traffic]]" };
+            let traffic = traffic.concat().replace("[[traffic]]", ends);
             format!(
-                "duration = \"20s\"\nwarmup = \"3s\"\nseed = {seed}\n{topology}{access}{}",
-                traffic.concat()
+                "duration = \"20s\"\nwarmup = \"3s\"\nseed = {seed}\n{topology}{access}{traffic}"
             )
         },
     )
