@@ -326,6 +326,11 @@ class Access(TypedDict, total=False):
 
     rate: Rate
     """Rate of each private link; unlimited if left out."""
+    processing: Time
+    """The longest time that a sending host takes over a TCP segment: each takes a random
+    time between nothing and this, uniformly, and segments stay in order. A little of it
+    (the time of a packet on the bottleneck) breaks the marching in step of flows with the
+    same round trip, which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992)."""
 
 
 BulkGroup = TypedDict(
@@ -722,10 +727,10 @@ class Probes(TypedDict, total=False):
     packet_counts: Time
     """Packets that arrive at each link per span of this length, such as "1ms"."""
     flows: bool
-    """One row per flow: goodput, delay, jitter, loss, retransmissions, quantiles of the
-    round-trip time."""
+    """One row per flow of bulk and UDP groups: goodput, delay, jitter, loss,
+    retransmissions, quantiles of the round-trip time."""
     traces: list[str]
-    """Members whose congestion window and smoothed round-trip time are recorded as they
+    """Bulk flows whose congestion window and smoothed round-trip time are recorded as they
     change, each a group's name and a number from 0: "elephants.0"."""
     exchanges: bool
     """One row per exchange and per transfer: times, bytes, timeouts, retransmissions, and
