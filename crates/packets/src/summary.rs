@@ -76,12 +76,11 @@ impl Sim {
             simulated.zip(&self.net.links).map(|(n, l)| link_summary(n, l, window)).collect();
         for (group, total) in self.totals().into_iter().enumerate() {
             let total = total.since(&self.groups[group].stats.at_start);
-            let flows = self.flow_summaries(group, window);
-            let shares = flows.iter().filter_map(|f| f.goodput_bps);
+            let fair = self.fairness(group);
             let g = &self.groups[group];
-            let fair = if flows.len() > 1 { jain(shares) } else { None };
             summary.groups.push(group_summary(g, &self.apps.apps[group], &total, window, fair));
             if network.probes.flows {
+                let flows = self.flow_summaries(group, window);
                 for flow in &flows {
                     self.probes.recorder.push(FlowRow::new(GroupId(group as u32), flow));
                 }
@@ -89,6 +88,22 @@ impl Sim {
             }
         }
         summary
+    }
+
+    /// Jain's index of the bytes that each flow of a group delivered; none for a single flow.
+    fn fairness(&self, group: usize) -> Option<f64> {
+        match &self.apps.apps[group] {
+            App::Flows(flows) if flows.retired.len() > 1 => {
+                let totals = self.member_totals(group);
+                let each = totals.iter().zip(&flows.at_start);
+                jain(each.map(|(now, start)| (now.delivered - start.delivered) as f64))
+            }
+            App::Datagrams(app) if app.members.len() > 1 => {
+                let each = app.members.iter().zip(&app.at_start);
+                jain(each.map(|(now, start)| (now.bytes - start.bytes) as f64))
+            }
+            _ => None,
+        }
     }
 
     fn flow_summaries(&self, group: usize, window: Time) -> Vec<FlowSummary> {

@@ -51,16 +51,16 @@ pub struct Exchange {
     pub started: u64,
     /// When the first byte of the response came; 0 before.
     pub first_byte: u64,
-    pub request: u64,
+    pub request: u32,
     pub response: u64,
     pub server_delay: u64,
     /// Retransmissions, timeouts and SYN retries of the connection when it began.
-    before: (u64, u64, u64),
+    before: [u32; 3],
 }
 
-fn troubles(ends: &[Endpoint; 2]) -> (u64, u64, u64) {
-    let sum = |f: fn(&Endpoint) -> u64| f(&ends[0]) + f(&ends[1]);
-    (sum(Endpoint::retransmissions), sum(Endpoint::timeouts), sum(|end| end.syn_retries()))
+fn troubles(ends: &[Endpoint; 2]) -> [u32; 3] {
+    let sum = |f: fn(&Endpoint) -> u64| (f(&ends[0]) + f(&ends[1])) as u32;
+    [sum(Endpoint::retransmissions), sum(Endpoint::timeouts), sum(Endpoint::syn_retries)]
 }
 
 /// All applications, and the exchanges on connections by their place.
@@ -235,9 +235,8 @@ impl Sim {
         }
         let finished = (outcome == Outcome::Finished).then_some(Time(now));
         let after = troubles(&conn.ends);
-        let timeouts = (after.1 - exchange.before.1) as u32;
-        let retransmissions = (after.0 - exchange.before.0) as u32;
-        let syn_retries = (after.2 - exchange.before.2) as u32;
+        let [retransmissions, timeouts, syn_retries] =
+            std::array::from_fn(|kind| after[kind] - exchange.before[kind]);
         let recorder = &mut self.probes.recorder;
         if matches!(self.apps.apps[group as usize], App::Users(_)) {
             recorder.push(ExchangeRow {
@@ -246,7 +245,7 @@ impl Sim {
                 started_s: Time(exchange.started),
                 first_byte_s: (exchange.first_byte > 0).then_some(Time(exchange.first_byte)),
                 finished_s: finished,
-                request_bytes: exchange.request,
+                request_bytes: u64::from(exchange.request),
                 response_bytes: exchange.response,
                 response_time_s: finished.map(|_| Time(took)),
                 timeouts,

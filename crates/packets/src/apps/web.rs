@@ -123,7 +123,7 @@ impl Sim {
                 let begun = Exchange {
                     slot,
                     started: now,
-                    request: u64::from(exchange.request),
+                    request: exchange.request,
                     response: exchange.response,
                     server_delay: exchange.server_delay.0,
                     ..Exchange::default()
