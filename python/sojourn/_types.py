@@ -42,6 +42,14 @@ class Tcp(TypedDict, total=False):
     """Grow the window by bytes acknowledged; if false, by one segment an acknowledgement at
     most, so that delayed acknowledgements slow the growth, as in older hosts (default
     true)."""
+    smooth_growth: bool
+    """In congestion avoidance grow with every acknowledgement by MSS times its share of
+    the window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window
+    is acknowledged, RFC 3465 section 2.1, as Linux (default false)."""
+    lost_syn_threshold: bool
+    """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
+    window, as ns-2, where it is a timeout like any other; if false, slow start merely
+    begins with one segment, RFC 5681 section 3.1, as Linux (default false)."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
     delayed_ack_time: Time

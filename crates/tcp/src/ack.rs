@@ -61,7 +61,10 @@ impl Endpoint {
         if flight + mss > self.window.cwnd {
             let after_timeout = self.phase == Phase::Loss;
             let bytes = acked.min(params.count_limit);
-            self.control.on_ack(&mut self.window, Acked { bytes, mss, after_timeout });
+            self.control.on_ack(
+                &mut self.window,
+                Acked { bytes, mss, after_timeout, smooth: params.smooth_growth },
+            );
             self.window.cwnd = self.window.cwnd.min(params.max_window);
         }
     }

@@ -123,6 +123,9 @@ impl Endpoint {
         self.measure(params, now, segment, out);
         if self.syn_retries > 0 {
             self.window.cwnd = params.payload; // RFC 5681 section 3.1
+            if params.lost_syn_threshold {
+                self.window.ssthresh = (params.initial_window / 2).max(2 * params.payload);
+            }
             if self.srtt().is_none() {
                 self.rto = AFTER_LOST_SYN.max(params.initial_rto).min(params.max_rto);
             }

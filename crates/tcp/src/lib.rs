@@ -45,7 +45,9 @@
 //!    timeout always does.
 //! 7. After a handshake in which a SYN or SYN-ACK was lost the timeout is 3 s, or the initial one
 //!    if that is greater, until a sample comes (RFC 6298 rule 5.7 for any initial timeout).
-//! 8. No undo of a timeout or recovery that proves spurious (RFC 5682, RFC 3522), and no loss
+//! 8. The retransmission timer starts again with the first retransmission of a fast recovery, as
+//!    RFC 6675 section 6 allows; by RFC 6298 alone it would wait for new data to be acknowledged.
+//! 9. No undo of a timeout or recovery that proves spurious (RFC 5682, RFC 3522), and no loss
 //!    probes: profiles differ in constants and options, not in machinery.
 #![no_std]
 extern crate alloc;

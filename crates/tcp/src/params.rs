@@ -37,6 +37,11 @@ pub struct Params {
     pub ecn: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
+    /// Whether congestion avoidance grows a little with every acknowledgement (RFC 5681 equation
+    /// 3) instead of a segment at a time (RFC 3465).
+    pub smooth_growth: bool,
+    /// Whether a lost SYN sets the slow-start threshold.
+    pub lost_syn_threshold: bool,
     /// Whether acknowledgements may wait (RFC 5681 section 4.2).
     pub delayed_ack: bool,
     /// Whether the window restarts after a pause longer than the retransmission timeout
@@ -72,6 +77,8 @@ pub(crate) struct Choices {
     pub ecn: bool,
     pub limited_transmit: bool,
     pub byte_counting: bool,
+    pub smooth_growth: bool,
+    pub lost_syn_threshold: bool,
     pub delayed_ack: bool,
     pub idle_restart: bool,
     pub syn_retries: u8,
@@ -121,6 +128,8 @@ impl Params {
             timestamps: c.timestamps,
             ecn: c.ecn,
             limited_transmit: c.limited_transmit,
+            smooth_growth: c.smooth_growth,
+            lost_syn_threshold: c.lost_syn_threshold,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,
             syn_retries: c.syn_retries,

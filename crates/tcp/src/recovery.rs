@@ -55,6 +55,9 @@ impl Endpoint {
             self.control.on_loss(&mut self.window, flight, params.payload);
             self.note_reduction(params);
         }
+        // What is sent again below has a whole timeout to arrive in, though RFC 6298 rule 5.3 would
+        // wait for an acknowledgement of new data: RFC 6675 section 6 allows it.
+        self.rto_at = now + self.rto;
         let whole = SackBlock { start: self.snd_una, end: self.snd_nxt };
         if params.sack {
             self.inflation = 0;

@@ -52,6 +52,8 @@ impl Profile {
             ecn: false,
             limited_transmit: true,
             byte_counting: true,
+            smooth_growth: false,
+            lost_syn_threshold: false,
             delayed_ack: true,
             idle_restart: true,
             syn_retries: 5,
@@ -125,6 +127,16 @@ pub struct Spec {
     /// so that delayed acknowledgements slow the growth, as in older hosts (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub byte_counting: Option<bool>,
+    /// In congestion avoidance grow with every acknowledgement by MSS times its share of the
+    /// window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window is
+    /// acknowledged, RFC 3465 section 2.1, as Linux (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub smooth_growth: Option<bool>,
+    /// Take a lost SYN for congestion: the slow-start threshold becomes half the initial window,
+    /// as ns-2, where it is a timeout like any other; if false, slow start merely begins with one
+    /// segment, RFC 5681 section 3.1, as Linux (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub lost_syn_threshold: Option<bool>,
     /// Acknowledge every second segment only, or after a while (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack: Option<bool>,
@@ -192,6 +204,8 @@ impl Spec {
             ecn,
             limited_transmit,
             byte_counting,
+            smooth_growth,
+            lost_syn_threshold,
             delayed_ack,
             delayed_ack_time,
             idle_restart,

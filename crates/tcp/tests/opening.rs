@@ -86,6 +86,18 @@ fn after_a_lost_syn_the_window_is_one_segment_and_the_timeout_three_seconds() {
 }
 
 #[test]
+fn a_lost_syn_leaves_the_threshold_alone_unless_it_counts_as_congestion() {
+    for (counts, threshold) in [(false, None), (true, Some(5 * MSS))] {
+        let spec = Spec { initial_window: Some(10), lost_syn_threshold: Some(counts), ..spec() };
+        let mut s = Script::idle(&spec);
+        s.open();
+        s.wait(3100);
+        s.arrives(s.syn_ack(Flags::NONE));
+        assert_eq!((s.cwnd(), s.end.ssthresh()), (1, threshold));
+    }
+}
+
+#[test]
 fn with_timestamps_even_a_repeated_syn_is_timed() {
     let mut s = Script::idle(&Spec { timestamps: Some(true), mss: Some(1012), ..spec() });
     s.open();

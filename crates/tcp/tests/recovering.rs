@@ -116,7 +116,7 @@ fn several_losses_are_repaired_by_sack_within_a_round_trip() {
     assert_eq!(s.sent(), [2, 5]);
     s.sack(2, &[(6, 10), (3, 5)]);
     assert_eq!(s.sent(), [12]);
-    s.sack(12, &[]);
+    s.ack(10);
     assert_eq!((s.cwnd(), s.end.retransmissions()), (5, 3));
 }
 
@@ -144,6 +144,41 @@ fn newreno_repairs_one_loss_per_round_trip() {
     assert_eq!(s.cwnd(), 2); // the least of ssthresh and what is outstanding and one more
     assert_eq!(s.sent(), [14, 15]);
     assert_eq!((s.end.retransmissions(), s.end.timeouts()), (2, 0));
+}
+
+/// RFC 6675 section 6: else a queue of nearly a timeout makes the timer run out in the recovery.
+#[test]
+fn a_fast_retransmission_restarts_the_timer() {
+    for spec in [spec(), newreno()] {
+        let mut s = ten(&spec);
+        let armed = s.end.deadline();
+        for n in 0..3 {
+            s.wait(50);
+            s.sack(
+                0,
+                if spec.sack == Some(false) { &[] } else { &[[(1, 2)], [(1, 3)], [(1, 4)]][n] },
+            );
+        }
+        assert!(s.sent().contains(&0));
+        assert_eq!(s.end.deadline(), s.now + s.end.rto());
+        assert!(s.end.deadline() > armed);
+    }
+}
+
+/// RFC 5681 equation 3: each acknowledgement adds its share, a segment in a window.
+#[test]
+fn smooth_growth_adds_to_the_window_with_every_acknowledgement() {
+    let mut s = ten(&Spec { smooth_growth: Some(true), ..spec() });
+    s.sack(0, &[(1, 4)]);
+    s.ack(10);
+    let mut cwnd = s.end.cwnd();
+    assert_eq!(cwnd, 5 * MSS);
+    for n in 11..16 {
+        s.ack(n);
+        assert!((150..=200).contains(&(s.end.cwnd() - cwnd)), "{}", s.end.cwnd());
+        cwnd = s.end.cwnd();
+    }
+    assert!((5900..6000).contains(&cwnd), "{cwnd}");
 }
 
 #[test]

@@ -21,6 +21,8 @@ pub struct Acked {
     pub mss: u32,
     /// Whether what was lost before a timeout is still being sent again.
     pub after_timeout: bool,
+    /// Whether congestion avoidance grows with every acknowledgement.
+    pub smooth: bool,
 }
 
 /// What an algorithm may react to. What it leaves out does nothing.

@@ -22,6 +22,12 @@ impl Control for State {
             // RFC 3465 section 2.2, L = 2; section 2.3, L = 1 after a timeout.
             let limit = if acked.after_timeout { acked.mss } else { 2 * acked.mss };
             window.cwnd += acked.bytes.min(limit);
+        } else if acked.smooth {
+            // RFC 5681 equation 3; `acked` holds the fraction of a byte, Q.20.
+            let fraction = (u64::from(acked.mss) * u64::from(acked.bytes)) << 20;
+            let sum = u64::from(self.acked) + fraction / u64::from(window.cwnd.max(1));
+            window.cwnd += (sum >> 20) as u32;
+            self.acked = sum as u32 & ((1 << 20) - 1);
         } else {
             // RFC 3465 section 2.1: one segment for a window of bytes; nothing is divided.
             self.acked += acked.bytes;
@@ -59,7 +65,7 @@ mod tests {
     const MSS: u32 = 1000;
 
     fn acked(bytes: u32) -> Acked {
-        Acked { bytes, mss: MSS, after_timeout: false }
+        Acked { bytes, mss: MSS, after_timeout: false, smooth: false }
     }
 
     #[test]
@@ -84,6 +90,22 @@ mod tests {
         }
         reno.on_ack(&mut w, acked(2 * MSS));
         assert_eq!(w.cwnd, 11 * MSS);
+    }
+
+    #[test]
+    fn smooth_growth_is_a_segment_per_window_whatever_the_window() {
+        for segments in [2, 10, 300, 20_000] {
+            let start = Window { cwnd: segments * 1448, ssthresh: 2 };
+            let (mut reno, mut w) = (State::default(), start);
+            for _ in 0..segments {
+                let acked = Acked { bytes: 1448, mss: 1448, after_timeout: false, smooth: true };
+                reno.on_ack(&mut w, acked);
+            }
+            // A little less than a segment, since the window grows meanwhile.
+            let grown = w.cwnd - start.cwnd;
+            let least = 1447 - 1448 / (segments + 1);
+            assert!((least..=1448).contains(&grown), "{segments}: {grown}");
+        }
     }
 
     #[test]
