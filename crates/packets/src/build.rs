@@ -37,6 +37,9 @@ pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
     let mut steps = Steps::new(network);
     let mut groups = Vec::new();
     let mut first_member = 0u32;
+    if network.groups.len() > usize::from(u16::MAX) {
+        return Err(Error::scenario("traffic: more than 65535 groups"));
+    }
     for (number, group) in network.groups.iter().enumerate() {
         let made = group_of(network, group, first_member, &mut steps);
         first_member = first_member
@@ -195,17 +198,25 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
     };
     Ok(match &group.source {
         Source::Bulk(bulk) => {
-            let traces = network.probes.traces.iter().enumerate();
+            let mut traced = Vec::new();
+            for (trace, &(_, member)) in
+                network.probes.traces.iter().enumerate().filter(|(_, (group, _))| *group == at)
+            {
+                let meters = &mut sim.probes.meters;
+                let meter = first_meter.map_or(meters.len() as u32, |first| first + member);
+                if first_meter.is_none() {
+                    meters.push(FlowMeter::default());
+                }
+                meters[meter as usize].trace = Some(trace as u32);
+                traced.push((member, meter));
+            }
             App::Flows(Flows {
                 fetches: bulk.compile().map_err(invalid)?,
                 streams: each(&|i| Fetches::stream(seed, key, i)),
                 retired: vec![Totals::default(); members as usize],
                 at_start: vec![Totals::default(); members as usize],
                 first_meter,
-                traced: traces
-                    .filter(|(_, (of, _))| *of == at)
-                    .map(|(trace, (_, member))| (*member, trace as u32))
-                    .collect(),
+                traced,
             })
         }
         Source::Transfers(transfers) => {

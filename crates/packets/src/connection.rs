@@ -78,26 +78,24 @@ impl Side {
     }
 }
 
-/// A connection. End 0 is the client (it opened), end 1 the server.
+/// A connection: 512 bytes. End 0 is the client (it opened), end 1 the server.
 #[repr(C)]
 pub struct Connection {
-    /// Packets in the network or in events.
-    pub in_flight: u32,
-    pub group: u32,
-    /// The member of the group (a flow, a user), or the number of the transfer.
-    pub member: u64,
+    pub sides: [Side; 2],
+    pub ends: [Endpoint; 2],
     /// When the last packet arrived at either end, or was lost, ns.
     pub last: u64,
+    /// Packets in the network or in events.
+    pub in_flight: u32,
+    /// The member of the group (a flow, a user), or the number of the transfer.
+    pub member: u32,
     /// Distinguishes users of the same place in the slab.
     pub generation: u32,
     /// The flow's meter, or [`NONE`].
     pub meter: u32,
-    /// The flow's trace, or [`NONE`].
-    pub trace: u32,
+    pub group: u16,
     /// The applications are done with it.
     pub done: bool,
-    pub sides: [Side; 2],
-    pub ends: [Endpoint; 2],
 }
 
 /// No such thing.
@@ -129,7 +127,7 @@ impl Connections {
     pub fn prefetch(&self, id: u32) {
         if let Some(conn) = self.places.get((id >> 1) as usize) {
             let end = (id & 1) as usize;
-            prefetch::lines(conn, 1);
+            prefetch::lines(&conn.last, 1);
             prefetch::lines(&conn.sides[end], size_of::<Side>());
             prefetch::lines(&conn.ends[end], size_of::<Endpoint>());
         }
@@ -181,5 +179,16 @@ impl std::ops::IndexMut<u32> for Connections {
     #[inline]
     fn index_mut(&mut self, at: u32) -> &mut Connection {
         &mut self.places[at as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_takes_half_a_kilobyte() {
+        assert_eq!(size_of::<Side>(), 64);
+        assert_eq!(size_of::<Connection>(), 512);
     }
 }

@@ -1,6 +1,5 @@
 //! What is recorded on request while a run is under way. Nothing here changes a decision.
 
-use crate::connection::NONE;
 use crate::link::Link;
 use crate::net::Net;
 use crate::packet::Packet;
@@ -28,6 +27,8 @@ pub struct FlowMeter {
     received: u64,
     last_delay: Option<u32>,
     pub dropped: u64,
+    /// The flow's number among those that are traced, if it is.
+    pub trace: Option<u32>,
     pub rtt: CoarseHistogram,
 }
 
@@ -164,11 +165,9 @@ impl Probes {
         }
     }
 
-    /// The state of a traced sender has changed.
-    pub fn trace(&mut self, trace: u32, at: u64, end: &sojourn_tcp::Endpoint) {
-        if trace == NONE {
-            return;
-        }
+    /// The state of a metered sender may have changed: a row if it is traced.
+    pub fn trace(&mut self, meter: u32, at: u64, end: &sojourn_tcp::Endpoint) {
+        let Some(trace) = self.meters[meter as usize].trace else { return };
         self.recorder.push(TraceRow {
             time_s: Time(at),
             flow: FlowId(trace),

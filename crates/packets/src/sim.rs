@@ -147,7 +147,7 @@ impl Sim {
     fn capture(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
         let (serial, group) = if packet.conn & DATAGRAM == 0 {
             let conn = &self.conns[packet.conn];
-            (conn.generation, conn.group as usize)
+            (conn.generation, usize::from(conn.group))
         } else {
             (0, 0)
         };
@@ -193,7 +193,7 @@ impl Sim {
         let conn = &mut self.conns[packet.conn];
         let side = &mut conn.sides[end];
         let mut at = at;
-        if let Some(link) = &self.groups[conn.group as usize].access {
+        if let Some(link) = &self.groups[usize::from(conn.group)].access {
             at = over_private(link, at, &packet, &mut side.in_free, &mut side.in_carry);
         }
         if self.fused && side.free() && conn.ends[end].deadline().0 > at && at <= self.boundary {
@@ -235,7 +235,7 @@ impl Sim {
     ) {
         let end = (id & 1) as usize;
         let conn = &mut self.conns[id >> 1];
-        let group = &mut self.groups[conn.group as usize];
+        let group = &mut self.groups[usize::from(conn.group)];
         let Connection { ends, sides, .. } = conn;
         let mut out = Out {
             net: &mut self.net,
@@ -274,8 +274,8 @@ impl Sim {
             side.timer_at = deadline;
             self.net.schedule(deadline, tag(kind::TIMER, id), conn.generation);
         }
-        if conn.trace != NONE && end == 0 {
-            self.probes.trace(conn.trace, at, &conn.ends[0]);
+        if conn.meter != NONE && end == 0 {
+            self.probes.trace(conn.meter, at, &conn.ends[0]);
         }
         if delivered > 0 && side.expect != u64::MAX {
             if group.first_bytes && end == 0 {

@@ -37,7 +37,7 @@ impl Sim {
     fn member_totals(&self, group: usize) -> Vec<Totals> {
         let App::Flows(flows) = &self.apps.apps[group] else { return Vec::new() };
         let mut totals = flows.retired.clone();
-        for (_, conn) in self.conns.iter().filter(|(_, conn)| conn.group as usize == group) {
+        for (_, conn) in self.conns.iter().filter(|(_, conn)| usize::from(conn.group) == group) {
             totals[conn.member as usize].add(conn);
         }
         totals

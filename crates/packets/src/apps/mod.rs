@@ -104,7 +104,7 @@ impl Apps {
 
 impl Sim {
     /// Opens a connection for `member` of `group`; its data come from end `data_from`.
-    pub fn connect(&mut self, group: usize, member: u64, data_from: usize) -> u32 {
+    pub fn connect(&mut self, group: usize, member: u32, data_from: usize) -> u32 {
         let g = &self.groups[group];
         self.apps.opened = self.apps.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
@@ -114,13 +114,12 @@ impl Sim {
         let place = self.conns.insert(Connection {
             in_flight: 0,
             done: false,
-            group: group as u32,
+            group: group as u16,
             member,
             last: 0,
             generation: 0,
             meter: NONE,
-            trace: NONE,
-            sides: g.sides(member, data_from),
+            sides: g.sides(u64::from(member), data_from),
             ends,
         });
         assert!(place < crate::packet::DATAGRAM, "too many connections at once");
@@ -152,7 +151,7 @@ impl Sim {
         self.groups[group].stopped = true;
         if matches!(self.apps.apps[group], App::Flows(_)) {
             for place in self.conns.places() {
-                if self.conns[place].group as usize == group {
+                if usize::from(self.conns[place].group) == group {
                     self.with_endpoint(now, place << 1, |e, params, now, out| {
                         e.cut(params, now, out);
                     });
@@ -171,7 +170,7 @@ impl Sim {
     /// An endpoint has something to tell its application.
     pub fn notify(&mut self, now: u64, id: u32, notes: u32) {
         let (place, end) = (id >> 1, (id & 1) as usize);
-        let group = self.conns[place].group as usize;
+        let group = usize::from(self.conns[place].group);
         if notes & (note::CLOSED | note::FAILED) != 0 {
             let conn = &mut self.conns[place];
             conn.done = notes & note::FAILED != 0 || conn.ends.iter().all(Endpoint::is_closed);
@@ -208,7 +207,7 @@ impl Sim {
         exchange.active = true;
         exchange.counts = self.measuring;
         exchange.before = troubles(&conn.ends);
-        self.groups[conn.group as usize].stats.started += u64::from(self.measuring);
+        self.groups[usize::from(conn.group)].stats.started += u64::from(self.measuring);
         self.apps.exchanges[place as usize] = exchange;
     }
 
@@ -220,7 +219,7 @@ impl Sim {
         }
         let exchange = *exchange;
         let conn = &self.conns[place];
-        let group = conn.group;
+        let group = u32::from(conn.group);
         let stats = &mut self.groups[group as usize].stats;
         let took = now - exchange.started;
         match outcome {
@@ -241,7 +240,7 @@ impl Sim {
         if matches!(self.apps.apps[group as usize], App::Users(_)) {
             recorder.push(ExchangeRow {
                 group: GroupId(group),
-                user: conn.member as u32,
+                user: conn.member,
                 started_s: Time(exchange.started),
                 first_byte_s: (exchange.first_byte > 0).then_some(Time(exchange.first_byte)),
                 finished_s: finished,
@@ -256,7 +255,7 @@ impl Sim {
         } else {
             recorder.push(TransferRow {
                 group: GroupId(group),
-                index: conn.member,
+                index: u64::from(conn.member),
                 started_s: Time(exchange.started),
                 finished_s: finished,
                 bytes: exchange.response,
@@ -275,7 +274,7 @@ impl Sim {
         if conn.generation != generation || !conn.over() {
             return;
         }
-        let group = conn.group as usize;
+        let group = usize::from(conn.group);
         self.groups[group].stats.retired.add(conn);
         if let App::Flows(flows) = &mut self.apps.apps[group] {
             flows.retired[conn.member as usize].add(conn);
@@ -287,7 +286,7 @@ impl Sim {
     pub fn totals(&self) -> Vec<Totals> {
         let mut totals: Vec<Totals> = self.groups.iter().map(|g| g.stats.retired).collect();
         for (_, conn) in self.conns.iter() {
-            totals[conn.group as usize].add(conn);
+            totals[usize::from(conn.group)].add(conn);
         }
         for (total, app) in totals.iter_mut().zip(&self.apps.apps) {
             if let App::Datagrams(app) = app {

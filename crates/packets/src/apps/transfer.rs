@@ -20,7 +20,7 @@ pub struct Flows {
     pub at_start: Vec<Totals>,
     /// Meter of each member, if flows are metered: the number of the first.
     pub first_meter: Option<u32>,
-    /// Members that are traced, with the number of their trace.
+    /// Members that are traced, with their meter.
     pub traced: Vec<(u32, u32)>,
 }
 
@@ -37,19 +37,19 @@ pub enum Feed {
 pub struct Transfers {
     pub feed: Feed,
     /// How many have begun.
-    pub begun: u64,
+    pub begun: u32,
 }
 
 impl Sim {
     /// A member's next transfer begins.
     pub fn start_flow(&mut self, now: u64, group: usize, index: u32) {
-        let place = self.connect(group, u64::from(index), 0);
+        let place = self.connect(group, index, 0);
         let App::Flows(flows) = &mut self.apps.apps[group] else { unreachable!() };
         if let Some(first) = flows.first_meter {
             self.conns[place].meter = first + index;
         }
-        if let Some(&(_, trace)) = flows.traced.iter().find(|(member, _)| *member == index) {
-            self.conns[place].trace = trace;
+        if let Some(&(_, meter)) = flows.traced.iter().find(|(member, _)| *member == index) {
+            self.conns[place].meter = meter;
             self.conns[place].sides[0].hold();
         }
         let size = flows.fetches.size(&mut flows.streams[index as usize]);
@@ -117,7 +117,7 @@ impl Sim {
         let over = notes & note::FAILED != 0 || (notes & note::CLOSED != 0 && end == 0);
         if over {
             let conn = &self.conns[place];
-            let (group, index) = (conn.group as usize, conn.member as u32);
+            let (group, index) = (usize::from(conn.group), conn.member);
             let App::Flows(flows) = &mut self.apps.apps[group] else { return };
             if let Some(gap) = flows.fetches.gap(&mut flows.streams[index as usize]) {
                 // Never at once: a connection that failed without taking time would do so forever.

@@ -107,7 +107,7 @@ impl Sim {
         match command {
             Command::Wake { at } => self.call_member(at.0, group, user, super::GO_ON),
             Command::Open { slot } => {
-                let place = self.connect(group, u64::from(user), 1);
+                let place = self.connect(group, user, 1);
                 self.apps.exchanges[place as usize].slot = slot;
                 self.users(group).tables.set(user, slot, place);
                 // The user may write at any time while nothing is awaited.
@@ -148,7 +148,7 @@ impl Sim {
     /// A web connection has something to tell.
     pub fn web_note(&mut self, now: u64, place: u32, end: usize, notes: u32) {
         let conn = &self.conns[place];
-        let (group, user) = (conn.group as usize, conn.member as u32);
+        let (group, user) = (usize::from(conn.group), conn.member);
         let exchange = self.apps.exchanges[place as usize];
         if end == 1 {
             if notes & note::COMPLETE != 0 {
