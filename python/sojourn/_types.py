@@ -43,9 +43,9 @@ class Tcp(TypedDict, total=False):
     most, so that delayed acknowledgements slow the growth, as in older hosts (default
     true)."""
     smooth_growth: bool
-    """In congestion avoidance grow with every acknowledgement by MSS times its share of
-    the window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window
-    is acknowledged, RFC 3465 section 2.1, as Linux (default false)."""
+    """In congestion avoidance grow with every acknowledgement by MSS times its share of the
+    window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window is
+    acknowledged, RFC 3465 section 2.1, as Linux (default false)."""
     lost_syn_threshold: bool
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
@@ -64,7 +64,7 @@ class Tcp(TypedDict, total=False):
     """Greatest retransmission timeout: at most "1h" (classic "64s", modern "120s")."""
     rto_granularity: Time
     """Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern
-    "1ms")."""
+    "200ms")."""
     syn_retries: int
     """How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern
     6)."""

@@ -77,7 +77,8 @@ impl Profile {
                 initial_rto: Time::from_secs(1), // RFC 6298 rule 2.1
                 min_rto: Time::from_millis(200),
                 max_rto: Time::from_secs(120),
-                rto_granularity: Time::from_millis(1),
+                // Linux's least timeout is a least deviation: SRTT plus at least 200 ms.
+                rto_granularity: Time::from_millis(200),
                 ..classic
             },
         }
@@ -155,7 +156,7 @@ pub struct Spec {
     /// Greatest retransmission timeout: at most "1h" (classic "64s", modern "120s").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub max_rto: Option<Time>,
-    /// Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern "1ms").
+    /// Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern "200ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub rto_granularity: Option<Time>,
     /// How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern 6).
