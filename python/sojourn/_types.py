@@ -144,6 +144,9 @@ class RedQueueDiscipline(TypedDict, total=False):
     gentle: bool
     """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
     true)."""
+    min_queue: int
+    """Let every packet pass that finds fewer packets than this in the queue, and start
+    the spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool

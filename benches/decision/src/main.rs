@@ -43,6 +43,8 @@ fn law() -> Red {
     Red::new(&params, &env).expect("valid parameters")
 }
 
+// As the peer's, which its header makes a part of the loop.
+#[inline(always)]
 fn decide(law: &mut Red, coin: &mut Stream, i: u64, queue: u32) -> u64 {
     let standing = Standing { packets: queue, bytes: u64::from(queue) * u64::from(BYTES) };
     u64::from(law.arrival(Time(i * GAP), BYTES, standing, coin) != Signal::Pass)

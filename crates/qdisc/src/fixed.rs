@@ -48,6 +48,13 @@ impl Probability {
         }
     }
 
+    /// The probability `raw`·2⁻⁶⁰, which is known to be at most 1.
+    #[inline]
+    pub(crate) const fn of(raw: u64) -> Self {
+        debug_assert!(raw <= Self::ONE.0);
+        Self(raw)
+    }
+
     /// In units of 2⁻⁶⁰.
     #[inline]
     #[must_use]

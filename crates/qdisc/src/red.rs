@@ -6,12 +6,13 @@
 //! Below `min_th` nothing happens; from `min_th` to `max_th` the probability p_b rises from 0 to
 //! `max_p`; above, everything is dropped, or, if gentle, p_b rises from `max_p` to 1 at twice
 //! `max_th` first. The probability of an arrival is p_b/(1 − count·p_b) with `count` the packets
-//! that passed since the last one hit, so that gaps between hits are uniform on 1..1/p_b.
+//! that passed since the last one hit, so that gaps between hits are uniform on 1..1/p_b. As in the
+//! paper's efficient version one random number R is drawn for a gap, not for a packet, and the first
+//! packet with (count + 1)·p_b > R is hit: the same while p_b stays, and no division.
 //!
 //! # Differences from the source
 //!
-//! 1. Integers: the average in Q.36, `wq` in Q.63, probabilities in Q.60. There is no division:
-//!    u < p_b/(1 − count·p_b) is decided as u·(1 − count·p_b) < p_b.
+//! 1. Integers: the average in Q.36, `wq` in Q.63, probabilities in Q.60.
 //! 2. `count` is 0 for the first packet after a hit, as the paper's text has it; its pseudo-code,
 //!    and ns-2, start at 1 and never hit two packets in a row.
 //! 3. The exponent of the idle decay is real, not a whole number of packets: 2^(−k·idle), with k
@@ -22,7 +23,8 @@
 //!    is waited for.
 //! 5. With `scale_by_size`, `count` counts mean packets' worth of bytes, so the gaps are uniform
 //!    in bytes. (The paper counts packets; ns-2 as here.)
-//! 6. No `wait` (ns-2's minimum gap of 1/p_b).
+//! 6. No `wait` (ns-2's minimum gap of 1/p_b). ns-2 also hits nothing while fewer than two packets
+//!    wait, however high the average: `min_queue = 2`.
 //! 7. A drop by the hard limit starts `count` anew, like any other hit.
 
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
@@ -56,6 +58,9 @@ pub struct Params {
     pub wq: Option<f64>,
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default true).
     pub gentle: bool,
+    /// Let every packet pass that finds fewer packets than this in the queue, and start the
+    /// spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0).
+    pub min_queue: u32,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
@@ -80,6 +85,7 @@ impl Default for Params {
             max_p: 0.1,
             wq: None,
             gentle: true,
+            min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
             queue_in_bytes: false,
@@ -102,8 +108,10 @@ impl Parameters for Params {
 /// The parameters as the integers that the law works with.
 #[derive(Clone, Debug)]
 pub struct Constants {
-    /// `wq`, Q.63.
-    weight: i64,
+    /// `wq`, Q.63, and 1 − `wq`, Q.64.
+    weight: u64,
+    keep: u64,
+    min_queue: u32,
     /// Thresholds, Q.36. `top` is where everything is hit: `max_th`, or twice that if gentle.
     pub(crate) min_th: i64,
     pub(crate) max_th: i64,
@@ -124,6 +132,8 @@ pub struct State {
     pub average: i64,
     /// What has passed since the last hit, in packets or mean packets' worth of bytes, Q.36.
     pub count: u64,
+    /// How far count·p_b goes before the next hit: uniform, 0 to 1, Q.60; drawn when `count` is 0.
+    pub reach: u64,
     /// If the queue is empty: when the link fell idle, or will.
     pub idle_since: Time,
     /// `max_p` in force; only ARED changes it.
@@ -191,34 +201,30 @@ impl Red {
     #[inline]
     fn base(&self) -> Probability {
         let (c, s) = (&self.constants, &self.state);
+        // Slopes are rounded down, so nothing exceeds 1.
         let along = |from: i64, slope: u64| {
-            (i128::from(s.average - from) * i128::from(slope)) >> QUEUE_BITS
+            ((u128::from((s.average - from) as u64) * u128::from(slope)) >> QUEUE_BITS) as u64
         };
         if s.average < c.min_th {
             Probability::ZERO
         } else if s.average < c.max_th {
-            Probability::clamped(along(c.min_th, s.slope))
+            Probability::of(along(c.min_th, s.slope))
         } else if s.average < c.top {
-            Probability::clamped(i128::from(s.max_p.raw()) + along(c.max_th, s.gentle_slope))
+            Probability::of(s.max_p.raw() + along(c.max_th, s.gentle_slope))
         } else {
             Probability::ONE
         }
     }
 
-    /// Whether this packet is hit, with the spacing by `count`.
+    /// Whether this packet is hit: count·p_b and its own p reach beyond R.
     #[inline]
     fn spaced(&mut self, base: Probability, bytes: u32, coin: &mut Stream) -> bool {
         let own = self.measure.scaled(base, bytes);
+        if self.state.count == 0 {
+            self.state.reach = coin.next_u64() >> (64 - Probability::BITS);
+        }
         let used = (u128::from(self.state.count) * u128::from(base.raw())) >> QUEUE_BITS;
-        let rest = u128::from(Probability::ONE.raw()).saturating_sub(used) as u64;
-        let hit = if own.raw() >= rest {
-            true
-        } else if own == Probability::ZERO {
-            false
-        } else {
-            let u = ((u128::from(coin.next_u64()) * u128::from(rest)) >> 64) as u64;
-            u < own.raw()
-        };
+        let hit = used + u128::from(own.raw()) > u128::from(self.state.reach);
         let worth = if self.measure.by_size() {
             self.measure.packets(u64::from(bytes))
         } else {
@@ -228,12 +234,25 @@ impl Red {
         hit
     }
 
-    #[cold]
-    fn end_idle(&mut self, now: Time, queue: Standing) {
-        self.state.average = self.average_at(now, queue);
-        // If this packet is dropped the link stays idle, and has been accounted for until now.
-        self.state.idle_since = now;
-        self.statistics.idle_periods += 1;
+}
+
+/// By value, so that the state can stay in registers around the call.
+#[cold]
+#[inline(never)]
+fn after_idle(decay: Decay, average: i64, nanos: u64) -> i64 {
+    decay.apply(average, nanos)
+}
+
+impl Constants {
+    /// The average moved towards `queue`, both Q.36: within 2⁻³⁶ of (1 − wq)·average + wq·queue.
+    /// The old average goes through one multiplication, since the next packet waits for it.
+    #[inline]
+    fn moved(&self, average: i64, queue: i64) -> i64 {
+        let kept = (u128::from(average as u64) * u128::from(self.keep)) >> 64;
+        // Rounded up, the other down: a steady queue is kept exactly.
+        let up = (1u128 << WEIGHT_BITS) - 1;
+        let sample = (u128::from(queue as u64) * u128::from(self.weight) + up) >> WEIGHT_BITS;
+        kept as i64 + sample as i64
     }
 }
 
@@ -268,13 +287,15 @@ impl Law for Red {
             };
             return Err(invalid("wq", wq, remedy));
         }
-        let weight = (libm::ldexp(wq, WEIGHT_BITS as i32) as u64).min(i64::MAX as u64) as i64;
+        let weight = libm::ldexp(wq, WEIGHT_BITS as i32) as u64;
         // (1 − wq) per mean packet, as halvings per nanosecond.
         let halvings = -libm::log1p(-wq.min(1.0 - 1e-15)) / core::f64::consts::LN_2;
         let inverse =
             |x: i64| ((1u128 << (60 + QUEUE_BITS)) / x as u128).min(u128::from(u64::MAX)) as u64;
         let constants = Constants {
             weight,
+            keep: (weight << 1).wrapping_neg(),
+            min_queue: params.min_queue,
             min_th,
             max_th,
             top: if params.gentle { 2 * max_th } else { max_th },
@@ -290,6 +311,7 @@ impl Law for Red {
             state: State {
                 average: 0,
                 count: 0,
+                reach: 0,
                 idle_since: Time::ZERO,
                 max_p: Probability::ZERO,
                 slope: 0,
@@ -301,18 +323,19 @@ impl Law for Red {
         Ok(law)
     }
 
-    #[inline]
+    #[inline(always)]
     fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
         if queue.packets == 0 && now > self.state.idle_since {
-            self.end_idle(now, queue);
+            // If this packet is dropped the link stays idle, and has been accounted for until now.
+            let idle = now.0 - self.state.idle_since.0;
+            self.state.average = after_idle(self.constants.decay.clone(), self.state.average, idle);
+            self.state.idle_since = now;
+            self.statistics.idle_periods += 1;
         }
         let c = &self.constants;
-        let behind = self.measure.queue(queue) - self.state.average;
-        let half = 1i128 << (WEIGHT_BITS - 1);
-        self.state.average +=
-            ((i128::from(behind) * i128::from(c.weight) + half) >> WEIGHT_BITS) as i64;
-        let average = self.state.average;
-        if average < c.min_th {
+        let average = c.moved(self.state.average, self.measure.queue(queue));
+        self.state.average = average;
+        if average < c.min_th || queue.packets < c.min_queue {
             self.state.count = 0;
             return Signal::Pass;
         }
@@ -322,10 +345,11 @@ impl Law for Red {
             self.statistics.forced += 1;
         } else {
             let base = self.base();
-            if !self.spaced(base, bytes, coin) {
+            let hit = self.spaced(base, bytes, coin);
+            self.statistics.random += u64::from(hit);
+            if !hit {
                 return Signal::Pass;
             }
-            self.statistics.random += 1;
         }
         if above && self.constants.drop_above_max { Signal::Drop } else { Signal::Notify }
     }

@@ -143,6 +143,17 @@ fn red_takes_no_idle_time_off_while_the_last_packet_is_on_the_wire() {
 }
 
 #[test]
+fn red_spares_packets_that_find_a_short_queue_only_if_told() {
+    for (min_queue, hits) in [(0, 100), (40, 100), (41, 0)] {
+        let config =
+            red::Params { gentle: false, ecn_drop_above_max: false, min_queue, ..red(true) };
+        let mut q = standing(&Config::Red(config), 40);
+        let [_, marked, ..] = hold(&mut q, 40, 100, Ecn::Ect0);
+        assert_eq!(marked, hits, "of 100 that find 40, with {min_queue}");
+    }
+}
+
+#[test]
 fn red_spaces_hits_by_count_so_that_none_is_overdue() {
     let mut q = standing(&Config::Red(red(true)), 20);
     let (mut since, mut longest) = (0, 0);

@@ -40,8 +40,8 @@ fn droptail() -> impl Strategy<Value = Config> {
 fn red() -> impl Strategy<Value = Config> {
     let thresholds = (prop_oneof![Just(0.0), magnitude(0.01, 3e7)], magnitude(1e-6, 10.0));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
-    (thresholds, magnitude(1e-12, 1.0), wq, any::<(bool, bool)>(), rest()).prop_map(
-        |((min_th, factor), max_p, wq, (gentle, above), r)| {
+    (thresholds, magnitude(1e-12, 1.0), wq, (any::<(bool, bool)>(), 0..4u32), rest()).prop_map(
+        |((min_th, factor), max_p, wq, ((gentle, above), min_queue), r)| {
             let (ecn, queue_in_bytes, scale_by_size, mean_packet, limit) = r;
             Config::Red(red::Params {
                 min_th,
@@ -49,6 +49,7 @@ fn red() -> impl Strategy<Value = Config> {
                 max_p,
                 wq,
                 gentle,
+                min_queue,
                 ecn_drop_above_max: above,
                 ecn,
                 queue_in_bytes,
