@@ -46,6 +46,10 @@ class Tcp(TypedDict, total=False):
     """In congestion avoidance grow with every acknowledgement by MSS times its share of the
     window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window is
     acknowledged, RFC 3465 section 2.1, as Linux (default false)."""
+    simple_pipe: bool
+    """In recovery with SACK take a segment for under way until an acknowledgement comes
+    in its place, be it lost or not, as ns-2 (Fall and Floyd, 1996); if false, what is
+    lost has left the network, RFC 6675 section 4, as Linux (default false)."""
     lost_syn_threshold: bool
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
@@ -145,8 +149,8 @@ class RedQueueDiscipline(TypedDict, total=False):
     """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
     true)."""
     min_queue: int
-    """Let every packet pass that finds fewer packets than this in the queue, and start
-    the spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0)."""
+    """Let every packet pass that finds fewer packets than this in the queue, and start the
+    spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool

@@ -142,6 +142,12 @@ impl Endpoint {
                 out.event(Event::AllAcked);
             }
         }
+        if self.counts_arrivals(params) {
+            // A segment has arrived; at a partial acknowledgement the one that was sent again too,
+            // which was counted twice.
+            let arrived = if acked > 0 { 2 } else { 1 } * params.payload as i32;
+            self.inflation = (self.inflation - arrived).max(0);
+        }
         let marked = segment.flags.has(Flags::ECE) && self.bits & bit::ECN != 0;
         if marked {
             self.mark(params, flight);

@@ -96,6 +96,7 @@ pub struct Endpoint {
     pub(crate) unsent: u64,
     pub(crate) window: Window,
     /// What duplicate acknowledgements add to the congestion window (RFC 3042, RFC 6582), bytes.
+    /// In a recovery with `simple_pipe`: bytes taken to be in the network.
     pub(crate) inflation: i32,
     /// The acknowledgement field last sent.
     pub(crate) ack_sent: u32,

@@ -40,6 +40,8 @@ pub struct Params {
     /// Whether congestion avoidance grows a little with every acknowledgement (RFC 5681 equation
     /// 3) instead of a segment at a time (RFC 3465).
     pub smooth_growth: bool,
+    /// Whether `pipe` counts acknowledgements alone, as Fall and Floyd's, not RFC 6675's.
+    pub simple_pipe: bool,
     /// Whether a lost SYN sets the slow-start threshold.
     pub lost_syn_threshold: bool,
     /// Whether acknowledgements may wait (RFC 5681 section 4.2).
@@ -78,6 +80,7 @@ pub(crate) struct Choices {
     pub limited_transmit: bool,
     pub byte_counting: bool,
     pub smooth_growth: bool,
+    pub simple_pipe: bool,
     pub lost_syn_threshold: bool,
     pub delayed_ack: bool,
     pub idle_restart: bool,
@@ -129,6 +132,7 @@ impl Params {
             ecn: c.ecn,
             limited_transmit: c.limited_transmit,
             smooth_growth: c.smooth_growth,
+            simple_pipe: c.simple_pipe,
             lost_syn_threshold: c.lost_syn_threshold,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,

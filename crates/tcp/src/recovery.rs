@@ -60,7 +60,9 @@ impl Endpoint {
         self.rto_at = now + self.rto;
         let whole = SackBlock { start: self.snd_una, end: self.snd_nxt };
         if params.sack {
-            self.inflation = 0;
+            // Read with `simple_pipe` only: as many have arrived as there were duplicates.
+            let arrived = u32::from(DUP_THRESH) * params.payload;
+            self.inflation = self.in_flight().saturating_sub(arrived) as i32;
             let una = self.snd_una;
             let board = self.board();
             board.restart(una);
@@ -95,7 +97,7 @@ impl Endpoint {
             }
             Phase::Loss => {
                 if !marked {
-                    let outstanding = self.pipe() + acked;
+                    let outstanding = self.pipe(params) + acked;
                     self.grow(params, acked, outstanding);
                 }
                 if over {
@@ -170,9 +172,23 @@ impl Endpoint {
         self.rto_at = now + self.rto;
     }
 
+    /// Whether what is in the network is what was sent less what arrived: "Simulation-based
+    /// comparisons of Tahoe, Reno, and SACK TCP", Fall and Floyd, 1996, section 3.
+    pub(crate) fn counts_arrivals(&self, params: &Params) -> bool {
+        params.simple_pipe && params.sack && self.phase == Phase::Recovery
+    }
+
+    /// Keeps that count.
+    fn count_sent(&mut self, params: &Params) {
+        if self.counts_arrivals(params) {
+            self.inflation += params.payload as i32;
+        }
+    }
+
     /// Bytes taken to be in the network.
-    fn pipe(&self) -> u32 {
+    fn pipe(&self, params: &Params) -> u32 {
         match &self.scoreboard {
+            _ if self.counts_arrivals(params) => self.inflation as u32,
             Some(board) => board.pipe(self.snd_una, self.snd_nxt),
             None => self.in_flight(),
         }
@@ -186,7 +202,7 @@ impl Endpoint {
         let mss = params.payload;
         loop {
             // RFC 6675 section 5 step C.
-            let pipe = self.pipe();
+            let pipe = self.pipe(params);
             if pipe + mss > self.window.cwnd && pipe > 0 {
                 return;
             }
@@ -194,17 +210,20 @@ impl Endpoint {
             if let Some(hole) = self.board().next_hole(false) {
                 let end = self.send_again(params, now, hole, out);
                 self.board().sent_again(end);
+                self.count_sent(params);
                 continue;
             }
             let new = self.unsent.min(u64::from(mss)) as u32;
             let room = self.peer_window.saturating_sub(self.in_flight());
             if (new > 0 || self.fin_is_due()) && room >= new.max(1) {
                 self.send_new(params, now, new, out);
+                self.count_sent(params);
                 continue;
             }
             if in_recovery && let Some(hole) = self.board().next_hole(true) {
                 let end = self.send_again(params, now, hole, out);
                 self.board().sent_again(end);
+                self.count_sent(params);
                 continue;
             }
             if in_recovery {

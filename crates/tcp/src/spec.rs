@@ -53,6 +53,7 @@ impl Profile {
             limited_transmit: true,
             byte_counting: true,
             smooth_growth: false,
+            simple_pipe: false,
             lost_syn_threshold: false,
             delayed_ack: true,
             idle_restart: true,
@@ -133,6 +134,11 @@ pub struct Spec {
     /// acknowledged, RFC 3465 section 2.1, as Linux (default false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub smooth_growth: Option<bool>,
+    /// In recovery with SACK take a segment for under way until an acknowledgement comes in its
+    /// place, be it lost or not, as ns-2 (Fall and Floyd, 1996); if false, what is lost has left
+    /// the network, RFC 6675 section 4, as Linux (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub simple_pipe: Option<bool>,
     /// Take a lost SYN for congestion: the slow-start threshold becomes half the initial window,
     /// as ns-2, where it is a timeout like any other; if false, slow start merely begins with one
     /// segment, RFC 5681 section 3.1, as Linux (default false).
@@ -206,6 +212,7 @@ impl Spec {
             limited_transmit,
             byte_counting,
             smooth_growth,
+            simple_pipe,
             lost_syn_threshold,
             delayed_ack,
             delayed_ack_time,

@@ -165,6 +165,26 @@ fn a_fast_retransmission_restarts_the_timer() {
     }
 }
 
+/// Half of a window is lost, 0 to 4 of 10: RFC 6675 knows, and repairs it with as many as are
+/// left in the network; Fall and Floyd's `pipe` still counts them and sends no more than the first.
+#[test]
+fn the_simple_pipe_takes_lost_segments_for_under_way() {
+    for (simple_pipe, again) in [(false, vec![0, 1, 2]), (true, vec![0])] {
+        let mut s = ten(&Spec { simple_pipe: Some(simple_pipe), ..spec() });
+        for top in 6..=10 {
+            s.sack(0, &[(5, top)]);
+        }
+        let repaired: Vec<u32> = s.sent().into_iter().filter(|&n| n < 10).collect();
+        assert_eq!(repaired, again);
+        // An acknowledgement of what was sent again frees two places, and more follow.
+        s.wait(100);
+        s.sack(1, &[(5, 10)]);
+        s.sack(1, &[(5, 11)]);
+        assert!(!s.sent().is_empty());
+        assert_eq!(s.end.timeouts(), 0);
+    }
+}
+
 /// RFC 5681 equation 3: each acknowledgement adds its share, a segment in a window.
 #[test]
 fn smooth_growth_adds_to_the_window_with_every_acknowledgement() {
