@@ -7,7 +7,6 @@ use crate::packet::{NO_SACKS, Packet, SackPool};
 use crate::serialiser::Serialiser;
 use crate::wheel::{Event, Wheel};
 use sojourn_base::{Kind, Stream, Time};
-use sojourn_records::{CoarseHistogram, Histogram};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Kinds of events, in the order in which simultaneous ones are handled: what leaves, before what
@@ -129,10 +128,6 @@ pub struct Out<'a> {
     pub net: &'a mut Net,
     pub side: &'a mut Side,
     pub access: Option<&'a Serialiser>,
-    /// Round-trip times of the group, in the measured window.
-    pub rtt: Option<&'a mut Histogram>,
-    /// Round-trip times of the flow, if it is metered.
-    pub own_rtt: Option<&'a mut CoarseHistogram>,
     /// The endpoint's own time, ns: the present, or shortly ahead of it.
     pub at: u64,
     /// The connection, and the end its packets go to.
@@ -141,6 +136,8 @@ pub struct Out<'a> {
     pub processing: Option<Processing>,
     /// Write the time into segments that have no timestamps of their own, for delay probes.
     pub stamp: bool,
+    /// The round trip that was measured, ns.
+    pub round_trip: Option<u64>,
     pub sent: u32,
     pub direct: u32,
     pub delivered: u64,
@@ -204,11 +201,6 @@ impl Output for Out<'_> {
 
     #[inline]
     fn rtt(&mut self, sample: Time) {
-        if let Some(rtt) = &mut self.rtt {
-            rtt.record(sample.0);
-        }
-        if let Some(rtt) = &mut self.own_rtt {
-            rtt.record(sample.0);
-        }
+        self.round_trip = Some(sample.0);
     }
 }

@@ -126,6 +126,14 @@ impl SackPool {
         }
     }
 
+    /// Asks for the memory of a packet's blocks.
+    #[inline]
+    pub fn prefetch(&self, packet: &Packet) {
+        if let Some(blocks) = self.blocks.get(packet.sacks as usize) {
+            crate::prefetch::lines(blocks, size_of_val(blocks));
+        }
+    }
+
     /// The blocks of a packet.
     #[inline]
     pub fn get(&self, packet: &Packet) -> [SackBlock; 4] {

@@ -165,9 +165,23 @@ impl Probes {
         }
     }
 
-    /// The state of a metered sender may have changed: a row if it is traced.
-    pub fn trace(&mut self, meter: u32, at: u64, end: &sojourn_tcp::Endpoint) {
-        let Some(trace) = self.meters[meter as usize].trace else { return };
+    /// A metered sender has done something and may have measured a round trip: a row if it is
+    /// traced.
+    #[cold]
+    pub fn sender(
+        &mut self,
+        meter: u32,
+        at: u64,
+        round_trip: Option<u64>,
+        end: &sojourn_tcp::Endpoint,
+    ) {
+        let meter = &mut self.meters[meter as usize];
+        if let Some(sample) = round_trip
+            && self.measuring
+        {
+            meter.rtt.record(sample);
+        }
+        let Some(trace) = meter.trace else { return };
         self.recorder.push(TraceRow {
             time_s: Time(at),
             flow: FlowId(trace),

@@ -13,7 +13,7 @@ use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
 use crate::link::{self, Fate};
 use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, over_private, tag};
-use crate::packet::{DATAGRAM, Packet, Standing};
+use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
 use crate::wheel::Event;
@@ -65,11 +65,12 @@ impl Sim {
         self.horizon
     }
 
-    /// Asks for the memory that an event with this tag will need.
+    /// Asks for the memory that an event will need.
     #[inline]
-    fn prefetch(&self, tag: u32) {
-        if matches!(tag >> ID_BITS, kind::ARRIVE | kind::DELIVER) {
-            self.conns.prefetch(tag & ((1 << ID_BITS) - 1));
+    fn prefetch(&self, soon: &Event<Packet>) {
+        if matches!(soon.tag >> ID_BITS, kind::ARRIVE | kind::DELIVER) {
+            self.conns.prefetch(soon.tag & ((1 << ID_BITS) - 1));
+            self.net.sacks.prefetch(&soon.payload);
         }
     }
 
@@ -109,7 +110,7 @@ impl Sim {
     }
 
     /// A packet reaches the link of its step.
-    #[inline]
+    #[inline(always)]
     fn arrive(&mut self, now: u64, id: u32, step: u32, mut packet: Packet) {
         let Step { link, next, delay } = self.net.steps[step as usize];
         self.probes.count_arrival(now, link, &packet);
@@ -176,7 +177,7 @@ impl Sim {
     }
 
     /// A packet has left a link and reaches whatever is next at `at`.
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, at: u64, id: u32, next: u32, packet: Packet) {
         if next != DIRECT {
             let tag = tag(kind::ARRIVE, id);
@@ -205,28 +206,40 @@ impl Sim {
     }
 
     /// A segment reaches its endpoint, whose clock shows `at`.
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, at: u64, id: u32, packet: &Packet) {
         let place = packet.conn;
-        let sacks = self.net.sacks.get(packet);
-        self.net.sacks.release(packet);
         let conn = &mut self.conns[place];
         conn.in_flight -= 1;
         conn.last = conn.last.max(at);
         if conn.meter != NONE {
             self.probes.delivered(conn.meter, at, id & 1 == 1, packet);
         }
-        let blocks = &sacks[..usize::from(packet.segment.sacks)];
-        self.with_endpoint(at, id, |end, params, now, out| {
-            end.on_segment(params, now, &packet.segment, blocks, out);
-        });
+        if packet.sacks == NO_SACKS {
+            self.with_endpoint(at, id, |end, params, now, out| {
+                end.on_segment(params, now, &packet.segment, &[], out);
+            });
+        } else {
+            self.deliver_sacks(at, id, packet);
+        }
         if self.conns[place].done {
             self.tidy(at, place);
         }
     }
 
+    /// The same for a segment with SACK blocks.
+    #[cold]
+    fn deliver_sacks(&mut self, at: u64, id: u32, packet: &Packet) {
+        let blocks = self.net.sacks.get(packet);
+        self.net.sacks.release(packet);
+        let blocks = &blocks[..usize::from(packet.segment.sacks)];
+        self.with_endpoint(at, id, |end, params, now, out| {
+            end.on_segment(params, now, &packet.segment, blocks, out);
+        });
+    }
+
     /// Calls an endpoint, and does what follows: timers, and telling the application.
-    #[inline]
+    #[inline(always)]
     pub fn with_endpoint(
         &mut self,
         at: u64,
@@ -241,14 +254,6 @@ impl Sim {
             net: &mut self.net,
             side: &mut sides[end],
             access: group.access.as_ref(),
-            rtt: if self.measuring { Some(&mut group.stats.rtt) } else { None },
-            own_rtt: match conn.meter {
-                NONE => None,
-                meter if self.measuring && end == 0 => {
-                    Some(&mut self.probes.meters[meter as usize].rtt)
-                }
-                _ => None,
-            },
             at,
             peer: id ^ 1,
             processing: (group.processing > 0).then(|| Processing {
@@ -259,13 +264,19 @@ impl Sim {
                 segment: ends[end].segments_sent(),
             }),
             stamp: group.stamp,
+            round_trip: None,
             sent: 0,
             direct: 0,
             delivered: 0,
             notes: 0,
         };
         call(&mut ends[end], &group.tcp, Time(at), &mut out);
-        let Out { sent, direct, delivered, mut notes, .. } = out;
+        let Out { round_trip, sent, direct, delivered, mut notes, .. } = out;
+        if let Some(sample) = round_trip
+            && self.measuring
+        {
+            group.stats.rtt.record(sample);
+        }
         conn.in_flight += sent;
         conn.sides[end ^ 1].wait_for(direct);
         let side = &mut conn.sides[end];
@@ -275,7 +286,7 @@ impl Sim {
             self.net.schedule(deadline, tag(kind::TIMER, id), conn.generation);
         }
         if conn.meter != NONE && end == 0 {
-            self.probes.trace(conn.meter, at, &conn.ends[0]);
+            self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
         if delivered > 0 && side.expect != u64::MAX {
             if group.first_bytes && end == 0 {

@@ -5,9 +5,9 @@
 //! not depend on when they were scheduled; the counter keeps first-in first-out order among events
 //! that agree in both.
 //!
-//! An event lies in a slot of one cache line. A bucket is a singly linked list of slots, whose
-//! links lie apart so that a list can be walked without touching its events; a bucket is sorted
-//! when the clock reaches it. The near level holds buckets of `1 << shift` nanoseconds,
+//! An event lies in a slot of one cache line. A near bucket is a singly linked list of slots, whose
+//! links lie apart so that a list can be walked without touching its events; it is sorted when the
+//! clock reaches it. A far bucket is a list of arrays, read from end to end when its turn comes. The near level holds buckets of `1 << shift` nanoseconds,
 //! the far level holds whole turns of the near one, and what lies beyond both waits in a heap.
 //! After the high-water mark nothing is allocated.
 
@@ -52,15 +52,18 @@ struct Key {
     slot: u32,
 }
 
-/// One level: the list of each bucket and a bitmap of the buckets that are not empty.
-struct Level {
-    heads: Box<[u32; BUCKETS as usize]>,
-    occupied: [u64; WORDS],
-}
+/// Which buckets of a level are not empty.
+struct Occupied([u64; WORDS]);
 
-impl Level {
-    fn new() -> Self {
-        Self { heads: Box::new([NONE; BUCKETS as usize]), occupied: [0; WORDS] }
+impl Occupied {
+    #[inline]
+    fn set(&mut self, at: usize) {
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    #[inline]
+    fn clear(&mut self, at: usize) {
+        self.0[at / 64] &= !(1 << (at % 64));
     }
 
     /// First bucket at or after `from` that is not empty.
@@ -70,7 +73,7 @@ impl Level {
             return None;
         }
         let mut word = (from / 64) as usize;
-        let mut bits = self.occupied[word] & (!0 << (from % 64));
+        let mut bits = self.0[word] & (!0 << (from % 64));
         loop {
             if bits != 0 {
                 return Some(word as u64 * 64 + u64::from(bits.trailing_zeros()));
@@ -79,16 +82,98 @@ impl Level {
             if word == WORDS {
                 return None;
             }
-            bits = self.occupied[word];
+            bits = self.0[word];
         }
+    }
+}
+
+/// The buckets of the present turn: the head of each one's list.
+struct Near {
+    heads: Box<[u32; BUCKETS as usize]>,
+    occupied: Occupied,
+}
+
+impl Near {
+    #[inline]
+    fn link(&mut self, next: &mut [u32], slot: u32, bucket: u64) {
+        let at = (bucket & MASK) as usize;
+        next[slot as usize] = self.heads[at];
+        self.heads[at] = slot;
+        self.occupied.set(at);
     }
 
     /// Empties a bucket and returns the head of its list.
     #[inline]
     fn take(&mut self, bucket: u64) -> u32 {
         let at = (bucket & MASK) as usize;
-        self.occupied[at / 64] &= !(1 << (at % 64));
+        self.occupied.clear(at);
         std::mem::replace(&mut self.heads[at], NONE)
+    }
+}
+
+/// Slots in a [`Chunk`], which then takes 512 bytes.
+const ROOM: usize = 63;
+
+/// Part of a far turn: slots, with the near bucket that each goes to.
+#[derive(Clone, Copy)]
+struct Chunk {
+    slots: [(u32, u32); ROOM],
+    len: u32,
+    /// The chunk behind it, of the same turn or of those that are empty.
+    next: u32,
+}
+
+/// The turns to come: a list of chunks each.
+struct Far {
+    heads: Box<[u32; BUCKETS as usize]>,
+    occupied: Occupied,
+    chunks: Vec<Chunk>,
+    free: u32,
+}
+
+impl Far {
+    #[inline]
+    fn add(&mut self, slot: u32, bucket: u64) {
+        let at = ((bucket >> BITS) & MASK) as usize;
+        let mut head = self.heads[at];
+        if head == NONE || self.chunks[head as usize].len as usize == ROOM {
+            head = self.extend(at);
+        }
+        let chunk = &mut self.chunks[head as usize];
+        chunk.slots[chunk.len as usize] = (slot, (bucket & MASK) as u32);
+        chunk.len += 1;
+    }
+
+    /// Puts an empty chunk before the others of turn `at`.
+    #[cold]
+    fn extend(&mut self, at: usize) -> u32 {
+        let mut fresh = self.free;
+        if fresh == NONE {
+            fresh = self.chunks.len() as u32;
+            self.chunks.push(Chunk { slots: [(0, 0); ROOM], len: 0, next: NONE });
+        } else {
+            self.free = self.chunks[fresh as usize].next;
+        }
+        let chunk = &mut self.chunks[fresh as usize];
+        (chunk.len, chunk.next) = (0, self.heads[at]);
+        self.heads[at] = fresh;
+        self.occupied.set(at);
+        fresh
+    }
+
+    /// Empties a turn: hands each of its slots with its bucket to `deal`.
+    fn empty(&mut self, turn: u64, mut deal: impl FnMut(u32, u64)) {
+        let at = (turn & MASK) as usize;
+        self.occupied.clear(at);
+        let mut head = std::mem::replace(&mut self.heads[at], NONE);
+        while head != NONE {
+            let chunk = &mut self.chunks[head as usize];
+            for &(slot, bucket) in &chunk.slots[..chunk.len as usize] {
+                deal(slot, u64::from(bucket));
+            }
+            let next = std::mem::replace(&mut chunk.next, self.free);
+            self.free = std::mem::replace(&mut head, next);
+        }
     }
 }
 
@@ -106,19 +191,17 @@ pub struct Wheel<P> {
     /// Events of the current bucket and any scheduled into it since, ascending from `position`.
     open: Vec<Key>,
     position: usize,
-    near: Level,
-    far: Level,
+    near: Near,
+    far: Far,
     beyond: BinaryHeap<Reverse<Key>>,
-    /// Slots of a turn, while they are dealt out.
-    dealt: Vec<u32>,
-    /// The tag of an event in the bucket after the current one.
+    /// The slot of an event in the bucket after the current one.
     after: u32,
 }
 
 /// Slots from which on looking ahead pays: fewer stay in the caches by themselves.
 const MANY: usize = 1 << 13;
-/// No tag is known.
-const NO_TAG: u32 = u32::MAX;
+/// Slots of one bucket that are asked for beforehand, at most.
+const CHAIN: usize = 4;
 
 impl<P: Copy> Wheel<P> {
     /// A wheel whose near buckets span about `width` nanoseconds (rounded down to a power of two);
@@ -134,11 +217,18 @@ impl<P: Copy> Wheel<P> {
             current: 0,
             open: Vec::with_capacity(64),
             position: 0,
-            near: Level::new(),
-            far: Level::new(),
+            near: Near {
+                heads: Box::new([NONE; BUCKETS as usize]),
+                occupied: Occupied([0; WORDS]),
+            },
+            far: Far {
+                heads: Box::new([NONE; BUCKETS as usize]),
+                occupied: Occupied([0; WORDS]),
+                chunks: Vec::new(),
+                free: NONE,
+            },
             beyond: BinaryHeap::new(),
-            dealt: Vec::new(),
-            after: NO_TAG,
+            after: NONE,
         }
     }
 
@@ -149,7 +239,7 @@ impl<P: Copy> Wheel<P> {
     }
 
     /// Schedules an event; its time must not lie before that of the last event popped.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, event: Event<P>) {
         let counter = self.counter;
         self.counter = counter.wrapping_add(1);
@@ -181,26 +271,18 @@ impl<P: Copy> Wheel<P> {
         slot
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&mut self, slot: u32, time: u64) {
         let bucket = time >> self.shift;
         if bucket <= self.current {
             self.insert_open(slot);
         } else if bucket >> BITS == self.current >> BITS {
-            Self::link(&mut self.near, &mut self.next, slot, bucket);
+            self.near.link(&mut self.next, slot, bucket);
         } else if (bucket >> BITS) - (self.current >> BITS) < BUCKETS {
-            Self::link(&mut self.far, &mut self.next, slot, bucket >> BITS);
+            self.far.add(slot, bucket);
         } else {
             self.beyond.push(Reverse(self.key(slot)));
         }
-    }
-
-    #[inline]
-    fn link(level: &mut Level, next: &mut [u32], slot: u32, bucket: u64) {
-        let at = (bucket & MASK) as usize;
-        next[slot as usize] = level.heads[at];
-        level.heads[at] = slot;
-        level.occupied[at / 64] |= 1 << (at % 64);
     }
 
     #[inline]
@@ -249,30 +331,29 @@ impl<P: Copy> Wheel<P> {
         Some(self.slots[key.slot as usize].event)
     }
 
-    /// The tag of an event that will come soon, for whoever wants to ask for its memory; none while
+    /// An event that will come soon, for whoever wants to ask for the memory it needs; none while
     /// there are so few events that it is not worth while.
     #[inline]
-    pub fn hint(&self) -> Option<u32> {
+    pub fn hint(&self) -> Option<&Event<P>> {
         if self.slots.len() < MANY {
             return None;
         }
-        match self.open.get(self.position) {
-            Some(key) => Some((key.order >> 32) as u32),
-            None => (self.after != NO_TAG).then_some(self.after),
-        }
+        let slot = self.open.get(self.position).map_or(self.after, |key| key.slot);
+        self.slots.get(slot as usize).map(|slot| &slot.event)
     }
 
-    /// Asks for the memory of the next two buckets: the tag of the one after this is read, which
-    /// was asked for when this was next but one.
+    /// Asks for the events of the next bucket but one, and notes one of the next, which was asked
+    /// for when that was next but one.
     fn look_ahead(&mut self) {
-        self.after = NO_TAG;
-        if let Some(one) = self.near.next((self.current & MASK) + 1) {
-            let slot = self.near.heads[one as usize];
-            self.after = self.slots[slot as usize].event.tag;
-            if let Some(two) = self.near.next(one + 1) {
-                let slot = self.near.heads[two as usize];
-                prefetch::lines(&self.slots[slot as usize], size_of::<Slot<P>>());
-            }
+        self.after = NONE;
+        let Some(one) = self.near.occupied.next((self.current & MASK) + 1) else { return };
+        self.after = self.near.heads[one as usize];
+        let Some(two) = self.near.occupied.next(one + 1) else { return };
+        let mut slot = self.near.heads[two as usize];
+        for _ in 0..CHAIN {
+            let Some(ahead) = self.slots.get(slot as usize) else { return };
+            prefetch::lines(ahead, size_of::<Slot<P>>());
+            slot = self.next[slot as usize];
         }
     }
 
@@ -282,7 +363,7 @@ impl<P: Copy> Wheel<P> {
         self.open.clear();
         self.position = 0;
         loop {
-            if let Some(bucket) = self.near.next((self.current & MASK) + 1) {
+            if let Some(bucket) = self.near.occupied.next((self.current & MASK) + 1) {
                 self.current = (self.current & !MASK) | bucket;
                 self.open_bucket(bucket);
                 return true;
@@ -290,7 +371,7 @@ impl<P: Copy> Wheel<P> {
             if !self.turn() {
                 return false;
             }
-            if let Some(bucket) = self.near.next(0) {
+            if let Some(bucket) = self.near.occupied.next(0) {
                 self.current = (self.current & !MASK) | bucket;
                 self.open_bucket(bucket);
                 return true;
@@ -329,9 +410,9 @@ impl<P: Copy> Wheel<P> {
         let now = self.current >> BITS;
         let in_far = {
             let at = now & MASK;
-            match self.far.next(at + 1) {
+            match self.far.occupied.next(at + 1) {
                 Some(bucket) => Some((now & !MASK) | bucket),
-                None => self.far.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
+                None => self.far.occupied.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
             }
         };
         let in_beyond = self.beyond.peek().map(|Reverse(key)| (key.time >> self.shift) >> BITS);
@@ -342,16 +423,9 @@ impl<P: Copy> Wheel<P> {
             (Some(a), Some(b)) => a.min(b),
         };
         self.current = turn << BITS;
-        let mut slot = if in_far == Some(turn) { self.far.take(turn) } else { NONE };
-        // Two passes, so that the slots come from memory side by side rather than one by one.
-        while slot != NONE {
-            prefetch::lines(&self.slots[slot as usize], size_of::<Slot<P>>());
-            self.dealt.push(slot);
-            slot = self.next[slot as usize];
-        }
-        for slot in self.dealt.drain(..) {
-            let bucket = self.slots[slot as usize].event.time >> self.shift;
-            Self::link(&mut self.near, &mut self.next, slot, bucket);
+        if in_far == Some(turn) {
+            let Self { near, far, next, .. } = self;
+            far.empty(turn, |slot, bucket| near.link(next, slot, bucket));
         }
         while let Some(Reverse(key)) = self.beyond.peek() {
             if (key.time >> self.shift) >> BITS != turn {
@@ -360,7 +434,7 @@ impl<P: Copy> Wheel<P> {
             let slot = key.slot;
             self.beyond.pop();
             let bucket = self.slots[slot as usize].event.time >> self.shift;
-            Self::link(&mut self.near, &mut self.next, slot, bucket);
+            self.near.link(&mut self.next, slot, bucket);
         }
         true
     }
