@@ -47,9 +47,9 @@ class Tcp(TypedDict, total=False):
     window, RFC 5681 equation 3, as ns-2; if false, by a whole segment once a window is
     acknowledged, RFC 3465 section 2.1, as Linux (default false)."""
     simple_pipe: bool
-    """In recovery with SACK take a segment for under way until an acknowledgement comes
-    in its place, be it lost or not, as ns-2 (Fall and Floyd, 1996); if false, what is
-    lost has left the network, RFC 6675 section 4, as Linux (default false)."""
+    """In recovery with SACK take a segment for under way until an acknowledgement comes in
+    its place, be it lost or not, as ns-2 (Fall and Floyd, 1996); if false, what is lost has
+    left the network, RFC 6675 section 4, as Linux (default false)."""
     lost_syn_threshold: bool
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
