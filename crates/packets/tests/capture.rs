@@ -55,9 +55,13 @@ fn tshark_reads_a_capture_without_a_complaint() {
         return;
     };
     let counts = &summary.links[0].counts;
-    // A fused link has written down when those will leave that still wait at the end.
-    let sent = counts.dequeued + counts.queued_at_end;
-    assert_eq!(all.len() as u64, sent, "every packet that was sent, once");
+    // The last may have begun its transmission and not ended it.
+    let sent = counts.dequeued - 1..=counts.dequeued;
+    assert!(
+        sent.contains(&(all.len() as u64)),
+        "{} of {sent:?}: each that was sent, once",
+        all.len()
+    );
     let marked = all.iter().filter(|ecn| *ecn == "3").count() as u64;
     assert!(marked > 0 && counts.marked >= marked, "{marked} of {}", counts.marked);
     // Warnings of lost and reordered segments are as they should be: errors are not.

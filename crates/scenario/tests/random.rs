@@ -22,7 +22,7 @@ fn qdisc() -> impl Strategy<Value = Value> {
 /// The fields of a link, each there or not; a rate above 1 Mb/s.
 fn link() -> impl Strategy<Value = Map<String, Value>> {
     (
-        1_000_000u64..1_000_000_000_000,
+        1_000_000u64..100_000_000_000,
         prop::option::of(0u64..20_000_000),
         prop::option::of(qdisc()),
         prop::option::of(0u32..100),
