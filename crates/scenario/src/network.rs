@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sojourn_base::{Rate, Stream, Time};
+use sojourn_base::{Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Sampler, Source};
@@ -99,8 +99,8 @@ pub struct NetworkProbes {
 pub struct NetworkGroup {
     /// Its name; a group in both directions is NAME and NAME.reverse.
     pub name: String,
-    /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name alone, so that adding a group
-    /// shifts no other's draws.
+    /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name
+    /// alone, so that adding a group shifts no other's draws.
     pub key: u32,
     /// What it does; the files that it names are read in.
     pub source: Source,
@@ -129,17 +129,6 @@ pub struct NetworkGroup {
     pub load_rate: Option<Rate>,
     /// For a replay: start and bytes of every transfer of this group, by start.
     pub replay: Arc<[(Time, u64)]>,
-}
-
-impl NetworkGroup {
-    /// What a member's private links add to a round trip, so that it takes the member's `rtt`: to
-    /// be shared evenly by the four crossings of them. `stream` is the member's own.
-    #[must_use]
-    pub fn access_delay(&self, member: u32, stream: &mut Stream) -> Time {
-        let Some(rtt) = &self.rtt else { return Time::ZERO };
-        let rtt = rtt.sample_member(u64::from(member), u64::from(self.members), stream);
-        Time(rtt).saturating_sub(self.propagation)
-    }
 }
 
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be
