@@ -5,10 +5,12 @@
 #![no_std]
 extern crate alloc;
 
+mod documentation;
 mod ecn;
 mod random;
 mod units;
 
+pub use documentation::module_documentation;
 pub use ecn::Ecn;
 pub use random::{Kind, Stream};
 pub use units::{ParseError, Rate, Size, Time};

@@ -21,6 +21,7 @@ pub mod managed;
 mod packet;
 mod power;
 mod ring;
+mod stamped;
 #[macro_use]
 mod list;
 
@@ -28,6 +29,7 @@ pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
 pub use list::{Env, Invalid, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
+pub use stamped::{Stamped, Unstamp};
 
 disciplines! {
     /// First come, first served, with a limit in packets, bytes or time.

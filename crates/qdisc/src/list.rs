@@ -108,6 +108,18 @@ macro_rules! disciplines {
                 }
             }
 
+            /// What the file of the discipline called `name` says at its top: what it does, its
+            /// source, and where it differs from the source and from Linux. Markdown.
+            #[cfg(feature = "schema")]
+            #[must_use]
+            pub fn documentation(name: &str) -> Option<alloc::string::String> {
+                let source = match name {
+                    $($name => include_str!(concat!(stringify!($module), ".rs")),)+
+                    _ => return None,
+                };
+                Some(sojourn_base::module_documentation(source))
+            }
+
             /// The discipline's name.
             #[must_use]
             pub fn name(&self) -> &'static str {

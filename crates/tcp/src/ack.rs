@@ -1,7 +1,7 @@
 //! Acknowledgements: what they tell the sender.
 
 use crate::Params;
-use crate::congestion::Acked;
+use crate::congestion::{Acked, Congested};
 use crate::endpoint::{Endpoint, Phase, State, bit};
 use crate::receive::Reply;
 use crate::segment::{Event, Flags, Output, SackBlock, Segment, before};
@@ -23,7 +23,7 @@ impl Endpoint {
         self.snd_una = segment.ack;
         self.acked += u64::from(acked);
         self.measure(params, now, segment, out);
-        self.grow(params, acked, flight);
+        self.grow(params, now, acked, flight);
         self.restart_timer(now);
         if self.snd_una == self.snd_nxt && self.unsent == 0 {
             out.event(Event::AllAcked);
@@ -56,15 +56,14 @@ impl Endpoint {
     /// Grows the window, if it was what held the sender back: `flight` bytes were outstanding
     /// before this acknowledgement.
     #[inline]
-    pub(crate) fn grow(&mut self, params: &Params, acked: u32, flight: u32) {
+    pub(crate) fn grow(&mut self, params: &Params, now: Time, acked: u32, flight: u32) {
         let mss = params.payload;
         if flight + mss > self.window.cwnd {
             let after_timeout = self.phase == Phase::Loss;
             let bytes = acked.min(params.count_limit);
-            self.control.on_ack(
-                &mut self.window,
-                Acked { bytes, mss, after_timeout, smooth: params.smooth_growth },
-            );
+            let (srtt, smooth) = (self.estimator.smoothed(), params.smooth_growth);
+            let acked = Acked { now, srtt, bytes, mss, after_timeout, smooth };
+            self.control.on_ack(&params.congestion, &mut self.window, acked);
             self.window.cwnd = self.window.cwnd.min(params.max_window);
         }
     }
@@ -150,7 +149,7 @@ impl Endpoint {
         }
         let marked = segment.flags.has(Flags::ECE) && self.bits & bit::ECN != 0;
         if marked {
-            self.mark(params, flight);
+            self.mark(params, now, flight);
         }
         if acked > 0 {
             self.progress(params, now, acked, flight, marked, out);
@@ -182,13 +181,19 @@ impl Endpoint {
     /// The peer saw a congestion mark (RFC 3168 section 6.1.2): at most one reduction per window.
     /// The acknowledgement of the last data before a reduction still carries the echo: the CWR
     /// comes behind them.
-    fn mark(&mut self, params: &Params, flight: u32) {
+    fn mark(&mut self, params: &Params, now: Time, flight: u32) {
         let answered = self.reduced_in_this_window() || self.reduced == self.snd_una;
         if self.phase < Phase::Recovery && !answered {
-            let flight = flight.min(self.window.cwnd);
-            self.control.on_mark(&mut self.window, flight, params.payload);
+            let at = self.congested(params, now, flight);
+            self.control.on_mark(&params.congestion, &mut self.window, at);
             self.note_reduction(params);
         }
+    }
+
+    /// What congestion finds, with `flight` bytes outstanding.
+    pub(crate) fn congested(&self, params: &Params, now: Time, flight: u32) -> Congested {
+        let flight = flight.min(self.window.cwnd);
+        Congested { now, srtt: self.estimator.smoothed(), flight, mss: params.payload }
     }
 
     /// Whether the window was reduced and not all that was sent then is acknowledged.

@@ -158,7 +158,7 @@ impl Endpoint {
             acked: 0,
             segments: 0,
             timed_seq: 0,
-            control: Congestion::new(params.congestion),
+            control: Congestion::new(&params.congestion),
             delivered: 0,
             reassembly: None,
             scoreboard: None,

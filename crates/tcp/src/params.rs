@@ -53,7 +53,7 @@ pub struct Params {
     pub syn_retries: u8,
     /// How often the same data or FIN time out before giving up.
     pub retries: u8,
-    /// Congestion control.
+    /// Congestion control and its settings.
     pub congestion: Algorithm,
     /// Longest wait of an acknowledgement.
     pub delayed_ack_time: Time,
@@ -138,7 +138,7 @@ impl Params {
             idle_restart: c.idle_restart,
             syn_retries: c.syn_retries,
             retries: c.retries,
-            congestion: c.congestion,
+            congestion: c.congestion.clone(),
             delayed_ack_time: c.delayed_ack_time,
             initial_rto: c.initial_rto,
             min_rto: c.min_rto,

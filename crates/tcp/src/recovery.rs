@@ -51,8 +51,8 @@ impl Endpoint {
         self.phase = Phase::Recovery;
         self.recover = self.snd_nxt;
         if !self.reduced_in_this_window() {
-            let flight = self.in_flight().min(self.window.cwnd);
-            self.control.on_loss(&mut self.window, flight, params.payload);
+            let at = self.congested(params, now, self.in_flight());
+            self.control.on_loss(&params.congestion, &mut self.window, at);
             self.note_reduction(params);
         }
         // What is sent again below has a whole timeout to arrive in, though RFC 6298 rule 5.3 would
@@ -90,7 +90,7 @@ impl Endpoint {
             Phase::Open | Phase::Disorder => {
                 // RFC 3168 section 6.1.2: no growth on an echo.
                 if !marked {
-                    self.grow(params, acked, flight);
+                    self.grow(params, now, acked, flight);
                 }
                 self.calm_down();
                 self.restart_timer(now);
@@ -98,7 +98,7 @@ impl Endpoint {
             Phase::Loss => {
                 if !marked {
                     let outstanding = self.pipe(params) + acked;
-                    self.grow(params, acked, outstanding);
+                    self.grow(params, now, acked, outstanding);
                 }
                 if over {
                     self.calm_down();
@@ -152,8 +152,8 @@ impl Endpoint {
             return self.finish(State::Failed, Event::Failed, out);
         }
         self.timeouts += 1;
-        let flight = self.in_flight().min(self.window.cwnd);
-        self.control.on_timeout(&mut self.window, flight, params.payload, self.backoff == 0);
+        let (at, first) = (self.congested(params, now, self.in_flight()), self.backoff == 0);
+        self.control.on_timeout(&params.congestion, &mut self.window, at, first);
         self.note_reduction(params);
         self.backoff += 1;
         self.back_off(params, now);

@@ -32,6 +32,12 @@ impl Estimator {
         Time(rto.clamp(params.min_rto.0, params.max_rto.0))
     }
 
+    /// The smoothed round trip; zero before the first sample.
+    #[inline]
+    pub const fn smoothed(&self) -> Time {
+        Time(self.srtt8 >> 3)
+    }
+
     /// The smoothed round trip, once there is one.
     pub fn srtt(&self) -> Option<Time> {
         (self.srtt8 != 0).then_some(Time(self.srtt8 >> 3))

@@ -172,7 +172,7 @@ impl Endpoint {
             && self.window.cwnd > params.initial_window
         {
             self.window.cwnd = params.initial_window;
-            self.control.on_restart(&mut self.window);
+            self.control.on_restart(&params.congestion, &mut self.window);
         }
     }
 }

@@ -59,7 +59,7 @@ impl Profile {
             idle_restart: true,
             syn_retries: 5,
             retries: 12,
-            congestion: Algorithm::Reno,
+            congestion: Algorithm::Reno(Default::default()),
             delayed_ack_time: Time::from_millis(100),
             initial_rto: Time::from_secs(3), // RFC 2988 rule 2.1
             min_rto: Time::from_secs(1),     // RFC 2988 rule 2.4
@@ -95,7 +95,7 @@ pub struct Spec {
     /// The set of defaults: "classic" (the default) or "modern".
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub profile: Option<Profile>,
-    /// Congestion control (default "reno").
+    /// Congestion control: its name, or a table with `kind` and its settings (default "reno").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub congestion: Option<Algorithm>,
     /// The MSS option in bytes: 88 to 65495 (default 1460). With timestamps a segment carries 12
@@ -222,10 +222,12 @@ impl Spec {
             max_rto,
             rto_granularity,
             syn_retries,
-            retries,
-            congestion
+            retries
         );
         for spec in specs {
+            if let Some(algorithm) = &spec.congestion {
+                c.congestion = algorithm.clone();
+            }
             c.receive_window = spec.receive_window.map_or(c.receive_window, |size| size.0);
             c.max_window = spec.max_window.or(c.max_window);
         }

@@ -7,7 +7,13 @@
 //! 2. The window is at least two segments after a mark, so a sender never waits for its timer to
 //!    send a single segment (RFC 3168 section 6.1.2 lets it, at a window of one).
 
-use super::{Acked, Control, Window};
+use super::{Acked, Congested, Control, Window};
+
+/// Reno has nothing to set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Settings {}
 
 /// State: bytes acknowledged since the window last grew in congestion avoidance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,8 +22,14 @@ pub struct State {
 }
 
 impl Control for State {
+    type Settings = Settings;
+
+    fn new(_: &Settings) -> Self {
+        Self::default()
+    }
+
     #[inline]
-    fn on_ack(&mut self, window: &mut Window, acked: Acked) {
+    fn on_ack(&mut self, _: &Settings, window: &mut Window, acked: Acked) {
         if window.cwnd < window.ssthresh {
             // RFC 3465 section 2.2, L = 2; section 2.3, L = 1 after a timeout.
             let limit = if acked.after_timeout { acked.mss } else { 2 * acked.mss };
@@ -38,22 +50,22 @@ impl Control for State {
         }
     }
 
-    fn on_loss(&mut self, window: &mut Window, flight: u32, mss: u32) {
-        window.ssthresh = (flight / 2).max(2 * mss); // RFC 5681 equation 4
+    fn on_loss(&mut self, _: &Settings, window: &mut Window, at: Congested) {
+        window.ssthresh = (at.flight / 2).max(2 * at.mss); // RFC 5681 equation 4
         window.cwnd = window.ssthresh;
         self.acked = 0;
     }
 
-    fn on_timeout(&mut self, window: &mut Window, flight: u32, mss: u32, first: bool) {
+    fn on_timeout(&mut self, _: &Settings, window: &mut Window, at: Congested, first: bool) {
         // RFC 5681 section 3.1: ssthresh stays when the same segment times out again.
         if first {
-            window.ssthresh = (flight / 2).max(2 * mss);
+            window.ssthresh = (at.flight / 2).max(2 * at.mss);
         }
-        window.cwnd = mss;
+        window.cwnd = at.mss;
         self.acked = 0;
     }
 
-    fn on_restart(&mut self, _: &mut Window) {
+    fn on_restart(&mut self, _: &Settings, _: &mut Window) {
         self.acked = 0;
     }
 }
@@ -61,23 +73,35 @@ impl Control for State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_base::Time;
 
     const MSS: u32 = 1000;
 
+    fn at(flight: u32) -> Congested {
+        Congested { now: Time::ZERO, srtt: Time::ZERO, flight, mss: MSS }
+    }
+
     fn acked(bytes: u32) -> Acked {
-        Acked { bytes, mss: MSS, after_timeout: false, smooth: false }
+        Acked {
+            now: Time::ZERO,
+            srtt: Time::ZERO,
+            bytes,
+            mss: MSS,
+            after_timeout: false,
+            smooth: false,
+        }
     }
 
     #[test]
     fn slow_start_adds_what_was_acked_but_at_most_two_segments() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 4 * MSS, ssthresh: u32::MAX });
-        reno.on_ack(&mut w, acked(MSS));
+        reno.on_ack(&Settings {}, &mut w, acked(MSS));
         assert_eq!(w.cwnd, 5 * MSS);
-        reno.on_ack(&mut w, acked(2 * MSS));
+        reno.on_ack(&Settings {}, &mut w, acked(2 * MSS));
         assert_eq!(w.cwnd, 7 * MSS);
-        reno.on_ack(&mut w, acked(5 * MSS));
+        reno.on_ack(&Settings {}, &mut w, acked(5 * MSS));
         assert_eq!(w.cwnd, 9 * MSS);
-        reno.on_ack(&mut w, Acked { after_timeout: true, ..acked(5 * MSS) });
+        reno.on_ack(&Settings {}, &mut w, Acked { after_timeout: true, ..acked(5 * MSS) });
         assert_eq!(w.cwnd, 10 * MSS);
     }
 
@@ -85,10 +109,10 @@ mod tests {
     fn congestion_avoidance_adds_one_segment_per_window() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 10 * MSS, ssthresh: 10 * MSS });
         for _ in 0..4 {
-            reno.on_ack(&mut w, acked(2 * MSS));
+            reno.on_ack(&Settings {}, &mut w, acked(2 * MSS));
             assert_eq!(w.cwnd, 10 * MSS);
         }
-        reno.on_ack(&mut w, acked(2 * MSS));
+        reno.on_ack(&Settings {}, &mut w, acked(2 * MSS));
         assert_eq!(w.cwnd, 11 * MSS);
     }
 
@@ -98,8 +122,8 @@ mod tests {
             let start = Window { cwnd: segments * 1448, ssthresh: 2 };
             let (mut reno, mut w) = (State::default(), start);
             for _ in 0..segments {
-                let acked = Acked { bytes: 1448, mss: 1448, after_timeout: false, smooth: true };
-                reno.on_ack(&mut w, acked);
+                let acked = Acked { bytes: 1448, mss: 1448, smooth: true, ..acked(0) };
+                reno.on_ack(&Settings {}, &mut w, acked);
             }
             // A little less than a segment, since the window grows meanwhile.
             let grown = w.cwnd - start.cwnd;
@@ -111,18 +135,18 @@ mod tests {
     #[test]
     fn loss_halves_the_flight_and_keeps_two_segments() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 20 * MSS, ssthresh: u32::MAX });
-        reno.on_loss(&mut w, 18 * MSS, MSS);
+        reno.on_loss(&Settings {}, &mut w, at(18 * MSS));
         assert_eq!(w, Window { cwnd: 9 * MSS, ssthresh: 9 * MSS });
-        reno.on_loss(&mut w, 3 * MSS, MSS);
+        reno.on_loss(&Settings {}, &mut w, at(3 * MSS));
         assert_eq!(w, Window { cwnd: 2 * MSS, ssthresh: 2 * MSS });
     }
 
     #[test]
     fn repeated_timeouts_hold_ssthresh() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 20 * MSS, ssthresh: u32::MAX });
-        reno.on_timeout(&mut w, 20 * MSS, MSS, true);
+        reno.on_timeout(&Settings {}, &mut w, at(20 * MSS), true);
         assert_eq!(w, Window { cwnd: MSS, ssthresh: 10 * MSS });
-        reno.on_timeout(&mut w, MSS, MSS, false);
+        reno.on_timeout(&Settings {}, &mut w, at(MSS), false);
         assert_eq!(w, Window { cwnd: MSS, ssthresh: 10 * MSS });
     }
 }
