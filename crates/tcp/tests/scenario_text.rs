@@ -9,8 +9,10 @@ fn settings_are_read_and_written_back() {
     let text = "profile = \"modern\"\ncongestion = \"reno\"\nreceive_window = \"16KiB\"\n\
                 min_rto = \"30ms\"\nsack = false\n";
     let spec: Spec = toml::from_str(text).unwrap();
-    assert_eq!((spec.profile, spec.congestion.clone()),
-        (Some(Profile::Modern), Algorithm::named("reno")));
+    assert_eq!(
+        (spec.profile, spec.congestion.clone()),
+        (Some(Profile::Modern), Algorithm::named("reno"))
+    );
     assert_eq!(spec.min_rto, Some(Time::from_millis(30)));
     let p = Spec::resolve(&[&spec]).unwrap();
     assert_eq!((p.receive_window, p.sack, p.timestamps), (16384, false, true));
