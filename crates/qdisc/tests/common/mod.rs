@@ -3,6 +3,7 @@
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict};
+use std::cell::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token {
@@ -10,13 +11,29 @@ pub struct Token {
     pub bytes: u32,
     pub ecn: Ecn,
     pub times_marked: u8,
+    pub flow: u32,
+}
+
+thread_local! {
+    static LOOKS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How often packets have been looked at: a measure of work.
+pub fn looks() -> u64 {
+    LOOKS.with(Cell::get)
+}
+
+fn look() {
+    LOOKS.with(|n| n.set(n.get() + 1));
 }
 
 impl Packet for Token {
     fn bytes(&self) -> u32 {
+        look();
         self.bytes
     }
     fn ecn(&self) -> Ecn {
+        look();
         self.ecn
     }
     fn set_ce(&mut self) {
@@ -29,12 +46,14 @@ impl Packet for Token {
         self.times_marked += 1;
     }
     fn flow_hash(&self) -> u32 {
-        (self.id % 7) as u32
+        look();
+        self.flow
     }
 }
 
+/// A packet of one of seven flows.
 pub fn token(id: u64, bytes: u32, ecn: Ecn) -> Token {
-    Token { id, bytes, ecn, times_marked: 0 }
+    Token { id, bytes, ecn, times_marked: 0, flow: (id % 7) as u32 }
 }
 
 #[derive(Default)]
