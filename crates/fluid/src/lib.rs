@@ -1,0 +1,24 @@
+//! The fluid engine: delay differential equations of TCP and queue disciplines.
+//!
+//! A model gives the mean window of each class of flows and the length of each queue as functions
+//! of time, without packets: milliseconds for what takes the packet engine seconds, and exact
+//! enough to tell a stable controller from an unstable one. What it leaves out is said in each
+//! file and in `docs/fluid.md`.
+//!
+//! - [`integrate`]: delay differential equations with lags that depend on the state.
+//! - [`mgt`]: TCP classes over queues; [`kelly`]: TCP under a price on the rate.
+//! - [`controllers`]: the laws of queues; [`WindowLaw`]: those of windows; [`Price`]: of links.
+#![forbid(unsafe_code)]
+
+pub mod controllers;
+mod error;
+pub mod integrate;
+mod models;
+mod price;
+mod windows;
+
+pub use error::Invalid;
+pub(crate) use error::invalid;
+pub use models::{kelly, mgt};
+pub use price::Price;
+pub use windows::WindowLaw;

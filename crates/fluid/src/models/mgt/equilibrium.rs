@@ -1,0 +1,224 @@
+//! Where the model stands still.
+//!
+//! Each queue has one unknown: its length where the law is a profile of the queue (RED), its
+//! probability where the law holds the queue (PI, REM, PIE, a setpoint), its loss at a full buffer.
+//! The arrivals at a queue fall with its own unknown, so each is found by bisection, queue by queue,
+//! until nothing changes.
+
+use super::{Class, Layout, Parameters};
+use crate::controllers::Controller;
+use crate::{Invalid, invalid};
+
+/// An operating point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Equilibrium {
+    /// Window of each class, in packets.
+    pub windows: Vec<f64>,
+    /// Round trip of each class, in seconds.
+    pub round_trips: Vec<f64>,
+    /// Length of each queue, in packets.
+    pub queues: Vec<f64>,
+    /// Loss or marking probability at each queue.
+    pub losses: Vec<f64>,
+}
+
+/// Sweeps over the queues, at most.
+const SWEEPS: usize = 500;
+
+impl Parameters {
+    /// The operating point with the flows that are there at `time`.
+    ///
+    /// # Errors
+    /// If a parameter is wrong, or there is no such point; says why.
+    pub fn equilibrium(&self, time: f64) -> Result<Equilibrium, Invalid> {
+        self.validate()?;
+        for (number, queue) in self.queues.iter().enumerate() {
+            if let Some(setpoint) = queue.controller.setpoint(queue.capacity * queue.unit)
+                && setpoint / queue.unit > queue.buffer
+            {
+                let remedy =
+                    format!("the setpoint of {setpoint:.6} packets is above it: make it longer");
+                let field = format!("queues[{number}].buffer");
+                return Err(invalid(field, queue.buffer, remedy));
+            }
+        }
+        let mut point = Unknowns { at: vec![0.0; self.queues.len()], time, of: self };
+        for _ in 0..SWEEPS {
+            let mut moved = 0.0_f64;
+            for queue in 0..self.queues.len() {
+                let before = point.at[queue];
+                point.balance(queue)?;
+                moved = moved.max((point.at[queue] - before).abs() / point.at[queue].max(1e-12));
+            }
+            if moved < 1e-13 || self.queues.len() == 1 {
+                break;
+            }
+        }
+        Ok(point.settled())
+    }
+
+    /// The state at an operating point, with every window `1 + kick` times as large.
+    pub fn state_at(&self, point: &Equilibrium, kick: f64) -> Vec<f64> {
+        let layout = Layout { classes: self.classes.len(), queues: self.queues.len() };
+        let mut state = vec![0.0; layout.states()];
+        for (class, window) in point.windows.iter().enumerate() {
+            state[layout.window(class)] = window * (1.0 + kick);
+        }
+        for (number, queue) in self.queues.iter().enumerate() {
+            let (length, loss) = (point.queues[number], point.losses[number]);
+            state[layout.queue(number)] = length;
+            state[layout.own(number)] = queue.controller.state_at(
+                length * queue.unit,
+                loss / queue.weight,
+                queue.capacity * queue.unit,
+            );
+        }
+        state
+    }
+
+    /// The losses at an operating point, as the past before the start.
+    pub fn signals_at(&self, point: &Equilibrium) -> Vec<f64> {
+        point.losses.clone()
+    }
+
+    /// The state with empty queues and initial windows.
+    pub fn empty(&self) -> Vec<f64> {
+        let layout = Layout { classes: self.classes.len(), queues: self.queues.len() };
+        let mut state = vec![0.0; layout.states()];
+        for (number, class) in self.classes.iter().enumerate() {
+            state[layout.window(number)] = class.initial_window;
+        }
+        state
+    }
+}
+
+/// One number for each queue, from 0 (no loss) to 1 (the most that its law can do).
+struct Unknowns<'a> {
+    at: Vec<f64>,
+    time: f64,
+    of: &'a Parameters,
+}
+
+impl Unknowns<'_> {
+    /// Length and loss of a queue.
+    fn queue(&self, queue: usize) -> (f64, f64) {
+        let (spec, z) = (&self.of.queues[queue], self.at[queue]);
+        match &spec.controller {
+            Controller::Red(red) => {
+                let length = z * self.longest(queue);
+                let loss = red.loss(length * spec.unit) * spec.weight;
+                (length, loss.min(1.0))
+            }
+            Controller::Rate { price, .. } => {
+                // Arrivals and capacity need not balance: z is the load that is charged for.
+                (0.0, (price.at(2.0 * z) * spec.weight).min(1.0))
+            }
+            Controller::Droptail => (if z > 0.0 { spec.buffer } else { 0.0 }, z),
+            law => {
+                let setpoint = law.setpoint(spec.capacity * spec.unit).unwrap_or(0.0) / spec.unit;
+                (if z > 0.0 { setpoint } else { 0.0 }, z)
+            }
+        }
+    }
+
+    /// The greatest queue that is looked at: where RED's probability has not jumped to 1.
+    fn longest(&self, queue: usize) -> f64 {
+        let spec = &self.of.queues[queue];
+        let Controller::Red(red) = &spec.controller else { return spec.buffer };
+        let top = if red.gentle { 2.0 * red.max_th } else { red.max_th * (1.0 - 1e-12) };
+        (top / spec.unit).min(spec.buffer)
+    }
+
+    fn flows(&self, class: &Class) -> f64 {
+        class.flows.iter().take_while(|(from, _)| *from <= self.time).last().map_or(0.0, |f| f.1)
+    }
+
+    fn class(&self, class: &Class) -> (f64, f64) {
+        let queues: Vec<(f64, f64)> = (0..self.at.len()).map(|queue| self.queue(queue)).collect();
+        let passed: f64 = class.path.iter().map(|&queue| 1.0 - queues[queue].1).product();
+        let waits = class.path.iter().chain(&class.back);
+        let round_trip = waits
+            .fold(class.rtt, |sum, &queue| sum + queues[queue].0 / self.of.queues[queue].capacity);
+        // Computed so that small losses keep their digits.
+        let loss = match class.path[..] {
+            [queue] => queues[queue].1,
+            _ => 1.0 - passed,
+        };
+        (class.law.window(loss, class.timeouts).min(class.max_window), round_trip)
+    }
+
+    /// Arrivals at a queue, and what enters it, per second.
+    fn arrivals(&self, queue: usize) -> (f64, f64) {
+        let mut sum = 0.0;
+        for class in self.of.classes.iter().filter(|class| class.path.contains(&queue)) {
+            let (window, round_trip) = self.class(class);
+            let mut rate = self.flows(class) * window / round_trip;
+            if rate.is_nan() {
+                rate = 0.0;
+            }
+            for &before in class.path.iter().take_while(|before| **before != queue) {
+                if self.of.queues[before].thins {
+                    rate *= 1.0 - self.queue(before).1;
+                }
+            }
+            sum += rate;
+        }
+        let spec = &self.of.queues[queue];
+        let thins = spec.thins || matches!(spec.controller, Controller::Droptail);
+        let entering = if thins { sum * (1.0 - self.queue(queue).1) } else { sum };
+        (sum, entering)
+    }
+
+    /// How much more arrives than can be, as a share of the capacity.
+    fn surplus(&mut self, queue: usize, z: f64) -> f64 {
+        self.at[queue] = z;
+        let capacity = self.of.queues[queue].capacity;
+        let (arriving, entering) = self.arrivals(queue);
+        match self.of.queues[queue].controller {
+            Controller::Rate { .. } => arriving / capacity - 2.0 * z,
+            _ => entering / capacity - 1.0,
+        }
+    }
+
+    /// Finds the unknown of one queue, the others staying.
+    fn balance(&mut self, queue: usize) -> Result<(), Invalid> {
+        if self.surplus(queue, 0.0) <= 0.0 {
+            return Ok(());
+        }
+        if self.surplus(queue, 1.0) > 0.0 {
+            return Err(self.too_much(queue));
+        }
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if middle <= low || middle >= high {
+                break;
+            }
+            if self.surplus(queue, middle) > 0.0 { low = middle } else { high = middle }
+        }
+        self.at[queue] = 0.5 * (low + high);
+        Ok(())
+    }
+
+    /// Even at its greatest loss a queue gets more than its link can send.
+    fn too_much(&self, queue: usize) -> Invalid {
+        let (length, loss) = self.queue(queue);
+        let remedy = match &self.of.queues[queue].controller {
+            Controller::Red(_) => format!(
+                "there is no operating point: with the most that RED can do before it drops \
+                 everything (p = {loss:.4} at {length:.1} packets) more arrives than the link \
+                 sends; raise max_p or the thresholds"
+            ),
+            _ => "there is no operating point: even if all is lost more arrives than the link \
+                  sends; there are too many flows"
+                .to_string(),
+        };
+        invalid(format!("queues[{queue}]"), "", remedy)
+    }
+
+    fn settled(&self) -> Equilibrium {
+        let (windows, round_trips) = self.of.classes.iter().map(|c| self.class(c)).unzip();
+        let (queues, losses) = (0..self.at.len()).map(|queue| self.queue(queue)).unzip();
+        Equilibrium { windows, round_trips, queues, losses }
+    }
+}

@@ -1,0 +1,219 @@
+//! The model of Misra, Gong and Towsley, "Fluid-based analysis of a network of AQM routers
+//! supporting TCP flows with an application to RED", SIGCOMM 2000: classes of like TCP flows over
+//! queues in series.
+//!
+//! ```text
+//! R_i(t)   = a_i + Σ q_v(t)/C_v                                  round trip of class i
+//! dW_i/dt  = growth − cut(W_i) · x_i(t − R_i) · p_i(t − R_i)     x_i = W_i/R_i, Reno: 1/R, W/2
+//! p_i      = 1 − Π (1 − p_v)                                     over the queues on its path
+//! dq_v/dt  = Σ N_i x_i − C_v                                     between 0 and the buffer
+//! ```
+//!
+//! With `timeouts` the share Q = min(1, 3/W) of losses takes the window to 1 (section 3 there).
+//!
+//! # Differences from the source
+//!
+//! 1. A full buffer loses what does not fit, 1 − C/x of the arrivals; they have no such limit.
+//! 2. A queue may thin its arrivals (`thins`): what is dropped does not wait, nor reach the queues
+//!    behind. In the paper everything that is sent arrives at every queue.
+//! 3. Flows of a class may come and go; those that come begin with the initial window, and the mean
+//!    window of the class becomes the mean over old and new.
+//! 4. A window has a limit; its growth is tapered over the last hundredth below it.
+//! 5. Packets on the way when a class starts, or at the start of all, were sent without loss.
+
+mod equilibrium;
+mod system;
+#[cfg(test)]
+mod tests;
+
+pub use equilibrium::Equilibrium;
+pub use system::{Layout, Mgt};
+
+use crate::controllers::Controller;
+use crate::{Invalid, WindowLaw, invalid};
+
+/// A class of like flows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// How many flows there are from when on, in order of time; none before the first.
+    pub flows: Vec<(f64, f64)>,
+    /// Round-trip time without queueing, in seconds: above 0.
+    pub rtt: f64,
+    /// The queues that its packets wait and are lost in, in order.
+    pub path: Vec<usize>,
+    /// Queues that only its acknowledgements wait in.
+    pub back: Vec<usize>,
+    /// What becomes of its windows.
+    pub law: WindowLaw,
+    /// Whether losses in small windows are timeouts.
+    pub timeouts: bool,
+    /// Window of a flow that starts, in packets: at least 1.
+    pub initial_window: f64,
+    /// Greatest window, in packets; may be infinite.
+    pub max_window: f64,
+}
+
+/// A queue and its link.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Queue {
+    /// What the link sends, in packets per second.
+    pub capacity: f64,
+    /// Most packets that may wait; may be infinite.
+    pub buffer: f64,
+    /// The control law.
+    pub controller: Controller,
+    /// Whether the law drops packets, which then wait nowhere, instead of marking them.
+    pub thins: bool,
+    /// How many of the packets that the law counts in one packet is: 1, or its size over the mean
+    /// packet of a law that counts bytes.
+    pub unit: f64,
+    /// What the law's probability is multiplied by, for a law that scales it by a packet's size.
+    pub weight: f64,
+}
+
+/// Classes and queues.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// The classes.
+    pub classes: Vec<Class>,
+    /// The queues.
+    pub queues: Vec<Queue>,
+}
+
+impl Class {
+    /// `flows` Reno flows from the start on over the queues in `path`.
+    pub fn reno(flows: f64, rtt: f64, path: Vec<usize>) -> Self {
+        Self {
+            flows: vec![(0.0, flows)],
+            rtt,
+            path,
+            back: Vec::new(),
+            law: WindowLaw::Reno,
+            timeouts: false,
+            initial_window: 1.0,
+            max_window: f64::INFINITY,
+        }
+    }
+
+    fn validate(&self, queues: usize) -> Result<(), Invalid> {
+        if !(self.rtt > 0.0 && self.rtt <= 1e6) {
+            return Err(invalid("rtt", self.rtt, "must be above 0 seconds, such as 0.1"));
+        }
+        let most = self.flows.iter().fold(0.0, |most: f64, (_, n)| most.max(*n));
+        if !(most > 0.0 && most <= 1e12) {
+            return Err(invalid(
+                "flows",
+                most,
+                "must be above 0: there must be a flow at some time",
+            ));
+        }
+        for pair in self.flows.windows(2) {
+            if pair[0].0.partial_cmp(&pair[1].0) != Some(std::cmp::Ordering::Less) {
+                return Err(invalid("flows", pair[1].0, "times must be in order, each once"));
+            }
+        }
+        for (time, n) in &self.flows {
+            if !(time.is_finite() && *n >= 0.0 && n.is_finite()) {
+                return Err(invalid(
+                    "flows",
+                    n,
+                    "must be a time and a number of flows, at least 0",
+                ));
+            }
+        }
+        if self.path.is_empty() {
+            return Err(invalid("path", "[]", "must name at least one queue"));
+        }
+        if let Some(queue) = self.path.iter().chain(&self.back).find(|queue| **queue >= queues) {
+            let remedy = format!("there are {queues} queues, from 0");
+            return Err(invalid("path", queue, remedy));
+        }
+        if !(self.initial_window >= 1.0 && self.initial_window.is_finite()) {
+            return Err(invalid(
+                "initial_window",
+                self.initial_window,
+                "must be at least 1 packet",
+            ));
+        }
+        if self.max_window.is_nan() || self.max_window < self.initial_window {
+            let remedy = format!("must be at least initial_window = {}", self.initial_window);
+            return Err(invalid("max_window", self.max_window, remedy));
+        }
+        self.law.validate()
+    }
+}
+
+impl Queue {
+    /// A queue without a limit under `controller`.
+    pub fn new(capacity: f64, controller: Controller) -> Self {
+        Self { capacity, buffer: f64::INFINITY, controller, thins: false, unit: 1.0, weight: 1.0 }
+    }
+
+    fn validate(&self) -> Result<(), Invalid> {
+        if !(self.capacity > 0.0 && self.capacity <= 1e12) {
+            let remedy = "must be above 0 packets per second, such as 1250";
+            return Err(invalid("capacity", self.capacity, remedy));
+        }
+        if self.buffer.is_nan() || self.buffer <= 0.0 {
+            return Err(invalid("buffer", self.buffer, "must be above 0 packets"));
+        }
+        let endless = self.buffer.is_infinite();
+        if endless && self.controller == Controller::Droptail {
+            let remedy = "a queue without a control law needs one, or nothing is ever lost";
+            return Err(invalid("buffer", self.buffer, remedy));
+        }
+        for (field, value) in [("unit", self.unit), ("weight", self.weight)] {
+            if !(value > 0.0 && value.is_finite()) {
+                return Err(invalid(field, value, "must be above 0"));
+            }
+        }
+        if self.thins && !self.controller.has_state() && self.controller != Controller::Droptail {
+            let remedy = "a price on the present rate marks and cannot thin it: set thins = false, \
+                          or give averaging";
+            return Err(invalid("thins", self.thins, remedy));
+        }
+        self.controller.validate()
+    }
+}
+
+impl Parameters {
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// Names the first that is wrong.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        if self.classes.is_empty() {
+            return Err(invalid("classes", "[]", "there must be at least one class of flows"));
+        }
+        for (number, queue) in self.queues.iter().enumerate() {
+            queue.validate().map_err(|error| error.of(format_args!("queues[{number}]")))?;
+        }
+        for (number, class) in self.classes.iter().enumerate() {
+            let checked = class.validate(self.queues.len());
+            checked.map_err(|error| error.of(format_args!("classes[{number}]")))?;
+        }
+        Ok(())
+    }
+}
+
+/// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
+/// and loses the share `loss` of that.
+#[inline]
+pub fn window_slope(
+    law: &WindowLaw,
+    timeouts: bool,
+    w: f64,
+    round_trip: f64,
+    rate: f64,
+    loss: f64,
+) -> f64 {
+    let growth = law.growth(w, round_trip, rate);
+    let losses = rate * loss;
+    if timeouts {
+        // Q(w): fewer than three duplicate acknowledgements come back.
+        let q = (3.0 / w.max(1e-9)).min(1.0);
+        growth - losses * ((1.0 - q) * law.cut(w) + q * (w - 1.0))
+    } else {
+        growth - losses * law.cut(w)
+    }
+}

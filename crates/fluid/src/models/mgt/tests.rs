@@ -1,0 +1,166 @@
+//! The model against closed forms.
+
+use super::*;
+use crate::controllers::{Pi, Red, Rem};
+use crate::integrate::{Settings, Solver};
+
+fn red(max_p: f64) -> Controller {
+    let (min_th, max_th, wq) = (150.0, 200.0, 1e-4);
+    Controller::Red(Red {
+        min_th,
+        max_th,
+        max_p,
+        wq,
+        gentle: false,
+        spaced: false,
+        fastest: f64::INFINITY,
+    })
+}
+
+/// The validation set-up of the paper: two queues, three classes, one of them over both.
+fn two_queues(rates: [f64; 2], bytes: f64, max_p: f64, flows: f64) -> Parameters {
+    Parameters {
+        classes: [vec![0], vec![0, 1], vec![1]].map(|path| Class::reno(flows, 0.2, path)).to_vec(),
+        queues: rates.map(|rate| Queue::new(rate / (8.0 * bytes), red(max_p))).to_vec(),
+    }
+}
+
+fn solve(parameters: Parameters, end: f64, tolerance: f64) -> Solver<Mgt> {
+    let state = parameters.empty();
+    let signals = vec![0.0; parameters.queues.len()];
+    let model = Mgt::new(parameters, &state);
+    let settings = Settings { tolerance, ..Settings::default() };
+    let mut solver = Solver::new(model, 0.0, state, &signals, settings);
+    while solver.time() < end {
+        solver.advance(end).unwrap();
+    }
+    solver
+}
+
+#[test]
+fn the_first_experiment_settles_where_the_closed_form_says() {
+    let parameters = two_queues([5e6, 5e6], 500.0, 0.1, 40.0);
+    let point = parameters.equilibrium(0.0).unwrap();
+    // By hand: both queues are alike, W² p = 2 on one queue, W² (1 − (1 − p)²) = 2 on two, and what
+    // 40 flows of either kind send fills the link.
+    let (q, p) = (point.queues[0], point.losses[0]);
+    assert!((point.queues[0] - point.queues[1]).abs() < 1e-6);
+    assert!((p - 0.1 * (q - 150.0) / 50.0).abs() < 1e-9);
+    let one = libm::sqrt(2.0 / p) / (0.2 + q / 1250.0);
+    let two = libm::sqrt(2.0 / (1.0 - (1.0 - p) * (1.0 - p))) / (0.2 + 2.0 * q / 1250.0);
+    assert!((40.0 * (one + two) / 1250.0 - 1.0).abs() < 1e-6);
+    let solver = solve(parameters, 200.0, 1e-8);
+    for (queue, want) in point.queues.iter().enumerate() {
+        let got = solver.state()[solver.system().layout().queue(queue)];
+        assert!((got / want - 1.0).abs() < 1e-6, "{got} {want}");
+    }
+}
+
+#[test]
+fn pi_and_rem_hold_their_reference_whatever_the_load() {
+    for flows in [30.0, 60.0, 90.0] {
+        for controller in [
+            Controller::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
+            Controller::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
+        ] {
+            let parameters = Parameters {
+                classes: vec![Class::reno(flows, 0.18, vec![0])],
+                queues: vec![Queue::new(3750.0, controller)],
+            };
+            let point = parameters.equilibrium(0.0).unwrap();
+            assert_eq!(point.queues[0], 200.0);
+            // W² p = 2 and N W = C R.
+            let w = 3750.0 * (0.18 + 200.0 / 3750.0) / flows;
+            assert!((point.windows[0] / w - 1.0).abs() < 1e-9);
+            assert!((point.losses[0] * w * w - 2.0).abs() < 1e-6);
+            let solver = solve(parameters, 300.0, 1e-7);
+            assert!((solver.state()[1] - 200.0).abs() < 0.5, "{:?}", solver.state());
+        }
+    }
+}
+
+#[test]
+fn queues_stay_between_zero_and_the_buffer_and_overflow_is_loss() {
+    let mut queue = Queue::new(1000.0, Controller::Droptail);
+    queue.buffer = 80.0;
+    let parameters =
+        Parameters { classes: vec![Class::reno(10.0, 0.1, vec![0])], queues: vec![queue] };
+    let point = parameters.equilibrium(0.0).unwrap();
+    assert_eq!(point.queues[0], 80.0);
+    let mut solver = solve(parameters, 1.0, 1e-7);
+    let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+    while solver.time() < 60.0 {
+        solver.advance(60.0).unwrap();
+        least = least.min(solver.state()[1]);
+        most = most.max(solver.state()[1]);
+    }
+    assert!(least >= -2e-9 && most <= 80.0 + 2e-9, "{least} {most}");
+    assert!(most > 79.9, "the buffer fills: {most}");
+    assert!(solver.work().events > 2);
+}
+
+#[test]
+fn flows_that_leave_and_return_change_the_point_and_begin_small() {
+    let mut parameters = two_queues([15e6, 5e6], 500.0, 0.1, 40.0);
+    for class in &mut parameters.classes {
+        class.flows = vec![(0.0, 40.0), (75.0, 10.0), (150.0, 40.0)];
+    }
+    let before = solve(parameters.clone(), 149.999, 1e-7);
+    let window = before.state()[0];
+    let after = solve(parameters, 150.0, 1e-7);
+    let mixed = (10.0 * window + 30.0) / 40.0;
+    assert!((after.state()[0] / mixed - 1.0).abs() < 1e-3, "{} {mixed}", after.state()[0]);
+    assert_eq!(after.system().flows(0), 40.0);
+}
+
+#[test]
+fn a_window_stops_at_its_limit() {
+    let mut parameters = Parameters {
+        classes: vec![Class::reno(5.0, 0.1, vec![0])],
+        queues: vec![Queue::new(10_000.0, red(0.1))],
+    };
+    parameters.classes[0].max_window = 20.0;
+    let solver = solve(parameters.clone(), 60.0, 1e-6);
+    assert!((solver.state()[0] - 20.0).abs() < 0.01, "{}", solver.state()[0]);
+    assert_eq!(parameters.equilibrium(0.0).unwrap().windows[0], 20.0);
+}
+
+#[test]
+fn the_third_experiment_oscillates_and_the_others_settle() {
+    let swing = |rates, bytes, max_p| {
+        let mut solver = solve(two_queues(rates, bytes, max_p, 40.0), 150.0, 1e-6);
+        let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+        while solver.time() < 200.0 {
+            solver.advance(200.0).unwrap();
+            least = least.min(solver.state()[3]);
+            most = most.max(solver.state()[3]);
+        }
+        most - least
+    };
+    assert!(swing([5e6, 5e6], 500.0, 0.1) < 5.0);
+    assert!(swing([5e6, 2.5e6], 500.0, 0.1) < 5.0);
+    assert!(swing([15e6, 15e6], 500.0, 0.1) > 300.0);
+    assert!(swing([15e6, 15e6], 1500.0, 0.1) < 5.0);
+}
+
+#[test]
+fn bad_parameters_and_points_that_do_not_exist_are_named() {
+    let text = |p: &Parameters| p.equilibrium(0.0).unwrap_err().to_string();
+    let good = two_queues([5e6, 5e6], 500.0, 0.1, 10.0);
+    let mut p = good.clone();
+    p.classes[1].flows = vec![(0.0, 0.0)];
+    assert!(text(&p).starts_with("classes[1].flows = 0: must be above 0"), "{}", text(&p));
+    let mut p = good.clone();
+    p.classes[2].rtt = 0.0;
+    assert!(text(&p).starts_with("classes[2].rtt = 0: must be above 0"));
+    let mut p = good.clone();
+    p.classes[0].path = vec![2];
+    assert_eq!(text(&p), "classes[0].path = 2: there are 2 queues, from 0");
+    let mut p = good.clone();
+    p.classes[0].flows = vec![(0.0, 4000.0)];
+    assert!(text(&p).contains("no operating point"), "{}", text(&p));
+    let mut p = good;
+    p.queues[0] = Queue::new(1250.0, Controller::Pi(Pi::sampled(2e-5, 1.9e-5, 160.0, 300.0)));
+    p.queues[0].buffer = 250.0;
+    assert!(text(&p).starts_with("queues[0].buffer = 250: the setpoint of 300"), "{}", text(&p));
+}

@@ -1,0 +1,4 @@
+//! The models, one file each.
+
+pub mod kelly;
+pub mod mgt;
