@@ -87,6 +87,8 @@ fn main() {
             }
             Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
             Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (true, 999.0, 1e-5),
+            // Marking keeps the queue standing, above the target throughout.
+            Config::Codel(p) => p.ecn = true,
             _ => {}
         }
         let ((small, _), (large, standing)) = (measure::<1>(&config), measure::<3>(&config));

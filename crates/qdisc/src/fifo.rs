@@ -167,6 +167,22 @@ impl<P: Packet> Fifo<P> {
         Some(packet)
     }
 
+    /// Drops the packet at the head, if there is one; it had been accepted.
+    pub fn evict(&mut self, now: Time, reason: DropReason, sink: &mut impl Sink<P>) {
+        if let Some(packet) = self.ring.pop() {
+            self.counters.evicted.add(packet.bytes());
+            let _ = self.refuse(now, packet, reason, sink);
+        }
+    }
+
+    /// Sets the packet at the head, which is ECT, to CE.
+    pub fn mark_head(&mut self) {
+        if let Some(packet) = self.ring.peek_mut() {
+            packet.set_ce();
+            self.counters.marked.add(packet.bytes());
+        }
+    }
+
     /// The packet at the head.
     #[inline]
     #[must_use]

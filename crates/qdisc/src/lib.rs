@@ -15,6 +15,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod codel_law;
 mod fifo;
 mod fixed;
 pub mod managed;
@@ -42,4 +43,6 @@ disciplines! {
     Pi = "pi" in pi;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
+    /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.
+    Codel = "codel" in codel;
 }

@@ -233,7 +233,6 @@ impl Red {
         self.state.count = if hit { 0 } else { self.state.count.saturating_add(worth) };
         hit
     }
-
 }
 
 /// By value, so that the state can stay in registers around the call.

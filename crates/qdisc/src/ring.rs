@@ -53,6 +53,16 @@ impl<P: Copy> Ring<P> {
         Some(&slots[self.head as usize & (slots.len() - 1)])
     }
 
+    #[inline]
+    pub(crate) fn peek_mut(&mut self) -> Option<&mut P> {
+        if self.head == self.tail {
+            return None;
+        }
+        let slots = &mut self.slots[..];
+        let at = self.head as usize & (slots.len() - 1);
+        Some(&mut slots[at])
+    }
+
     /// Doubles the slots; those not yet used are filled with `filler`, which is never read.
     #[cold]
     #[inline(never)]

@@ -19,6 +19,7 @@ fn a_refusal_names_field_value_and_remedy() {
     let pi = pi::Params::default;
     let rem = rem::Params::default;
     let droptail = droptail::Params::default;
+    let codel = codel::Params::default;
     let cases: Vec<(Config, &str, &str, &str)> = vec![
         (Config::Red(red::Params { min_th: 15.0, ..red() }), "min_th", "15", "max_th = 15"),
         (Config::Red(red::Params { min_th: f64::NAN, ..red() }), "min_th", "NaN", "0 to"),
@@ -44,6 +45,26 @@ fn a_refusal_names_field_value_and_remedy() {
         (Config::Rem(rem::Params { phi: 1.0, ..rem() }), "phi", "1", "1.000001 to 2"),
         (Config::Rem(rem::Params { gamma: 2.0, ..rem() }), "gamma", "2", "to 1"),
         (Config::Rem(rem::Params { period: Time::ZERO, ..rem() }), "period", "0ns", "2ms"),
+        (
+            Config::Codel(codel::Params { target: Time::ZERO, ..codel() }),
+            "target",
+            "0ns",
+            "\"1us\" to",
+        ),
+        (
+            Config::Codel(codel::Params { interval: Time::from_secs(101), ..codel() }),
+            "interval",
+            "101s",
+            "\"100s\"",
+        ),
+        (
+            Config::Codel(codel::Params { ce_threshold: Some(Time(999)), ..codel() }),
+            "ce_threshold",
+            "999ns",
+            "\"1us\" to",
+        ),
+        (Config::Codel(codel::Params { mtu: Some(39), ..codel() }), "mtu", "39", "40 to 65535"),
+        (Config::Codel(codel::Params { limit: 0, ..codel() }), "limit", "0", "1 to 67108864"),
         (
             Config::Droptail(droptail::Params {
                 limit: Some(5),
@@ -79,6 +100,16 @@ fn a_refusal_names_field_value_and_remedy() {
     assert_eq!(error.field, "rate");
     let error = refused(Config::Droptail(droptail()), &Env { rate: Rate(1), mean_packet: 20 });
     assert_eq!(error.field, "mean_packet");
+}
+
+#[test]
+fn codel_takes_an_ethernet_mtu_or_a_larger_mean_packet() {
+    let mtu = |mtu, mean| {
+        let params = codel::Params { mtu, ..Default::default() };
+        params.constants(&env(100, mean)).unwrap().mtu
+    };
+    assert_eq!([mtu(None, 1500), mtu(None, 500), mtu(None, 9000)], [1500, 1500, 9000]);
+    assert_eq!([mtu(Some(576), 1500), mtu(Some(9000), 1500)], [576, 9000]);
 }
 
 #[test]

@@ -43,6 +43,7 @@ disciplines! {
     ared
     pi
     rem
+    codel
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Each law against its formula in double precision, driven with the integer version's own
 //! arrivals and queue lengths. Probabilities are compared, at every step, over a million of them.
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod codel;
 
 use common::{Token, env, token};
 use sojourn_base::{Kind, Stream, Time};

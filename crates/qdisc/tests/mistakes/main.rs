@@ -1,6 +1,9 @@
 //! Mistakes known from other people's queue disciplines, one test each.
 
+#[path = "../common/mod.rs"]
 mod common;
+
+mod codel;
 
 use common::{drain, env, offer, queue, token};
 use sojourn_base::Time;
