@@ -1,6 +1,6 @@
 //! The parameters that endpoints work with, checked and in the units of the code.
 
-use crate::congestion::Algorithm;
+use crate::congestion::{Algorithm, Tuning};
 use crate::segment::{Flags, TIMESTAMP_BYTES};
 use sojourn_base::Time;
 
@@ -53,8 +53,8 @@ pub struct Params {
     pub syn_retries: u8,
     /// How often the same data or FIN time out before giving up.
     pub retries: u8,
-    /// Congestion control and its settings.
-    pub congestion: Algorithm,
+    /// Congestion control, its settings in integers.
+    pub congestion: Tuning,
     /// Longest wait of an acknowledgement.
     pub delayed_ack_time: Time,
     /// Retransmission timeout before the first measured round trip (RFC 6298 rule 2.1).
@@ -98,7 +98,7 @@ pub(crate) struct Choices {
 pub(crate) const LARGEST_WINDOW: u32 = 65535 << 14;
 
 impl Params {
-    pub(crate) fn new(c: &Choices) -> Self {
+    pub(crate) fn new(c: &Choices, congestion: Tuning) -> Self {
         let options = if c.timestamps { TIMESTAMP_BYTES } else { 0 };
         let window = c.receive_window as u32;
         let mut scale = 0;
@@ -138,7 +138,7 @@ impl Params {
             idle_restart: c.idle_restart,
             syn_retries: c.syn_retries,
             retries: c.retries,
-            congestion: c.congestion.clone(),
+            congestion,
             delayed_ack_time: c.delayed_ack_time,
             initial_rto: c.initial_rto,
             min_rto: c.min_rto,

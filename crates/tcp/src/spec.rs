@@ -119,7 +119,8 @@ pub struct Spec {
     /// Timestamps in every segment (classic false, modern true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub timestamps: Option<bool>,
-    /// Explicit congestion notification (default false).
+    /// Explicit congestion notification (default false; true where the congestion control needs
+    /// it).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ecn: Option<bool>,
     /// New data on the first two duplicate acknowledgements (default true).
@@ -175,7 +176,7 @@ pub struct Spec {
 }
 
 /// Checks that a value lies in a range; says so in the user's terms if not.
-fn within<T: PartialOrd + fmt::Display>(
+pub(crate) fn within<T: PartialOrd + fmt::Display>(
     field: &'static str,
     value: T,
     least: T,
@@ -232,7 +233,17 @@ impl Spec {
             c.max_window = spec.max_window.or(c.max_window);
         }
         check(&c)?;
-        Ok(Params::new(&c))
+        let congestion = c.congestion.tune()?;
+        if congestion.marks().counted() {
+            // Without marks it would not be what its name says.
+            let refused = specs.iter().rev().find_map(|spec| spec.ecn) == Some(false);
+            if refused {
+                let remedy = format!("{} needs marks: write true", congestion.name());
+                return Err(Invalid { field: "ecn", value: "false".to_string(), remedy });
+            }
+            c.ecn = true;
+        }
+        Ok(Params::new(&c, congestion))
     }
 }
 

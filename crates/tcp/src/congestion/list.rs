@@ -1,8 +1,28 @@
-//! The list of algorithms: one line each makes its module, its place in `Algorithm` (settings) and
-//! its place in `Congestion` (state).
+//! The list of algorithms: one line each makes its module, its place in `Algorithm` (settings), in
+//! `Tuning` (settings in integers) and in `Congestion` (state). A state of more than four bytes is
+//! `boxed`, so that endpoints whose algorithm needs less stay small.
+
+/// A state, where it lies in `Congestion`.
+macro_rules! held {
+    ($module:ident) => { $module::State };
+    ($module:ident boxed) => { alloc::boxed::Box<$module::State> };
+}
+pub(super) use held;
+
+/// A state for where it lies.
+macro_rules! hold {
+    ($state:expr) => {
+        $state
+    };
+    ($state:expr, boxed) => {
+        alloc::boxed::Box::new($state)
+    };
+}
+pub(super) use hold;
 
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident;)+) => {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident $($boxed:ident)?;)+)
+    => {
         $(pub mod $module;)+
 
         /// A congestion control and its settings. In a scenario: its name alone, or a table with
@@ -39,10 +59,12 @@ macro_rules! algorithms {
                 match self { $(Self::$variant(_) => $name,)+ }
             }
 
-            /// Whether the algorithm wants to be told what each acknowledgement shows of the path.
-            #[must_use]
-            pub fn samples(&self) -> bool {
-                match self { $(Self::$variant(_) => <$module::State as Control>::SAMPLES,)+ }
+            /// Checks the settings and turns them into integers.
+            pub fn tune(&self) -> Result<Tuning, Invalid> {
+                Ok(match self {
+                    $(Self::$variant(s) =>
+                        Tuning::$variant(<$module::State as Control>::tune(s)?),)+
+                })
             }
 
             /// What the file of the algorithm called `name` says at its top: what it does, its
@@ -58,78 +80,131 @@ macro_rules! algorithms {
             }
         }
 
+        /// A congestion control with its settings checked and turned into integers; all
+        /// connections of a group share it. Made by [`Algorithm::tune`].
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Tuning {
+            $($(#[doc = $doc])+
+            $variant(<$module::State as Control>::Tuning),)+
+        }
+
+        impl Tuning {
+            /// The algorithm's name.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)+ }
+            }
+            /// See [`Control::SAMPLES`].
+            #[inline]
+            #[must_use]
+            pub fn samples(&self) -> bool {
+                match self { $(Self::$variant(_) => <$module::State as Control>::SAMPLES,)+ }
+            }
+            /// See [`Control::RULES_RECOVERY`].
+            #[inline]
+            #[must_use]
+            pub fn rules_recovery(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$module::State as Control>::RULES_RECOVERY,)+
+                }
+            }
+            /// See [`Control::PACED`].
+            #[inline]
+            #[must_use]
+            pub fn paced(&self) -> bool {
+                match self { $(Self::$variant(_) => <$module::State as Control>::PACED,)+ }
+            }
+            /// See [`Control::marks`].
+            #[must_use]
+            pub fn marks(&self) -> Marks {
+                match self { $(Self::$variant(t) => <$module::State as Control>::marks(t),)+ }
+            }
+        }
+
         /// The state of a congestion control, dispatched by a `match`. Every call is given the
-        /// [`Algorithm`] that it was made with.
+        /// [`Tuning`] that it was made with.
         #[derive(Clone, Debug)]
         pub enum Congestion {
             $($(#[doc = $doc])+
-            $variant($module::State),)+
+            $variant(list::held!($module $($boxed)?)),)+
         }
 
         impl Congestion {
             /// The state at the start of a connection.
             #[must_use]
-            pub fn new(algorithm: &Algorithm) -> Self {
-                match algorithm {
-                    $(Algorithm::$variant(s) => Self::$variant(Control::new(s)),)+
+            pub fn new(tuning: &Tuning) -> Self {
+                match tuning {
+                    $(Tuning::$variant(t) => {
+                        let state = <$module::State as Control>::new(t);
+                        Self::$variant(list::hold!(state $(, $boxed)?))
+                    })+
                 }
             }
             /// See [`Control::on_ack`].
             #[inline]
-            pub fn on_ack(&mut self, algorithm: &Algorithm, window: &mut Window, acked: Acked) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(s)) => c.on_ack(s, window, acked),)+
-                    #[allow(unreachable_patterns)] // with a single algorithm
-                    _ => unreachable!("state and settings are of one algorithm"),
+            pub fn on_ack(&mut self, tuning: &Tuning, window: &mut Window, acked: Acked) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_ack(t, window, acked),)+
+                    _ => mixed(),
                 }
             }
             /// See [`Control::on_loss`].
-            pub fn on_loss(&mut self, algorithm: &Algorithm, window: &mut Window, at: Congested) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(s)) => c.on_loss(s, window, at),)+
-                    #[allow(unreachable_patterns)]
-                    _ => unreachable!("state and settings are of one algorithm"),
+            pub fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_loss(t, window, at),)+
+                    _ => mixed(),
                 }
             }
             /// See [`Control::on_mark`].
-            pub fn on_mark(&mut self, algorithm: &Algorithm, window: &mut Window, at: Congested) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(s)) => c.on_mark(s, window, at),)+
-                    #[allow(unreachable_patterns)]
-                    _ => unreachable!("state and settings are of one algorithm"),
+            pub fn on_mark(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_mark(t, window, at),)+
+                    _ => mixed(),
                 }
             }
             /// See [`Control::on_timeout`].
             pub fn on_timeout(
                 &mut self,
-                algorithm: &Algorithm,
+                tuning: &Tuning,
                 window: &mut Window,
                 at: Congested,
                 first: bool,
             ) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(s)) =>
-                        c.on_timeout(s, window, at, first),)+
-                    #[allow(unreachable_patterns)]
-                    _ => unreachable!("state and settings are of one algorithm"),
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) =>
+                        c.on_timeout(t, window, at, first),)+
+                    _ => mixed(),
+                }
+            }
+            /// See [`Control::on_undo`].
+            pub fn on_undo(&mut self, tuning: &Tuning, window: &mut Window) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_undo(t, window),)+
+                    _ => mixed(),
                 }
             }
             /// See [`Control::on_restart`].
-            pub fn on_restart(&mut self, algorithm: &Algorithm, window: &mut Window) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(s)) => c.on_restart(s, window),)+
-                    #[allow(unreachable_patterns)]
-                    _ => unreachable!("state and settings are of one algorithm"),
+            pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_restart(t, window),)+
+                    _ => mixed(),
                 }
             }
             /// See [`Control::on_sample`].
             #[inline]
-            pub fn on_sample(&mut self, algorithm: &Algorithm, window: &mut Window, s: &Sample) {
-                match (self, algorithm) {
-                    $((Self::$variant(c), Algorithm::$variant(settings)) =>
-                        c.on_sample(settings, window, s),)+
-                    #[allow(unreachable_patterns)]
-                    _ => unreachable!("state and settings are of one algorithm"),
+            pub fn on_sample(&mut self, tuning: &Tuning, window: &mut Window, sample: &Sample) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_sample(t, window, sample),)+
+                    _ => mixed(),
+                }
+            }
+            /// See [`Control::pace`].
+            #[inline]
+            #[must_use]
+            pub fn pace(&self, tuning: &Tuning, window: &Window, srtt: Time) -> u64 {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.pace(t, window, srtt),)+
+                    _ => mixed(),
                 }
             }
         }

@@ -2,65 +2,111 @@
 //! below makes its module, its name in a scenario and its place in [`Congestion`].
 //!
 //! The sender decides *when* the network says something, an algorithm decides *what follows*. An
-//! algorithm has two parts: its settings, which all connections of a group share ([`Algorithm`]),
-//! and its state, one for each connection ([`Congestion`]).
+//! algorithm has three parts: its settings as a user writes them ([`Algorithm`]), the integers made
+//! of them once, which all connections of a group share ([`Tuning`]), and its state, one for each
+//! connection ([`Congestion`]).
 
+mod fixed;
 mod list;
+#[cfg(test)]
+mod rounds;
 mod sample;
 
-pub use sample::{Acked, Congested, Rate, Sample, Window};
+pub use sample::{Acked, Congested, Marks, Rate, Sample, Window};
 
+use crate::Invalid;
 use core::fmt::Debug;
+use sojourn_base::Time;
 
 /// What an algorithm may react to. What it leaves out does nothing.
 pub trait Control: Clone + Debug {
     /// Its settings, as a scenario gives them.
     type Settings: Clone + Default + PartialEq + Debug;
 
+    /// What it works with: the settings in integers.
+    type Tuning: Clone + PartialEq + Debug;
+
     /// Whether [`Control::on_sample`] is to be called: measuring the path costs time and memory,
     /// which an algorithm that only counts acknowledgements need not pay.
     const SAMPLES: bool = false;
 
+    /// Whether it sets the window during a recovery itself. If not, the sender takes the flight
+    /// down to the window that [`Control::on_loss`] left, in its own way.
+    const RULES_RECOVERY: bool = false;
+
+    /// Whether it depends on pacing, so that the sender paces whatever its own default is.
+    const PACED: bool = false;
+
+    /// Checks the settings and turns them into integers; the only place for floating point.
+    fn tune(settings: &Self::Settings) -> Result<Self::Tuning, Invalid>;
+
     /// The state at the start of a connection.
-    fn new(settings: &Self::Settings) -> Self;
+    fn new(tuning: &Self::Tuning) -> Self;
+
+    /// How it uses ECN, where both ends agreed on it.
+    #[must_use]
+    fn marks(tuning: &Self::Tuning) -> Marks {
+        let _ = tuning;
+        Marks::Classic
+    }
 
     /// New data were acknowledged while the window was the limit, outside fast recovery: the
     /// window may grow.
     #[inline]
-    fn on_ack(&mut self, settings: &Self::Settings, window: &mut Window, acked: Acked) {
-        let _ = (settings, window, acked);
+    fn on_ack(&mut self, tuning: &Self::Tuning, window: &mut Window, acked: Acked) {
+        let _ = (tuning, window, acked);
     }
     /// Loss was inferred: sets the window for the recovery and after it. Once per recovery.
-    fn on_loss(&mut self, settings: &Self::Settings, window: &mut Window, at: Congested) {
-        let _ = (settings, window, at);
+    fn on_loss(&mut self, tuning: &Self::Tuning, window: &mut Window, at: Congested) {
+        let _ = (tuning, window, at);
     }
     /// The peer reports a congestion mark; at most once per window of data.
-    fn on_mark(&mut self, settings: &Self::Settings, window: &mut Window, at: Congested) {
-        self.on_loss(settings, window, at);
+    fn on_mark(&mut self, tuning: &Self::Tuning, window: &mut Window, at: Congested) {
+        self.on_loss(tuning, window, at);
     }
     /// The retransmission timer ran out; `first` unless the same data had timed out before.
     fn on_timeout(
         &mut self,
-        settings: &Self::Settings,
+        tuning: &Self::Tuning,
         window: &mut Window,
         at: Congested,
         first: bool,
     ) {
-        let _ = (settings, window, at, first);
+        let _ = (tuning, window, at, first);
+    }
+    /// The last loss or timeout proved to be none; the window is what it was before it.
+    fn on_undo(&mut self, tuning: &Self::Tuning, window: &mut Window) {
+        let _ = (tuning, window);
     }
     /// The sender begins again after a pause; the window has been reduced.
-    fn on_restart(&mut self, settings: &Self::Settings, window: &mut Window) {
-        let _ = (settings, window);
+    fn on_restart(&mut self, tuning: &Self::Tuning, window: &mut Window) {
+        let _ = (tuning, window);
     }
     /// What an acknowledgement shows of the path, whatever the sender's phase, before anything
     /// else is made of it. Only if [`Control::SAMPLES`].
     #[inline]
-    fn on_sample(&mut self, settings: &Self::Settings, window: &mut Window, sample: &Sample) {
-        let _ = (settings, window, sample);
+    fn on_sample(&mut self, tuning: &Self::Tuning, window: &mut Window, sample: &Sample) {
+        let _ = (tuning, window, sample);
     }
+    /// The rate in bytes per second at which a sender that paces is to send; 0 leaves it to the
+    /// sender. `srtt` is the smoothed round trip, zero before the first sample.
+    #[inline]
+    #[must_use]
+    fn pace(&self, tuning: &Self::Tuning, window: &Window, srtt: Time) -> u64 {
+        let _ = (tuning, window, srtt);
+        0
+    }
+}
+
+/// A state was called with the tuning of another algorithm.
+#[cold]
+fn mixed() -> ! {
+    unreachable!("state and tuning are of one algorithm")
 }
 
 list::algorithms! {
     /// Reno: RFC 5681 with appropriate byte counting, RFC 3465.
     Reno = "reno" in reno;
+    /// Scalable TCP, Kelly (2003): a constant per acknowledgement, a share of the window per loss.
+    Scalable = "scalable" in scalable;
 }

@@ -2,13 +2,64 @@
 
 use sojourn_base::Time;
 
-/// What an algorithm sets: windows in bytes, the pace in bytes per second.
+/// How an algorithm uses ECN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Data are ECT(0); the echo tells of a mark once per window (RFC 3168).
+    Classic,
+    /// Data are ECT(0) and ECN must be agreed on; the algorithm wants to know how many bytes were
+    /// marked (RFC 8257).
+    Counted,
+    /// Data, retransmissions too, are ECT(1) and ECN must be agreed on; the algorithm wants to know
+    /// how many bytes were marked (RFC 9331).
+    Scalable,
+}
+
+impl Marks {
+    /// Whether the number of marked bytes counts, not only that there were some.
+    #[must_use]
+    pub const fn counted(self) -> bool {
+        !matches!(self, Self::Classic)
+    }
+}
+
+/// What an algorithm sets, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Congestion window: how much may be in the network; at least one segment.
     pub cwnd: u32,
     /// Below this the window grows by slow start; `u32::MAX` until the first congestion.
     pub ssthresh: u32,
+}
+
+impl Window {
+    /// Slow start, if the window is below its threshold: grows it by what is acknowledged, but by
+    /// at most two segments (RFC 3465 section 2.2, L = 2), or one after a timeout (section 2.3).
+    /// The acknowledgement that crosses the threshold counts wholly as slow start.
+    #[inline]
+    pub(crate) fn slow_start(&mut self, acked: &Acked) -> bool {
+        let slow = self.cwnd < self.ssthresh;
+        if slow {
+            let limit = if acked.after_timeout { acked.mss } else { 2 * acked.mss };
+            self.cwnd = self.cwnd.saturating_add(acked.bytes.min(limit));
+        }
+        slow
+    }
+
+    /// Sets window and threshold to `bytes`, but at least to two segments.
+    pub(crate) fn reduce(&mut self, bytes: u32, mss: u32) {
+        self.ssthresh = bytes.max(2 * mss);
+        self.cwnd = self.ssthresh;
+    }
+
+    /// A timeout: one segment, and `bytes` for the threshold if it is the first (RFC 5681 section
+    /// 3.1: the threshold stays when the same segment times out again).
+    pub(crate) fn collapse(&mut self, bytes: u32, mss: u32, first: bool) {
+        if first {
+            self.ssthresh = bytes.max(2 * mss);
+        }
+        self.cwnd = mss;
+    }
 }
 
 /// An acknowledgement of new data that may grow the window.
