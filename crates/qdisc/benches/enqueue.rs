@@ -86,6 +86,9 @@ fn main() {
                 (p.ecn, p.min_th, p.max_th) = (true, Some(500.0), Some(1500.0));
             }
             Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
+            Config::Pie(p) => {
+                (p.ecn, p.mark_ecn_th, p.target) = (true, 1.0, Time::from_millis(12));
+            }
             Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (true, 999.0, 1e-5),
             // Marking keeps the queue standing, above the target throughout.
             Config::Codel(p) => p.ecn = true,

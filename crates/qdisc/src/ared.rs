@@ -13,6 +13,15 @@
 //!    found there: on an idle link that is the decayed one. Between two packets it can only fall,
 //!    so a search finds how many instants lie above, within and below the target, and the steps
 //!    for each end at the clamp. However long the silence, the number of steps is bounded.
+//!
+//! # Differences from Linux
+//!
+//! 1. All of RED's.
+//! 2. `sch_red adaptive` derives neither thresholds nor weight from the rate: give them, and
+//!    `target_delay` has no meaning there.
+//! 3. Its interval (500 ms), 0.01, 0.9 and the range 0.01 to 0.5 are fixed. It does not clamp
+//!    `max_p`, like the paper.
+//! 4. On an idle queue its timer takes the decayed average, as here.
 
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
 use crate::red::{self, Red};

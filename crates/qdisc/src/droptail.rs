@@ -4,6 +4,15 @@
 //!
 //! There is no one source. 1. The packet in service is not counted: a textbook's M/D/1/K has
 //! K = `limit` + 1. 2. A limit in time is turned into bytes once, at the link's rate.
+//!
+//! # Differences from Linux
+//!
+//! 1. `limit` is `pfifo`, `limit_bytes` is `bfifo`; Linux has no limit in time.
+//! 2. Linux takes its default limit from the device's transmit queue length (usually 1000 packets,
+//!    or as many MTU for `bfifo`); here it is 1000 packets.
+//! 3. Below a queue of Linux there is the device's own ring, which packets enter without counting
+//!    in the limit any more; here only the packet in transmission has left the queue.
+//! 4. `bfifo` counts link-layer headers, here the bytes of IP packets count.
 
 use crate::{
     Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Verdict, list::invalid,

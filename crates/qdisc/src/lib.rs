@@ -30,7 +30,7 @@ pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
 pub use list::{Env, Invalid, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
-pub use stamped::{Stamped, Unstamp};
+pub use stamped::{Kept, Stamped, Unkept, Unstamp};
 
 disciplines! {
     /// First come, first served, with a limit in packets, bytes or time.
@@ -41,6 +41,8 @@ disciplines! {
     Ared = "ared" in ared;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi = "pi" in pi;
+    /// PIE: PI on the queueing delay, RFC 8033.
+    Pie = "pie" in pie;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.

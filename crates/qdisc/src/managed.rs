@@ -2,9 +2,10 @@
 //! in common. The law knows queue lengths and probabilities; this file knows packets and ECN.
 
 use crate::{
-    Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Packet, Parameters, Sink, Standing,
-    Verdict, list::invalid,
+    Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Kept, Packet, Parameters, Sink,
+    Standing, Unkept, Verdict, list::invalid,
 };
+use core::marker::PhantomData;
 use sojourn_base::{Stream, Time};
 
 /// The limit in packets of a managed queue that names none: so large that the law decides.
@@ -68,26 +69,42 @@ pub trait Law: Sized {
     fn departure(&mut self, now: Time, bytes: u32, queue: Standing) {
         let _ = (now, bytes, queue);
     }
+    /// The same for a law whose queue keeps times of arrival: the packet came at `came`.
+    #[inline]
+    fn departed(&mut self, now: Time, came: Time, bytes: u32, queue: Standing) {
+        let _ = came;
+        self.departure(now, bytes, queue);
+    }
+    /// [`advance`](Self::advance) for a law whose queue keeps times of arrival: the packet at the
+    /// head came at `head`.
+    #[inline]
+    fn advance_with(&mut self, now: Time, queue: Standing, head: Option<Time>) {
+        let _ = head;
+        self.advance(now, queue);
+    }
     /// The probability for a packet of mean size, for probes.
     fn probability(&self) -> f64;
 }
 
-/// A FIFO under the law `L`.
+/// A FIFO under the law `L`, of packets kept as `K`: as they are, or [`Stamped`](crate::Stamped)
+/// if the law looks at times of arrival.
 #[derive(Clone, Debug)]
-pub struct Managed<P: Packet, L> {
+pub struct Managed<P: Packet, L, K: Kept<P> = P> {
     law: L,
     coin: Stream,
     ecn: bool,
-    fifo: Fifo<P>,
+    fifo: Fifo<K>,
+    packet: PhantomData<P>,
 }
 
-impl<P: Packet, L: Law> Managed<P, L> {
+impl<P: Packet, L: Law, K: Kept<P>> Managed<P, L, K> {
     /// An empty queue.
     pub fn new(params: &L::Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
         let common = L::common(params);
         common.validate()?;
         let law = L::new(params, env)?;
-        Ok(Self { law, coin, ecn: common.ecn, fifo: Fifo::new(common.limit, u64::MAX) })
+        let fifo = Fifo::new(common.limit, u64::MAX);
+        Ok(Self { law, coin, ecn: common.ecn, fifo, packet: PhantomData })
     }
 
     /// The law and its state.
@@ -95,13 +112,20 @@ impl<P: Packet, L: Law> Managed<P, L> {
     pub fn law(&self) -> &L {
         &self.law
     }
+
+    #[inline]
+    fn run(&mut self, now: Time) {
+        let head = self.fifo.peek().and_then(Kept::came);
+        self.law.advance_with(now, self.fifo.standing(), head);
+    }
 }
 
-impl<P: Packet, L: Law> Discipline<P> for Managed<P, L> {
+impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
+        let (packet, sink) = (K::keep(packet, now), &mut Unkept::new(sink));
+        self.run(now);
         let queue = self.fifo.standing();
-        self.law.advance(now, queue);
         let bytes = packet.bytes();
         let signal = self.law.arrival(now, bytes, queue, &mut self.coin);
         let mark = match signal {
@@ -125,20 +149,24 @@ impl<P: Packet, L: Law> Discipline<P> for Managed<P, L> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, _: &mut impl Sink<P>) -> Option<P> {
-        self.law.advance(now, self.fifo.standing());
+        self.run(now);
         let packet = self.fifo.take()?;
-        self.law.departure(now, packet.bytes(), self.fifo.standing());
-        Some(packet)
+        let (bytes, left) = (packet.bytes(), self.fifo.standing());
+        match packet.came() {
+            Some(came) => self.law.departed(now, came, bytes, left),
+            None => self.law.departure(now, bytes, left),
+        }
+        Some(packet.packet())
     }
 
     #[inline]
     fn advance(&mut self, now: Time) {
-        self.law.advance(now, self.fifo.standing());
+        self.run(now);
     }
 
     #[inline]
     fn peek(&self) -> Option<&P> {
-        self.fifo.peek()
+        self.fifo.peek().map(Kept::packet_ref)
     }
 
     #[inline]

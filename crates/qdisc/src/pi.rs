@@ -22,6 +22,10 @@
 //!    first add the same amount; their sum is clamped once, which is the same since it only goes
 //!    one way. However long the silence, it costs two steps.
 //! 5. The sampling period is rounded to whole nanoseconds.
+//!
+//! # Differences from Linux
+//!
+//! Linux has no such discipline. `sch_pie` is its descendant on delays: see `pie`.
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};

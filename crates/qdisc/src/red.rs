@@ -26,6 +26,20 @@
 //! 6. No `wait` (ns-2's minimum gap of 1/p_b). ns-2 also hits nothing while fewer than two packets
 //!    wait, however high the average: `min_queue = 2`.
 //! 7. A drop by the hard limit starts `count` anew, like any other hit.
+//!
+//! # Differences from Linux
+//!
+//! 1. `sch_red` measures bytes only and thresholds are bytes; here packets, or with
+//!    `queue_in_bytes` bytes over `mean_packet`.
+//! 2. It has no gentle region: above `max` all packets are hit (`gentle = false`).
+//! 3. Above `max` it marks ECN-capable packets unless `harddrop` is set; here they are dropped
+//!    unless `ecn_drop_above_max = false`. There is no `nodrop` here.
+//! 4. Its weight is a power of two, found by `tc` from `burst`, `min` and `avpkt`; the decay over
+//!    an idle time goes by a table of 256 steps of `avpkt` at `bandwidth`, and the average stays
+//!    as it was when the queue empties, not when the last packet has been sent.
+//! 5. Its random number is drawn anew after each hit and compared with count times p as here, but
+//!    in fewer bits; `max_p` over the range is rounded to a power of two.
+//! 6. A byte limit, not a limit in packets; the early-drop qevents are not here.
 
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};

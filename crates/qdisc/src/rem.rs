@@ -20,6 +20,10 @@
 //! 4. Sampling is lazy. Between two packets all instants after the first move x by the same
 //!    amount, and their sum is clamped once, which is the same since it only goes one way: a
 //!    silence of any length costs two steps.
+//!
+//! # Differences from Linux
+//!
+//! Linux has no such discipline.
 
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};

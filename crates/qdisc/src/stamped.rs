@@ -1,7 +1,58 @@
 //! Packets with the time they came, for disciplines that look at the sojourn time.
 
 use crate::{DropReason, Ecn, Packet, Sink};
+use core::marker::PhantomData;
 use sojourn_base::Time;
+
+/// How a queue keeps packets `P`: as they are, or with the time they came.
+pub trait Kept<P: Packet>: Packet {
+    /// `packet`, which comes `now`, as it is kept.
+    fn keep(packet: P, now: Time) -> Self;
+    /// The packet.
+    fn packet(self) -> P;
+    /// The packet where it is.
+    fn packet_ref(&self) -> &P;
+    /// When it came, if that is kept.
+    fn came(&self) -> Option<Time>;
+}
+
+impl<P: Packet> Kept<P> for P {
+    #[inline]
+    fn keep(packet: P, _: Time) -> Self {
+        packet
+    }
+    #[inline]
+    fn packet(self) -> P {
+        self
+    }
+    #[inline]
+    fn packet_ref(&self) -> &P {
+        self
+    }
+    #[inline]
+    fn came(&self) -> Option<Time> {
+        None
+    }
+}
+
+impl<P: Packet> Kept<P> for Stamped<P> {
+    #[inline]
+    fn keep(packet: P, at: Time) -> Self {
+        Self { packet, at }
+    }
+    #[inline]
+    fn packet(self) -> P {
+        self.packet
+    }
+    #[inline]
+    fn packet_ref(&self) -> &P {
+        &self.packet
+    }
+    #[inline]
+    fn came(&self) -> Option<Time> {
+        Some(self.at)
+    }
+}
 
 /// A packet and when it came to this queue. The queue stamps it itself, so what a discipline
 /// takes for the sojourn time is the time in *its* queue, whatever lies before or behind.
@@ -40,5 +91,23 @@ impl<P: Packet, S: Sink<P>> Sink<Stamped<P>> for Unstamp<'_, S> {
     #[inline]
     fn dropped(&mut self, now: Time, packet: Stamped<P>, reason: DropReason) {
         self.0.dropped(now, packet.packet, reason);
+    }
+}
+
+/// Passes packets on as they came, however they were kept.
+#[derive(Debug)]
+pub struct Unkept<'a, P, S>(&'a mut S, PhantomData<P>);
+
+impl<'a, P: Packet, S: Sink<P>> Unkept<'a, P, S> {
+    /// Passes them on to `sink`.
+    pub fn new(sink: &'a mut S) -> Self {
+        Self(sink, PhantomData)
+    }
+}
+
+impl<P: Packet, K: Kept<P>, S: Sink<P>> Sink<K> for Unkept<'_, P, S> {
+    #[inline]
+    fn dropped(&mut self, now: Time, packet: K, reason: DropReason) {
+        self.0.dropped(now, packet.packet(), reason);
     }
 }

@@ -17,6 +17,7 @@ fn a_refusal_names_field_value_and_remedy() {
     let red = red::Params::default;
     let ared = ared::Params::default;
     let pi = pi::Params::default;
+    let pie = pie::Params::default;
     let rem = rem::Params::default;
     let droptail = droptail::Params::default;
     let codel = codel::Params::default;
@@ -45,6 +46,18 @@ fn a_refusal_names_field_value_and_remedy() {
         (Config::Rem(rem::Params { phi: 1.0, ..rem() }), "phi", "1", "1.000001 to 2"),
         (Config::Rem(rem::Params { gamma: 2.0, ..rem() }), "gamma", "2", "to 1"),
         (Config::Rem(rem::Params { period: Time::ZERO, ..rem() }), "period", "0ns", "2ms"),
+        (Config::Pie(pie::Params { target: Time::ZERO, ..pie() }), "target", "0ns", "15ms"),
+        (Config::Pie(pie::Params { tupdate: Time(10), ..pie() }), "tupdate", "10ns", "1us"),
+        (Config::Pie(pie::Params { alpha: -0.1, ..pie() }), "alpha", "-0.1", "0 to 32"),
+        (Config::Pie(pie::Params { beta: 33.0, ..pie() }), "beta", "33", "0 to 32"),
+        (
+            Config::Pie(pie::Params { high_delay: Some(Time::from_millis(9)), ..pie() }),
+            "high_delay",
+            "9ms",
+            "the target, \"15ms\"",
+        ),
+        (Config::Pie(pie::Params { mark_ecn_th: 2.0, ..pie() }), "mark_ecn_th", "2", "0 to 1"),
+        (Config::Pie(pie::Params { max_burst: Time::MAX, ..pie() }), "max_burst", "s", "1000s"),
         (
             Config::Codel(codel::Params { target: Time::ZERO, ..codel() }),
             "target",
@@ -226,6 +239,22 @@ mod text {
             let written = serde_json::to_value(&config).expect("writable");
             assert_eq!(written["kind"], json!(name));
             assert_eq!(read(written), Ok(config));
+        }
+    }
+
+    #[test]
+    fn every_discipline_says_what_it_does_and_where_it_differs_from_its_source_and_from_linux() {
+        for name in Config::NAMES {
+            let text = Config::documentation(name).expect("listed");
+            let (about, rest) = text
+                .split_once("\n# Differences from the source\n")
+                .unwrap_or_else(|| panic!("{name}: no differences from the source"));
+            let (source, linux) = rest
+                .split_once("\n# Differences from Linux\n")
+                .unwrap_or_else(|| panic!("{name}: no differences from Linux"));
+            for (part, least) in [(about, 40), (source, 40), (linux, 25)] {
+                assert!(part.trim().len() >= least, "{name}: {part:?} says too little");
+            }
         }
     }
 

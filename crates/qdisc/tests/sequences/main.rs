@@ -42,6 +42,7 @@ disciplines! {
     red
     ared
     pi
+    pie
     rem
     codel
 }

@@ -1,0 +1,33 @@
+use crate::case::{Case, magnitude, rest, time};
+use proptest::prelude::*;
+use sojourn_qdisc::{
+    Config,
+    pie::{Delay, Params},
+};
+
+pub fn cases() -> impl Strategy<Value = Case> {
+    let times =
+        (time(1e3, 1e12), time(1e3, 1e12), time(1.0, 1e12), prop::option::of(time(1.0, 1e15)));
+    let gains = (prop_oneof![Just(0.0), magnitude(1e-6, 32.0)], 0.0..=32.0);
+    (times, gains, 0.0..=1.0, any::<(bool, bool)>(), rest()).prop_map(
+        |((target, tupdate, max_burst, high_delay), (alpha, beta), th, (rate, space), r)| {
+            let (ecn, _, scale_by_size, mean_packet, limit) = r;
+            let config = Config::Pie(Params {
+                target,
+                tupdate,
+                alpha,
+                beta,
+                max_burst,
+                delay: if rate { Delay::Rate } else { Delay::Timestamps },
+                derandomize: space,
+                high_delay: high_delay.map(|t| target + t),
+                ecn,
+                mark_ecn_th: th,
+                scale_by_size,
+                mean_packet,
+                limit,
+            });
+            Case { drops_capable: true, ..Case::new(config, limit, ecn) }
+        },
+    )
+}
