@@ -127,6 +127,19 @@ class Scenario:
     def ready(self) -> None:
         """Raises what a run would raise before it begins, such as a file that is not there."""
         self._core.ready(self.base_dir)
+        self.check_classes()
+
+    def check_classes(self) -> bool:
+        """Whether there are queue disciplines written in Python; raises what is wrong with them."""
+        text = self.to_json()
+        if '"class"' not in text:
+            return False
+        from sojourn.qdisc import build, used
+
+        classes = used(json.loads(text))
+        for each in classes:
+            build(each["class"], each.get("with", {}), self.base_dir)
+        return bool(classes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):

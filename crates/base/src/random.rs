@@ -60,6 +60,12 @@ impl Stream {
         Self { key: key | 1, counter: 0 }
     }
 
+    /// The generator's key, for those who want to draw the same numbers elsewhere.
+    #[must_use]
+    pub const fn key(&self) -> u64 {
+        self.key
+    }
+
     /// A uniform 64-bit number.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {

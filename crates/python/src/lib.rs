@@ -4,6 +4,8 @@
 //! and what is done with it that of the Python package above.
 
 mod errors;
+mod outside;
+mod quantity;
 mod run;
 mod scenario;
 
@@ -15,12 +17,28 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
+/// What the source of a queue discipline ("qdisc") or a congestion control ("tcp") says at its
+/// head; none if there is no such thing.
+#[pyfunction]
+fn documentation(kind: &str, name: &str) -> Option<String> {
+    match kind {
+        "qdisc" => sojourn_qdisc::Config::documentation(name),
+        "tcp" => sojourn_tcp::Algorithm::documentation(name),
+        _ => None,
+    }
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::keep_panics_quiet();
     module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(documentation, module)?)?;
+    module.add_function(wrap_pyfunction!(quantity::quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<outside::Coin>()?;
+    module.add_class::<outside::PacketView>()?;
+    module.add_class::<outside::QueueView>()?;
     Ok(())
 }

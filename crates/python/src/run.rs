@@ -12,6 +12,7 @@ use sojourn_packets::{Control, Recorder};
 use sojourn_scenario::Scenario as Definition;
 
 use crate::errors::{self, Error, ScenarioError};
+use crate::outside::{self, Outside};
 use crate::scenario::Scenario;
 
 /// Why a run gave no summary.
@@ -40,17 +41,33 @@ pub struct Run {
 #[pymethods]
 impl Run {
     /// Starts the engine. Files that the scenario names are found from `base_dir`; tables that it
-    /// asks for are written into `out_dir`.
+    /// asks for are written into `out_dir`. `make` gives objects of classes that are written in
+    /// Python.
     #[new]
-    #[pyo3(signature = (scenario, base_dir, out_dir=None))]
-    fn new(scenario: &Scenario, base_dir: PathBuf, out_dir: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (scenario, base_dir, out_dir=None, make=None))]
+    fn new(
+        scenario: &Scenario,
+        base_dir: PathBuf,
+        out_dir: Option<PathBuf>,
+        make: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
         let shared = Arc::new(Shared::default());
         let (theirs, definition) = (Arc::clone(&shared), scenario.definition.clone());
         let work = move || {
-            let outcome = errors::guarded(|| {
-                simulate(&definition, &base_dir, &theirs.control, out_dir.as_deref())
-            })
-            .unwrap_or_else(|panic| Err(Failure::Other(panic)));
+            let simulate = || {
+                errors::guarded(|| {
+                    simulate(&definition, &base_dir, &theirs.control, out_dir.as_deref())
+                })
+                .unwrap_or_else(|panic| Err(Failure::Other(panic)))
+            };
+            let outcome = match make {
+                None => simulate(),
+                Some(make) => {
+                    let stopped = Arc::clone(&theirs);
+                    let stop = Arc::new(move || stopped.control.stop.store(true, Relaxed));
+                    outside::within(Outside { make, stop }, simulate, Failure::Other)
+                }
+            };
             let mut slot = theirs.outcome.lock().unwrap_or_else(|poison| poison.into_inner());
             *slot = Some(outcome);
             drop(slot);

@@ -23,6 +23,7 @@ mod packet;
 mod power;
 mod ring;
 mod stamped;
+pub mod vectors;
 #[macro_use]
 mod list;
 
@@ -45,6 +46,8 @@ disciplines! {
     Pie = "pie" in pie;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
+    /// A discipline written in Python: a class that decides, in a queue that is kept here.
+    External = "python" in external;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.
     Codel = "codel" in codel;
 }

@@ -147,7 +147,7 @@ macro_rules! disciplines {
         }
 
         /// Any of the disciplines, dispatched by a `match`.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum Qdisc<P: Packet> {
             $($(#[doc = $doc])+
             $variant($module::Discipline<P>),)+

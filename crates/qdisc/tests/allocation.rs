@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{env, queue, token};
+use common::{env, outside::sample, queue, token};
 use sojourn_base::Time;
 use sojourn_qdisc::{Config, Discipline, Ecn};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -38,7 +38,7 @@ fn allocations() -> u64 {
 #[test]
 fn nothing_is_allocated_after_the_high_water_mark() {
     for name in Config::NAMES {
-        let config = Config::named(name).expect("listed");
+        let config = sample(name);
         let mut q = queue(&config, &env(100, 1500));
         let before = allocations();
         let mut now = Time::ZERO;

@@ -6,6 +6,7 @@ import difflib
 import textwrap
 from typing import Any
 
+from sojourn._engine import documentation
 from sojourn.errors import ScenarioError
 from sojourn.scenario import schema
 
@@ -20,13 +21,25 @@ def explain(name: str | None) -> str:
     groups = _topics(whole)
     if name is None:
         lines = [f"{title}: {', '.join(topics)}" for title, topics in groups.items()]
-        return "\n".join([*lines, "", "sojourn explain NAME says more."])
+        return "\n\n".join(_wrapped(line) for line in [*lines, "sojourn explain NAME says more."])
     topics = {topic: found for group in groups.values() for topic, found in group.items()}
+    full = name
     if name not in topics:
-        near = difflib.get_close_matches(name, topics, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(topics)}")
-    return _text(name, topics[name], whole["$defs"])
+        # The short form of a name that is meant by one thing only: pi for qdisc.pi.
+        short = [topic for topic in topics if topic.rpartition(".")[2] == name]
+        if len(short) != 1:
+            near = short or difflib.get_close_matches(name, topics, n=1)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(topics)}")
+        full = short[0]
+    text = _text(full, topics[full], whole["$defs"])
+    kind, _, own = full.rpartition(".")
+    about = documentation(kind, own) if kind else None
+    return f"{text}\n\n{about.rstrip()}" if about else text
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _topics(whole: Schema) -> dict[str, dict[str, Schema]]:
@@ -38,11 +51,16 @@ def _topics(whole: Schema) -> dict[str, dict[str, Schema]]:
         if "properties" in inner:
             tables[name] = inner
     return {
-        "queue disciplines": _kinds(defs["QueueDiscipline"]),
+        "queue disciplines": _prefixed("qdisc", _kinds(defs["QueueDiscipline"])),
+        "congestion controls": _prefixed("tcp", _kinds(defs["CongestionControl"])),
         "traffic": _kinds(defs["Group"]),
         "parts of the file": tables,
         "values": {"distribution": defs["DistributionTableOfTime"]},
     }
+
+
+def _prefixed(prefix: str, topics: dict[str, Schema]) -> dict[str, Schema]:
+    return {f"{prefix}.{name}": topic for name, topic in topics.items()}
 
 
 def _kinds(schema: Schema) -> dict[str, Schema]:

@@ -68,15 +68,17 @@ def run(
         from sojourn.calibration import with_users
 
         scenario = with_users(scenario, stop=stop)
+    make = _maker(scenario)
     if out is None:
         scratch = _scratch(scenario)
-        run = _engine.Run(scenario.core, scenario.base_dir, scratch.name if scratch else None)
+        folder = scratch.name if scratch else None
+        run = _engine.Run(scenario.core, scenario.base_dir, folder, make)
         text, interrupted = _wait(run, progress, stop)
         result = RunResult.from_engine(text, scenario, label=label, scratch=scratch)
     else:
         draft = Draft(Path(out))
         try:
-            run = _engine.Run(scenario.core, scenario.base_dir, draft.folder)
+            run = _engine.Run(scenario.core, scenario.base_dir, draft.folder, make)
             text, interrupted = _wait(run, progress, stop)
             result = draft.finish(RunResult.from_engine(text, scenario, label=label))
         finally:
@@ -93,6 +95,15 @@ def _scratch(scenario: Scenario) -> TemporaryDirectory[str] | None:
     from tempfile import TemporaryDirectory
 
     return TemporaryDirectory(prefix="sojourn-")
+
+
+def _maker(scenario: Scenario) -> Callable[..., object] | None:
+    """What makes objects of classes that are written in Python, if the scenario has any."""
+    if not scenario.check_classes():
+        return None
+    from sojourn.qdisc import maker
+
+    return maker(scenario.base_dir)
 
 
 def _wait(

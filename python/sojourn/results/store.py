@@ -89,8 +89,13 @@ def key(scenario: Scenario, engine: str) -> str:
 
     text = scenario.to_json()
     digest = hashlib.sha256(f"{_engine.version()} {_build()} {engine}\n{text}\n".encode())
-    for file in sorted(set(_files(json.loads(text)))):
-        path = scenario.base_dir / file
+    fields = json.loads(text)
+    paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
+    if '"class"' in text:
+        from sojourn.qdisc import sources
+
+        paths += sources(fields, scenario.base_dir)
+    for path in paths:
         if path.is_file():
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]

@@ -1,6 +1,8 @@
 //! A packet, a sink and a few shorthands for the tests.
 #![allow(dead_code)] // each test file uses its own part
 
+pub mod outside;
+
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict};
 use std::cell::Cell;

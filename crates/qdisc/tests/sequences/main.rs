@@ -44,6 +44,7 @@ disciplines! {
     pi
     pie
     rem
+    python
     codel
 }
 
@@ -51,7 +52,7 @@ disciplines! {
 fn the_modules_above_cover_every_discipline() {
     for name in Config::NAMES {
         assert!(COVERED.contains(name), "no module {name} in tests/sequences");
-        let config = Config::named(name).expect("listed");
+        let config = common::outside::sample(name);
         assert_eq!(config.name(), *name);
         config.validate(&common::env(100, 1500)).expect("defaults are valid");
     }
