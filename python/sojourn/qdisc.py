@@ -13,7 +13,10 @@
         def dequeue(self, now, packet, queue):
             return MARK if packet.sojourn > self.limit else PASS
 
-In a scenario: ``qdisc = { kind = "python", class = "my_aqm.py:Threshold", with = { limit = "2ms" } }``.
+In a scenario::
+
+    qdisc = { kind = "python", class = "my_aqm.py:Threshold", with = { limit = "2ms" }, ecn = true }
+
 The queue itself (first in, first out, its limit, ECN, sojourn times, sampling instants, the counts)
 is the engine's, and so is everything around it; the class only decides.
 """
@@ -137,7 +140,6 @@ def _check(cls: object, reference: str) -> None:
         raise ScenarioError(f'class = "{reference}": not a subclass of sojourn.qdisc.Discipline')
 
 
-
 def find(reference: str, base_dir: Path) -> type[Discipline]:
     """The class that a scenario names, its file looked for in ``base_dir``.
 
@@ -199,7 +201,7 @@ def build(
         ScenarioError: If there is no such class, or it cannot take these parameters.
     """
     cls = find(reference, base_dir)
-    fields = {f.name: f for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
+    fields = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
     for name in values:
         if name not in fields:
             known = ", ".join(fields) or "none"

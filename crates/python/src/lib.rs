@@ -8,6 +8,7 @@ mod outside;
 mod quantity;
 mod run;
 mod scenario;
+mod vectors;
 
 use pyo3::prelude::*;
 
@@ -35,6 +36,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<outside::Coin>()?;

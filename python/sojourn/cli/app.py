@@ -176,3 +176,28 @@ def explain(
 ) -> int:
     """Explain a queue discipline, a kind of traffic or a part of the scenario file."""
     return commands.explain(name)
+
+
+@app.command()
+def vectors(
+    name: Annotated[str, typer.Argument(help="A queue discipline.", show_default=False)],
+    ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Other operations, other random numbers.")] = 1,
+    rate: Annotated[str, typer.Option(help="The link's rate.")] = "10mbit",
+    mean_packet: Annotated[int, typer.Option(help="The link's mean packet, bytes.")] = 1500,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Another value of a parameter, such as qref=20. Repeatable.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; default standard output.")
+    ] = None,
+) -> int:
+    """Write test vectors: operations on a discipline and what it did, for other implementations."""
+    return commands.vectors(
+        name, ops=ops, seed=seed, rate=rate, mean_packet=mean_packet, sets=set_ or (), out=out
+    )

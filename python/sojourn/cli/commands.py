@@ -174,6 +174,44 @@ def explain(name: str | None) -> int:
     return 0
 
 
+def vectors(
+    name: str,
+    *,
+    ops: int,
+    seed: int,
+    rate: str,
+    mean_packet: int,
+    sets: Sequence[str],
+    out: Path | None,
+) -> int:
+    """Writes operations on a queue discipline with their results."""
+    from sojourn._engine import vectors as write
+    from sojourn.cli.values import parse_set
+    from sojourn.scenario import Scenario
+
+    link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
+    fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
+    scenario = Scenario(fields)
+    changes = [parse_set(text) for text in sets]
+    changes = [(f"bottleneck.qdisc.{path}", value) for path, value in changes]
+    if changes:
+        scenario = scenario.with_text(changes)
+    text = write(scenario.core, ops)
+    if out is None:
+        print(text, end="")
+        return 0
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write to {out}: {error.strerror or error}") from error
+    print(f"vectors: {out}")
+    return 0
+
+
+# A scenario needs some traffic; that of test vectors is made beside it.
+_SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
+
+
 def _scenario(file: Path, changes: Sequence[str], seed: int | None) -> Scenario:
     from sojourn.cli.values import parse_set
     from sojourn.scenario import Scenario

@@ -1,0 +1,27 @@
+//! Test vectors of a queue discipline.
+
+use pyo3::prelude::*;
+use sojourn_base::Rate;
+use sojourn_qdisc::{Env, vectors::write};
+use sojourn_scenario::Scenario;
+
+use crate::errors::{self, ScenarioError};
+
+/// The table of `operations` operations on the bottleneck's discipline of a scenario.
+#[pyfunction]
+pub fn vectors(
+    py: Python<'_>,
+    scenario: &crate::scenario::Scenario,
+    operations: u64,
+) -> PyResult<String> {
+    let definition: &Scenario = &scenario.definition;
+    let link = definition.bottleneck.as_ref().map(|dumbbell| &dumbbell.link);
+    let Some((link, rate)) = link.and_then(|link| Some((link, link.rate?))) else {
+        return Err(ScenarioError::new_err("bottleneck.rate is missing: write a rate"));
+    };
+    let env = Env { rate: Rate(rate.0), mean_packet: link.mean_packet };
+    let made = || write(&link.qdisc, &env, definition.seed, operations);
+    py.detach(|| errors::guarded(made))
+        .map_err(errors::Error::new_err)?
+        .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+}
