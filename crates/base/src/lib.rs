@@ -6,11 +6,13 @@
 extern crate alloc;
 
 mod documentation;
+mod dscp;
 mod ecn;
 mod random;
 mod units;
 
 pub use documentation::module_documentation;
+pub use dscp::Dscp;
 pub use ecn::Ecn;
 pub use random::{Kind, Stream};
 pub use units::{ParseError, Rate, Size, Time};

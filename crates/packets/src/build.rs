@@ -13,6 +13,7 @@ use crate::sim::Sim;
 use crate::tap::Tap;
 use crate::wheel::Wheel;
 use sojourn_base::{Ecn, Kind, Stream, Time};
+use sojourn_qdisc::label_hash;
 use sojourn_records::{
     ExchangeRow, FlowRow, Names, PacketCountRow, QueueRow, Recorder, TraceRow, TransferRow,
 };
@@ -129,8 +130,9 @@ impl Steps {
         }
     }
 
-    /// The way along `links`.
-    fn way(&mut self, links: &[usize]) -> Way {
+    /// The way of a group along `links`.
+    fn way(&mut self, group: &NetworkGroup, links: &[usize]) -> Way {
+        let (label, dscp) = (label_hash(&group.label), group.dscp);
         let mut way = Way { step: DIRECT, lead: 0, propagation: 0 };
         let mut last: Option<usize> = None;
         for &link in links {
@@ -138,7 +140,8 @@ impl Steps {
             match (self.place[link], last) {
                 (Some(place), _) => {
                     let step = self.all.len();
-                    self.all.push(Step { link: place, next: DIRECT, delay: self.delay[link] });
+                    let delay = self.delay[link];
+                    self.all.push(Step { link: place, next: DIRECT, delay, label, dscp });
                     match last.replace(step) {
                         Some(before) => self.all[before].next = step as u32,
                         None => way.step = step as u32,
@@ -161,7 +164,7 @@ fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Ste
         first_member: first,
         access: group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0)),
         processing: group.processing.0,
-        ways: [steps.way(&group.forward), steps.way(&group.backward)],
+        ways: [steps.way(group, &group.forward), steps.way(group, &group.backward)],
         rtt: group.rtt.clone(),
         first_bytes: network.probes.exchanges,
         stamp: !group.tcp.timestamps,

@@ -6,7 +6,7 @@ use crate::link::{Dropped, Link};
 use crate::packet::{NO_SACKS, Packet, SackPool};
 use crate::serialiser::Serialiser;
 use crate::wheel::{Event, Wheel};
-use sojourn_base::{Kind, Stream, Time};
+use sojourn_base::{Dscp, Kind, Stream, Time};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Kinds of events, in the order in which simultaneous ones are handled: what leaves, before what
@@ -63,6 +63,9 @@ pub struct Step {
     pub next: u32,
     /// Delay from the end of the transmission to whatever is next, ns.
     pub delay: u64,
+    /// The hash of the label of the group whose path this is, and its codepoint.
+    pub label: u32,
+    pub dscp: Dscp,
 }
 
 /// A packet without content, for events that carry none.

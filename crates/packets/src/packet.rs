@@ -1,5 +1,6 @@
 //! The packet as it travels through events and queues, and the little that queues need of it.
 
+use sojourn_base::Dscp;
 use sojourn_qdisc::Ecn;
 use sojourn_tcp::{SackBlock, Segment};
 
@@ -79,6 +80,9 @@ pub struct Standing {
     pub step: u32,
     /// The connection and the end it goes to.
     pub id: u32,
+    /// The hash of its group's label, and its group's codepoint.
+    pub label: u32,
+    pub dscp: Dscp,
 }
 
 impl sojourn_qdisc::Packet for Standing {
@@ -102,6 +106,32 @@ impl sojourn_qdisc::Packet for Standing {
         h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
         h ^ (h >> 16)
     }
+    #[inline]
+    fn label(&self) -> u32 {
+        self.label
+    }
+    #[inline]
+    fn dscp(&self) -> u8 {
+        self.dscp.bits()
+    }
+    #[inline]
+    fn source(&self) -> u32 {
+        addresses(self.packet.conn, self.id & 1 == 1).0
+    }
+    #[inline]
+    fn destination(&self) -> u32 {
+        addresses(self.packet.conn, self.id & 1 == 1).1
+    }
+}
+
+/// The IPv4 addresses, source and destination, of a packet: clients live in 10/8, servers in
+/// 172.16/12, one of each for a place. `conn` is the packet's.
+#[inline]
+pub fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
+    let number = conn & !DATAGRAM;
+    let (client, server) =
+        (0x0a00_0000 | (number & 0x00ff_ffff), 0xac10_0000 | (number & 0x000f_ffff));
+    if to_server { (client, server) } else { (server, client) }
 }
 
 /// SACK blocks of the packets on their way. Slots are reused; nothing is allocated after the
@@ -161,6 +191,6 @@ mod tests {
     fn a_packet_is_32_bytes_and_a_token_24() {
         assert_eq!(size_of::<Packet>(), 32);
         assert_eq!(size_of::<Token>(), 24);
-        assert_eq!(size_of::<Standing>(), 48);
+        assert_eq!(size_of::<Standing>(), 56);
     }
 }

@@ -17,7 +17,7 @@ use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
 use crate::wheel::Event;
-use sojourn_base::Time;
+use sojourn_base::{Dscp, Time};
 use sojourn_qdisc::Ecn;
 use std::sync::atomic::Ordering;
 
@@ -112,7 +112,7 @@ impl Sim {
     /// A packet reaches the link of its step.
     #[inline(always)]
     fn arrive(&mut self, now: u64, id: u32, step: u32, mut packet: Packet) {
-        let Step { link, next, delay } = self.net.steps[step as usize];
+        let Step { link, next, delay, label, dscp } = self.net.steps[step as usize];
         self.probes.count_arrival(now, link, &packet);
         let l = &mut self.net.links[link as usize];
         if l.fused() {
@@ -121,13 +121,13 @@ impl Sim {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(link, at, &packet, id);
+                    self.tap(link, at, &packet, id, dscp);
                     self.forward(at + delay, id, next, packet);
                 }
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
-            let standing = Standing { packet, enqueued: now, step, id };
+            let standing = Standing { packet, enqueued: now, step, id, label, dscp };
             l.offer(now, standing, &mut self.net.dropped);
             if !l.sending() {
                 self.serve(now, link);
@@ -138,15 +138,15 @@ impl Sim {
 
     /// A packet's transmission on a link ends at `at`.
     #[inline]
-    fn tap(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
+    fn tap(&mut self, link: u32, at: u64, packet: &Packet, id: u32, dscp: Dscp) {
         // A fused link knows now what it will send after the end.
         if self.probes.tapping() && at <= self.horizon {
-            self.capture(link, at, packet, id);
+            self.capture(link, at, packet, id, dscp);
         }
     }
 
     #[cold]
-    fn capture(&mut self, link: u32, at: u64, packet: &Packet, id: u32) {
+    fn capture(&mut self, link: u32, at: u64, packet: &Packet, id: u32, dscp: Dscp) {
         let (serial, group) = if packet.conn & DATAGRAM == 0 {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
@@ -156,7 +156,7 @@ impl Sim {
         let sacks = self.net.sacks.get(packet);
         let sacks = &sacks[..usize::from(packet.segment.sacks)];
         let params = &self.groups[group].tcp;
-        self.probes.sent(link, &Tapped { at, packet, id, serial, params, sacks });
+        self.probes.sent(link, &Tapped { at, packet, id, serial, params, sacks, dscp });
     }
 
     /// A link that is not fused may send its next packet.
@@ -169,7 +169,7 @@ impl Sim {
         if let Some((standing, ends)) = next {
             self.net.schedule(ends, tag(kind::SERVE, link), link::TRANSMITTED);
             let step = self.net.steps[standing.step as usize];
-            self.tap(link, ends, &standing.packet, standing.id);
+            self.tap(link, ends, &standing.packet, standing.id, standing.dscp);
             self.forward(ends + step.delay, standing.id, step.next, standing.packet);
         } else if let Some(ready) = l.wake_at(now) {
             self.net.schedule(ready, tag(kind::SERVE, link), link::READY);

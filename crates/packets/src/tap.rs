@@ -1,7 +1,7 @@
 //! A capture at a link: header fields become a packet with addresses, ports and options.
 
-use crate::packet::{DATAGRAM, Packet};
-use sojourn_base::Time;
+use crate::packet::{DATAGRAM, Packet, addresses};
+use sojourn_base::{Dscp, Time};
 use sojourn_records::pcapng::{self, Content, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
 use sojourn_tcp::{Flags, Params, SackBlock, Segment};
@@ -21,6 +21,7 @@ pub struct Tapped<'a> {
     /// Of its connection.
     pub params: &'a Params,
     pub sacks: &'a [SackBlock],
+    pub dscp: Dscp,
 }
 
 /// Where servers listen.
@@ -36,21 +37,14 @@ impl Tap {
 
     /// Captures a packet.
     pub fn packet(&mut self, recorder: &mut Recorder, tapped: &Tapped<'_>) {
-        let &Tapped { at, packet, id, serial, params, sacks } = tapped;
+        let &Tapped { at, packet, id, serial, params, sacks, dscp } = tapped;
         let segment = &packet.segment;
         let to_server = id & 1 == 1;
         let datagram = packet.conn & DATAGRAM != 0;
-        let number = packet.conn & !DATAGRAM;
-        // Clients live in 10/8, servers in 172.16/12, one of each for a place.
-        let n = number.to_be_bytes();
-        let (client, server) = ([10, n[1], n[2], n[3]], [172, 16 | (n[1] & 15), n[2], n[3]]);
+        let (src, dst) = addresses(packet.conn, to_server);
         let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
         let listens = if datagram { DATAGRAM_PORT } else { SERVER_PORT };
-        let (src, dst, sport, dport) = if to_server {
-            (client, server, port, listens)
-        } else {
-            (server, client, listens, port)
-        };
+        let (sport, dport) = if to_server { (port, listens) } else { (listens, port) };
         let mut options = [0; 40];
         let used = if datagram { 0 } else { write_options(params, segment, sacks, &mut options) };
         debug_assert!(datagram || used == usize::from(segment.options), "{used} {segment:?}");
@@ -58,12 +52,12 @@ impl Tap {
             self.0,
             &pcapng::Packet {
                 time: Time(at),
-                src,
-                dst,
+                src: src.to_be_bytes(),
+                dst: dst.to_be_bytes(),
                 sport,
                 dport,
                 protocol: if datagram { UDP } else { TCP },
-                tos: segment.ecn as u8,
+                tos: dscp.byte(segment.ecn),
                 ident: 0,
                 payload_len: segment.len,
                 seq: segment.seq,

@@ -30,6 +30,7 @@ const SCENARIO: &str = r#"
     [[traffic]]
     kind = "ping"
     interval = "100ms"
+    dscp = "ef"
     [probes]
     pcap = ["bottleneck", "reverse"]
 "#;
@@ -81,4 +82,39 @@ fn tshark_reads_a_capture_without_a_complaint() {
     assert!(seen("reverse", "tcp.options.sack_le"));
     assert!(seen("bottleneck", "udp"));
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Upper six bits of the second byte of every IPv4 header, and the header's protocol number.
+fn codepoints(file: &std::path::Path) -> Vec<(u8, u8)> {
+    let bytes = std::fs::read(file).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    let (mut at, mut found) = (0, Vec::new());
+    while at < bytes.len() {
+        const ENHANCED_PACKET: u32 = 6;
+        if word(at) == ENHANCED_PACKET {
+            let header = at + 28;
+            found.push((bytes[header + 1] >> 2, bytes[header + 9]));
+        }
+        at += word(at + 4) as usize;
+    }
+    found
+}
+
+#[test]
+fn packets_carry_the_codepoint_of_their_group_both_ways() {
+    let name = format!("sojourn-codepoints-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    for unfused in ["", "[packets]\nunfused = true"] {
+        let mut recorder = Recorder::to_directory(&folder).unwrap();
+        simulate_into(&format!("{SCENARIO}\n{unfused}"), &mut recorder);
+        recorder.finish().unwrap();
+        for link in ["bottleneck", "reverse"] {
+            let found = codepoints(&folder.join(format!("{link}.pcapng")));
+            // The pings are the only datagrams here, and they alone are "ef".
+            assert!(found.iter().any(|packet| *packet == (46, 17)), "{link}");
+            assert!(found.iter().all(|&(dscp, protocol)| (dscp == 46) == (protocol == 17)));
+            assert!(found.iter().all(|&(dscp, _)| dscp == 46 || dscp == 0));
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

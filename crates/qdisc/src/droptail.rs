@@ -79,7 +79,7 @@ impl Params {
                 ];
                 let given: alloc::vec::Vec<_> = given.into_iter().flatten().collect();
                 Err(Invalid {
-                    field: if packets.is_some() { "limit" } else { "limit_bytes" },
+                    field: if packets.is_some() { "limit" } else { "limit_bytes" }.into(),
                     value: given.join(", "),
                     remedy: "give one of limit, limit_bytes and limit_time, not more".into(),
                 })

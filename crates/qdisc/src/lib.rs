@@ -30,7 +30,7 @@ mod list;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
 pub use list::{Env, Invalid, Parameters, Visit};
-pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict};
+pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict, label_hash};
 pub use stamped::{Kept, Stamped, Unkept, Unstamp};
 
 disciplines! {

@@ -1,6 +1,7 @@
 //! The list of disciplines: one line each makes its module, its place in [`Config`](crate::Config)
 //! and its place in [`Qdisc`](crate::Qdisc).
 
+use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use core::fmt;
 use sojourn_base::Rate;
@@ -33,8 +34,8 @@ impl Env {
 /// A parameter that cannot be used: which, what it was, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// The parameter's name.
-    pub field: &'static str,
+    /// The parameter's name; inside a class with the way there: `classes[0].qdisc.qref`.
+    pub field: Cow<'static, str>,
     /// Its value as written.
     pub value: String,
     /// What to write instead.
@@ -54,7 +55,7 @@ pub(crate) fn invalid(
     value: impl fmt::Display,
     remedy: impl Into<String>,
 ) -> Invalid {
-    Invalid { field, value: value.to_string(), remedy: remedy.into() }
+    Invalid { field: Cow::Borrowed(field), value: value.to_string(), remedy: remedy.into() }
 }
 
 /// What every parameter struct can say.

@@ -16,6 +16,43 @@ pub trait Packet: Copy {
     fn set_ce(&mut self);
     /// A hash of the flow the packet belongs to, for disciplines that keep flows apart.
     fn flow_hash(&self) -> u32;
+    /// The [hash](label_hash) of the label its traffic carries, by which classes are chosen; 0 if
+    /// it has none.
+    #[inline]
+    fn label(&self) -> u32 {
+        0
+    }
+    /// Its differentiated services codepoint: 0 to 63 (RFC 2474).
+    #[inline]
+    fn dscp(&self) -> u8 {
+        0
+    }
+    /// Its IPv4 source address; 0 where the packet has no addresses.
+    #[inline]
+    fn source(&self) -> u32 {
+        0
+    }
+    /// Its IPv4 destination address; 0 where the packet has no addresses.
+    #[inline]
+    fn destination(&self) -> u32 {
+        0
+    }
+}
+
+/// What stands for a label in a packet: 32-bit FNV-1a of its text, and 0 for no text only.
+#[must_use]
+pub const fn label_hash(label: &str) -> u32 {
+    let bytes = label.as_bytes();
+    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    match (bytes.len(), hash) {
+        (0, _) => 0,
+        (_, 0) => 1,
+        (_, hash) => hash,
+    }
 }
 
 /// Why a packet was dropped.

@@ -81,6 +81,22 @@ impl<P: Packet> Packet for Stamped<P> {
     fn flow_hash(&self) -> u32 {
         self.packet.flow_hash()
     }
+    #[inline]
+    fn label(&self) -> u32 {
+        self.packet.label()
+    }
+    #[inline]
+    fn dscp(&self) -> u8 {
+        self.packet.dscp()
+    }
+    #[inline]
+    fn source(&self) -> u32 {
+        self.packet.source()
+    }
+    #[inline]
+    fn destination(&self) -> u32 {
+        self.packet.destination()
+    }
 }
 
 /// Passes packets on without their stamps.

@@ -26,10 +26,10 @@ pub(crate) fn groups(
     let mut groups: Vec<NetworkGroup> = Vec::new();
     let mut load_is_used = false;
     for (index, (group, name)) in scenario.traffic.iter().zip(&names).enumerate() {
-        let resolver = Resolver { scenario, graph, group, base_dir };
+        let resolver = Resolver { scenario, graph, group, name, base_dir };
         let under = |fault: Fault| fault.under(steps!["traffic", index]);
         load_is_used |= resolver.takes_load();
-        for made in resolver.groups(name).map_err(under)? {
+        for made in resolver.groups().map_err(under)? {
             if groups.iter().any(|other| other.name == made.name) {
                 let message = format!("there is another group called \"{}\"", made.name);
                 return Err(under(Fault::new(steps!["name"], message)));
@@ -58,11 +58,14 @@ struct Resolver<'a> {
     scenario: &'a Scenario,
     graph: &'a Graph,
     group: &'a Group,
+    /// The group's name, given or by default.
+    name: &'a str,
     base_dir: Option<&'a Path>,
 }
 
 impl Resolver<'_> {
-    fn groups(&self, name: &str) -> Result<Vec<NetworkGroup>, Fault> {
+    fn groups(&self) -> Result<Vec<NetworkGroup>, Fault> {
+        let name = self.name;
         if name.is_empty() {
             return Err(Fault::new(steps!["name"], "\"\" is no name; leave it out or write one"));
         }
@@ -114,6 +117,8 @@ impl Resolver<'_> {
         }
         Ok(NetworkGroup {
             name: name.into(),
+            label: self.group.label.clone().unwrap_or_else(|| self.name.into()),
+            dscp: self.group.dscp,
             key: key(name),
             members: members.unwrap_or(0),
             source,

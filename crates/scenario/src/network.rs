@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sojourn_base::{Rate, Time};
+use sojourn_base::{Dscp, Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Sampler, Source};
@@ -99,6 +99,10 @@ pub struct NetworkProbes {
 pub struct NetworkGroup {
     /// Its name; a group in both directions is NAME and NAME.reverse.
     pub name: String,
+    /// The label of its packets; empty: none.
+    pub label: String,
+    /// The codepoint of its packets.
+    pub dscp: Dscp,
     /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name
     /// alone, so that adding a group shifts no other's draws.
     pub key: u32,
@@ -207,7 +211,7 @@ fn check_discipline(placed: &Placed) -> Result<(), Fault> {
     let Some(rate) = placed.link.rate else { return Ok(()) };
     let env = Env { rate, mean_packet: placed.link.mean_packet };
     placed.link.qdisc.validate(&env).map_err(|invalid| {
-        Fault::invalid(invalid.field, &invalid.value, &invalid.remedy).under(placed.field("qdisc"))
+        Fault::invalid(&invalid.field, &invalid.value, &invalid.remedy).under(placed.field("qdisc"))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sojourn_base::Time;
+use sojourn_base::{Dscp, Time};
 use sojourn_tcp::Spec as Tcp;
 use sojourn_traffic::{Distribution, Source};
 
@@ -23,6 +23,15 @@ pub struct Group {
     /// parking lot.
     #[serde(default)]
     pub to: Option<String>,
+    /// The label that this group's packets carry, all of them and in both directions; a queue
+    /// discipline with classes chooses a packet's class by it. By default the group's name
+    /// (without .reverse); "" for none.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The differentiated services codepoint of this group's packets in both directions (RFC
+    /// 2474): 0 to 63, or a name such as "ef", "cs1", "af41".
+    #[serde(default)]
+    pub dscp: Dscp,
     /// Which way the data go: "forward" (from `from` to `to`), "reverse", or "both": the group
     /// twice, once each way, the second called NAME.reverse.
     #[serde(default)]
