@@ -14,9 +14,10 @@ pub(crate) const SHARE_BITS: u32 = 32;
 /// One, as a share.
 pub(crate) const ONE: u64 = 1 << SHARE_BITS;
 
-/// The nearest share; for set-up only. The value must be checked: from 0 to 2²⁰.
+/// A share, rounded up, so that 0.7 of 1000 bytes are 700; for set-up only. The value must be
+/// checked: from 0 to 2²⁰.
 pub(crate) fn share(value: f64) -> u64 {
-    (value * ONE as f64 + 0.5) as u64
+    libm::ceil(value * ONE as f64) as u64
 }
 
 /// The share of a setting, checked to lie from `least` to `most`.

@@ -109,4 +109,10 @@ list::algorithms! {
     Reno = "reno" in reno;
     /// Scalable TCP, Kelly (2003): a constant per acknowledgement, a share of the window per loss.
     Scalable = "scalable" in scalable;
+    /// AIMD(a, b): `a` segments more per round trip, a share `b` less per loss.
+    Aimd = "aimd" in aimd;
+    /// HighSpeed TCP, RFC 3649: AIMD whose terms depend on the window.
+    Highspeed = "highspeed" in highspeed;
+    /// CUBIC, RFC 9438: a cubic function of the time since the last reduction.
+    Cubic = "cubic" in cubic boxed;
 }

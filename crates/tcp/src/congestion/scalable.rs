@@ -114,7 +114,7 @@ impl Control for State {
 
     fn tune(settings: &Settings) -> Result<Tuning, Invalid> {
         let a = fixed::setting("congestion.a", settings.a, 1e-6, 1.0)?;
-        let b = fixed::setting("congestion.b", settings.b, 0.001, 0.9)?;
+        within("congestion.b", settings.b, 0.001, 0.9)?;
         let lwnd = within("congestion.lwnd", settings.lwnd, 0, 1_000_000)?;
         let reference = match settings.reference_rtt {
             None => 0,
@@ -124,7 +124,7 @@ impl Control for State {
             }
         };
         let per_ack = !settings.delayed_ack_correction;
-        Ok(Tuning { a, keep: fixed::ONE - b, lwnd, per_ack, reference })
+        Ok(Tuning { a, keep: fixed::share(1.0 - settings.b), lwnd, per_ack, reference })
     }
 
     fn new(_: &Tuning) -> Self {
