@@ -39,7 +39,7 @@
 //! 5. Linux has a `ce_threshold_selector`, which limits `ce_threshold` to some packets; not here.
 //! 6. Linux may see a bundle of segments (GSO) as one packet.
 
-use crate::codel_law::{Constants, Head, Heads, State};
+use crate::codel_law::{BATCH, Constants, Head, Heads, State};
 use crate::managed::packet_limit;
 use crate::{
     Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
@@ -175,7 +175,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
         let mut front = Front { fifo: &mut self.fifo, sink };
-        self.state.dequeue(&self.constants, now, &mut front);
+        self.state.dequeue(&self.constants, now, &mut front, &mut { BATCH });
         self.fifo.take().map(|stamped| stamped.packet)
     }
 

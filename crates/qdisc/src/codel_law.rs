@@ -124,10 +124,16 @@ pub struct State {
 }
 
 impl State {
-    /// Drops and marks what is due at `now`. What is then at the head of `queue` is to be
-    /// delivered.
+    /// Drops and marks what is due at `now`, but drops no more than `budget`, of which it takes
+    /// what it has dropped. What is then at the head of `queue` is to be delivered.
     #[inline]
-    pub(crate) fn dequeue(&mut self, law: &Constants, now: Time, queue: &mut impl Heads) {
+    pub(crate) fn dequeue(
+        &mut self,
+        law: &Constants,
+        now: Time,
+        queue: &mut impl Heads,
+        budget: &mut u32,
+    ) {
         let Some(head) = queue.head() else {
             self.first_above = None;
             self.dropping = false;
@@ -138,10 +144,10 @@ impl State {
             if !ok {
                 self.dropping = false;
             } else if now >= self.drop_next {
-                self.drop_due(law, now, queue);
+                self.drop_due(law, now, queue, budget);
             }
-        } else if ok {
-            self.begin(law, now, queue);
+        } else if ok && *budget > 0 {
+            self.begin(law, now, queue, budget);
         }
         if law.ce_threshold.0 != u64::MAX {
             mark_above(law.ce_threshold, now, queue);
@@ -169,13 +175,14 @@ impl State {
 
     /// While dropping: all that is due, one packet after another.
     #[cold]
-    fn drop_due(&mut self, law: &Constants, now: Time, queue: &mut impl Heads) {
-        for _ in 0..BATCH {
+    fn drop_due(&mut self, law: &Constants, now: Time, queue: &mut impl Heads, budget: &mut u32) {
+        while *budget > 0 {
             self.count = self.count.saturating_add(1);
             if signal(law, now, queue) == Signalled::Marked {
                 self.drop_next = law.next(self.drop_next, self.count);
                 return;
             }
+            *budget -= 1;
             if !self.ok_to_drop(law, now, queue.head()) {
                 self.dropping = false;
                 return;
@@ -189,8 +196,9 @@ impl State {
 
     /// The sojourn time has been above the target for an interval.
     #[cold]
-    fn begin(&mut self, law: &Constants, now: Time, queue: &mut impl Heads) {
+    fn begin(&mut self, law: &Constants, now: Time, queue: &mut impl Heads, budget: &mut u32) {
         if signal(law, now, queue) == Signalled::Dropped {
+            *budget -= 1;
             // The next packet is delivered whatever comes out; this keeps `first_above` right.
             self.ok_to_drop(law, now, queue.head());
         }

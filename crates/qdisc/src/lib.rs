@@ -18,8 +18,10 @@ extern crate alloc;
 pub mod codel_law;
 mod fifo;
 mod fixed;
+mod flow_queue;
 pub mod managed;
 mod packet;
+mod pool;
 mod power;
 mod ring;
 mod stamped;
@@ -50,4 +52,6 @@ disciplines! {
     External = "python" in external;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.
     Codel = "codel" in codel;
+    /// Flow queueing with controlled delay (RFC 8290): CoDel in each of many queues, served in turn.
+    FqCodel = "fq_codel" in fq_codel;
 }

@@ -4,6 +4,7 @@
 mod common;
 
 mod codel;
+mod fq_codel;
 
 use common::{drain, env, offer, queue, token};
 use sojourn_base::Time;

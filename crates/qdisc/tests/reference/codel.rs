@@ -6,11 +6,11 @@ use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::*;
 use std::collections::VecDeque;
 
-#[derive(Default)]
-struct Pseudocode {
-    queue: VecDeque<(u64, f64, u32)>,
-    bytes: u64,
-    dropped: Vec<u64>,
+#[derive(Clone, Default)]
+pub struct Pseudocode {
+    pub queue: VecDeque<(u64, f64, u32)>,
+    pub bytes: u64,
+    pub dropped: Vec<u64>,
     first_above_time: f64,
     drop_next: f64,
     count: u64,
@@ -18,10 +18,14 @@ struct Pseudocode {
     dropping: bool,
     target: f64,
     interval: f64,
-    most_at_once: usize,
+    pub most_at_once: usize,
 }
 
 impl Pseudocode {
+    pub fn new(target: Time, interval: Time) -> Self {
+        Self { target: target.0 as f64, interval: interval.0 as f64, ..Self::default() }
+    }
+
     fn do_dequeue(&mut self, now: f64) -> (Option<u64>, bool) {
         let Some((id, at, bytes)) = self.queue.pop_front() else {
             self.first_above_time = 0.0;
@@ -43,7 +47,7 @@ impl Pseudocode {
         t + self.interval / (self.count as f64).sqrt()
     }
 
-    fn dequeue(&mut self, now: f64) -> Option<u64> {
+    pub fn dequeue(&mut self, now: f64) -> Option<u64> {
         let before = self.dropped.len();
         let (mut packet, mut ok) = self.do_dequeue(now);
         if self.dropping {
@@ -83,11 +87,7 @@ fn compare(target: Time, interval: Time, seed: u64, rounds: u64) -> (usize, u64)
     let mut random = Stream::new(seed, Kind::Test, 0, 0);
     let params = codel::Params { target, interval, limit: 100_000, ..Default::default() };
     let mut ours: Qdisc<Token> = queue(&Config::Codel(params), &env(12, 1500));
-    let mut naive = Pseudocode {
-        target: target.0 as f64,
-        interval: interval.0 as f64,
-        ..Pseudocode::default()
-    };
+    let mut naive = Pseudocode::new(target, interval);
     let (mut bin, mut next, mut begins) = (Bin::default(), 0, 0);
     // Time starts at 1: the pseudocode takes zero for "not above".
     let (mut now, mut load) = (1u64, 1.0);

@@ -5,6 +5,7 @@
 mod common;
 
 mod codel;
+mod fq_codel;
 
 use common::{Token, env, token};
 use sojourn_base::{Kind, Stream, Time};

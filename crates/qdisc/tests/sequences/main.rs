@@ -46,6 +46,7 @@ disciplines! {
     rem
     python
     codel
+    fq_codel
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! Many queues of packets in one pool of places: memory for what stands in all of them together,
+//! at its most, and nothing for queues that are empty.
+
+use crate::ring::MOST;
+use alloc::vec::Vec;
+
+/// No place.
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+struct Place<P> {
+    packet: P,
+    /// Towards the tail; of a free place, the next free one.
+    next: u32,
+    /// Towards the head.
+    prev: u32,
+}
+
+/// The places, used and free.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool<P> {
+    places: Vec<Place<P>>,
+    free: u32,
+}
+
+/// One queue in a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Line {
+    head: u32,
+    tail: u32,
+    len: u32,
+}
+
+impl Line {
+    pub(crate) const EMPTY: Self = Self { head: NONE, tail: NONE, len: 0 };
+
+    #[inline]
+    pub(crate) const fn len(&self) -> u32 {
+        self.len
+    }
+}
+
+impl<P: Copy> Pool<P> {
+    pub(crate) const fn new() -> Self {
+        Self { places: Vec::new(), free: NONE }
+    }
+
+    /// Appends to `line`. The caller keeps the number of packets in all lines at most [`MOST`].
+    #[inline]
+    pub(crate) fn push(&mut self, line: &mut Line, packet: P) {
+        let place = Place { packet, next: NONE, prev: line.tail };
+        let at = if self.free == NONE {
+            self.grow(place)
+        } else {
+            let at = self.free;
+            let slot = &mut self.places[at as usize];
+            self.free = slot.next;
+            *slot = place;
+            at
+        };
+        if line.tail == NONE {
+            line.head = at;
+        } else {
+            self.places[line.tail as usize].next = at;
+        }
+        line.tail = at;
+        line.len += 1;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, place: Place<P>) -> u32 {
+        debug_assert!(self.places.len() <= MOST as usize);
+        self.places.push(place);
+        (self.places.len() - 1) as u32
+    }
+
+    /// Takes the packet at the head.
+    #[inline]
+    pub(crate) fn pop(&mut self, line: &mut Line) -> Option<P> {
+        let at = line.head;
+        let place = self.places.get_mut(at as usize)?;
+        let packet = place.packet;
+        line.head = place.next;
+        place.next = self.free;
+        self.free = at;
+        line.len -= 1;
+        match self.places.get_mut(line.head as usize) {
+            Some(head) => head.prev = NONE,
+            None => line.tail = NONE,
+        }
+        Some(packet)
+    }
+
+    /// The packet at the head.
+    #[inline]
+    pub(crate) fn head(&self, line: &Line) -> Option<&P> {
+        self.places.get(line.head as usize).map(|place| &place.packet)
+    }
+
+    /// The packet at the head, to be changed.
+    #[inline]
+    pub(crate) fn head_mut(&mut self, line: &Line) -> Option<&mut P> {
+        self.places.get_mut(line.head as usize).map(|place| &mut place.packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::collections::VecDeque;
+    use alloc::vec;
+
+    #[test]
+    fn lines_keep_their_order_and_share_the_places() {
+        let mut pool = Pool::new();
+        let mut lines = [Line::EMPTY; 5];
+        let mut models = vec![VecDeque::new(); 5];
+        let mut standing = 0;
+        let mut most = 0;
+        for n in 0..200_000u64 {
+            // Some arithmetic for a coin.
+            let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d);
+            let i = (z >> 7) as usize % 5;
+            match (z >> 40) % 6 {
+                0..=2 => {
+                    if standing < 40 {
+                        pool.push(&mut lines[i], n);
+                        models[i].push_back(n);
+                        standing += 1;
+                    }
+                }
+                _ => {
+                    let got = pool.pop(&mut lines[i]);
+                    assert_eq!(got, models[i].pop_front());
+                    standing -= usize::from(got.is_some());
+                }
+            }
+            most = most.max(standing);
+            assert_eq!(lines[i].len() as usize, models[i].len());
+            assert_eq!(pool.head(&lines[i]), models[i].front());
+            if let Some(head) = pool.head_mut(&lines[i]) {
+                assert_eq!(models[i].front(), Some(&*head));
+            }
+        }
+        assert!(most > 20);
+        assert_eq!(pool.places.len(), most, "no more places than were ever used at once");
+    }
+}
