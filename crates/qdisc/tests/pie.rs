@@ -136,7 +136,10 @@ fn many_updates_at_once_are_the_same_as_one_by_one() {
                 drain(&mut q, Time(now.0 + delay), 1);
                 now = Time(now.0 + delay);
             }
-            let mut other = q.clone();
+            let mut other = match &q {
+                Qdisc::Pie(q) => Qdisc::Pie(q.clone()),
+                _ => unreachable!(),
+            };
             let before = state(&q).steps;
             q.advance(now + Time::from_secs(3600));
             for k in 0..=240_000 {
