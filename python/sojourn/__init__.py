@@ -64,12 +64,17 @@ _HOME = {
     "version": "sojourn._engine",
 }
 
+# Parts of the package that are named as a whole.
+_MODULES = ("fluid",)
+
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name == "__version__":
         return import_module("sojourn._engine").version()
+    if name in _MODULES:
+        return import_module(f"sojourn.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'sojourn' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

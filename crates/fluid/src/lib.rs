@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 pub mod controllers;
+pub mod course;
 mod error;
 pub mod integrate;
 mod models;
@@ -22,3 +23,12 @@ pub(crate) use error::invalid;
 pub use models::{kelly, mgt};
 pub use price::Price;
 pub use windows::WindowLaw;
+
+/// What a limit is that there is not.
+fn endless() -> f64 {
+    f64::INFINITY
+}
+
+fn one() -> f64 {
+    1.0
+}

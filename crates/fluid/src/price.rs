@@ -1,9 +1,12 @@
 //! What a link charges for a rate: the loss or marking probability as a function of its load.
 
+use serde::Deserialize;
+
 use crate::{Invalid, invalid};
 
 /// A marking probability p = g(x/C) that rises with the load ρ = x/C; clamped to at most 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Price {
     /// ρ^B (Kelly, "Models for a self-managed Internet", Phil. Trans. R. Soc. A 358, 2000):
     /// elasticity `B` everywhere.

@@ -4,6 +4,7 @@
 //! and what is done with it that of the Python package above.
 
 mod errors;
+mod fluid;
 mod outside;
 mod quantity;
 mod run;
@@ -42,5 +43,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outside::Coin>()?;
     module.add_class::<outside::PacketView>()?;
     module.add_class::<outside::QueueView>()?;
+    module.add_function(wrap_pyfunction!(fluid::fluid_mgt, module)?)?;
+    module.add_function(wrap_pyfunction!(fluid::fluid_mgt_point, module)?)?;
+    module.add_function(wrap_pyfunction!(fluid::fluid_kelly, module)?)?;
+    module.add_function(wrap_pyfunction!(fluid::fluid_kelly_point, module)?)?;
     Ok(())
 }

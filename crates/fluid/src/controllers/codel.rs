@@ -6,11 +6,14 @@
 //! ds/dt = 1/(2 interval²): the rate rises linearly. After a pause of less than 16 intervals it
 //! begins where it had got to in the last cycle (count − lastcount).
 
+use serde::Deserialize;
+
 use super::{Mode, View};
 use crate::{Invalid, invalid};
 
 /// A CoDel-like setpoint.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Codel {
     /// The delay that may stand, in seconds (0.005 in the RFC).
     pub target: f64,

@@ -9,11 +9,14 @@
 //! dp/dt = K (q − qref) + (K/z) dq/dt, held at 0 and 1. The half period of delay that sampling adds
 //! is left out.
 
+use serde::Deserialize;
+
 use super::{Mode, View, step};
 use crate::{Invalid, invalid};
 
 /// PI.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pi {
     /// K: per packet and second, above 0.
     pub integral: f64,

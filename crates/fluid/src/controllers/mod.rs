@@ -9,7 +9,9 @@ mod pie;
 mod red;
 mod rem;
 
-pub use codel::Codel;
+use serde::Deserialize;
+
+use codel::Codel;
 pub use integral::Pi;
 pub use pie::Pie;
 pub use red::Red;
@@ -44,7 +46,8 @@ pub struct Mode {
 }
 
 /// The law of a queue.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Controller {
     /// None: packets are lost when the buffer is full.
     Droptail,
@@ -63,6 +66,7 @@ pub enum Controller {
         /// The price.
         price: Price,
         /// Time constant of a first-order lag, in seconds.
+        #[serde(default)]
         averaging: f64,
     },
 }

@@ -5,11 +5,14 @@
 //! Left out: the burst allowance, the limit of 0.02 on a step above 10 %, the decay while idle, and
 //! derandomisation, which leaves the mean as it is.
 
+use serde::Deserialize;
+
 use super::{Mode, View, step};
 use crate::{Invalid, invalid};
 
 /// PIE.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pie {
     /// The delay to hold, in seconds (0.015 in the RFC).
     pub target: f64,

@@ -7,11 +7,14 @@
 //! that it drops is therefore 2 p_b/(1 + p_b), almost twice p_b. `spaced` says whether that is the
 //! loss, as in a packet simulation, or p_b itself, as in the paper's model.
 
+use serde::Deserialize;
+
 use super::{Mode, View, step};
 use crate::{Invalid, invalid};
 
 /// RED.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Red {
     /// Average queue in packets at which marking starts: 0 to below `max_th`.
     pub min_th: f64,
@@ -22,11 +25,14 @@ pub struct Red {
     /// Weight of a sample in the average: above 0, at most 1.
     pub wq: f64,
     /// Whether p rises from `max_p` to 1 at twice `max_th` instead of jumping to 1.
+    #[serde(default)]
     pub gentle: bool,
     /// Whether drops are spaced, so that 2 p/(1 + p) of all packets are hit.
+    #[serde(default)]
     pub spaced: bool,
     /// The average follows the queue at most this fast, per second: what is faster than a small
     /// part of a round trip makes no difference but for the work. Infinite: as `wq` says.
+    #[serde(skip, default = "crate::endless")]
     pub fastest: f64,
 }
 

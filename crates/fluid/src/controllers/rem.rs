@@ -2,11 +2,14 @@
 //! by γ (arrivals + α (q − qref) − C T) every T has dprice/dt = γ (x + α (q − qref)/T − C) with x the
 //! arrivals per second, dropped ones included; p = 1 − φ^(−price), and the price is never below 0.
 
+use serde::Deserialize;
+
 use super::{Mode, View, step};
 use crate::{Invalid, invalid};
 
 /// REM.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rem {
     /// Step size of the price per packet of excess: above 0.
     pub gamma: f64,

@@ -10,12 +10,15 @@
 //! There is no queue: the link marks by the rate alone, so round trips are constant. With
 //! `averaging` = τ the rate is measured through a first-order lag, τ dy/dt = Σ N_i x_i − y.
 
+use serde::Deserialize;
+
 use crate::integrate::{Past, System};
 use crate::mgt::window_slope;
 use crate::{Invalid, Price, WindowLaw, invalid};
 
 /// A class of like flows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Class {
     /// How many flows: above 0.
     pub flows: f64,
@@ -26,7 +29,8 @@ pub struct Class {
 }
 
 /// Classes of flows over one link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// The classes.
     pub classes: Vec<Class>,
@@ -35,6 +39,7 @@ pub struct Parameters {
     /// The price.
     pub price: Price,
     /// Time constant of the measured rate, in seconds; 0: the rate of now.
+    #[serde(default)]
     pub averaging: f64,
 }
 

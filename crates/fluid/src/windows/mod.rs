@@ -3,6 +3,8 @@
 mod highspeed;
 mod scalable;
 
+use serde::Deserialize;
+
 use crate::{Invalid, invalid};
 
 /// A congestion control as a law of the mean window.
@@ -11,7 +13,8 @@ use crate::{Invalid, invalid};
 /// the round trip of now (Misra, Gong and Towsley, SIGCOMM 2000, equation 3). Scalable and
 /// HighSpeed are defined by acknowledgement: their growth is clocked by what was sent a round trip
 /// ago.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum WindowLaw {
     /// Reno (RFC 5681): one packet for each round trip; a loss halves the window.
     Reno,

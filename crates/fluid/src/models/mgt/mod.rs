@@ -29,11 +29,14 @@ mod tests;
 pub use equilibrium::Equilibrium;
 pub use system::{Layout, Mgt};
 
+use serde::Deserialize;
+
 use crate::controllers::Controller;
 use crate::{Invalid, WindowLaw, invalid};
 
 /// A class of like flows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Class {
     /// How many flows there are from when on, in order of time; none before the first.
     pub flows: Vec<(f64, f64)>,
@@ -42,37 +45,47 @@ pub struct Class {
     /// The queues that its packets wait and are lost in, in order.
     pub path: Vec<usize>,
     /// Queues that only its acknowledgements wait in.
+    #[serde(default)]
     pub back: Vec<usize>,
     /// What becomes of its windows.
     pub law: WindowLaw,
     /// Whether losses in small windows are timeouts.
+    #[serde(default)]
     pub timeouts: bool,
     /// Window of a flow that starts, in packets: at least 1.
+    #[serde(default = "crate::one")]
     pub initial_window: f64,
     /// Greatest window, in packets; may be infinite.
+    #[serde(default = "crate::endless")]
     pub max_window: f64,
 }
 
 /// A queue and its link.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Queue {
     /// What the link sends, in packets per second.
     pub capacity: f64,
     /// Most packets that may wait; may be infinite.
+    #[serde(default = "crate::endless")]
     pub buffer: f64,
     /// The control law.
     pub controller: Controller,
     /// Whether the law drops packets, which then wait nowhere, instead of marking them.
+    #[serde(default)]
     pub thins: bool,
     /// How many of the packets that the law counts in one packet is: 1, or its size over the mean
     /// packet of a law that counts bytes.
+    #[serde(default = "crate::one")]
     pub unit: f64,
     /// What the law's probability is multiplied by, for a law that scales it by a packet's size.
+    #[serde(default = "crate::one")]
     pub weight: f64,
 }
 
 /// Classes and queues.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// The classes.
     pub classes: Vec<Class>,

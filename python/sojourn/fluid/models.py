@@ -1,0 +1,239 @@
+"""The models: the one of Misra, Gong and Towsley, and Kelly's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from sojourn import _engine
+from sojourn.fluid.course import Course, KellyPoint, MgtPoint, array, work
+from sojourn.fluid.laws import Controller, Price, Reno, WindowLaw
+
+Start = Literal["empty", "equilibrium"]
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class of like TCP flows over queues.
+
+    Attributes:
+        flows: How many; or pairs of a time in seconds and how many there are from then on. Flows
+            that come begin with the initial window.
+        rtt: Round-trip time without queueing, in seconds.
+        path: The queues that its packets cross, by number, in order.
+        back: The queues that only its acknowledgements wait in.
+        law: What becomes of its windows.
+        timeouts: Whether losses in small windows are timeouts: the share 3/W of them takes the
+            window to 1.
+        initial_window: Window of a flow that starts, in packets.
+        max_window: Greatest window in packets; none: unlimited.
+    """
+
+    flows: float | Sequence[tuple[float, float]]
+    rtt: float
+    path: Sequence[int] = (0,)
+    back: Sequence[int] = ()
+    law: WindowLaw = field(default_factory=Reno)
+    timeouts: bool = False
+    initial_window: float = 1.0
+    max_window: float | None = None
+
+    def _fields(self) -> dict[str, Any]:
+        flows = self.flows if isinstance(self.flows, Sequence) else [(0.0, self.flows)]
+        return {
+            "flows": [[float(time), float(n)] for time, n in flows],
+            "rtt": self.rtt,
+            "path": list(self.path),
+            "back": list(self.back),
+            "law": self.law._fields(),
+            "timeouts": self.timeouts,
+            "initial_window": self.initial_window,
+            **_given(max_window=self.max_window),
+        }
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A queue and its link.
+
+    Attributes:
+        capacity: Packets per second.
+        controller: Its control law.
+        buffer: Most packets that may wait; none: unlimited. What does not fit is lost.
+        thins: Whether the law drops packets, which then wait nowhere. If not, it marks them, and
+            all that is sent arrives, as in the papers' models.
+    """
+
+    capacity: float
+    controller: Controller
+    buffer: float | None = None
+    thins: bool = False
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            "capacity": self.capacity,
+            "controller": self.controller._fields(),
+            "thins": self.thins,
+            **_given(buffer=self.buffer),
+        }
+
+
+@dataclass(frozen=True)
+class KellyClass:
+    """A class of like flows over one link with a price: how many, their round trip, their law."""
+
+    flows: float
+    rtt: float
+    law: WindowLaw = field(default_factory=Reno)
+
+    def _fields(self) -> dict[str, Any]:
+        return {"flows": self.flows, "rtt": self.rtt, "law": self.law._fields()}
+
+
+def mgt(
+    classes: Class | Sequence[Class],
+    queues: Queue | Sequence[Queue],
+    *,
+    duration: float,
+    interval: float = 0.01,
+    start: Start = "empty",
+    kick: float = 0.01,
+    tolerance: float = 1e-6,
+) -> Course:
+    """TCP flows over queues: Misra, Gong and Towsley, SIGCOMM 2000.
+
+    Args:
+        classes: The classes of flows.
+        queues: The queues; a class's ``path`` names them by number.
+        duration: Seconds.
+        interval: Seconds between two samples.
+        start: ``"empty"``: empty queues and initial windows; ``"equilibrium"``: the operating point
+            with every window ``1 + kick`` times as large.
+        kick: The disturbance of the operating point.
+        tolerance: Relative error of a step of the integration, 1e-12 to 1e-2.
+
+    Raises:
+        ScenarioError: If a parameter cannot be used or there is no operating point.
+    """
+    parameters, specs = _mgt(classes, queues)
+    answer = _engine.fluid_mgt(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    parts = [array(data) for data in answer["components"]]
+    many, links = len(specs["classes"]), len(specs["queues"])
+    lengths = parts[many : many + links]
+    round_trips = []
+    for spec in specs["classes"]:
+        waits = [*spec["path"], *spec["back"]]
+        total = np.full_like(parts[0], spec["rtt"])
+        for queue in waits:
+            total += lengths[queue] / specs["queues"][queue]["capacity"]
+        round_trips.append(total)
+    point = json.loads(answer["point"])
+    return Course(
+        time=array(answer["times"]),
+        window=np.array(parts[:many]),
+        queue=np.array(lengths),
+        loss=np.array(parts[many + 2 * links :]),
+        round_trip=np.array(round_trips),
+        point=MgtPoint(**point) if point else None,
+        work=work(answer),
+    )
+
+
+def mgt_point(classes: Class | Sequence[Class], queues: Queue | Sequence[Queue]) -> MgtPoint:
+    """The operating point of :func:`mgt`, with the flows that are there at the start.
+
+    Raises:
+        ScenarioError: If a parameter cannot be used or there is none.
+    """
+    return MgtPoint(**json.loads(_engine.fluid_mgt_point(_mgt(classes, queues)[0])))
+
+
+def kelly(
+    classes: KellyClass | Sequence[KellyClass],
+    capacity: float,
+    price: Price,
+    *,
+    averaging: float = 0.0,
+    duration: float,
+    interval: float = 0.01,
+    start: Start = "equilibrium",
+    kick: float = 1e-4,
+    tolerance: float = 1e-9,
+) -> Course:
+    """TCP flows over a link that marks by their rate: Kelly's model.
+
+    Args:
+        classes: The classes of flows.
+        capacity: What the link could carry, in packets per second.
+        price: The marking probability as a function of the load.
+        averaging: Time constant of a first-order lag in the measured rate, in seconds.
+        duration: Seconds.
+        interval: Seconds between two samples.
+        start: ``"equilibrium"``: the operating point with every window ``1 + kick`` times as
+            large; ``"empty"``: windows of 1 packet.
+        kick: The disturbance of the operating point.
+        tolerance: Relative error of a step of the integration, 1e-12 to 1e-2.
+
+    Raises:
+        ScenarioError: If a parameter cannot be used or there is no operating point.
+    """
+    parameters, specs = _kelly(classes, capacity, price, averaging)
+    answer = _engine.fluid_kelly(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    parts = [array(data) for data in answer["components"]]
+    many = len(specs["classes"])
+    point = json.loads(answer["point"])
+    return Course(
+        time=array(answer["times"]),
+        window=np.array(parts[:many]),
+        queue=np.empty((0, len(parts[0]))),
+        loss=np.array(parts[-1:]),
+        round_trip=np.array([np.full_like(parts[0], spec["rtt"]) for spec in specs["classes"]]),
+        point=KellyPoint(**point) if point else None,
+        work=work(answer),
+    )
+
+
+def kelly_point(
+    classes: KellyClass | Sequence[KellyClass], capacity: float, price: Price
+) -> KellyPoint:
+    """The operating point of :func:`kelly`: the one with the highest load if there are several.
+
+    Raises:
+        ScenarioError: If a parameter cannot be used or there is none.
+    """
+    parameters, _ = _kelly(classes, capacity, price, 0.0)
+    return KellyPoint(**json.loads(_engine.fluid_kelly_point(parameters)))
+
+
+def _mgt(
+    classes: Class | Sequence[Class], queues: Queue | Sequence[Queue]
+) -> tuple[str, dict[str, Any]]:
+    many = [classes] if isinstance(classes, Class) else classes
+    links = [queues] if isinstance(queues, Queue) else queues
+    specs = {"classes": [c._fields() for c in many], "queues": [q._fields() for q in links]}
+    return json.dumps(specs), specs
+
+
+def _kelly(
+    classes: KellyClass | Sequence[KellyClass], capacity: float, price: Price, averaging: float
+) -> tuple[str, dict[str, Any]]:
+    many = [classes] if isinstance(classes, KellyClass) else classes
+    specs = {
+        "classes": [c._fields() for c in many],
+        "capacity": capacity,
+        "price": price._fields(),
+        "averaging": averaging,
+    }
+    return json.dumps(specs), specs
+
+
+def _kick(start: Start, kick: float) -> float | None:
+    return kick if start == "equilibrium" else None
+
+
+def _given(**fields: float | None) -> dict[str, float]:
+    return {name: value for name, value in fields.items() if value is not None and value != np.inf}
