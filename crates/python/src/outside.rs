@@ -127,7 +127,7 @@ struct Object {
 
 fn make(params: &Params, env: &Env, coin: Stream) -> Result<Box<dyn Decider>, Invalid> {
     let wrong = |message: String| Invalid {
-        field: "class",
+        field: "class".into(),
         value: format!("\"{}\"", params.class),
         remedy: message,
     };
