@@ -115,4 +115,10 @@ list::algorithms! {
     Highspeed = "highspeed" in highspeed;
     /// CUBIC, RFC 9438: a cubic function of the time since the last reduction.
     Cubic = "cubic" in cubic boxed;
+    /// Westwood+, Grieco and Mascolo (2004): a loss leaves what the path was seen to deliver.
+    Westwood = "westwood" in westwood boxed;
+    /// DCTCP, RFC 8257: a mark takes half the share of bytes that are being marked.
+    Dctcp = "dctcp" in dctcp boxed;
+    /// Prague, draft-briscoe-iccrg-prague-congestion-control-04: DCTCP for the Internet.
+    Prague = "prague" in prague boxed;
 }
