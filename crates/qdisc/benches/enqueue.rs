@@ -89,6 +89,10 @@ fn main() {
             Config::Pie(p) => {
                 (p.ecn, p.mark_ecn_th, p.target) = (true, 1.0, Time::from_millis(12));
             }
+            Config::Pi2(p) => (p.ecn, p.target) = (true, Time::from_millis(12)),
+            Config::Dualpi2(p) => {
+                (p.target, p.alpha, p.beta) = (Time::from_millis(12), 0.001, 1.0);
+            }
             Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (true, 999.0, 1e-5),
             // Marking keeps the queue standing, above the target throughout.
             Config::Codel(p) => p.ecn = true,

@@ -16,6 +16,7 @@
 extern crate alloc;
 
 pub mod codel_law;
+mod delay_pi;
 mod fifo;
 mod fixed;
 mod flow_queue;
@@ -29,6 +30,7 @@ pub mod vectors;
 #[macro_use]
 mod list;
 
+pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
 pub use list::{Env, Invalid, Parameters, Visit};
@@ -46,6 +48,10 @@ disciplines! {
     Pi = "pi" in pi;
     /// PIE: PI on the queueing delay, RFC 8033.
     Pie = "pie" in pie;
+    /// PI2, De Schepper et al. (CoNEXT 2016): a linear PI controller, its output squared.
+    Pi2 = "pi2" in pi2;
+    /// DualPI2, the coupled dual-queue AQM of RFC 9332 (L4S).
+    Dualpi2 = "dualpi2" in dualpi2;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
     /// A discipline written in Python: a class that decides, in a queue that is kept here.

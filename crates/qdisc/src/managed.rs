@@ -61,6 +61,19 @@ pub trait Law: Sized {
     }
     /// A packet of `bytes` arrives and finds `queue` before it.
     fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal;
+    /// The same for a law that looks at the packet's ECN field.
+    #[inline]
+    fn arrival_of(
+        &mut self,
+        now: Time,
+        ecn: Ecn,
+        bytes: u32,
+        queue: Standing,
+        coin: &mut Stream,
+    ) -> Signal {
+        let _ = ecn;
+        self.arrival(now, bytes, queue, coin)
+    }
     /// The packet that arrived last was dropped because the queue was full.
     #[inline]
     fn overflowed(&mut self) {}
@@ -127,7 +140,7 @@ impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
         self.run(now);
         let queue = self.fifo.standing();
         let bytes = packet.bytes();
-        let signal = self.law.arrival(now, bytes, queue, &mut self.coin);
+        let signal = self.law.arrival_of(now, packet.ecn(), bytes, queue, &mut self.coin);
         let mark = match signal {
             Signal::Pass => false,
             Signal::Notify if self.ecn => match packet.ecn() {

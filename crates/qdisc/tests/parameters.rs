@@ -18,6 +18,8 @@ fn a_refusal_names_field_value_and_remedy() {
     let ared = ared::Params::default;
     let pi = pi::Params::default;
     let pie = pie::Params::default;
+    let pi2 = pi2::Params::default;
+    let dualpi2 = dualpi2::Params::default;
     let rem = rem::Params::default;
     let droptail = droptail::Params::default;
     let codel = codel::Params::default;
@@ -49,6 +51,28 @@ fn a_refusal_names_field_value_and_remedy() {
         (Config::Rem(rem::Params { period: Time::ZERO, ..rem() }), "period", "0ns", "2ms"),
         (Config::Pie(pie::Params { target: Time::ZERO, ..pie() }), "target", "0ns", "15ms"),
         (Config::Pie(pie::Params { tupdate: Time(10), ..pie() }), "tupdate", "10ns", "1us"),
+        (Config::Pi2(pi2::Params { scalable: true, ..pi2() }), "scalable", "true", "ecn = true"),
+        (Config::Pi2(pi2::Params { coupling: 0.5, ..pi2() }), "coupling", "0.5", "1 to 16"),
+        (Config::Pi2(pi2::Params { tupdate: Time(1), ..pi2() }), "tupdate", "1ns", "1us"),
+        (
+            Config::Dualpi2(dualpi2::Params { max_th: Time(800_000), ..dualpi2() }),
+            "max_th",
+            "800us",
+            "\"800.001us\" to",
+        ),
+        (
+            Config::Dualpi2(dualpi2::Params { classic_weight: 1.5, ..dualpi2() }),
+            "classic_weight",
+            "1.5",
+            "0 to 1",
+        ),
+        (
+            Config::Dualpi2(dualpi2::Params { time_shift: Some(Time::MAX), ..dualpi2() }),
+            "time_shift",
+            "s",
+            "1000s",
+        ),
+        (Config::Dualpi2(dualpi2::Params { limit: 0, ..dualpi2() }), "limit", "0", "1 to"),
         (Config::Pie(pie::Params { alpha: -0.1, ..pie() }), "alpha", "-0.1", "0 to 32"),
         (Config::Pie(pie::Params { beta: 33.0, ..pie() }), "beta", "33", "0 to 32"),
         (

@@ -1,7 +1,7 @@
 //! Packets that come and go at random, for laws that look at delays.
 #![allow(dead_code)] // each test file uses its own part
 
-use crate::common::{Token, token};
+use crate::common::{Bin, Token, token};
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::{Discipline, Ecn, Verdict};
 use std::collections::HashMap;
@@ -40,27 +40,31 @@ impl Traffic {
         odds: u64,
         mut left: impl FnMut(Time, Token, Time, &D),
     ) {
+        let mut bin = Bin::default();
         let gap = (until.0 - self.now.0) / (ops + 1);
         for _ in 0..ops {
             self.now += Time(1 + self.random.below(gap - 1));
             if self.random.below(256) < odds {
                 let bytes = SIZES[self.random.below(4) as usize];
                 let ecn = (self.ecn)(&mut self.random);
-                let verdict = q.enqueue(self.now, token(self.id, bytes, ecn), &mut ());
+                let verdict = q.enqueue(self.now, token(self.id, bytes, ecn), &mut bin);
                 if !matches!(verdict, Verdict::Dropped(_)) {
                     self.came.insert(self.id, self.now);
                 }
                 self.id += 1;
-            } else if let Some(p) = q.dequeue(self.now, &mut ()) {
+            } else if let Some(p) = q.dequeue(self.now, &mut bin) {
                 let came = self.came.remove(&p.id).expect("it came");
                 left(self.now, p, came, q);
             }
+            bin.packets.drain(..).for_each(|(packet, _)| {
+                self.came.remove(&packet.id);
+            });
         }
     }
 
-    /// When the packet `id`, which stands in the queue, came.
-    pub fn came(&self, id: u64) -> Time {
-        self.came[&id]
+    /// When the packet that has stood longest came.
+    pub fn oldest(&self) -> Option<Time> {
+        self.came.values().min().copied()
     }
 }
 

@@ -43,6 +43,8 @@ disciplines! {
     ared
     pi
     pie
+    pi2
+    dualpi2
     rem
     python
     codel
