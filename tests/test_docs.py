@@ -47,7 +47,8 @@ def commands(path: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_in_documents_run(page: Path, tmp_path: Path) -> None:
     lines = commands(page)
-    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    for folder in ("scenarios", "examples"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     environment = {**os.environ, "SOJOURN_CACHE": str(tmp_path / "cache")}
     for line in lines:
         words = line.split()

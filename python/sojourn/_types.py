@@ -17,8 +17,9 @@ class Tcp(TypedDict, total=False):
 
     profile: Profile
     """The set of defaults: "classic" (the default) or "modern"."""
-    congestion: Algorithm
-    """Congestion control (default "reno")."""
+    congestion: CongestionControl
+    """Congestion control: its name, or a table with `kind` and its settings (default
+    "reno")."""
     mss: int
     """The MSS option in bytes: 88 to 65495 (default 1460). With timestamps a segment
     carries 12 bytes less."""
@@ -35,7 +36,8 @@ class Tcp(TypedDict, total=False):
     timestamps: bool
     """Timestamps in every segment (classic false, modern true)."""
     ecn: bool
-    """Explicit congestion notification (default false)."""
+    """Explicit congestion notification (default false; true where the congestion control
+    needs it)."""
     limited_transmit: bool
     """New data on the first two duplicate acknowledgements (default true)."""
     byte_counting: bool
@@ -81,8 +83,39 @@ Profile: TypeAlias = "Literal['classic'] | Literal['modern']"
 """A set of defaults."""
 
 
-Algorithm: TypeAlias = "Literal['reno']"
-"""A congestion control, by name."""
+class RenoCongestionControl(TypedDict, total=False):
+    """Reno: RFC 5681 with appropriate byte counting, RFC 3465."""
+
+    kind: Required[Literal['reno']]
+    beta_ecn: float
+    """Share of the window that a mark leaves: 0.5 to 0.95 (default 0.5, RFC 3168 section
+    6.1.2; RFC 8511 section 3.1 has 0.8)."""
+
+
+class ScalableCongestionControl(TypedDict, total=False):
+    """Scalable TCP, Kelly (2003): a constant per acknowledgement, a share of the window per
+    loss."""
+
+    kind: Required[Literal['scalable']]
+    a: float
+    """Segments that the window grows by for each segment acknowledged: 1e-6 to 1 (default
+    0.01, Kelly 2003 section 3.1)."""
+    b: float
+    """Share of the window that a loss takes: 0.001 to 0.9 (default 0.125, Kelly 2003
+    section 3.1)."""
+    lwnd: int
+    """Segments up to which the window is that of traditional TCP: 0 to 1000000 (default 16,
+    Kelly 2003 section 3.1)."""
+    delayed_ack_correction: bool
+    """Count segments acknowledged, not acknowledgements (default true, as Linux)."""
+    reference_rtt: Time
+    """Round trip at which `a` is what it says; elsewhere it grows in proportion to the
+    smoothed round trip: "1us" to "100s" (default none: the same `a` for all, as Kelly
+    2003)."""
+
+
+CongestionControl: TypeAlias = "Literal['reno', 'scalable'] | RenoCongestionControl | ScalableCongestionControl"
+"""A congestion control: its name, or a table with `kind` and settings."""
 
 
 Size: TypeAlias = "str"
@@ -239,6 +272,44 @@ class PiQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
+class PieQueueDiscipline(TypedDict, total=False):
+    """PIE: PI on the queueing delay, RFC 8033."""
+
+    kind: Required[Literal['pie']]
+    target: Time
+    """The delay to hold: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    tupdate: Time
+    """Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    alpha: float
+    """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC
+    8033)."""
+    beta: float
+    """Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25,
+    RFC 8033)."""
+    max_burst: Time
+    """For how long after a quiet time everything passes: up to "1000s" (default "150ms",
+    RFC 8033)."""
+    delay: Delay
+    """How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section
+    5.2)."""
+    derandomize: bool
+    """Space drops by accumulating p (default true, RFC 8033 section 5.4)."""
+    high_delay: Time
+    """Delay above which every update adds another 0.02 to p, at least `target`; default:
+    none (Linux: "250ms")."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    mark_ecn_th: float
+    """With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default
+    0.1, RFC 8033 section 5.1)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
 class RemQueueDiscipline(TypedDict, total=False):
     """Random exponential marking, Athuraliya, Li, Low and Yin (2001)."""
 
@@ -267,8 +338,54 @@ class RemQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'pi', 'rem'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | PiQueueDiscipline | RemQueueDiscipline"
+PythonQueueDiscipline = TypedDict(
+    'PythonQueueDiscipline',
+    {
+        'kind': "Required[Literal['python']]",
+        'class': 'str',
+        'with': 'object',
+        'ecn': 'bool',
+        'limit': 'int',
+    },
+    total=False,
+)
+"""A discipline written in Python: a class that decides, in a queue that is kept here."""
+
+
+class CodelQueueDiscipline(TypedDict, total=False):
+    """Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the
+    queue."""
+
+    kind: Required[Literal['codel']]
+    target: Time
+    """Sojourn time that may stand: "1us" to "100s" (default "5ms": RFC 8289 section 4, 5 to
+    10 % of `interval`)."""
+    interval: Time
+    """For how long it may be above `target`, and the time to the second drop; about the
+    longest round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
+    ce_threshold: Time
+    """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says
+    and beside what `target` does: "1us" to "100s"; default: never. As in Linux, for data
+    centres."""
+    mtu: int
+    """Drop nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500,
+    or the link's mean packet if that is larger (RFC 8289 section 5.6: an MTU)."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000, as in Linux)."""
+
+
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'pi', 'pie', 'rem', 'python', 'codel'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | PiQueueDiscipline | PieQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
+
+
+Delay: TypeAlias = "Literal['timestamps'] | Literal['rate']"
+"""How the delay is known."""
+
+
+Value: TypeAlias = "bool | int | float | str"
+"""A value given to a class."""
 
 
 class ReverseTable(TypedDict, total=False):

@@ -33,7 +33,7 @@ from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from sojourn._engine import Coin, Packet, Queue
 from sojourn.errors import Error, ScenarioError
@@ -97,7 +97,7 @@ class Discipline:
     them what is to be kept.
     """
 
-    period: ClassVar[Time | None] = None
+    period: Time | None = None
     """Time between two calls of :meth:`update`; none for never. An instance may set its own."""
     probability: float = 0.0
     """For probes: the probability of dropping or marking, where there is one."""
@@ -201,7 +201,9 @@ def build(
         ScenarioError: If there is no such class, or it cannot take these parameters.
     """
     cls = find(reference, base_dir)
-    fields = [f.name for f in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+    fields: list[str] = []
+    if dataclasses.is_dataclass(cls):
+        fields = [field.name for field in dataclasses.fields(cls)]
     for name in values:
         if name not in fields:
             known = ", ".join(fields) or "none"

@@ -1,0 +1,72 @@
+"""Test vectors: every discipline has them, and an implementation in C passes those of PI."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND
+from sojourn import schema
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = "op,time_ns,packet,bytes,ecn,flow,result,packets,queue_bytes,p_q32,dropped"
+
+
+def names() -> list[str]:
+    defined = schema()["$defs"]["QueueDiscipline"]["anyOf"][0]["enum"]
+    return [name for name in defined if name != "python"]
+
+
+def vectors(*arguments: str) -> str:
+    done = subprocess.run(
+        [COMMAND, "vectors", *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert lines[0] == COLUMNS
+    return [line.split(",") for line in lines[1:]]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_discipline_has_vectors_in_which_each_packet_is_accounted_for(name: str) -> None:
+    table = rows(vectors(name, "--ops", "3000"))
+    assert len(table) == 3000
+    accepted: set[str] = set()
+    for op, _, packet, _, _, _, result, packets, _, _, dropped in table:
+        if op == "e" and result in ("queued", "marked"):
+            accepted.add(packet)
+        elif op == "d" and result == "sent":
+            accepted.remove(packet)
+        for gone in dropped.split():
+            accepted.remove(gone)
+        assert len(accepted) == int(packets)
+
+
+def test_pi_in_c_agrees_with_every_row(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    assert compiler, "a C compiler is needed to build the project at all"
+    program, file = tmp_path / "check_pi", tmp_path / "pi.csv"
+    vectors("pi", "--set", "qref=20", "--ops", "30000", "--out", str(file))
+    source = ROOT / "examples" / "check_pi.c"
+    subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", program, source], check=True)
+    done = subprocess.run([program, file], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    count, drops, differences = (int(word) for word in done.stdout.split() if word.isdigit())
+    assert (count, differences) == (30000, 0)
+    assert drops > 1000
+
+
+def test_another_setpoint_is_noticed(tmp_path: Path) -> None:
+    """The check can fail: the vectors of other parameters differ."""
+    program, file = tmp_path / "check_pi", tmp_path / "pi.csv"
+    vectors("pi", "--set", "qref=21", "--ops", "30000", "--out", str(file))
+    source = ROOT / "examples" / "check_pi.c"
+    subprocess.run(["cc", "-O2", "-o", program, source], check=True)
+    assert subprocess.run([program, file], capture_output=True, check=False).returncode == 1
