@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli import commands
+from sojourn.cli.design import design
 
 app = typer.Typer(
     name="sojourn",
@@ -17,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(design, name="design")
 
 File = Annotated[Path, typer.Argument(help="A scenario file.", show_default=False)]
 Sets = Annotated[

@@ -1,0 +1,297 @@
+"""What ``sojourn design`` does. How it looks on a command line is in ``design.py``."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.cli.commands import UsageError
+from sojourn.cli.tables import show as show_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sojourn.control.design import Design
+    from sojourn.control.margins import Margins
+    from sojourn.control.region import Region
+    from sojourn.control.settings import Link, Settings
+
+__all__ = ["UsageError", "fit", "show"]
+
+_TIMES = ("target", "update", "period")
+
+
+def show(
+    kind: str,
+    *,
+    rate: str,
+    packet: str,
+    flows: str,
+    rtt: str,
+    law: str,
+    as_json: bool,
+    figure: Path | None,
+    **more: Any,
+) -> int:
+    """Designs a controller and prints it."""
+    from sojourn.control import design_codel, design_pi, design_red, names
+    from sojourn.control.quantities import quantity
+
+    link, region = _link(rate, packet), _region(rate, packet, flows, rtt)
+    window_law = names.law(law)
+    for name in _TIMES:
+        if more.get(name) is not None:
+            more[name] = quantity(f"--{name}", more[name], "time")
+    if kind == "codel":
+        found = design_codel.codel(region, 1 / link.capacity, window_law, **more)
+    elif kind in ("red", "ared"):
+        found = getattr(design_red, kind)(region, window_law, **more)
+    elif kind == "pi2":
+        found = design_pi.pie(region, window_law, square=True, **more)
+    else:
+        found = getattr(design_pi, kind)(region, window_law, **more)
+    return _print(found, link, as_json, figure)
+
+
+def fit(
+    gains: str,
+    *,
+    rate: str,
+    packet: str,
+    flows: str | None,
+    rtt: str | None,
+    law: str,
+    qref: float | None,
+    as_json: bool,
+    figure: Path | None,
+) -> int:
+    """Finds what given PI gains fit; with a region also how they do in it."""
+    from sojourn.control import design_pi, inverse, names
+    from sojourn.control.controllers import PI
+    from sojourn.control.design import Design
+    from sojourn.control.integers import of_pi
+
+    numbers = _gains(gains)
+    link = _link(rate, packet)
+    controller = PI(numbers["a"], numbers["b"], numbers["hz"])
+    found = inverse.fit(controller, capacity=link.capacity)
+    fits = {
+        "flows": found.flows,
+        "rtt_s": found.rtt,
+        "packets_per_s": found.capacity,
+        "window": found.window,
+        "K": controller.k,
+        "z": controller.z,
+    }
+    if flows is None and rtt is None:
+        if figure is not None:
+            raise UsageError("--figure needs --flows and --rtt, the region to draw")
+        if as_json:
+            _print_json({"kind": "pi", "fit": fits})
+        else:
+            _print_fit(fits)
+        return 0
+    if flows is None or rtt is None:
+        raise UsageError("--flows and --rtt go together: the region to look at")
+    region = _region(rate, packet, flows, rtt)
+    controller = replace(controller, qref=design_pi.queue_to_hold(region, qref))
+    values = {"a": controller.a, "b": controller.b, "sampling_hz": controller.hz,
+              "qref": controller.qref, "K": controller.k, "z": controller.z}  # fmt: skip
+    design = Design(
+        controller, names.law(law), region, "as given", values, of_pi(controller.a, controller.b)
+    )
+    return _print(design, link, as_json, figure, {"fit": fits})
+
+
+def _gains(text: str) -> dict[str, float]:
+    from sojourn.control.quantities import count
+
+    found = {}
+    for part in text.split(","):
+        name, sign, value = part.partition("=")
+        if not sign or name.strip() not in ("a", "b", "hz"):
+            raise UsageError(f"--gains {text}: must be a=…,b=…,hz=…")
+        name = name.strip()
+        found[name] = 0.0 if value.strip() in ("0", "0.0") else count(f"--gains {name}", value)
+    missing = [name for name in ("a", "b", "hz") if name not in found]
+    if missing:
+        raise UsageError(f"--gains {text}: {', '.join(missing)} is missing")
+    return found
+
+
+def _link(rate: str, packet: str) -> Link:
+    from sojourn.control.quantities import quantity
+    from sojourn.control.settings import Link
+
+    return Link(quantity("--rate", rate, "rate"), int(quantity("--packet", packet, "size")))
+
+
+def _region(rate: str, packet: str, flows: str, rtt: str) -> Region:
+    from sojourn.control.quantities import span
+    from sojourn.control.region import Region
+
+    numbers, times = span("--flows", flows), span("--rtt", rtt, "time")
+    if numbers.low is None:
+        raise UsageError(f"--flows {flows}: the fewest are missing; a design is made for them")
+    if times.high is None:
+        raise UsageError(f"--rtt {rtt}: the longest is missing; a design is made for it")
+    capacity = _link(rate, packet).capacity
+    return Region(capacity, numbers.low, times.high, numbers.high, times.low)
+
+
+def report(design: Design, link: Link) -> dict[str, Any]:
+    """All that is known of a design, for JSON."""
+    from sojourn.control.integers import table
+    from sojourn.control.settings import settings
+
+    margins, held, region = design.margins(), design.held(sampled=True), design.region
+    text = settings(design.controller, link)
+    return {
+        "kind": design.controller.kind,
+        **design.values,
+        "law": design.law.name,
+        "rule": design.rule,
+        "packets_per_s": link.capacity,
+        "corner": {"flows": region.fewest, "rtt_s": region.longest, "window": region.window},
+        "margins": _margins(margins),
+        "region": {
+            "flows": [region.fewest, region.flows_end],
+            "rtt_s": [region.rtt_end, region.longest],
+            "worst": held.worst,
+            "unstable": held.unstable,
+            "without_operating_point": held.outside,
+            "turns_unstable": held.edge(),
+        },
+        "integers": table(design.integers),
+        "settings": asdict(text),
+        "warnings": design.warnings(),
+    }
+
+
+def _margins(found: Margins) -> dict[str, Any]:
+    """With units in the names."""
+    return {
+        "stable": found.stable,
+        "phase_margin_deg": found.phase,
+        "gain_margin": found.gain,
+        "delay_margin_s": found.delay,
+        "sensitivity_peak": found.sensitivity,
+        "distance": found.distance,
+        "gain_crossover_rad_s": found.gain_crossover,
+        "phase_crossover_rad_s": found.phase_crossover,
+        "damping_ratio": found.damping,
+    }
+
+
+def _print(
+    design: Design,
+    link: Link,
+    as_json: bool,
+    figure: Path | None,
+    more: Mapping[str, Any] | None = None,
+) -> int:
+    whole = {**report(design, link), **(more or {})}
+    if as_json:
+        _print_json(whole)
+    else:
+        _print_text(design, link, whole)
+    return 0
+
+
+def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
+    from sojourn.control.settings import settings
+    from sojourn.report.style import DISPLAY
+
+    region = design.region
+    kind = design.controller.kind
+    print(
+        f"{DISPLAY.get(kind, kind)} for {design.law.name}, {_range(region.fewest, region.most)} "
+        f"flows, round trips {_range(region.shortest, region.longest, 1e3)} ms, "
+        f"{link.capacity:.6g} packets/s"
+    )
+    print(f"rule: {design.rule}")
+    print()
+    show_table(["setting", "value"], [[k, f"{v:.10g}"] for k, v in design.values.items()])
+    print()
+    _print_margins(whole["margins"], whole["region"]["worst"], design)
+    if design.integers:
+        print()
+        rows = [
+            [name, f"{each.raw}", f"2^-{each.bits}", f"{each.error:+.1e}"]
+            for name, each in design.integers.items()
+        ]
+        show_table(["as an integer", "value", "times", "relative error"], rows)
+    _print_settings(settings(design.controller, link))
+    if "fit" in whole:
+        print()
+        _print_fit(whole["fit"])
+    for each in whole["warnings"]:
+        print(f"\nwarning: {each}")
+
+
+def _print_margins(
+    corner: Mapping[str, Any], worst: Mapping[str, float], design: Design
+) -> None:
+    region = design.region
+    rows = [
+        ["stable", "yes" if corner["stable"] else "no"],
+        ["phase margin, degrees", _number(corner["phase_margin_deg"])],
+        ["gain margin, factor", _number(corner["gain_margin"])],
+        ["delay margin, ms", _number(corner["delay_margin_s"] * 1e3)],
+        ["least distance from −1", _number(corner["distance"])],
+        ["damping ratio", _number(corner["damping_ratio"])],
+    ]
+    title = f"at {region.fewest:.4g} flows and {region.longest * 1e3:.4g} ms"
+    show_table(["margin", ""], rows, title)
+    print(
+        f"over the region, sampling counted in: phase margin at least "
+        f"{worst['phase_margin_deg']:.1f} degrees, at {worst['flows']:.4g} flows and "
+        f"{worst['rtt_s'] * 1e3:.4g} ms"
+    )
+
+
+def _print_settings(text: Settings) -> None:
+    parts = {"scenario": text.toml, "ns-2": text.ns2, "ns-3": text.ns3, "Linux": text.tc}
+    for name, part in parts.items():
+        if part:
+            print(f"\n# {name}\n{part.rstrip()}")
+    for remark in text.remarks:
+        print(f"# {remark}")
+
+
+def _print_fit(fits: Mapping[str, float]) -> None:
+    print(
+        f"these gains fit {fits['flows']:.4g} flows and a round trip of {fits['rtt_s'] * 1e3:.4g} ms "
+        f"at {fits['packets_per_s']:.6g} packets/s: windows of {fits['window']:.4g} packets"
+    )
+
+
+def _range(low: float | None, high: float | None, scale: float = 1.0) -> str:
+    if low is not None and low == high:
+        return f"{low * scale:.4g}"
+    ends = ("" if each is None else f"{each * scale:.4g}" for each in (low, high))
+    return "..".join(ends)
+
+
+def _number(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value:.4g}"
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity: null stands for it."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(_finite(value), indent=1, ensure_ascii=False))

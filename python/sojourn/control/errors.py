@@ -1,0 +1,24 @@
+"""What can go wrong on the theory bench."""
+
+from __future__ import annotations
+
+from sojourn.errors import Error
+
+
+class ControlError(Error, ValueError):
+    """A model, an operating point or a design does not exist; the message says why."""
+
+    code = 2
+    """Exit code of the command: the input is to blame."""
+
+
+def positive(name: str, value: float, unit: str = "") -> float:
+    """``value`` if it is above 0 and finite.
+
+    Raises:
+        ControlError: If it is not.
+    """
+    if not 0 < value < float("inf"):
+        unit = f" {unit}" if unit else ""
+        raise ControlError(f"{name} = {value:g}{unit}: must be above 0")
+    return value

@@ -1,0 +1,96 @@
+"""Quantities and ranges as they are typed: "15mbit", "246ms", "60..", "..246ms", "10..20"."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sojourn.errors import Error
+
+from .errors import ControlError
+
+_SCALE = {"time": 1e-9, "rate": 1.0, "size": 1.0}
+
+
+def quantity(field: str, text: str, what: str) -> float:
+    """A number of seconds, bits per second or bytes, above 0.
+
+    Args:
+        field: For the error.
+        text: As scenario files have it, "12.5ms"; a size may be a bare number of bytes.
+        what: "time", "rate" or "size".
+
+    Raises:
+        ControlError: If it is no such quantity, or 0.
+    """
+    from sojourn._engine import quantity as read
+
+    text = text.strip()
+    if what == "size" and text.isdigit():
+        text += "B"
+    try:
+        value = read(what, text) * _SCALE[what]
+    except Error as error:
+        raise ControlError(f"{field}: {error}") from error
+    if value <= 0:
+        raise ControlError(f"{field} = {text}: must be above 0")
+    return value
+
+
+def count(field: str, text: str) -> float:
+    """A number above 0.
+
+    Raises:
+        ControlError: If it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise ControlError(f"{field} = {text}: must be a number") from error
+    if not 0 < value < math.inf:
+        raise ControlError(f"{field} = {text}: must be a number above 0")
+    return value
+
+
+@dataclass(frozen=True)
+class Range:
+    """From ``low`` to ``high``; either may be open."""
+
+    low: float | None
+    high: float | None
+
+    @property
+    def single(self) -> bool:
+        """Both ends are the same."""
+        return self.low is not None and self.low == self.high
+
+
+def span(field: str, text: str, what: str = "count") -> Range:
+    """A range, or a single value as a range from it to itself.
+
+    Args:
+        field: For the error.
+        text: "60..", "..246ms", "10..20" or "60".
+        what: "count", "time", "rate" or "size".
+
+    Raises:
+        ControlError: If it is no range, or an empty one.
+    """
+
+    def end(part: str) -> float | None:
+        if not part.strip():
+            return None
+        return count(field, part) if what == "count" else quantity(field, part, what)
+
+    first, dots, second = text.partition("..")
+    if not dots:
+        value = end(first)
+        if value is None:
+            raise ControlError(f"{field}: a value is missing")
+        return Range(value, value)
+    low, high = end(first), end(second)
+    if low is None and high is None:
+        raise ControlError(f"{field} = {text}: a range needs at least one end, such as 60.. or ..9")
+    if low is not None and high is not None and high < low:
+        raise ControlError(f"{field} = {text}: the range is empty")
+    return Range(low, high)
