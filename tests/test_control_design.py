@@ -162,7 +162,9 @@ def test_linux_averages_as_its_command_says() -> None:
 
 def test_other_laws_have_designs_too(sojourn: Command) -> None:
     for law in ("aimd:0.31,0.125", "scalable", "highspeed"):
-        found = designed(sojourn, "pi", *PAPER[:4], "--flows", "2..", "--rtt", "..200ms", "--law", law)
+        found = designed(
+            sojourn, "pi", *PAPER[:4], "--flows", "2..", "--rtt", "..200ms", "--law", law
+        )
         assert found["margins"]["stable"], law
         assert found["region"]["unstable"] == 0, law
 

@@ -48,7 +48,9 @@ Update = Annotated[str | None, typer.Option("--update", help="Time between two s
 def pi(
     rate: Rate,
     packet: Packet,
-    flows: Annotated[str | None, typer.Option("--flows", metavar="RANGE", help="60.. or 60.")] = None,
+    flows: Annotated[
+        str | None, typer.Option("--flows", metavar="RANGE", help="60.. or 60.")
+    ] = None,
     rtt: Annotated[str | None, typer.Option("--rtt", metavar="RANGE", help="..246ms.")] = None,
     law: LawName = "reno",
     hz: Annotated[float | None, typer.Option("--hz", help="Sampling frequency.")] = None,
@@ -67,7 +69,9 @@ def pi(
             as_json=json, figure=figure,
         )  # fmt: skip
     if flows is None or rtt is None:
-        raise designs.UsageError("--flows and --rtt are missing, such as --flows 60.. --rtt ..246ms")
+        raise designs.UsageError(
+            "--flows and --rtt are missing, such as --flows 60.. --rtt ..246ms"
+        )
     return _show("pi", rate, packet, flows, rtt, law, json, figure, hz=hz, qref=qref)
 
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sojourn.control.design import Design
-    from sojourn.control.margins import Margins
     from sojourn.control.region import Region
     from sojourn.control.settings import Link, Settings
+    from sojourn.control.stability import Margins
 
 __all__ = ["UsageError", "fit", "show"]
 
@@ -232,9 +232,7 @@ def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
         print(f"\nwarning: {each}")
 
 
-def _print_margins(
-    corner: Mapping[str, Any], worst: Mapping[str, float], design: Design
-) -> None:
+def _print_margins(corner: Mapping[str, Any], worst: Mapping[str, float], design: Design) -> None:
     region = design.region
     rows = [
         ["stable", "yes" if corner["stable"] else "no"],
@@ -264,8 +262,9 @@ def _print_settings(text: Settings) -> None:
 
 def _print_fit(fits: Mapping[str, float]) -> None:
     print(
-        f"these gains fit {fits['flows']:.4g} flows and a round trip of {fits['rtt_s'] * 1e3:.4g} ms "
-        f"at {fits['packets_per_s']:.6g} packets/s: windows of {fits['window']:.4g} packets"
+        f"these gains fit {fits['flows']:.4g} flows and a round trip of "
+        f"{fits['rtt_s'] * 1e3:.4g} ms at {fits['packets_per_s']:.6g} packets/s: "
+        f"windows of {fits['window']:.4g} packets"
     )
 
 

@@ -23,25 +23,80 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .controllers import PI, PI2, PIE, REM, CoDelSetpoint
+    from .errors import ControlError
+    from .laws import AIMD, HighSpeed, Reno, Scalable, probability, window
+    from .loops import Loop, loop, operating_point, plant, plant_response
+    from .marking import Exponential, Power, Ramp
+    from .points import Network, OperatingPoint
+    from .rate import RateFeedback, equilibria, window_bound
+    from .red import ARED, RED
+    from .region import Region
+    from .roots import characteristic_roots
+    from .scans import Scan, scan
+    from .stability import Margins, margins
+
+__all__ = [
+    "AIMD",
+    "ARED",
+    "PI",
+    "PI2",
+    "PIE",
+    "RED",
+    "REM",
+    "CoDelSetpoint",
+    "ControlError",
+    "Exponential",
+    "HighSpeed",
+    "Loop",
+    "Margins",
+    "Network",
+    "OperatingPoint",
+    "Power",
+    "Ramp",
+    "RateFeedback",
+    "Region",
+    "Reno",
+    "Scalable",
+    "Scan",
+    "characteristic_roots",
+    "equilibria",
+    "loop",
+    "margins",
+    "operating_point",
+    "plant",
+    "plant_response",
+    "probability",
+    "scan",
+    "window",
+    "window_bound",
+]
+
 _HOME = {
-    "AIMD": "laws",
-    "HighSpeed": "laws",
-    "Law": "laws",
-    "Reno": "laws",
-    "Scalable": "laws",
-    "Network": "points",
-    "OperatingPoint": "points",
+    "controllers": ("CoDelSetpoint", "PI", "PI2", "PIE", "REM"),
+    "errors": ("ControlError",),
+    "laws": ("AIMD", "HighSpeed", "Reno", "Scalable", "probability", "window"),
+    "loops": ("Loop", "loop", "operating_point", "plant", "plant_response"),
+    "stability": ("Margins", "margins"),
+    "marking": ("Exponential", "Power", "Ramp"),
+    "points": ("Network", "OperatingPoint"),
+    "rate": ("RateFeedback", "equilibria", "window_bound"),
+    "red": ("ARED", "RED"),
+    "region": ("Region",),
+    "roots": ("characteristic_roots",),
+    "scans": ("Scan", "scan"),
 }
 
-__all__ = sorted(_HOME)
+
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name not in _HOME:
+    if name not in _MODULE:
         raise AttributeError(f"module 'sojourn.control' has no attribute {name!r}")
-    value = getattr(import_module(f"sojourn.control.{_HOME[name]}"), name)
+    value = getattr(import_module(f"sojourn.control.{_MODULE[name]}"), name)
     globals()[name] = value
     return value
 

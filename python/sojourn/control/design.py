@@ -10,8 +10,8 @@ from .errors import ControlError
 from .integers import Integer
 from .laws import Law
 from .loops import Loop, loop
-from .margins import Margins, margins
 from .region import Held, Region, hold
+from .stability import Margins, margins
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def rest(design: Design, queue: float) -> Design:
     region = design.region
     if queue >= region.longest * region.capacity:
         raise ControlError(
-            f"no design: {queue:.4g} packets wait {queue / region.capacity * 1e3:.4g} ms, as long as "
-            f"the whole round trip of {region.longest * 1e3:.4g} ms or longer"
+            f"no design: {queue:.4g} packets wait {queue / region.capacity * 1e3:.4g} ms, as long "
+            f"as the whole round trip of {region.longest * 1e3:.4g} ms or longer"
         )
     return design

@@ -14,9 +14,9 @@ from .design import Design
 from .errors import ControlError
 from .laws import Law, Reno
 from .loops import loop
-from .margins import margins
 from .points import Network
 from .region import Region
+from .stability import margins
 
 _FRACTION = 0.05
 
@@ -90,8 +90,9 @@ def codel(
     cycle = limit_cycle(region.corner, law or Reno(), controller)
     if cycle.amplitude > target:
         notes.append(
-            f"the oscillation that the describing function predicts, {cycle.amplitude * 1e3:.4g} ms, "
-            "would empty the queue: the linear model does not reach that far"
+            f"the oscillation that the describing function predicts, "
+            f"{cycle.amplitude * 1e3:.4g} ms, would empty the queue: the linear model "
+            "does not reach that far"
         )
     values = {
         "target_s": target,

@@ -71,8 +71,9 @@ def region_gains(region: Region, law: Law) -> Gains:
     left = phase_margin_formula(gains.z, region.longest)
     if left <= 0:
         raise ControlError(
-            f"no design: with a window of {region.window:.3g} packets the rule leaves a phase margin "
-            f"of {left:.1f} degrees; fewer flows, a longer round trip or a faster link is needed"
+            f"no design: with a window of {region.window:.3g} packets the rule leaves a phase "
+            f"margin of {left:.1f} degrees; fewer flows, a longer round trip or a faster link "
+            "is needed"
         )
     return gains
 
@@ -219,7 +220,7 @@ def pie(
 def _notes(region: Region) -> tuple[str, ...]:
     if region.window < LEAST_WINDOW * 2:
         return (
-            f"a window of {region.window:.3g} packets is the largest in the region: timeouts, which "
-            "the model leaves out, decide there",
+            f"a window of {region.window:.3g} packets is the largest in the region: timeouts, "
+            "which the model leaves out, decide there",
         )
     return ()

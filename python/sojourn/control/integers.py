@@ -42,7 +42,7 @@ def _against(raw: int, bits: int, wanted: Fraction) -> Integer:
 
 
 def of_pi(a: float, b: float) -> dict[str, Integer]:
-    """PI's gains in Q.60, and the difference a − b, which alone pulls the queue to its reference."""
+    """PI's gains in Q.60, and a − b, which alone pulls the queue to its reference."""
     one, other = rounded(a, GAIN_BITS), rounded(b, GAIN_BITS)
     difference = _against(one.raw - other.raw, GAIN_BITS, Fraction(a) - Fraction(b))
     return {"a": one, "b": other, "a_minus_b": difference}

@@ -71,7 +71,8 @@ def fit(
         assert flows is not None
         n = positive("flows", flows)
         r = _solve(
-            brentq, lambda log_r: math.log(z * math.exp(2 * log_r) * capacity_for(math.exp(log_r)) / 2 / n)
+            brentq,
+            lambda log_r: math.log(z * math.exp(2 * log_r) * capacity_for(math.exp(log_r)) / 2 / n),
         )
     c = capacity_for(r)
     return Fit(flows=z * r * r * c / 2, capacity=c, rtt=r)

@@ -195,7 +195,7 @@ class HighSpeed:
         return 0.5 + (self.high_decrease - 0.5) * np.minimum(place, 1.0)
 
     def response(self, p: Array) -> Array:
-        """Window in packets at the loss rate ``p`` (RFC 3649, section 5); Reno's above ``low_p``."""
+        """Window in packets at the loss rate ``p`` (section 5); above ``low_p`` that of Reno."""
         high = (p / self.low_p) ** self.exponent * self.low_window
         return np.where(np.asarray(p) > self.low_p, np.sqrt(1.5 / p), high)[()]
 

@@ -132,7 +132,8 @@ def require(point: OperatingPoint, network: Network) -> OperatingPoint:
     _, propagation = network.with_queue(point.queue)
     if propagation < 0:
         raise ControlError(
-            f"no operating point: {point.queue:.4g} packets wait {point.queue / point.capacity:.3g} "
-            f"s, longer than the whole round trip of {point.rtt:.3g} s"
+            f"no operating point: {point.queue:.4g} packets wait "
+            f"{point.queue / point.capacity:.3g} s, longer than the whole round trip "
+            f"of {point.rtt:.3g} s"
         )
     return point

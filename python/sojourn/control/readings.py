@@ -8,6 +8,8 @@ and the equilibria of the parabola, but not the 0.8. Nothing is fitted to the sl
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from .errors import ControlError
@@ -22,7 +24,7 @@ _GRID = 200
 
 
 def growth(network: Network, law: Law, marking: Ramp, branch: int = -1) -> float:
-    """Real part of the slowest characteristic root, per second: above 0 the rate oscillates ever more.
+    """Real part of the slowest characteristic root, per second; above 0 the point is unstable.
 
     Args:
         network: Flows, capacity and round trip time.
@@ -80,7 +82,7 @@ def critical_start(
 
     grid = np.linspace(0.0, 0.99, _GRID)
     before = at(float(grid[0]))
-    for low, high in zip(grid[:-1], grid[1:], strict=True):
+    for low, high in pairwise(grid):
         after = at(float(high))
         if before < 0 <= after:
             return float(brentq(at, float(low), float(high), xtol=1e-9))
@@ -105,7 +107,7 @@ def first_multiple(network: Network, exponent: float, law: Law | None = None) ->
         return len(equilibria(network, law, Ramp(start, exponent, clipped=False))) > 1
 
     grid = np.linspace(0.0, 0.99, _GRID)
-    for low, high in zip(grid[:-1], grid[1:], strict=True):
+    for low, high in pairwise(grid):
         if several(float(high)):
             a, b = float(low), float(high)
             while b - a > 1e-6:

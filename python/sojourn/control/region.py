@@ -15,7 +15,7 @@ from .controllers import Controller
 from .errors import ControlError, positive
 from .laws import Law
 from .points import Network
-from .scan import Scan, scan
+from .scans import Scan, scan
 
 _POINTS = 41
 # Where a range is open: so many times its closed end, as far as windows stay above this.
@@ -51,8 +51,9 @@ class Region:
             )
         if self.window < 1:
             raise ControlError(
-                f"no operating point: {self.fewest:g} flows share {self.longest * self.capacity:.3g} "
-                f"packets per round trip, a window of {self.window:.3g}; it must be at least 1"
+                f"no operating point: {self.fewest:g} flows share "
+                f"{self.longest * self.capacity:.3g} packets per round trip, "
+                f"a window of {self.window:.3g}; it must be at least 1"
             )
 
     @property

@@ -74,9 +74,7 @@ def scan(
 
     def piece(start: int) -> tuple[Any, ...]:
         stop = start + _CHUNK
-        part = Network(
-            flat[0][start:stop], flat[1][start:stop], **{which: flat[2][start:stop]}
-        )
+        part = Network(flat[0][start:stop], flat[1][start:stop], **{which: flat[2][start:stop]})
         with np.errstate(all="ignore"):
             return _margins(part, law, controller, held, window)
 

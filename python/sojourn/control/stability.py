@@ -115,11 +115,11 @@ def frequencies(loop: Loop, count: int = _GRID) -> Any:
 
 
 Corners = list[tuple[float, list[complex]]]
-"""For numerator (1) and denominator (−1): the sign, and the roots; a leading minus counts as one."""
+"""For numerator and denominator: 1 or −1, and the roots."""
 
 
 def corners(loop: Loop) -> tuple[Corners, float]:
-    """Roots of numerator and denominator, and the phase in radians of their leading coefficients."""
+    """Roots of numerator and denominator; the phase of their leading coefficients in radians."""
     found: Corners = []
     turned = 0.0
     for polynomial, sign in ((loop.numerator, 1.0), (loop.denominator, -1.0)):
