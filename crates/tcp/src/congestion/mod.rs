@@ -121,4 +121,6 @@ list::algorithms! {
     Dctcp = "dctcp" in dctcp boxed;
     /// Prague, draft-briscoe-iccrg-prague-congestion-control-04: DCTCP for the Internet.
     Prague = "prague" in prague boxed;
+    /// BBR version 3, draft-ietf-ccwg-bbr-05: a model of the path, from delivery rates.
+    Bbr = "bbr" in bbr boxed;
 }

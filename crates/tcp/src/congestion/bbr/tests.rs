@@ -1,0 +1,282 @@
+//! BBR over a small closed model of a path: one bottleneck with a buffer, and a fixed delay.
+
+use super::machine::Mode;
+use super::*;
+use crate::congestion::Rate;
+use alloc::collections::VecDeque;
+use std::vec::Vec;
+
+const MSS: u32 = 1000;
+
+/// A segment under way: what the sampler noted when it was sent.
+#[derive(Clone, Copy)]
+struct Sent {
+    n: u64,
+    at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    flight: u32,
+    lost: u64,
+}
+
+struct Path {
+    rate: u64,
+    delay: Time,
+    buffer: usize,
+    /// Departures from the bottleneck, of those still in it.
+    queue: VecDeque<Time>,
+    free_at: Time,
+    under_way: VecDeque<(Time, Sent)>,
+    tuning: Tuning,
+    state: State,
+    window: Window,
+    now: Time,
+    next_send: Time,
+    sent: u64,
+    expected: u64,
+    flight: u32,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent: Time,
+    lost: u64,
+    round_end: u64,
+    srtt: Time,
+    recover_until: Option<u64>,
+    /// Share of arrivals above which segments are marked: queue of this many.
+    mark_above: usize,
+    modes: Vec<(Time, Mode)>,
+    longest: usize,
+}
+
+impl Path {
+    fn new(megabits: u64, millis: u64, buffer: usize) -> Self {
+        let tuning = State::tune(&Settings::default()).unwrap();
+        Self {
+            rate: megabits * 125_000,
+            delay: Time::from_millis(millis),
+            buffer,
+            queue: VecDeque::new(),
+            free_at: Time::ZERO,
+            under_way: VecDeque::new(),
+            tuning,
+            state: State::new(&tuning),
+            window: Window { cwnd: 10 * MSS, ssthresh: u32::MAX },
+            now: Time::ZERO,
+            next_send: Time::ZERO,
+            sent: 0,
+            expected: 0,
+            flight: 0,
+            delivered: 0,
+            delivered_at: Time::ZERO,
+            first_sent: Time::ZERO,
+            lost: 0,
+            round_end: 0,
+            srtt: Time::ZERO,
+            recover_until: None,
+            mark_above: usize::MAX,
+            modes: Vec::new(),
+            longest: 0,
+        }
+    }
+
+    fn send(&mut self) {
+        let pace = self.state.pace(&self.tuning, &self.window, self.srtt);
+        if self.flight == 0 {
+            (self.first_sent, self.delivered_at) = (self.now, self.now);
+        }
+        self.flight += MSS;
+        let packet = Sent {
+            n: self.sent,
+            at: self.now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent: self.first_sent,
+            flight: self.flight,
+            lost: self.lost,
+        };
+        self.sent += 1;
+        while self.queue.front().is_some_and(|&gone| gone <= self.now) {
+            self.queue.pop_front();
+        }
+        self.longest = self.longest.max(self.queue.len());
+        if self.queue.len() < self.buffer {
+            let took = Time(u64::from(MSS) * 1_000_000_000 / self.rate);
+            self.free_at = self.free_at.max(self.now) + took;
+            self.queue.push_back(self.free_at);
+            self.under_way.push_back((self.free_at + self.delay, packet));
+        }
+        if let Some(gap) = (u64::from(MSS) * 1_000_000_000).checked_div(pace) {
+            self.next_send = self.next_send.max(self.now) + Time(gap);
+        }
+    }
+
+    /// An acknowledgement: segments before it that did not come are lost at once.
+    fn ack(&mut self, packet: Sent) {
+        let missing = packet.n.saturating_sub(self.expected) as u32 * MSS;
+        self.expected = packet.n + 1;
+        self.flight -= MSS + missing;
+        self.lost += u64::from(missing);
+        self.delivered += u64::from(MSS);
+        self.delivered_at = self.now;
+        self.first_sent = packet.at;
+        let rtt = self.now - packet.at;
+        self.srtt = if self.srtt == Time::ZERO { rtt } else { (self.srtt * 7 + rtt) / 8 };
+        let round = packet.delivered >= self.round_end;
+        if round {
+            self.round_end = self.delivered;
+        }
+        if missing > 0 && self.recover_until.is_none() {
+            self.recover_until = Some(self.sent);
+            let at = Congested { now: self.now, srtt: self.srtt, flight: self.flight, mss: MSS };
+            self.state.on_loss(&self.tuning, &mut self.window, at);
+        }
+        if self.recover_until.is_some_and(|end| packet.n >= end) {
+            self.recover_until = None;
+        }
+        let interval = (packet.at - packet.first_sent).max(self.now - packet.delivered_at);
+        let s = Sample {
+            now: self.now,
+            rtt: Some(rtt),
+            srtt: self.srtt,
+            mss: MSS,
+            acked: MSS,
+            lost: missing,
+            marked: if self.queue.len() > self.mark_above { MSS } else { 0 },
+            flight: self.flight,
+            delivered: self.delivered,
+            round,
+            recovering: self.recover_until.is_some(),
+            rate: Some(Rate {
+                delivered: (self.delivered - packet.delivered) as u32,
+                interval,
+                app_limited: false,
+                flight_then: packet.flight,
+                lost_since: (self.lost - packet.lost) as u32,
+            }),
+        };
+        self.state.on_sample(&self.tuning, &mut self.window, &s);
+        if self.modes.last().is_none_or(|&(_, mode)| mode != self.state.mode) {
+            self.modes.push((self.now, self.state.mode));
+        }
+    }
+
+    /// Runs for so long; returns the share of the rate that was delivered.
+    fn run(&mut self, time: Time) -> f64 {
+        let (end, before, begun) = (self.now + time, self.delivered, self.now);
+        loop {
+            let may_send = self.flight + MSS <= self.window.cwnd;
+            let send_at = if may_send { self.next_send.max(self.now) } else { Time::MAX };
+            let ack_at = self.under_way.front().map_or(Time::MAX, |&(at, _)| at);
+            let at = send_at.min(ack_at);
+            if at > end {
+                self.now = end;
+                break;
+            }
+            assert!(at < Time::MAX, "stuck");
+            self.now = at;
+            if ack_at <= send_at {
+                let (_, packet) = self.under_way.pop_front().unwrap();
+                self.ack(packet);
+            } else {
+                self.send();
+            }
+        }
+        let sent = (self.delivered - before) as f64;
+        sent / ((end - begun).as_secs_f64() * self.rate as f64)
+    }
+
+    fn times_in(&self, mode: Mode) -> usize {
+        self.modes.iter().filter(|&&(_, m)| m == mode).count()
+    }
+}
+
+#[test]
+fn startup_finds_the_rate_and_the_cycle_goes_round() {
+    let mut path = Path::new(100, 40, 2000);
+    path.run(Time::from_secs(2));
+    let order: Vec<Mode> = path.modes.iter().map(|&(_, mode)| mode).collect();
+    // Drained as it is, DOWN turns into CRUISE at once.
+    assert_eq!(order[..3], [Mode::Startup, Mode::Drain, Mode::Cruise], "{order:?}");
+    let found = path.state.model.greatest() as f64 / path.rate as f64;
+    assert!((found - 1.0).abs() < 0.02, "{found}");
+    assert!(path.state.model.min_rtt < Time::from_millis(41));
+    path.longest = 0;
+    let used = path.run(Time::from_secs(30));
+    assert!(used > 0.95, "{used}");
+    // 500 segments fill the path; the queue stays below what UP adds to that.
+    assert!(path.longest < 300, "{}", path.longest);
+    let (up, refill) = (path.times_in(Mode::Up), path.times_in(Mode::Refill));
+    assert!(up >= 8 && up.abs_diff(refill) <= 1, "{up} {refill}");
+}
+
+#[test]
+fn probe_rtt_comes_when_no_shorter_round_trip_was_seen_for_five_seconds() {
+    let mut path = Path::new(20, 40, 1000);
+    path.run(Time::from_secs(1));
+    // The path becomes longer: what was the least is never seen again.
+    path.delay = Time::from_millis(60);
+    path.run(Time::from_secs(40));
+    let n = path.times_in(Mode::ProbeRtt);
+    assert!((3..=9).contains(&n), "{n}");
+    let least = path.state.model.min_rtt;
+    assert!(least >= Time::from_millis(60) && least < Time::from_millis(63), "{least:?}");
+}
+
+#[test]
+fn a_shallow_buffer_bounds_what_is_in_flight() {
+    let mut path = Path::new(100, 40, 50);
+    path.run(Time::from_secs(10));
+    let (lost, sent) = (path.lost, path.sent);
+    let used = path.run(Time::from_secs(30));
+    assert!(path.state.model.inflight_long < 800 * MSS);
+    let rate = (path.lost - lost) as f64 / f64::from(MSS) / (path.sent - sent) as f64;
+    assert!(rate < 0.02, "losses {rate}");
+    assert!(used > 0.85, "{used}");
+}
+
+#[test]
+fn it_follows_the_rate_down_and_up() {
+    let mut path = Path::new(100, 20, 1000);
+    path.run(Time::from_secs(5));
+    path.rate /= 4;
+    path.run(Time::from_secs(8));
+    let found = path.state.model.bw as f64 / path.rate as f64;
+    assert!((0.9..1.1).contains(&found), "{found}");
+    path.rate *= 4;
+    path.run(Time::from_secs(15));
+    assert!(path.run(Time::from_secs(10)) > 0.85);
+}
+
+#[test]
+fn marks_keep_the_queue_shorter_and_can_be_ignored() {
+    let standing = |ecn_factor| {
+        let mut path = Path::new(100, 20, 3000);
+        path.tuning = State::tune(&Settings { ecn_factor, ..Settings::default() }).unwrap();
+        path.mark_above = 20;
+        let used = path.run(Time::from_secs(10));
+        assert!(used > 0.7, "{used}");
+        path.longest = 0;
+        path.run(Time::from_secs(10));
+        path.longest
+    };
+    let (with, without) = (standing(1.0 / 3.0), standing(0.0));
+    assert!(with < without, "{with} {without}");
+}
+
+#[test]
+fn a_timeout_leaves_a_segment_and_recovery_gives_the_window_back() {
+    let mut path = Path::new(10, 40, 100);
+    path.run(Time::from_secs(3));
+    let before = path.window.cwnd;
+    let at = Congested { now: path.now, srtt: path.srtt, flight: path.flight, mss: MSS };
+    path.state.on_timeout(&path.tuning, &mut path.window, at, true);
+    assert_eq!(path.window.cwnd, MSS);
+    path.recover_until = Some(path.sent);
+    path.run(Time::from_secs(1));
+    assert!(path.window.cwnd + 8 * MSS >= before, "{} {before}", path.window.cwnd);
+    let idle = path.window.cwnd;
+    path.window.cwnd = 10 * MSS;
+    path.state.on_restart(&path.tuning, &mut path.window);
+    assert_eq!(path.window.cwnd, idle);
+}
