@@ -130,16 +130,13 @@ class Scenario:
         self.check_classes()
 
     def check_classes(self) -> bool:
-        """Whether there are queue disciplines written in Python; raises what is wrong with them."""
+        """Whether there are algorithms written in Python; raises what is wrong with them."""
         text = self.to_json()
         if '"class"' not in text:
             return False
-        from sojourn.qdisc import build, used
+        from sojourn.own import check
 
-        classes = used(json.loads(text))
-        for each in classes:
-            build(each["class"], each.get("with", {}), self.base_dir)
-        return bool(classes)
+        return check(json.loads(text), self.base_dir)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):

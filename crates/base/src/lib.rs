@@ -10,9 +10,11 @@ mod dscp;
 mod ecn;
 mod random;
 mod units;
+mod value;
 
 pub use documentation::module_documentation;
 pub use dscp::Dscp;
 pub use ecn::Ecn;
 pub use random::{Kind, Stream};
 pub use units::{ParseError, Rate, Size, Time};
+pub use value::Value;

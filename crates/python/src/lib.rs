@@ -40,9 +40,11 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
-    module.add_class::<outside::Coin>()?;
-    module.add_class::<outside::PacketView>()?;
-    module.add_class::<outside::QueueView>()?;
+    module.add_class::<outside::qdisc::Coin>()?;
+    module.add_class::<outside::qdisc::PacketView>()?;
+    module.add_class::<outside::qdisc::QueueView>()?;
+    module.add_class::<outside::tcp::WindowView>()?;
+    module.add_class::<outside::tcp::Occasion>()?;
     module.add_function(wrap_pyfunction!(fluid::fluid_mgt, module)?)?;
     module.add_function(wrap_pyfunction!(fluid::fluid_mgt_point, module)?)?;
     module.add_function(wrap_pyfunction!(fluid::fluid_kelly, module)?)?;

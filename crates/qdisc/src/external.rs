@@ -24,25 +24,10 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 use once_cell::race::OnceBox;
-use sojourn_base::{Ecn, Stream, Time};
+use sojourn_base::{Ecn, Stream, Time, Value};
 
 /// The shortest period of an update: each is a call into an interpreter.
 const LEAST_PERIOD: Time = Time::from_micros(10);
-
-/// A value given to a class.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(untagged))]
-pub enum Value {
-    /// True or false.
-    Bool(bool),
-    /// A whole number.
-    Integer(i64),
-    /// A number.
-    Number(f64),
-    /// Text, such as "5ms".
-    Text(String),
-}
 
 /// A discipline written in Python.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -101,7 +101,7 @@ def _maker(scenario: Scenario) -> Callable[..., object] | None:
     """What makes objects of classes that are written in Python, if the scenario has any."""
     if not scenario.check_classes():
         return None
-    from sojourn.qdisc import maker
+    from sojourn.own import maker
 
     return maker(scenario.base_dir)
 

@@ -92,7 +92,7 @@ def key(scenario: Scenario, engine: str) -> str:
     fields = json.loads(text)
     paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
     if '"class"' in text:
-        from sojourn.qdisc import sources
+        from sojourn.own import sources
 
         paths += sources(fields, scenario.base_dir)
     for path in paths:

@@ -19,7 +19,7 @@ use core::fmt::Debug;
 use sojourn_base::Time;
 
 /// What an algorithm may react to. What it leaves out does nothing.
-pub trait Control: Clone + Debug {
+pub trait Control: Debug {
     /// Its settings, as a scenario gives them.
     type Settings: Clone + Default + PartialEq + Debug;
 
@@ -123,4 +123,6 @@ list::algorithms! {
     Prague = "prague" in prague boxed;
     /// BBR version 3, draft-ietf-ccwg-bbr-05: a model of the path, from delivery rates.
     Bbr = "bbr" in bbr boxed;
+    /// A congestion control written in Python: a class that sets the window.
+    External = "python" in external boxed;
 }

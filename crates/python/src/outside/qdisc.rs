@@ -1,7 +1,4 @@
-//! Queue disciplines written in Python: the engine's calls become calls of a class's methods.
-
-use std::cell::RefCell;
-use std::sync::Arc;
+//! Queue disciplines written in Python.
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -9,67 +6,11 @@ use sojourn_base::{Stream, Time};
 use sojourn_qdisc::external::{Decider, Decision, Maker, Params, View, install};
 use sojourn_qdisc::{Env, Invalid, Standing};
 
-use crate::errors::one_line;
+use super::{describe, fail, maker, own_method};
 
-/// What a run needs to make objects of classes, and to end when one of them fails.
-pub struct Outside {
-    /// Called with the class's name, its parameters as JSON, the link's rate, its mean packet and
-    /// a coin; gives an object.
-    pub make: Py<PyAny>,
-    /// Asks the run to end.
-    pub stop: Arc<dyn Fn() + Send + Sync>,
-}
-
-thread_local! {
-    static OUTSIDE: RefCell<Option<Outside>> = const { RefCell::new(None) };
-    /// What went wrong first in a class of this thread's run.
-    static FAILURE: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Does `work`, a run that may use classes written in Python. What goes wrong in one of them
-/// becomes the run's error.
-///
-/// Python's lock is taken once for the whole run: the interpreter lets other threads have it while
-/// it runs a class's methods, and to take it anew for every packet costs ten times the methods.
-pub fn within<T, E>(
-    outside: Outside,
-    work: impl FnOnce() -> Result<T, E>,
-    error: impl FnOnce(String) -> E,
-) -> Result<T, E> {
+/// Lets queues have disciplines written in Python.
+pub fn install_maker() {
     install(Box::new(make) as Box<Maker>);
-    OUTSIDE.with(|cell| cell.replace(Some(outside)));
-    FAILURE.with(RefCell::take);
-    let outcome = Python::attach(|_| work());
-    OUTSIDE.with(RefCell::take);
-    let failure = FAILURE.with(RefCell::take);
-    outcome.and_then(|value| failure.map_or(Ok(value), |message| Err(error(message))))
-}
-
-/// Remembers the first failure and asks the run to end.
-fn fail(py: Python<'_>, error: &PyErr) {
-    FAILURE.with(|cell| {
-        cell.borrow_mut().get_or_insert_with(|| describe(py, error));
-    });
-    OUTSIDE.with(|cell| {
-        if let Some(outside) = &*cell.borrow() {
-            (outside.stop)();
-        }
-    });
-}
-
-/// An exception in one line: where it was raised, and what it says.
-fn describe(py: Python<'_>, error: &PyErr) -> String {
-    let place = || -> PyResult<String> {
-        let module = py.import("traceback")?;
-        let frames = module.call_method1("extract_tb", (error.traceback(py),))?;
-        let last = frames.get_item(frames.len()?.saturating_sub(1))?;
-        let file: String = last.getattr("filename")?.extract()?;
-        let line: u32 = last.getattr("lineno")?.extract()?;
-        Ok(format!("{file}:{line}: "))
-    };
-    let place =
-        if error.traceback(py).is_some() { place().unwrap_or_default() } else { String::new() };
-    one_line(&format!("{place}{error}"))
 }
 
 /// A packet as a class sees it; one object, filled anew for every call.
@@ -132,24 +73,18 @@ fn make(params: &Params, env: &Env, coin: Stream) -> Result<Box<dyn Decider>, In
         remedy: message,
     };
     Python::attach(|py| {
-        let outside = OUTSIDE.with(|cell| cell.borrow().as_ref().map(|o| o.make.clone_ref(py)));
-        let Some(make) = outside else {
+        let Some(make) = maker(py) else {
             return Err(wrong("classes written in Python run by sojourn.run only".into()));
         };
         let with = serde_json::to_string(&params.with).map_err(|e| wrong(e.to_string()))?;
         let made = || -> PyResult<Object> {
             let coin = Py::new(py, Coin(coin))?;
-            let arguments = (&params.class, with, env.rate.0, env.mean_packet, coin);
+            let arguments = ("qdisc", &params.class, with, env.rate.0, env.mean_packet, coin);
             let object = make.bind(py).call1(arguments)?;
-            let method = |name: &str| -> PyResult<Option<Py<PyAny>>> {
-                let own = object.get_type().getattr(name)?;
-                let inherited = own.hasattr("__sojourn_default__")?;
-                Ok(if inherited { None } else { Some(object.getattr(name)?.unbind()) })
-            };
             Ok(Object {
-                enqueue: method("enqueue")?,
-                dequeue: method("dequeue")?,
-                update: method("update")?,
+                enqueue: own_method(&object, "enqueue")?,
+                dequeue: own_method(&object, "dequeue")?,
+                update: own_method(&object, "update")?,
                 packet: Py::new(py, PacketView::default())?,
                 queue: Py::new(py, QueueView::default())?,
                 period: object.getattr("period")?.extract::<Option<u64>>()?.map(Time),

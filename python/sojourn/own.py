@@ -1,0 +1,188 @@
+"""Classes of one's own that a scenario names: found, checked, made."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import json
+import sys
+import typing
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+from sojourn.errors import Error, ScenarioError
+from sojourn.units import Rate, Size, Time
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+# What a class may be, by where the scenario names it, and the base that it must have.
+_BASES = {"qdisc": "sojourn.qdisc.Discipline", "tcp": "sojourn.tcp.CongestionControl"}
+
+_REGISTERED: dict[tuple[str, str], type] = {}
+
+
+def default(method: F) -> F:
+    """Marks a base's own method: the engine does not call it."""
+    method.__sojourn_default__ = True  # type: ignore[attr-defined]
+    return method
+
+
+def registrar(kind: str, name: str) -> Callable[[T], T]:
+    """A decorator that remembers a class of ``kind`` by ``name``."""
+
+    def remember(cls: T) -> T:
+        _check(kind, cls, name)
+        _REGISTERED[kind, name] = typing.cast(type, cls)
+        return cls
+
+    return remember
+
+
+def _check(kind: str, cls: object, reference: str) -> type:
+    module, _, name = _BASES[kind].rpartition(".")
+    base = getattr(importlib.import_module(module), name)
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise ScenarioError(f'class = "{reference}": not a subclass of {_BASES[kind]}')
+    return cls
+
+
+def find(kind: str, reference: str, base_dir: Path) -> type:
+    """The class that a scenario names, its file looked for in ``base_dir``.
+
+    Raises:
+        ScenarioError: If there is no such class.
+    """
+    module_name, _, name = reference.rpartition(":")
+    if not module_name:
+        if (kind, reference) in _REGISTERED:
+            return _REGISTERED[kind, reference]
+        known = ", ".join(name for of, name in _REGISTERED if of == kind) or "none"
+        raise ScenarioError(
+            f'class = "{reference}": no class of that name is registered ({known}); '
+            'a file is named as "my_own.py:NAME"'
+        )
+    try:
+        if module_name.endswith(".py"):
+            module = _import_file(base_dir / module_name)
+        else:
+            module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ScenarioError(f'class = "{reference}": {error}') from error
+    cls = getattr(module, name, None)
+    if cls is None:
+        raise ScenarioError(f'class = "{reference}": there is no {name} in {module_name}')
+    return _check(kind, cls, reference)
+
+
+def _import_file(file: Path) -> ModuleType:
+    """Runs a file, once for each state of it."""
+    try:
+        stamp = file.stat().st_mtime_ns
+    except OSError as error:
+        raise ImportError(f"{file} cannot be read: {error.strerror}") from error
+    key = f"sojourn_own_{abs(hash((str(file.resolve()), stamp)))}"
+    if key in sys.modules:
+        return sys.modules[key]
+    spec = importlib.util.spec_from_file_location(key, file)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[key] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[key]
+        raise ImportError(f"{file}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def build(kind: str, reference: str, values: dict[str, Any], base_dir: Path) -> Any:
+    """An object of the class, with ``values`` for its parameters.
+
+    Raises:
+        ScenarioError: If there is no such class, or it cannot take these parameters.
+    """
+    cls = find(kind, reference, base_dir)
+    fields: list[str] = []
+    if dataclasses.is_dataclass(cls):
+        fields = [field.name for field in dataclasses.fields(cls)]
+    for name in values:
+        if name not in fields:
+            known = ", ".join(fields) or "none"
+            raise ScenarioError(
+                f'with.{name}: "{reference}" has no such parameter; there are: {known}'
+            )
+    types = typing.get_type_hints(cls)
+    read = {name: _read(name, value, types[name]) for name, value in values.items()}
+    try:
+        return cls(**read)
+    except (TypeError, ValueError) as error:
+        raise ScenarioError(f'class = "{reference}": {error}') from error
+
+
+def _read(name: str, value: Any, wanted: Any) -> Any:
+    """A value of a scenario as the type that the class asks for."""
+    try:
+        if isinstance(wanted, type) and issubclass(wanted, Time | Rate | Size):
+            return wanted(value)
+    except Error as error:
+        raise ScenarioError(f"with.{name} = {json.dumps(value)}: {error}") from error
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    plain = wanted in (int, float, bool, str)
+    if plain and (not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool)):
+        raise ScenarioError(f"with.{name} = {json.dumps(value)}: give {_NAMES[wanted]}")
+    return value
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def maker(base_dir: Path) -> Callable[..., object]:
+    """What the engine calls for each queue and each end of a connection with such a class."""
+
+    def make(kind: str, reference: str, values: str, *link: Any) -> object:
+        made = build(kind, reference, json.loads(values), base_dir)
+        if kind == "qdisc":
+            from sojourn.qdisc import Link
+
+            rate, mean_packet, coin = link
+            made.link = Link(Rate(rate), mean_packet, coin)
+            made.start(made.link)
+        return made
+
+    return make
+
+
+def used(fields: object, kind: str = "qdisc") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The classes that a scenario's fields name, however deep, and what each of them is for."""
+    if isinstance(fields, dict):
+        if fields.get("kind") == "python" and "class" in fields:
+            yield kind, fields
+        for name, value in fields.items():
+            yield from used(value, "tcp" if name == "congestion" else kind)
+    elif isinstance(fields, list):
+        for value in fields:
+            yield from used(value, kind)
+
+
+def check(fields: object, base_dir: Path) -> bool:
+    """Whether there are such classes in a scenario's fields; raises what is wrong with them."""
+    classes = list(used(fields))
+    for kind, each in classes:
+        build(kind, each["class"], each.get("with", {}), base_dir)
+    return bool(classes)
+
+
+def sources(fields: object, base_dir: Path) -> list[Path]:
+    """The files of the classes in a scenario's fields: what they say decides what a run gives."""
+    found = set()
+    for kind, each in used(fields):
+        module = sys.modules[find(kind, each["class"], base_dir).__module__]
+        if module.__file__:
+            found.add(Path(module.__file__))
+    return sorted(found)

@@ -1,0 +1,78 @@
+"""Congestion controls written in Python: the same traces as built-in ones, and clear errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sojourn
+from sojourn.tcp import CongestionControl, Occasion, Window, register
+
+ROOT = Path(__file__).resolve().parent.parent
+
+FIELDS: dict[str, Any] = {
+    "duration": "8s",
+    "warmup": "1s",
+    "bottleneck": {"rate": "10mbit", "delay": "5ms", "qdisc": {"kind": "droptail", "limit": 30}},
+    "traffic": [
+        {"kind": "bulk", "name": "bulk", "flows": 6, "rtt": "20ms..80ms", "start": "0s..1s"},
+        {"kind": "transfers", "size": "20kB", "rate": 10, "rtt": "40ms"},
+    ],
+    "probes": {"traces": ["bulk.0", "bulk.3"]},
+}
+
+
+def scenario(congestion: object, **tcp: object) -> sojourn.Scenario:
+    fields = {**FIELDS, "tcp": {"congestion": congestion, **tcp}}
+    return sojourn.Scenario(fields, base_dir=ROOT / "examples")
+
+
+@pytest.mark.parametrize("profile", ["classic", "modern"])
+def test_reno_in_python_gives_the_trace_of_the_built_in_one(profile: str) -> None:
+    own = {"kind": "python", "class": "reno.py:Reno"}
+    ours = sojourn.run(scenario(own, profile=profile))
+    theirs = sojourn.run(scenario("reno", profile=profile))
+    assert ours.traces is not None and theirs.traces is not None
+    assert len(ours.traces) > 500
+    assert ours.traces.equals(theirs.traces)
+    assert ours.summary["groups"] == theirs.summary["groups"]
+    assert ours.summary["groups"][0]["retransmissions"] > 10
+
+
+@register("stubborn")
+class Stubborn(CongestionControl):
+    """A window of nothing."""
+
+    def on_ack(self, window: Window, at: Occasion) -> None:
+        window.cwnd = -5
+
+    def on_loss(self, window: Window, at: Occasion) -> None:
+        window.cwnd = 0
+
+
+def test_a_window_is_a_segment_at_least() -> None:
+    result = sojourn.run(scenario({"kind": "python", "class": "stubborn"}))
+    assert result.summary["groups"][0]["goodput_bps"] > 1e5
+
+
+@register("failing")
+class Failing(CongestionControl):
+    def on_ack(self, window: Window, at: Occasion) -> None:
+        raise RuntimeError("no idea")
+
+
+@pytest.mark.parametrize(
+    ("congestion", "words"),
+    [
+        ({"kind": "python", "class": "failing"}, r"test_own_congestion.py:\d+: .*no idea"),
+        ({"kind": "python", "class": "codel.py:CoDel"}, "not a subclass of sojourn.tcp"),
+        ({"kind": "python", "class": "reno.py:Renault"}, "there is no Renault in reno.py"),
+        ({"kind": "python", "class": ""}, "name the class"),
+        ({"kind": "python", "class": "reno.py:Reno", "with": {"b": 1}}, "with.b"),
+    ],
+)
+def test_what_is_wrong_with_a_class_is_said(congestion: object, words: str) -> None:
+    with pytest.raises(sojourn.Error, match=words):
+        sojourn.run(scenario(congestion))
