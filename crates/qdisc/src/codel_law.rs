@@ -57,7 +57,8 @@ impl Constants {
     }
 }
 
-fn span(field: &'static str, time: Time, usual: &str) -> Result<(), Invalid> {
+/// An error unless `time` is 1 µs to 100 s.
+pub(crate) fn span(field: &'static str, time: Time, usual: &str) -> Result<(), Invalid> {
     if time < Time::from_micros(1) || time > Time::from_secs(100) {
         let remedy = format!("must be \"1us\" to \"100s\", for example \"{usual}\"");
         return Err(invalid(field, format!("\"{time}\""), remedy));

@@ -60,4 +60,6 @@ disciplines! {
     Codel = "codel" in codel;
     /// Flow queueing with controlled delay (RFC 8290): CoDel in each of many queues, served in turn.
     FqCodel = "fq_codel" in fq_codel;
+    /// CoDel and BLUE in one, as in CAKE (Palmei and others, 2019).
+    Cobalt = "cobalt" in cobalt;
 }

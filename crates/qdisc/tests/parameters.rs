@@ -24,6 +24,7 @@ fn a_refusal_names_field_value_and_remedy() {
     let droptail = droptail::Params::default;
     let codel = codel::Params::default;
     let fq_codel = fq_codel::Params::default;
+    let cobalt = cobalt::Params::default;
     let cases: Vec<(Config, &str, &str, &str)> = vec![
         (Config::Red(red::Params { min_th: 15.0, ..red() }), "min_th", "15", "max_th = 15"),
         (Config::Red(red::Params { min_th: f64::NAN, ..red() }), "min_th", "NaN", "0 to"),
@@ -103,6 +104,19 @@ fn a_refusal_names_field_value_and_remedy() {
         ),
         (Config::Codel(codel::Params { mtu: Some(39), ..codel() }), "mtu", "39", "40 to 65535"),
         (Config::Codel(codel::Params { limit: 0, ..codel() }), "limit", "0", "1 to 67108864"),
+        (Config::Cobalt(cobalt::Params { increment: 1.5, ..cobalt() }), "increment", "1.5", "0 to"),
+        (
+            Config::Cobalt(cobalt::Params { decrement: -0.1, ..cobalt() }),
+            "decrement",
+            "-0.1",
+            "0 to",
+        ),
+        (
+            Config::Cobalt(cobalt::Params { blue_threshold: Time::ZERO, ..cobalt() }),
+            "blue_threshold",
+            "0ns",
+            "400ms",
+        ),
         (Config::FqCodel(fq_codel::Params { flows: 0, ..fq_codel() }), "flows", "0", "1 to 65536"),
         (
             Config::FqCodel(fq_codel::Params { quantum: Some(255), ..fq_codel() }),

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cobalt;
 mod codel;
 mod fq_codel;
 

@@ -49,6 +49,7 @@ disciplines! {
     python
     codel
     fq_codel
+    cobalt
 }
 
 #[test]
