@@ -129,6 +129,8 @@ def documented_fields() -> dict[str, dict[str, Any]]:
     parts = {"scenario": whole["properties"]}
     for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
         parts[name] = resolve(whole["properties"][name])["properties"]
+    parts["device"] = resolve(resolve(whole["properties"]["bottleneck"])["properties"]["device"])
+    parts["device"] = parts["device"]["properties"]
     parts["links"] = resolve(whole["properties"]["links"]["items"])["properties"]
     kinds = alternatives(whole["$defs"]["Group"])
     common = set.intersection(*(set(fields) for fields in kinds.values()))
@@ -166,6 +168,13 @@ def test_every_distribution_is_documented() -> None:
     assert [names(row[0])[0] for row in rows] == defs["DistributionName"]["enum"]
     told = {name for row in rows for name in names(row[1])}
     assert told == set(defs["DistributionTableOfTime"]["properties"]) - {"dist", "even"}
+
+
+def test_every_way_a_rate_changes_is_documented() -> None:
+    rows = tables(DOCS / "scenarios.md", "fields")["schedule"]
+    kinds = alternatives(schema()["$defs"]["Schedule"])
+    told = {names(row[0])[0]: set(names(row[1])) for row in rows}
+    assert told == {kind: set(fields) - {"kind"} for kind, fields in kinds.items()}
 
 
 def test_every_discipline_has_a_row_with_its_parameters() -> None:

@@ -3,15 +3,19 @@
 use crate::Error;
 use crate::apps::{App, Apps, Datagrams, Feed, Flows, Probe, Received, Sources, Transfers, Users};
 use crate::connection::{Connections, DIRECT};
+use crate::device::Device;
 use crate::group::{Group, Stats, Totals, Way};
-use crate::link::Link;
+use crate::link::{Link, Parts};
+use crate::meter::Meter;
 use crate::net::{Net, Step, kind, tag};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER};
 use crate::probes::{FlowMeter, Probes};
+use crate::rate::{Pieces, Varying};
 use crate::serialiser::Serialiser;
 use crate::sim::Sim;
 use crate::tap::Tap;
 use crate::wheel::Wheel;
+use crate::wire::Wire;
 use sojourn_base::{Ecn, Kind, Stream, Time};
 use sojourn_qdisc::label_hash;
 use sojourn_records::{
@@ -100,7 +104,19 @@ fn links(network: &Network) -> Result<Vec<Link>, Error> {
         let (Some(rate), Some(env)) = (link.rate, link.env()) else { continue };
         let serialiser = Serialiser::new(rate.0, link.frame_overhead, link.min_frame);
         let coin = Stream::new(network.seed, Kind::Qdisc, at as u32, 0);
-        let new = Link::new(&link.qdisc, &env, coin, serialiser, !network.unfused);
+        let number = at as u32;
+        let meter = || Meter::new(network.probes.standing_window.0);
+        let parts = Parts {
+            serialiser,
+            varying: link
+                .schedule
+                .as_ref()
+                .map(|schedule| Varying::new(Pieces::new(schedule, rate, network.seed, number))),
+            device: link.device.map(|device| Device::new(device, meter())),
+            wire: link.impairments.as_ref().map(|wire| Wire::new(wire, network.seed, number)),
+            meter: meter(),
+        };
+        let new = Link::new(&link.qdisc, &env, coin, parts, !network.unfused);
         made.push(new.map_err(|e| Error::scenario(format!("link {}: {e}", link.name)))?);
     }
     Ok(made)

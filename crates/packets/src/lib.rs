@@ -12,6 +12,8 @@
 mod apps;
 mod build;
 mod connection;
+mod device;
+mod dql;
 mod error;
 mod group;
 mod huge;
@@ -21,11 +23,14 @@ mod net;
 mod packet;
 mod prefetch;
 mod probes;
+mod rate;
 mod serialiser;
 mod sim;
+mod standing;
 mod summary;
 mod tap;
 mod wheel;
+mod wire;
 
 pub use error::Error;
 pub use sojourn_records::{Recorder, Summary};

@@ -4,11 +4,15 @@
 //! first served, a packet's departure is known the moment it is accepted: the packet goes on at
 //! once, a token stands for it in the queue, and the tokens are taken out later, each at its exact
 //! time. That is the *fused* way: one event per packet and link. Any other discipline holds the
-//! packet itself, and every end of a transmission is an event.
+//! packet itself, and every end of a transmission is an event; so it is on a link whose rate
+//! changes, that loses or delays packets at random, or that has a device's queue below.
 
+use crate::device::Device;
 use crate::meter::Meter;
 use crate::packet::{Standing, Token};
+use crate::rate::Varying;
 use crate::serialiser::Serialiser;
+use crate::wire::Wire;
 use sojourn_base::{Ecn, Stream, Time};
 use sojourn_qdisc::{
     Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict, Visit,
@@ -18,6 +22,8 @@ use sojourn_qdisc::{
 pub const TRANSMITTED: u32 = 0;
 /// Why a link's event was scheduled: a packet that was held back may be ready.
 pub const READY: u32 = 1;
+/// Why a link's event was scheduled: the device reports what it has sent.
+pub const INTERRUPT: u32 = 2;
 
 /// What became of a packet offered to a fused link.
 pub enum Fate {
@@ -106,6 +112,8 @@ impl Sink<Standing> for Dropped {
 pub struct Link {
     queue: Queue,
     serialiser: Serialiser,
+    /// The rate, where it is not the serialiser's all the time.
+    varying: Option<Box<Varying>>,
     carry: u64,
     /// When the last packet accepted (fused) or transmitted (otherwise) leaves, ns.
     busy_until: u64,
@@ -113,21 +121,50 @@ pub struct Link {
     sending: bool,
     /// When an event comes to look for a packet that was held back (not fused).
     ready_at: u64,
+    /// The queue between the discipline and the transmitter, if there is one (not fused).
+    pub device: Option<Box<Device>>,
+    /// An interrupt of the device that is still to be scheduled, ns.
+    interrupt: Option<u64>,
+    /// What happens to packets after their transmission, if anything does (not fused).
+    pub wire: Option<Box<Wire>>,
     pub meter: Meter,
     /// Counts, and what stood in the queue, when the window began.
     pub at_start: (Counters, Count),
+    /// What the wire had lost then.
+    pub lost_at_start: Count,
+}
+
+/// What a link is made of beside its discipline.
+pub struct Parts {
+    pub serialiser: Serialiser,
+    pub varying: Option<Varying>,
+    pub device: Option<Device>,
+    pub wire: Option<Wire>,
+    pub meter: Meter,
+}
+
+/// A transmission that has begun.
+pub struct Sent {
+    pub standing: Standing,
+    /// When it ends, ns.
+    pub ends: u64,
+    /// When the packet is through, the link's delay not counted; none if it is lost on the wire.
+    pub through: Option<u64>,
 }
 
 impl Link {
-    /// A link with its discipline; `fused` if that may be run on tokens.
+    /// A link with its discipline; `fused` if that may be run on tokens. What is more than a queue
+    /// and a constant rate never is.
     pub fn new(
         config: &Config,
         env: &Env,
         coin: Stream,
-        serialiser: Serialiser,
+        parts: Parts,
         fused: bool,
     ) -> Result<Self, Invalid> {
-        let queue = if fused && config.decides_at_enqueue() {
+        let Parts { serialiser, varying, device, wire, meter } = parts;
+        let plain = varying.is_none() && device.is_none() && wire.is_none();
+        let queue = if fused && plain && config.decides_at_enqueue() {
             Queue::Tokens(Qdisc::new(config, env, coin)?)
         } else {
             Queue::Packets(Qdisc::new(config, env, coin)?)
@@ -135,12 +172,17 @@ impl Link {
         Ok(Self {
             queue,
             serialiser,
+            varying: varying.map(Box::new),
             carry: 0,
             busy_until: 0,
             sending: false,
             ready_at: u64::MAX,
-            meter: Meter::new(),
+            device: device.map(Box::new),
+            interrupt: None,
+            wire: wire.map(Box::new),
+            meter,
             at_start: Default::default(),
+            lost_at_start: Count::default(),
         })
     }
 
@@ -180,17 +222,67 @@ impl Link {
         let _ = queue.enqueue(Time(now), packet, dropped);
     }
 
-    /// The transmitter is free: takes the next packet, if one is ready, and says when it leaves.
-    pub fn transmit(&mut self, now: u64, dropped: &mut Dropped) -> Option<(Standing, u64)> {
+    /// The discipline's next packet, if one is ready.
+    fn dequeue(&mut self, now: u64, dropped: &mut Dropped) -> Option<Standing> {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         let packet = queue.dequeue(Time(now), dropped)?;
-        let bytes = packet.packet.ip_bytes();
+        self.meter.left(now, packet.enqueued);
+        Some(packet)
+    }
+
+    /// Hands packets down to the device as long as there is room and one is ready.
+    fn fill(&mut self, now: u64, dropped: &mut Dropped) {
+        while self.device.as_ref().is_some_and(|device| device.room()) {
+            let Some(packet) = self.dequeue(now, dropped) else { break };
+            if let Some(device) = &mut self.device {
+                device.push(now, packet);
+            }
+        }
+    }
+
+    /// Does what can be done at `now`: fills the device's queue and, if the transmitter is free,
+    /// takes the next packet and says when it is through.
+    pub fn transmit(&mut self, now: u64, dropped: &mut Dropped) -> Option<Sent> {
+        self.fill(now, dropped);
+        if self.sending {
+            return None;
+        }
+        let standing = match &mut self.device {
+            None => self.dequeue(now, dropped)?,
+            Some(device) => {
+                let packet = device.pop(now)?;
+                self.fill(now, dropped);
+                packet
+            }
+        };
+        let bytes = standing.packet.ip_bytes();
         let fresh = self.busy_until < now;
-        self.busy_until = self.serialiser.end(now, bytes, fresh, &mut self.carry);
-        self.meter.sent(now, packet.enqueued, self.serialiser.wire_bytes(bytes));
-        self.sending = true;
-        Some((packet, self.busy_until))
+        let wire = self.serialiser.wire_bytes(bytes);
+        let ends = match &mut self.varying {
+            None => self.serialiser.end(now, bytes, fresh, &mut self.carry),
+            Some(varying) => varying.sending.end(now, wire, fresh, &mut self.carry),
+        };
+        self.meter.transmits(wire);
+        (self.busy_until, self.sending) = (ends, true);
+        let through = self.wire.as_mut().map_or(Some(ends), |wire| wire.pass(ends, bytes));
+        Some(Sent { standing, ends, through })
+    }
+
+    /// Whether a packet that comes, or one that was held back, could leave the discipline at once
+    /// (not fused).
+    pub fn wants(&self) -> bool {
+        self.device.as_ref().map_or(!self.sending, |device| device.room())
+    }
+
+    /// An interrupt that is to be scheduled.
+    pub fn interrupt(&mut self) -> Option<u64> {
+        self.interrupt.take()
+    }
+
+    /// Whether packets may overtake each other on the wire.
+    pub fn reorders(&self) -> bool {
+        self.wire.as_ref().is_some_and(|wire| wire.reorders())
     }
 
     /// When to look again for a packet that the discipline holds back, if it holds one and no
@@ -205,18 +297,23 @@ impl Link {
         })
     }
 
-    /// An event for this link has come: see [`TRANSMITTED`] and [`READY`].
+    /// An event for this link has come: see [`TRANSMITTED`], [`READY`] and [`INTERRUPT`].
     pub fn woken(&mut self, now: u64, why: u32) {
-        if why == TRANSMITTED {
-            self.sending = false;
-        } else if self.ready_at <= now {
-            self.ready_at = u64::MAX;
+        match why {
+            TRANSMITTED => {
+                self.sending = false;
+                if let Some(device) = &mut self.device {
+                    self.interrupt = device.transmitted(now);
+                }
+            }
+            INTERRUPT => {
+                if let Some(device) = &mut self.device {
+                    device.interrupted(now);
+                }
+            }
+            _ if self.ready_at <= now => self.ready_at = u64::MAX,
+            _ => {}
         }
-    }
-
-    /// Whether a transmission is under way (not fused).
-    pub fn sending(&self) -> bool {
-        self.sending
     }
 
     /// Brings queue and meter up to `now`; everything before must have happened.
@@ -224,11 +321,24 @@ impl Link {
         self.catch_up(now);
         let standing = self.standing();
         self.meter.until(now, standing.packets as u32, standing.bytes);
+        if let Some(varying) = &mut self.varying {
+            varying.settle(now);
+        }
+        if let Some(device) = &mut self.device {
+            device.settle(now);
+        }
     }
 
     /// The measured window begins.
     pub fn start_window(&mut self, now: u64) {
         self.settle(now);
+        if let Some(varying) = &mut self.varying {
+            varying.start();
+        }
+        if let Some(device) = &mut self.device {
+            device.start_window(now);
+        }
+        self.lost_at_start = self.lost();
         self.meter.start(now);
         self.at_start = (self.counters(), self.standing());
     }
@@ -240,6 +350,11 @@ impl Link {
             Queue::Packets(q) => (q.packets(), q.bytes()),
         };
         Count { packets: u64::from(packets), bytes }
+    }
+
+    /// What the wire has lost since the start of the run.
+    pub fn lost(&self) -> Count {
+        self.wire.as_ref().map_or_else(Count::default, |wire| wire.lost)
     }
 
     /// The discipline's probability of dropping or marking, where it has one.
@@ -258,8 +373,16 @@ impl Link {
         }
     }
 
-    /// The link's rate in bits per second.
-    pub fn rate(&self) -> u64 {
-        self.serialiser.rate()
+    /// The link's rate in bits per second at the instant that it was last brought up to.
+    pub fn rate(&mut self) -> u64 {
+        self.varying.as_mut().map_or(self.serialiser.rate(), |varying| varying.rate())
+    }
+
+    /// Bits that could have been sent in a measured window of `seconds`.
+    pub fn capacity(&self, seconds: f64) -> f64 {
+        match &self.varying {
+            None => self.serialiser.rate() as f64 * seconds,
+            Some(varying) => varying.bits(),
+        }
     }
 }

@@ -1,17 +1,20 @@
 //! What a link measures of itself within the measured window.
 
+use crate::standing::Running;
 use sojourn_records::Histogram;
 
 /// Lengths up to here have a counter of their own; longer queues go to the histogram.
 const SHORT: usize = 4096;
 
-/// Sojourn times, and how long the queue was how long.
+/// Sojourn times, how long the queue was how long, and what of it stood all the time.
 ///
-/// The owner tells of every change in time order; nothing is recorded before `start`.
+/// The owner tells of every change in time order; but for the running minima, nothing is recorded
+/// before `start`.
 pub struct Meter {
     measuring: bool,
     /// When the queue's length last changed, or measuring began.
     since: u64,
+    pub standing: Running,
     /// Nanoseconds at each length.
     short: Vec<u64>,
     long: Histogram,
@@ -24,10 +27,12 @@ pub struct Meter {
 }
 
 impl Meter {
-    pub fn new() -> Self {
+    /// A meter whose running minima are over `window` nanoseconds.
+    pub fn new(window: u64) -> Self {
         Self {
             measuring: false,
             since: 0,
+            standing: Running::new(window),
             short: vec![0; SHORT],
             long: Histogram::new(),
             byte_time: 0,
@@ -42,16 +47,20 @@ impl Meter {
     pub fn start(&mut self, now: u64) {
         self.measuring = true;
         self.since = now;
+        self.standing.start();
     }
 
     /// The queue held `packets` and `bytes` until `now`, when it changes.
     #[inline]
     pub fn until(&mut self, now: u64, packets: u32, bytes: u64) {
+        let span = now - self.since;
+        self.since = now;
+        if span > 0 {
+            self.standing.until(now, u64::from(packets));
+        }
         if !self.measuring {
             return;
         }
-        let span = now - self.since;
-        self.since = now;
         if let Some(time) = self.short.get_mut(packets as usize) {
             *time += span;
         } else {
@@ -64,10 +73,25 @@ impl Meter {
     /// A packet that came at `enqueued` starts its transmission at `now`.
     #[inline]
     pub fn sent(&mut self, now: u64, enqueued: u64, wire_bytes: u32) {
+        self.left(now, enqueued);
+        self.transmits(wire_bytes);
+    }
+
+    /// A packet that came at `enqueued` leaves the queue at `now`.
+    #[inline]
+    pub fn left(&mut self, now: u64, enqueued: u64) {
+        self.standing.left(now - enqueued);
+        if self.measuring {
+            self.sojourn.record(now - enqueued);
+        }
+    }
+
+    /// The transmitter starts to send a packet.
+    #[inline]
+    pub fn transmits(&mut self, wire_bytes: u32) {
         if self.measuring {
             self.sent += 1;
             self.wire_bytes += u64::from(wire_bytes);
-            self.sojourn.record(now - enqueued);
         }
     }
 
@@ -92,7 +116,7 @@ mod tests {
 
     #[test]
     fn lengths_are_weighted_by_the_time_they_lasted() {
-        let mut meter = Meter::new();
+        let mut meter = Meter::new(1_000_000);
         meter.until(50, 9, 9000);
         meter.start(100);
         meter.until(130, 1, 1000);
@@ -106,7 +130,7 @@ mod tests {
 
     #[test]
     fn nothing_counts_before_the_window() {
-        let mut meter = Meter::new();
+        let mut meter = Meter::new(1_000_000);
         meter.sent(10, 5, 1500);
         assert!(meter.sojourn.is_empty());
         meter.start(20);

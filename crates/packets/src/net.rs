@@ -16,18 +16,20 @@ pub mod kind {
     pub const SERVE: u32 = 0;
     /// A packet reaches the link of its step (`aux`).
     pub const ARRIVE: u32 = 1;
+    /// A packet has crossed the last link of its path, on which others may overtake it.
+    pub const CROSSED: u32 = 2;
     /// A packet reaches its host.
-    pub const DELIVER: u32 = 2;
+    pub const DELIVER: u32 = 3;
     /// A timer of an endpoint may be due; `aux` is the connection's generation.
-    pub const TIMER: u32 = 3;
+    pub const TIMER: u32 = 4;
     /// Tells an application what its endpoint has to say (`aux`: [`super::note`]).
-    pub const NOTIFY: u32 = 4;
+    pub const NOTIFY: u32 = 5;
     /// A server has thought long enough and answers.
-    pub const ANSWER: u32 = 5;
+    pub const ANSWER: u32 = 6;
     /// A member of a group acts: a flow starts, a user wakes, a datagram is due. Id: the member.
-    pub const MEMBER: u32 = 6;
+    pub const MEMBER: u32 = 7;
     /// A connection that is over gives its place back; `aux` is its generation.
-    pub const RETIRE: u32 = 7;
+    pub const RETIRE: u32 = 8;
     /// The measured window begins, a probe samples. After everything else at its instant.
     pub const PROBE: u32 = 15;
 }

@@ -5,7 +5,7 @@ use crate::net::Net;
 use crate::packet::Packet;
 use crate::tap::{Tap, Tapped};
 use sojourn_base::Time;
-use sojourn_qdisc::Counters;
+use sojourn_qdisc::{Count, Counters};
 use sojourn_records::{
     CoarseHistogram, FlowId, LinkId, PacketCountRow, QueueRow, Recorder, TraceRow,
 };
@@ -58,7 +58,7 @@ pub struct Probes {
     pub recorder: Recorder,
     /// Time between samples of the queues, ns, if they are sampled.
     pub interval: Option<u64>,
-    sampled: Vec<Counters>,
+    sampled: Vec<(Counters, u64)>,
     counting: Vec<Arrivals>,
     taps: Vec<(u32, Tap)>,
     pub meters: Vec<FlowMeter>,
@@ -72,7 +72,7 @@ impl Probes {
         Self {
             recorder,
             interval: None,
-            sampled: vec![Counters::default(); links],
+            sampled: vec![Default::default(); links],
             counting: Vec::new(),
             taps: Vec::new(),
             meters: Vec::new(),
@@ -147,12 +147,16 @@ impl Probes {
         for (at, link) in links.iter_mut().enumerate() {
             link.settle(now);
             let counters = link.counters();
-            let last = std::mem::replace(&mut self.sampled[at], counters);
+            let lost = link.lost().packets;
+            let (last, last_lost) = std::mem::replace(&mut self.sampled[at], (counters, lost));
+            let device = link.device.as_ref().map_or_else(Count::default, |d| d.standing());
             let standing = link.standing();
             let dequeued = counters.dequeued.minus(last.dequeued);
+            let (standing_packets, standing_sojourn) = link.meter.standing.now();
             self.recorder.push(QueueRow {
                 time_s: Time(now),
                 link: LinkId(at as u32),
+                rate_bps: link.rate(),
                 packets: standing.packets,
                 bytes: standing.bytes,
                 probability: link.probability(),
@@ -161,6 +165,11 @@ impl Probes {
                 marked: counters.marked.packets - last.marked.packets,
                 dequeued: dequeued.packets,
                 dequeued_bytes: dequeued.bytes,
+                standing_packets,
+                standing_s: standing_sojourn.map(Time),
+                lost: lost - last_lost,
+                device_packets: device.packets,
+                device_bytes: device.bytes,
             });
         }
     }

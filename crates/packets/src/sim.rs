@@ -2,7 +2,7 @@
 //!
 //! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
 //! its endpoint before it gets there: no other event waits for that endpoint, its timers are due
-//! later, and no boundary of a measurement lies between. Then the endpoint handles it at once,
+//! later, no boundary of a measurement lies between, and no later packet can overtake it. Then the endpoint handles it at once,
 //! with its own clock set to the packet's time; what it sends lies later still. Results are bit
 //! for bit those of handling everything in its turn (`unfused = true`), which the tests compare.
 
@@ -11,7 +11,7 @@ use crate::apps::Apps;
 use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
-use crate::link::{self, Fate};
+use crate::link::{self, Fate, Sent};
 use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, over_private, tag};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
@@ -80,6 +80,7 @@ impl Sim {
         let now = event.time;
         match event.tag >> ID_BITS {
             kind::ARRIVE => self.arrive(now, id, event.aux, event.payload),
+            kind::CROSSED => self.end_of_path(now, id, event.payload, false),
             kind::DELIVER => {
                 if event.payload.conn & DATAGRAM == 0 {
                     self.conns[id >> 1].sides[(id & 1) as usize].came();
@@ -129,7 +130,7 @@ impl Sim {
         } else {
             let standing = Standing { packet, enqueued: now, step, id, label, dscp };
             l.offer(now, standing, &mut self.net.dropped);
-            if !l.sending() {
+            if l.wants() {
                 self.serve(now, link);
             }
             self.collect_dropped(now);
@@ -162,17 +163,34 @@ impl Sim {
     /// A link that is not fused may send its next packet.
     fn serve(&mut self, now: u64, link: u32) {
         let l = &mut self.net.links[link as usize];
-        if l.sending() {
-            return;
+        let interrupt = l.interrupt();
+        let sent = l.transmit(now, &mut self.net.dropped);
+        let ready = if l.wants() { l.wake_at(now) } else { None };
+        let reorders = l.reorders();
+        for (at, why) in [(interrupt, link::INTERRUPT), (ready, link::READY)] {
+            if let Some(at) = at {
+                self.net.schedule(at, tag(kind::SERVE, link), why);
+            }
         }
-        let next = l.transmit(now, &mut self.net.dropped);
-        if let Some((standing, ends)) = next {
+        if let Some(Sent { standing: Standing { packet, id, step, dscp, .. }, ends, through }) =
+            sent
+        {
             self.net.schedule(ends, tag(kind::SERVE, link), link::TRANSMITTED);
-            let step = self.net.steps[standing.step as usize];
-            self.tap(link, ends, &standing.packet, standing.id, standing.dscp);
-            self.forward(ends + step.delay, standing.id, step.next, standing.packet);
-        } else if let Some(ready) = l.wake_at(now) {
-            self.net.schedule(ready, tag(kind::SERVE, link), link::READY);
+            let step = self.net.steps[step as usize];
+            self.tap(link, ends, &packet, id, dscp);
+            match through {
+                None => self.lost(now, &packet),
+                Some(at) if reorders && step.next == DIRECT => {
+                    let tag = tag(kind::CROSSED, id);
+                    self.net.wheel.push(Event {
+                        time: at + step.delay,
+                        tag,
+                        aux: 0,
+                        payload: packet,
+                    });
+                }
+                Some(at) => self.forward(at + step.delay, id, step.next, packet),
+            }
         }
         self.collect_dropped(now);
     }
@@ -183,8 +201,15 @@ impl Sim {
         if next != DIRECT {
             let tag = tag(kind::ARRIVE, id);
             self.net.wheel.push(Event { time: at, tag, aux: next, payload: packet });
-            return;
+        } else {
+            self.end_of_path(at, id, packet, true);
         }
+    }
+
+    /// A packet has crossed its last link and comes to the end of its path at `at`; `ahead` if
+    /// none can overtake it before.
+    #[inline(always)]
+    fn end_of_path(&mut self, at: u64, id: u32, packet: Packet, ahead: bool) {
         let end = (id & 1) as usize;
         let tag = tag(kind::DELIVER, id);
         if packet.conn & DATAGRAM != 0 {
@@ -198,7 +223,8 @@ impl Sim {
         if let Some(link) = &self.groups[usize::from(conn.group)].access {
             at = over_private(link, at, &packet, &mut side.in_free, &mut side.in_carry);
         }
-        if self.fused && side.free() && conn.ends[end].deadline().0 > at && at <= self.boundary {
+        let ahead = ahead && self.fused && at <= self.boundary;
+        if ahead && side.free() && conn.ends[end].deadline().0 > at {
             self.deliver(at, id, &packet);
         } else {
             side.wait_for(1);
@@ -356,7 +382,7 @@ impl Sim {
     fn lost(&mut self, now: u64, packet: &Packet) {
         self.net.sacks.release(packet);
         if packet.conn & DATAGRAM != 0 {
-            return;
+            return self.lost_datagram(packet);
         }
         let conn = &mut self.conns[packet.conn];
         conn.in_flight -= 1;

@@ -1,13 +1,15 @@
 //! From counters to the summary.
 
 use crate::apps::{App, Datagrams};
+use crate::device::Device;
 use crate::group::{Group, Totals};
 use crate::link::Link;
+use crate::meter::Meter;
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_records::{
-    Distribution, FlowRow, FlowSummary, GroupId, GroupSummary, LinkCounts, LinkSummary, Outcome,
-    Quantiles, Summary, jain, rate_bps, ratio,
+    DeviceSummary, Distribution, FlowRow, FlowSummary, GroupId, GroupSummary, LinkCounts,
+    LinkSummary, Outcome, Quantiles, Summary, jain, rate_bps, ratio,
 };
 use sojourn_scenario::{Network, NetworkLink};
 
@@ -186,24 +188,64 @@ fn link_summary(network: &NetworkLink, link: &Link, window: Time) -> LinkSummary
         queued_at_end_bytes: standing.bytes,
     };
     let bits = link.meter.wire_bytes as f64 * 8.0;
-    let capacity = link.rate() as f64 * window.as_secs_f64();
-    let (mean_bytes, max_bytes) = link.meter.bytes(window.0);
+    let capacity = link.capacity(window.as_secs_f64());
+    let rate = match network.schedule {
+        None => network.rate.map(|rate| rate.0),
+        // Its mean; undefined over no time.
+        Some(_) => (window > Time::ZERO).then(|| (capacity / window.as_secs_f64()).round() as u64),
+    };
+    let device = link.device.as_ref().map(|device| device_summary(device, window));
+    let sent_bytes = device.as_ref().map_or(dequeued.bytes, |device| device.sent_bytes);
+    let lost = link.lost().minus(link.lost_at_start);
     LinkSummary {
         name: network.name.clone(),
-        rate_bps: Some(link.rate()),
+        rate_bps: rate,
         // The last packet's transmission may end after the window.
         utilisation: (capacity > 0.0).then(|| (bits / capacity).min(1.0)),
-        throughput_bps: rate_bps(dequeued.bytes, window),
+        throughput_bps: rate_bps(sent_bytes, window),
         loss: counts.loss(),
         mark_fraction: counts.mark_fraction(),
         counts,
         queue_packets: Quantiles::of(&link.meter.lengths(), 1.0),
-        queue_bytes: Quantiles {
-            mean: Some(mean_bytes),
-            max: Some(max_bytes as f64),
-            ..Quantiles::default()
-        },
+        queue_bytes: bytes(&link.meter, window),
         sojourn_s: Quantiles::seconds(&link.meter.sojourn),
+        standing_packets: mean_and_max(link.meter.standing.lengths(), 1.0),
+        standing_s: mean_and_max(link.meter.standing.sojourns(), 1e9),
+        lost: lost.packets,
+        lost_bytes: lost.bytes,
+        device,
+    }
+}
+
+fn device_summary(device: &Device, window: Time) -> DeviceSummary {
+    let (left, stood) = device.at_start;
+    let (sent, standing, meter) = (device.left.minus(left), device.standing(), &device.meter);
+    DeviceSummary {
+        sent: sent.packets,
+        sent_bytes: sent.bytes,
+        queued_at_start: stood.packets,
+        queued_at_start_bytes: stood.bytes,
+        queued_at_end: standing.packets,
+        queued_at_end_bytes: standing.bytes,
+        queue_packets: Quantiles::of(&meter.lengths(), 1.0),
+        queue_bytes: bytes(meter, window),
+        sojourn_s: Quantiles::seconds(&meter.sojourn),
+        standing_packets: mean_and_max(meter.standing.lengths(), 1.0),
+        standing_s: mean_and_max(meter.standing.sojourns(), 1e9),
+        limit_bytes: device.limit(),
+    }
+}
+
+fn bytes(meter: &Meter, window: Time) -> Quantiles {
+    let (mean, max) = meter.bytes(window.0);
+    Quantiles { mean: Some(mean), max: Some(max as f64), ..Quantiles::default() }
+}
+
+fn mean_and_max(found: Option<(f64, u64)>, unit: f64) -> Quantiles {
+    Quantiles {
+        mean: found.map(|(mean, _)| mean / unit),
+        max: found.map(|(_, max)| max as f64 / unit),
+        ..Quantiles::default()
     }
 }
 

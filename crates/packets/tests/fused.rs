@@ -21,6 +21,53 @@ fn qdisc() -> impl Strategy<Value = String> {
     })
 }
 
+/// Mostly none, or a rate that changes.
+fn schedule() -> impl Strategy<Value = String> {
+    let rate = || prop_oneof![1 => Just(0u32), 4 => 100u32..9000];
+    prop_oneof![
+        6 => Just(String::new()),
+        1 => (rate(), rate(), 1u32..3000, any::<bool>()).prop_map(|(a, b, at, repeats)| {
+            let repeat = if repeats { format!(", repeat = \"{}ms\"", at * 2 + 1) } else { String::new() };
+            let steps = format!("[[\"{at}ms\", \"{a}kbit\"], [\"{}ms\", \"{b}kbit\"]]", at * 2);
+            format!("schedule = {{ kind = \"steps\", steps = {steps}{repeat} }}\n")
+        }),
+        1 => (0.1..2.0f64, 1u32..300).prop_map(|(sigma, every)| format!(
+            "schedule = {{ kind = \"lognormal\", sigma = {sigma}, every = \"{every}ms\", max = \"1gbit\" }}\n"
+        )),
+        1 => (rate(), 100u32..9000, 1u32..2000).prop_map(|(a, b, hold)| format!(
+            "schedule = {{ kind = \"markov\", rates = [\"{a}kbit\", \"{b}kbit\"], hold = \"{hold}ms\" }}\n"
+        )),
+        1 => Just("schedule = { kind = \"trace\", file = \"tests/golden/cellular.trace\" }\n".to_string()),
+    ]
+}
+
+/// Mostly nothing, or what happens below the discipline.
+fn wire() -> impl Strategy<Value = String> {
+    let jitter = prop_oneof![
+        (0u32..20_000).prop_map(|us| format!("\"0us..{us}us\"")),
+        Just("\"5ms\"".to_string()),
+        Just("{ dist = \"exponential\", mean = \"2ms\" }".to_string()),
+    ];
+    let device = prop_oneof![
+        (0u32..300).prop_map(|n| format!("{{ packets = {n} }}")),
+        (1u32..100).prop_map(|kb| format!("{{ bytes = \"{kb}kB\" }}")),
+        (1u32..300, 0u32..3).prop_map(|(n, ms)| format!(
+            "{{ packets = {n}, bql = true, interrupts = \"{ms}ms\" }}"
+        )),
+    ];
+    prop_oneof![
+        4 => Just(String::new()),
+        1 => (1u32..200, any::<bool>()).prop_map(|(permille, bursts)| format!(
+            "loss = 0.{permille:03}\n{}", if bursts { "loss_burst = 3.5\n" } else { "" }
+        )),
+        1 => (jitter, any::<bool>()).prop_map(|(jitter, reorder)| format!(
+            "jitter = {jitter}\nreorder = {reorder}\n"
+        )),
+        1 => device.prop_map(|device| format!("device = {device}\n")),
+        1 => Just("loss = 0.02\njitter = \"0ms..4ms\"\nreorder = true\ndevice = { packets = 5 }\n".to_string()),
+    ]
+}
+
 fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
     // Delays of zero and whole milliseconds make ties; others avoid them.
     let delay = prop_oneof![
@@ -29,11 +76,13 @@ fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
         (1u32..30_000_000).prop_map(|n| format!("{n}ns"))
     ];
     let frame = prop_oneof![Just((0, 0)), Just((38, 84))];
-    (rate, delay, qdisc(), frame).prop_map(|(rate, delay, qdisc, (over, least)): (_, String, _, _)| {
-        format!(
-            "rate = \"{rate}kbit\"\ndelay = \"{delay}\"\nqdisc = {qdisc}\nframe_overhead = {over}\nmin_frame = {least}\n"
-        )
-    })
+    (rate, delay, qdisc(), frame, schedule(), wire()).prop_map(
+        |(rate, delay, qdisc, (over, least), schedule, wire): (_, String, _, _, _, _)| {
+            format!(
+                "rate = \"{rate}kbit\"\ndelay = \"{delay}\"\nqdisc = {qdisc}\nframe_overhead = {over}\nmin_frame = {least}\n{schedule}{wire}"
+            )
+        },
+    )
 }
 
 /// Three nodes in a ring, one way round quicker than the other, one link perhaps ideal; what goes

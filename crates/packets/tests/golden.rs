@@ -13,9 +13,14 @@ use std::path::Path;
 
 const SCENARIOS: &[&str] = &[
     "ared-web",
+    "device-bql",
     "droptail-bulk",
+    "lossy-jitter",
     "parking-lot",
     "pi-ecn",
+    "rate-random",
+    "rate-steps",
+    "rate-trace",
     "red-modern",
     "rem-web-ecn",
     "udp-ping",
@@ -52,6 +57,25 @@ fn integers(summary: &Summary) -> String {
             q.p99.unwrap_or(-1.0),
             q.max.unwrap_or(-1.0),
         );
+    }
+    for link in &summary.links {
+        if link.lost > 0 {
+            let _ = writeln!(out, "wire of {}: lost {} {}", link.name, link.lost, link.lost_bytes);
+        }
+        if let Some(d) = &link.device {
+            let _ = writeln!(
+                out,
+                "device of {}: sent {} {} limit {} queue p50 {} p99 {} sojourn mean {} max {}",
+                link.name,
+                d.sent,
+                d.sent_bytes,
+                d.limit_bytes.unwrap_or(0),
+                d.queue_packets.p50.unwrap_or(-1.0),
+                d.queue_packets.p99.unwrap_or(-1.0),
+                ns(d.sojourn_s.mean),
+                ns(d.sojourn_s.max),
+            );
+        }
     }
     for group in &summary.groups {
         let _ = writeln!(

@@ -67,6 +67,7 @@ fn main() {
             recorder.push(QueueRow {
                 time_s: Time::from_millis(10 * i),
                 link: LinkId(0),
+                rate_bps: 100_000_000,
                 packets: v & 127,
                 bytes: (v & 127) * 1500,
                 probability: v as f64 * 1e-9,
@@ -75,6 +76,11 @@ fn main() {
                 marked: 0,
                 dequeued: 78 + (v & 3),
                 dequeued_bytes: 117_000,
+                standing_packets: 3,
+                standing_s: None,
+                lost: 0,
+                device_packets: 0,
+                device_bytes: 0,
             });
         }
         let written = recorder.finish().expect("room on the disk");

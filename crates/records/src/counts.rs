@@ -120,6 +120,24 @@ pub struct Imbalance {
     pub right: u128,
 }
 
+impl Imbalance {
+    /// Fails unless both sides of a law are the same.
+    pub(crate) fn unless_equal(
+        law: &'static str,
+        left: [u64; 2],
+        right: [u64; 2],
+    ) -> Result<(), Self> {
+        let [left, right] = [left, right].map(|side| side.map(u128::from).iter().sum());
+        if left == right { Ok(()) } else { Err(Self { law, left, right }) }
+    }
+
+    /// Fails unless the left side of a law is at most the right one.
+    pub(crate) fn unless_at_most(law: &'static str, left: u64, right: u64) -> Result<(), Self> {
+        let (left, right) = (u128::from(left), u128::from(right));
+        if left <= right { Ok(()) } else { Err(Self { law, left, right }) }
+    }
+}
+
 impl fmt::Display for Imbalance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} does not hold: {} against {}", self.law, self.left, self.right)

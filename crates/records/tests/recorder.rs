@@ -50,6 +50,7 @@ fn queue(i: u64) -> QueueRow {
     QueueRow {
         time_s: Time::from_millis(10 * (i + 1)),
         link: LinkId((i % 2) as u32),
+        rate_bps: 100_000_000,
         packets: i % 100,
         bytes: i % 100 * 1500,
         probability: i as f64 / 1e6,
@@ -58,6 +59,11 @@ fn queue(i: u64) -> QueueRow {
         marked: 0,
         dequeued: 78,
         dequeued_bytes: u64::MAX - i,
+        standing_packets: 3,
+        standing_s: None,
+        lost: 0,
+        device_packets: 0,
+        device_bytes: 0,
     }
 }
 

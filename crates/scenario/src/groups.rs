@@ -259,11 +259,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// A file's text; before files count, something in its place that fits everywhere.
     fn read(&self, path: &str) -> Result<String, String> {
-        let Some(base_dir) = self.base_dir else { return Ok("0 86400\n1 86400\n".into()) };
-        std::fs::read_to_string(base_dir.join(path))
-            .map_err(|error| format!("cannot be read: {error}"))
+        read_text(self.base_dir, path)
     }
 
     /// Whether this is a web group whose users are still to be found.
@@ -335,6 +332,12 @@ fn least(times: &Distribution<Time>) -> Time {
         | Distribution::InverseWeibull { .. }
         | Distribution::Packmime { .. } => Time::ZERO,
     }
+}
+
+/// A file's text; before files count, something in its place that fits everywhere.
+pub(crate) fn read_text(base_dir: Option<&Path>, path: &str) -> Result<String, String> {
+    let Some(base_dir) = base_dir else { return Ok("0 86400\n1 86400\n".into()) };
+    std::fs::read_to_string(base_dir.join(path)).map_err(|error| format!("cannot be read: {error}"))
 }
 
 impl From<Invalid> for Fault {

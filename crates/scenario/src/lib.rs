@@ -15,10 +15,12 @@ mod network;
 mod probes;
 mod read;
 mod routes;
+mod schedule;
 mod schema;
 mod topology;
 mod traffic;
 mod vary;
+mod wire;
 mod write;
 
 use std::path::Path;
@@ -34,8 +36,10 @@ pub use error::Error;
 use error::{Fault, MISSING, Step};
 pub use network::{Network, NetworkGroup, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
+pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
 pub use traffic::{Direction, Group};
+pub use wire::{Device, DeviceQueue, Impairments};
 
 /// A scenario for a laboratory of queues: links with their queue disciplines, TCPs, traffic, and
 /// what to record. The links are one of `[bottleneck]` (a dumbbell), `[parking_lot]` and
@@ -92,6 +96,7 @@ fn name_kinds(mut fault: Fault) -> Fault {
     let kinds = match keys[..] {
         ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
         [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
+        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov"],
         _ => return fault,
     };
     if fault.message == MISSING {

@@ -10,6 +10,8 @@ use sojourn_traffic::{Sampler, Source};
 
 use crate::error::{Fault, steps, suggestion};
 use crate::routes::{Graph, Placed};
+use crate::schedule::RateSchedule;
+use crate::wire::{DeviceQueue, Impairments, impairments};
 use crate::{Scenario, groups};
 
 /// A scenario in the form that engines take.
@@ -48,6 +50,8 @@ pub struct NetworkLink {
     pub to: usize,
     /// None: ideal, pure delay without a queue.
     pub rate: Option<Rate>,
+    /// How the rate changes; none: it is constant. `rate` is then what disciplines are told.
+    pub schedule: Option<RateSchedule>,
     /// One-way propagation delay.
     pub delay: Time,
     /// Queue discipline, checked against `env`; an ideal link has no use for it.
@@ -58,6 +62,10 @@ pub struct NetworkLink {
     pub frame_overhead: u32,
     /// Least bytes on the wire.
     pub min_frame: u32,
+    /// What happens to packets on the wire, if anything.
+    pub impairments: Option<Impairments>,
+    /// The queue of the device below the discipline, if there is one.
+    pub device: Option<DeviceQueue>,
 }
 
 impl NetworkLink {
@@ -82,6 +90,8 @@ pub struct NetworkProbes {
     pub interval: Time,
     /// Whether they are recorded.
     pub queues: bool,
+    /// Window of the running minima.
+    pub standing_window: Time,
     /// Span of the packet counts, if they are recorded.
     pub packet_counts: Option<Time>,
     /// Whether the summary has a row for each flow.
@@ -160,7 +170,11 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
         name: scenario.name.clone().unwrap_or_default(),
         probes: probes(scenario, &graph, &groups, base_dir.is_some())?,
         nodes: graph.nodes,
-        links: graph.links.into_iter().map(link).collect(),
+        links: graph
+            .links
+            .into_iter()
+            .map(|placed| link(placed, base_dir))
+            .collect::<Result<_, _>>()?,
         groups,
         bottleneck,
         duration: scenario.duration,
@@ -170,8 +184,25 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     })
 }
 
-fn link(placed: Placed) -> NetworkLink {
-    NetworkLink {
+fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
+    let schedule = match (&placed.link.schedule, placed.link.rate) {
+        (Some(schedule), Some(rate)) => Some(
+            schedule
+                .resolve(rate, base_dir)
+                .map_err(|fault| fault.under(placed.field("schedule")))?,
+        ),
+        _ => None,
+    };
+    let device = match &placed.link.device {
+        Some(device) => device.resolve().map_err(|fault| fault.under(placed.field("device")))?,
+        None => None,
+    };
+    let impairments =
+        impairments(&placed.link, base_dir).map_err(|fault| fault.under(placed.fields()))?;
+    Ok(NetworkLink {
+        schedule,
+        impairments,
+        device,
         name: placed.name,
         from: placed.from,
         to: placed.to,
@@ -181,7 +212,7 @@ fn link(placed: Placed) -> NetworkLink {
         mean_packet: placed.link.mean_packet,
         frame_overhead: placed.link.frame_overhead,
         min_frame: placed.link.min_frame,
-    }
+    })
 }
 
 fn check_times(scenario: &Scenario) -> Result<(), Fault> {
@@ -213,6 +244,14 @@ fn check_discipline(placed: &Placed) -> Result<(), Fault> {
     placed.link.qdisc.validate(&env).map_err(|invalid| {
         Fault::invalid(&invalid.field, &invalid.value, &invalid.remedy).under(placed.field("qdisc"))
     })
+}
+
+fn standing_window(window: Time) -> Result<Time, Fault> {
+    if !(Time::from_micros(1)..=LONGEST).contains(&window) {
+        let message = format!("\"{window}\" must be from \"1us\" to \"{LONGEST}\"");
+        return Err(Fault::new(steps!["probes", "standing_window"], message));
+    }
+    Ok(window)
 }
 
 fn probes(
@@ -265,6 +304,7 @@ fn probes(
     Ok(NetworkProbes {
         interval: span("interval", probes.interval)?,
         queues: probes.queues,
+        standing_window: standing_window(probes.standing_window)?,
         packet_counts: probes.packet_counts.map(|t| span("packet_counts", t)).transpose()?,
         flows: probes.flows,
         traces,

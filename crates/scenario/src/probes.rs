@@ -13,6 +13,9 @@ pub struct Probes {
     /// Each link's queue once per interval: packets, bytes, the discipline's probability, and how
     /// many packets entered, were dropped, marked and sent since the last sample.
     pub queues: bool,
+    /// Window over which the least length and the least sojourn time of each queue are taken: what
+    /// stands there however the traffic comes and goes. At least the longest round trip.
+    pub standing_window: Time,
     /// Packets that arrive at each link per span of this length, such as "1ms".
     pub packet_counts: Option<Time>,
     /// One row per flow of bulk and UDP groups: goodput, delay, jitter, loss, retransmissions, quantiles of the
@@ -33,6 +36,7 @@ impl Default for Probes {
         Self {
             interval: Time::from_millis(10),
             queues: false,
+            standing_window: Time::from_millis(100),
             packet_counts: None,
             flows: false,
             traces: Vec::new(),

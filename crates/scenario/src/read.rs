@@ -80,6 +80,12 @@ impl de::Error for Fault {
         Self::invalid_type(found, expected)
     }
 
+    fn invalid_length(found: usize, expected: &dyn de::Expected) -> Self {
+        let expected = expected.to_string();
+        let wanted = expected.strip_prefix("a tuple of size ").unwrap_or(&expected);
+        Self::custom(format!("there are {found} values in a list where {wanted} are needed"))
+    }
+
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
         Self::custom(format!("\"{variant}\" is unknown; {}", suggestion(variant, expected)))
     }

@@ -177,12 +177,18 @@ impl Graph {
 }
 
 impl Placed {
-    /// A field of this link.
-    pub fn field(&self, field: &str) -> Vec<Step> {
+    /// Where the fields of this link stand.
+    pub fn fields(&self) -> Vec<Step> {
         let mut path = self.place.clone();
         if self.back {
             path.push("reverse".into());
         }
+        path
+    }
+
+    /// A field of this link.
+    pub fn field(&self, field: &str) -> Vec<Step> {
+        let mut path = self.fields();
         path.push(field.into());
         path
     }
@@ -194,6 +200,22 @@ impl Placed {
         if self.link.rate.is_some_and(|rate| rate > Rate(MOST_RATE)) {
             let message = format!("must be at most \"{}\"", Rate(MOST_RATE));
             return Err(Fault::new(self.field("rate"), message));
+        }
+        if self.link.rate.is_none() {
+            let Link { loss, loss_burst, jitter, reorder, schedule, device, .. } = &self.link;
+            for (field, given) in [
+                ("schedule", schedule.is_some()),
+                ("loss", *loss != 0.0),
+                ("loss_burst", loss_burst.is_some()),
+                ("jitter", jitter.is_some()),
+                ("reorder", *reorder),
+                ("device", device.is_some()),
+            ] {
+                if given {
+                    let message = "an ideal link is nothing but delay; give it a rate too";
+                    return Err(Fault::new(self.field(field), message));
+                }
+            }
         }
         if !(40..=65535).contains(&self.link.mean_packet) {
             let message = format!("{} must be from 40 to 65535", self.link.mean_packet);
@@ -212,7 +234,7 @@ impl Placed {
 }
 
 /// 10 Tbit/s, where a byte takes less than a nanosecond: far above any link there is.
-const MOST_RATE: u64 = 10_000_000_000_000;
+pub(crate) const MOST_RATE: u64 = 10_000_000_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -6,6 +6,9 @@ use sojourn_base::{Rate, Time};
 use sojourn_qdisc::Config as Qdisc;
 
 use crate::HEADROOM;
+use crate::schedule::Schedule;
+use crate::wire::Device;
+use sojourn_traffic::Distribution;
 
 /// One direction of a link: what it does to packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +17,9 @@ pub struct Link {
     /// Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]` may
     /// leave it out; it is then ideal: pure delay, no queue.
     pub rate: Option<Rate>,
+    /// How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`, `lognormal`
+    /// and `markov`, and its parameters. Disciplines, and a `load`, are told `rate`.
+    pub schedule: Option<Schedule>,
     /// One-way propagation delay.
     pub delay: Time,
     /// Queue discipline: its name, for its defaults, or a table with `kind` and its parameters.
@@ -24,17 +30,35 @@ pub struct Link {
     pub min_frame: u32,
     /// Mean packet size in bytes that disciplines assume where they must know the rate in packets.
     pub mean_packet: u32,
+    /// Probability that a packet is lost on the wire after its transmission, from 0 to below 1.
+    pub loss: f64,
+    /// Mean number of packets lost in a row (Gilbert's model: all are lost in the bad state, none
+    /// in the good one), with the same `loss`. Left out, each is lost on its own.
+    pub loss_burst: Option<f64>,
+    /// Delay of each packet on the wire beyond `delay`, a distribution. Packets keep their order:
+    /// one that would overtake arrives together with the one before it.
+    pub jitter: Option<Distribution<Time>>,
+    /// Let `jitter` change the order of packets.
+    pub reorder: bool,
+    /// A queue of the device below the discipline, which does not see it.
+    pub device: Option<Device>,
 }
 
 impl Default for Link {
     fn default() -> Self {
         Self {
             rate: None,
+            schedule: None,
             delay: Time::ZERO,
             qdisc: Qdisc::Droptail(Default::default()),
             frame_overhead: 0,
             min_frame: 0,
             mean_packet: 1500,
+            loss: 0.0,
+            loss_burst: None,
+            jitter: None,
+            reorder: false,
+            device: None,
         }
     }
 }
@@ -43,8 +67,10 @@ impl Default for Link {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinkChanges {
-    /// Rate in bits per second.
+    /// Rate in bits per second; it is constant unless a `schedule` is given beside it.
     pub rate: Option<Rate>,
+    /// How the rate changes.
+    pub schedule: Option<Schedule>,
     /// One-way propagation delay.
     pub delay: Option<Time>,
     /// Queue discipline.
@@ -55,10 +81,22 @@ pub struct LinkChanges {
     pub min_frame: Option<u32>,
     /// Mean packet size in bytes that disciplines assume.
     pub mean_packet: Option<u32>,
+    /// Probability that a packet is lost on the wire; independent losses unless a `loss_burst` is
+    /// given beside it.
+    pub loss: Option<f64>,
+    /// Mean number of packets lost in a row.
+    pub loss_burst: Option<f64>,
+    /// Delay of each packet on the wire beyond `delay`; in order unless `reorder` is given beside it.
+    pub jitter: Option<Distribution<Time>>,
+    /// Let `jitter` change the order of packets.
+    pub reorder: Option<bool>,
+    /// A queue of the device below the discipline; `{ packets = 0 }`: none.
+    pub device: Option<Device>,
 }
 
 /// The direction back. Left out, it is like the direction forward.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::large_enum_variant, reason = "a scenario has a handful of links")]
 pub enum Reverse {
     /// Pure delay, infinite rate, no queue.
     #[serde(rename = "ideal")]
@@ -73,6 +111,8 @@ impl Link {
         if let Some(rate) = &mut self.rate {
             rate.0 = rate.0.saturating_mul(HEADROOM);
             self.qdisc = endless_queue();
+            self.schedule = None;
+            self.device = None;
         }
     }
 
@@ -81,14 +121,39 @@ impl Link {
     pub fn reversed(&self, reverse: Option<&Reverse>) -> Self {
         match reverse {
             None => self.clone(),
-            Some(Reverse::Ideal) => Self { rate: None, ..self.clone() },
+            Some(Reverse::Ideal) => Self {
+                rate: None,
+                schedule: None,
+                loss: 0.0,
+                loss_burst: None,
+                jitter: None,
+                reorder: false,
+                device: None,
+                ..self.clone()
+            },
             Some(Reverse::Changes(changes)) => Self {
                 rate: changes.rate.or(self.rate),
+                schedule: match (&changes.schedule, changes.rate) {
+                    (Some(schedule), _) => Some(schedule.clone()),
+                    (None, Some(_)) => None,
+                    (None, None) => self.schedule.clone(),
+                },
                 delay: changes.delay.unwrap_or(self.delay),
                 qdisc: changes.qdisc.clone().unwrap_or_else(|| self.qdisc.clone()),
                 frame_overhead: changes.frame_overhead.unwrap_or(self.frame_overhead),
                 min_frame: changes.min_frame.unwrap_or(self.min_frame),
                 mean_packet: changes.mean_packet.unwrap_or(self.mean_packet),
+                loss: changes.loss.unwrap_or(self.loss),
+                loss_burst: match changes.loss {
+                    None => changes.loss_burst.or(self.loss_burst),
+                    Some(_) => changes.loss_burst,
+                },
+                reorder: match changes.jitter {
+                    None => changes.reorder.unwrap_or(self.reorder),
+                    Some(_) => changes.reorder.unwrap_or(false),
+                },
+                jitter: changes.jitter.clone().or_else(|| self.jitter.clone()),
+                device: changes.device.clone().or_else(|| self.device.clone()),
             },
         }
     }
@@ -99,6 +164,8 @@ impl LinkChanges {
         if let Some(rate) = &mut self.rate {
             rate.0 = rate.0.saturating_mul(HEADROOM);
         }
+        self.schedule = None;
+        self.device = None;
         self.qdisc = None;
     }
 }

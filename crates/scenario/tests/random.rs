@@ -6,7 +6,10 @@ use sojourn_scenario::Scenario;
 
 fn qdisc() -> impl Strategy<Value = Value> {
     prop_oneof![
-        prop::sample::select(sojourn_qdisc::Config::NAMES).prop_map(Value::from),
+        // One written in Python must name its class.
+        prop::sample::select(sojourn_qdisc::Config::NAMES)
+            .prop_filter("complete", |name| *name != "python")
+            .prop_map(Value::from),
         (1u32..100_000).prop_map(|limit| json!({ "kind": "droptail", "limit": limit })),
         (1u64..100).prop_map(|kb| json!({
             "kind": "droptail",
@@ -19,6 +22,62 @@ fn qdisc() -> impl Strategy<Value = Value> {
     ]
 }
 
+fn schedule() -> impl Strategy<Value = Value> {
+    let rate = || (0u32..5000).prop_map(|rate| format!("{rate}kbit"));
+    let steps = prop::collection::vec((1u64..10_000, rate()), 1..4);
+    prop_oneof![
+        (steps, any::<bool>()).prop_map(|(steps, repeats)| {
+            let (mut at, mut list) = (0, Vec::new());
+            for (span, rate) in steps {
+                at += span;
+                list.push(json!([format!("{at}ms"), rate]));
+            }
+            let mut schedule = json!({ "kind": "steps", "steps": list });
+            if repeats {
+                schedule["repeat"] = format!("{}ms", at + 7).into();
+            }
+            schedule
+        }),
+        Just(json!({ "kind": "trace", "file": "some.trace" })),
+        (0.01..3.0f64, 1u64..1000).prop_map(|(sigma, every)| json!({
+            "kind": "lognormal", "sigma": sigma, "every": format!("{every}ms"), "max": "9gbit",
+        })),
+        (rate(), 1u64..1000).prop_map(|(rate, hold)| json!({
+            "kind": "markov", "rates": [rate, "1mbit"], "hold": format!("{hold}ms"),
+        })),
+    ]
+}
+
+/// What happens below the queue.
+fn wire() -> impl Strategy<Value = Value> {
+    let jitter = prop_oneof![
+        (0u64..10_000).prop_map(|us| json!(format!("{us}us"))),
+        Just(json!({ "dist": "exponential", "mean": "3ms" })),
+    ];
+    let device = prop_oneof![
+        (0u32..2000).prop_map(|packets| json!({ "packets": packets })),
+        (1u64..1000).prop_map(|kb| json!({ "bytes": format!("{kb}kB"), "bql": true })),
+    ];
+    (
+        prop::option::of((0.001..0.4f64, prop::option::of(1.0..9.0f64))),
+        prop::option::of((jitter, any::<bool>())),
+        prop::option::of(device),
+    )
+        .prop_map(|(loss, jitter, device)| {
+            let mut fields = Map::new();
+            if let Some((loss, burst)) = loss {
+                fields.insert("loss".into(), loss.into());
+                fields.extend(burst.map(|burst| ("loss_burst".into(), burst.into())));
+            }
+            if let Some((jitter, reorder)) = jitter {
+                fields.insert("jitter".into(), jitter);
+                fields.insert("reorder".into(), reorder.into());
+            }
+            fields.extend(device.map(|device| ("device".into(), device)));
+            Value::Object(fields)
+        })
+}
+
 /// The fields of a link, each there or not; a rate above 1 Mb/s.
 fn link() -> impl Strategy<Value = Map<String, Value>> {
     (
@@ -27,14 +86,19 @@ fn link() -> impl Strategy<Value = Map<String, Value>> {
         prop::option::of(qdisc()),
         prop::option::of(0u32..100),
         prop::option::of(40u32..9000),
+        prop::option::of(schedule()),
+        wire(),
     )
-        .prop_map(|(rate, delay, qdisc, overhead, mean)| {
+        .prop_map(|(rate, delay, qdisc, overhead, mean, schedule, wire)| {
+            let Value::Object(wire) = wire else { unreachable!() };
             let mut link = Map::new();
             link.insert("rate".into(), format!("{rate}bit").into());
             link.extend(delay.map(|ns| ("delay".into(), format!("{ns}ns").into())));
             link.extend(qdisc.map(|qdisc| ("qdisc".into(), qdisc)));
             link.extend(overhead.map(|bytes| ("frame_overhead".into(), bytes.into())));
             link.extend(mean.map(|bytes| ("mean_packet".into(), bytes.into())));
+            link.extend(wire);
+            link.extend(schedule.map(|schedule| ("schedule".into(), schedule)));
             link
         })
 }

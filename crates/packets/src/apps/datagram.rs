@@ -101,6 +101,17 @@ impl Sim {
         self.call_member(now + interval, group, index, super::GO_ON);
     }
 
+    /// A datagram is gone.
+    pub fn lost_datagram(&mut self, packet: &Packet) {
+        let member = packet.conn & !DATAGRAM;
+        let group = super::Apps::group_of(&self.groups, member);
+        if let App::Datagrams(app) = &self.apps.apps[group]
+            && let Some(first) = app.first_meter
+        {
+            self.probes.lost(first + member - self.groups[group].first_member);
+        }
+    }
+
     /// A datagram reaches its host.
     pub fn deliver_datagram(&mut self, now: u64, id: u32, packet: &Packet) {
         let member = packet.conn & !DATAGRAM;

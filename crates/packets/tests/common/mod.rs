@@ -16,7 +16,7 @@ pub fn simulate_into(toml: &str, recorder: &mut Recorder) -> Summary {
     let network = scenario.network(Path::new(".")).unwrap_or_else(|e| panic!("{e}\n{toml}"));
     let summary = run(&network, &Control::default(), recorder).unwrap();
     for link in &summary.links {
-        link.counts.check_conservation().unwrap_or_else(|e| panic!("{}: {e}\n{toml}", link.name));
+        link.check_conservation().unwrap_or_else(|e| panic!("{}: {e}\n{toml}", link.name));
     }
     summary
 }

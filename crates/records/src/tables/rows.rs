@@ -103,6 +103,18 @@ tables! {
         dequeued: u64,
         /// Bytes of those packets.
         dequeued_bytes: u64,
+        /// The link's rate at that instant, in bits per second.
+        rate_bps: u64,
+        /// The least length of the queue in the window before, in packets.
+        standing_packets: u64,
+        /// The least waiting time in the window before, in seconds; null before the first.
+        standing_s: Option<Time>,
+        /// Packets lost on the wire in the interval.
+        lost: u64,
+        /// Packets in the device's queue at that instant.
+        device_packets: u64,
+        /// Bytes in the device's queue at that instant.
+        device_bytes: u64,
     }
 
     /// Arrivals at a link in one short interval. Intervals without arrivals have no row.
