@@ -2,11 +2,13 @@
 
     speed      the engine's rate, side by side with ns-2 and ns-3
     fidelity   utilisation, queue, loss and fairness against ns-2, over 20 seeds
+    ns3        the same against ns-3, for disciplines and congestion controls that ns-2 lacks
     queue      nanoseconds in a queue discipline, side by side with DPDK's RED
     startup    wall time of short commands
     memory     bytes per flow and per user
-    all        the five
-    reference  runs ns-2 and rewrites benches/reference
+    all        the six
+    reference  runs ns-2 and rewrites its part of benches/reference
+    reference-ns3  the same for ns-3
 
 Prints Markdown; exit code 1 if a target is missed, 2 if a benchmark could not run. A peer that is
 not here is named as not installed, and nothing fails for it.
@@ -19,6 +21,7 @@ import sys
 from collections.abc import Callable
 
 import fidelity
+import fidelity_ns3
 import memory
 import queues
 import speed
@@ -28,10 +31,13 @@ from common import BenchError, machine
 REPORTS = {
     "speed": ("Speed", speed.report),
     "fidelity": ("Fidelity against ns-2", fidelity.report),
+    "ns3": ("Fidelity against ns-3", fidelity_ns3.report),
     "queue": ("Queue disciplines", queues.report),
     "startup": ("Starting", startup.report),
     "memory": ("Memory", memory.report),
 }
+
+REFERENCES = {"reference": fidelity.reference, "reference-ns3": fidelity_ns3.reference}
 
 
 def main() -> int:
@@ -39,11 +45,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=[*REPORTS, "all", "reference"], nargs="?", default="all")
+    parser.add_argument("what", choices=[*REPORTS, "all", *REFERENCES], nargs="?", default="all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
     chosen = parser.parse_args()
-    if chosen.what == "reference":
-        return _tell(fidelity.reference)
+    if chosen.what in REFERENCES:
+        return _tell(REFERENCES[chosen.what])
     print(f"{machine()}{', quick' if chosen.quick else ''}")
     code = 0
     for name in REPORTS if chosen.what == "all" else [chosen.what]:

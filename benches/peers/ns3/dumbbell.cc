@@ -32,6 +32,8 @@ const uint16_t PORT = 9;
 struct Options
 {
     std::string aqm = "droptail";
+    std::string tcp = "NewReno";
+    bool ecn = false;
     uint32_t flows = 100;
     double rate = 100e6;
     double delay = 0.005;
@@ -47,11 +49,15 @@ struct Options
     double minTh = 100;
     double maxTh = 300;
     double maxP = 0.1;
+    double qw = 0;
 
     void Read(int argc, char** argv)
     {
         CommandLine line(__FILE__);
-        line.AddValue("aqm", "droptail or red", aqm);
+        line.AddValue("aqm", "droptail, red, codel, fq_codel, pie or cobalt", aqm);
+        line.AddValue("tcp", "NewReno, Cubic, Dctcp, Scalable, HighSpeed, WestwoodPlus", tcp);
+        line.AddValue("ecn", "hosts use ECN, and the discipline marks", ecn);
+        line.AddValue("qw", "RED, weight of a sample; 0: from the rate", qw);
         line.AddValue("flows", "number of long flows", flows);
         line.AddValue("rate", "bottleneck, bit/s", rate);
         line.AddValue("delay", "bottleneck, one way, s", delay);
@@ -114,15 +120,17 @@ struct Sample
     uint64_t bytes = 0;
     uint64_t arrived = 0;
     uint64_t dropped = 0;
+    uint64_t marked = 0;
     std::vector<double> received;
 };
 
 void
 SetTcpDefaults(const Options& o)
 {
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpNewReno"));
+    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::Tcp" + o.tcp));
     Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpClassicRecovery"));
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(true));
+    Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(o.ecn ? "On" : "Off"));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(PAYLOAD));
     Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
@@ -161,10 +169,38 @@ Discipline(const Options& o, const std::string& name)
                                 "MinTh", DoubleValue(o.minTh),
                                 "MaxTh", DoubleValue(o.maxTh),
                                 "LInterm", DoubleValue(1.0 / o.maxP),
-                                "QW", DoubleValue(0), // 1 - exp(-1/C)
-                                "Gentle", BooleanValue(true),
+                                "QW", DoubleValue(o.qw), // 0: 1 - exp(-1/C)
+                                "Gentle", BooleanValue(o.qw == 0),
+                                "UseEcn", BooleanValue(o.ecn),
+                                "UseHardDrop", BooleanValue(o.qw == 0),
                                 "LinkBandwidth", StringValue(BitsPerSecond(o.rate)),
                                 "LinkDelay", TimeValue(Seconds(o.delay)));
+    }
+    else if (name == "codel")
+    {
+        helper.SetRootQueueDisc("ns3::CoDelQueueDisc",
+                                "MaxSize", limit,
+                                "UseEcn", BooleanValue(o.ecn));
+    }
+    else if (name == "fq_codel")
+    {
+        helper.SetRootQueueDisc("ns3::FqCoDelQueueDisc",
+                                "MaxSize", limit,
+                                "UseEcn", BooleanValue(o.ecn));
+    }
+    else if (name == "pie")
+    {
+        helper.SetRootQueueDisc("ns3::PieQueueDisc",
+                                "MaxSize", limit,
+                                "MeanPktSize", UintegerValue(PACKET),
+                                "UseDerandomization", BooleanValue(true),
+                                "UseEcn", BooleanValue(o.ecn));
+    }
+    else if (name == "cobalt")
+    {
+        helper.SetRootQueueDisc("ns3::CobaltQueueDisc",
+                                "MaxSize", limit,
+                                "UseEcn", BooleanValue(o.ecn));
     }
     else
     {
@@ -275,6 +311,7 @@ main(int argc, char** argv)
         s->bytes = stats.nTotalSentBytes + PPP_HEADER * stats.nTotalSentPackets;
         s->arrived = stats.nTotalReceivedPackets;
         s->dropped = stats.nTotalDroppedPackets;
+        s->marked = stats.nTotalMarkedPackets;
         for (uint32_t i = 0; i < sinks.GetN(); ++i)
         {
             s->received.push_back(DynamicCast<PacketSink>(sinks.Get(i))->GetTotalRx());
@@ -303,12 +340,13 @@ main(int argc, char** argv)
     uint64_t arrived = last.arrived - first.arrived;
     std::printf("{\"tool\":\"ns-3\",\"aqm\":\"%s\",\"seed\":%u,\"setup_s\":%.6f,\"run_s\":%.6f,"
                 "\"cpu_s\":%.6f,\"bottleneck_pkts\":%llu,\"util\":%.6f,\"mean_q\":%.4f,"
-                "\"loss\":%.6f,\"jain\":%.6f}\n",
+                "\"loss\":%.6f,\"marked\":%.6f,\"jain\":%.6f}\n",
                 o.aqm.c_str(), o.seed, started - began, run, cpu,
                 static_cast<unsigned long long>(last.sent),
                 (last.bytes - first.bytes) * 8.0 / (window * o.rate),
                 (last.waiting - first.waiting) / window,
                 arrived ? double(last.dropped - first.dropped) / arrived : 0.0,
+                arrived ? double(last.marked - first.marked) / arrived : 0.0,
                 squares > 0 ? sum * sum / (o.flows * squares) : 0.0);
     std::fflush(stdout);
     Simulator::Destroy();

@@ -203,3 +203,23 @@ def vectors(
     return commands.vectors(
         name, ops=ops, seed=seed, rate=rate, mean_packet=mean_packet, sets=set_ or (), out=out
     )
+
+
+@app.command()
+def lab(
+    file: Annotated[
+        Path | None, typer.Argument(help="A scenario to begin with.", show_default=False)
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; elsewhere than here a token is needed.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 0,
+    readonly: Annotated[
+        bool, typer.Option("--readonly", help="Run the scenarios that are offered, no others.")
+    ] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address and open nothing.")
+    ] = False,
+) -> int:
+    """Serve a page on this machine: move a slider and see the queue answer."""
+    return commands.lab(file, host=host, port=port, readonly=readonly, browser=not no_browser)

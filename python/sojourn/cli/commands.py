@@ -174,6 +174,14 @@ def explain(name: str | None) -> int:
     return 0
 
 
+def lab(file: Path | None, *, host: str, port: int, readonly: bool, browser: bool) -> int:
+    """Serves the lab until Ctrl-C."""
+    from sojourn.lab.serve import serve
+
+    serve(file, host=host, port=port, readonly=readonly, browser=browser)
+    return 0
+
+
 def vectors(
     name: str,
     *,

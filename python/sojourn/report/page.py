@@ -107,7 +107,7 @@ def _render(
         folder=FOLDER,
         css=Markup(_asset("page.css")),
         script=Markup(_asset("page.js")),
-        bundle=Markup(_bundle()),
+        bundle=Markup(bundle()),
         data=Markup(_script_json(_data(comparison, specs))),
     )
 
@@ -136,7 +136,7 @@ def _script_json(value: Any) -> str:
 
 
 @functools.cache
-def _bundle() -> str:
+def bundle() -> str:
     """Vega, Vega-Lite and vega-embed, out of the vl-convert package: no network is needed."""
     code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
     return code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,19 +37,20 @@ class Section:
     wide: bool = False
 
 
-def sections(comparison: Comparison) -> list[Section]:
-    """The sections that these runs can fill, in the order of the page."""
-    made = (
-        _responses(comparison),
-        _tails(comparison),
-        _goodput(comparison),
-        _plane(comparison),
-        _queues(comparison),
-        _lengths(comparison),
-        _events(comparison),
-        _windows(comparison),
-    )
-    return [section for section in made if section is not None]  # fmt: skip
+def sections(comparison: Comparison, only: Collection[str] | None = None) -> list[Section]:
+    """The sections that these runs can fill, in the order of the page, or ``only`` some of them."""
+    makers = {
+        "response-times": _responses,
+        "response-tails": _tails,
+        "goodput": _goodput,
+        "delay-utilisation": _plane,
+        "queue": _queues,
+        "queue-distribution": _lengths,
+        "drops-and-marks": _events,
+        "congestion-windows": _windows,
+    }
+    made = (make(comparison) for slug, make in makers.items() if only is None or slug in only)
+    return [section for section in made if section is not None]
 
 
 Measure = Callable[[Run], float | None]

@@ -1,0 +1,191 @@
+"""What can be moved in a setting: for every quantity of its scenario a control, as data.
+
+A control names the field that it changes by its dotted path. Sliders of positive quantities are
+logarithmic: half way is a factor, not a sum.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from sojourn import _engine
+from sojourn.lab.setting import SIDES, Setting
+from sojourn.scenario import Scenario, schema
+
+# Discipline parameters that a student would not look for first.
+_RARE = {"mean_packet", "limit_bytes", "limit_time", "mtu", "memory_limit", "whole_backlog"}
+_QDISC = "bottleneck.qdisc"
+
+
+@dataclass(frozen=True)
+class Control:
+    """One thing to move: "slider", "choice" or "switch"."""
+
+    path: str
+    label: str
+    kind: str
+    value: Any
+    about: str = ""
+    unit: str = ""
+    """What a slider's numbers are in: "rate", "time" or nothing; text carries the unit's name."""
+    least: float = 0.0
+    most: float = 0.0
+    whole: bool = False
+    choices: list[str] = field(default_factory=list)
+
+
+def controls(setting: Setting) -> dict[str, list[dict[str, Any]]]:
+    """The controls of both sides together ("common") and of each side."""
+    base = setting.base()
+    found = {"common": _common(base)}
+    for side in SIDES:
+        found[side] = _side(setting.scenario(side))
+    return {name: [asdict(control) for control in each] for name, each in found.items()}
+
+
+def _fields(scenario: Scenario) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(scenario.to_json())
+    return fields
+
+
+def _common(scenario: Scenario) -> list[Control]:
+    fields = _fields(scenario)
+    made: list[Control] = []
+    link = fields.get("bottleneck")
+    if link:
+        made.append(_slider("bottleneck.rate", "Link rate", link["rate"], "rate", 5e5, 1e9))
+        made.append(_slider("bottleneck.delay", "Delay of the link", link["delay"], "time", 0, 5e8))
+    for number, group in enumerate(fields["traffic"]):
+        name = group["name"] or group["kind"]
+        path = f"traffic.{number}"
+        if group.get("flows") is not None:
+            made.append(_count(f"{path}.flows", f"{name}: flows", group["flows"], 500))
+        if group.get("users") is not None:
+            made.append(_count(f"{path}.users", f"{name}: users", group["users"], 5000))
+        if isinstance(group.get("rtt"), str):
+            made += _round_trips(f"{path}.rtt", name, group["rtt"])
+    tcp = fields.get("tcp", {})
+    made.append(
+        Control(
+            "tcp.profile",
+            "Hosts",
+            "choice",
+            tcp.get("profile") or "classic",
+            about="Hosts of about 2003, or of today.",
+            choices=["classic", "modern"],
+        )
+    )
+    congestion = tcp.get("congestion") or "reno"
+    names = [name for name in _names("CongestionControl") if name != "python"]
+    made.append(
+        Control(
+            "tcp.congestion",
+            "Congestion control",
+            "choice",
+            congestion if isinstance(congestion, str) else congestion["kind"],
+            choices=names,
+        )
+    )
+    about = "Senders take part in ECN. Only disciplines with ecn on mark."
+    made.append(Control("tcp.ecn", "ECN", "switch", bool(tcp.get("ecn")), about))
+    made.append(_slider("duration", "Simulated time", fields["duration"], "time", 2e9, 3e11))
+    made.append(_count("seed", "Seed", fields["seed"], 1000))
+    return made
+
+
+def _round_trips(path: str, name: str, text: str) -> list[Control]:
+    low, _, high = text.partition("..")
+    label = f"{name}: round trip"
+    if not high:
+        return [_slider(path, label, low, "time", 1e6, 1e9)]
+    about = "Each flow has a round trip of its own between the two."
+    return [
+        _slider(f"{path}#low", f"{label}, least", low, "time", 1e6, 1e9, about),
+        _slider(f"{path}#high", f"{label}, greatest", high, "time", 1e6, 1e9, about),
+    ]
+
+
+def _side(scenario: Scenario) -> list[Control]:
+    fields = _fields(scenario)
+    link = fields.get("bottleneck")
+    if not link:
+        return []
+    qdisc = link["qdisc"]
+    kind = qdisc if isinstance(qdisc, str) else qdisc["kind"]
+    values = {} if isinstance(qdisc, str) else qdisc
+    names = [name for name in _names("QueueDiscipline") if name in _simple()]
+    about = _simple()[kind]["description"] if kind in _simple() else ""
+    made = [Control(_QDISC, "Queue discipline", "choice", kind, about, choices=names)]
+    if kind not in _simple():
+        return made
+    for name, known in _simple()[kind]["properties"].items():
+        if name in ("kind", *_RARE):
+            continue
+        value = values.get(name, known.get("default"))
+        control = _parameter(f"{_QDISC}.{name}", name, value, known)
+        if control is not None:
+            made.append(control)
+    return made
+
+
+def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Control | None:
+    about = " ".join(str(known.get("description", "")).split())
+    if isinstance(value, bool):
+        return Control(path, name, "switch", value, about)
+    if isinstance(value, int | float):
+        whole = "integer" in str(known.get("type"))
+        least, most = _around(float(value), whole)
+        return Control(path, name, "slider", value, about, "", least, most, whole)
+    if isinstance(value, str):
+        try:
+            nanoseconds = _engine.quantity("time", value)
+        except Exception:
+            choices = [e["const"] for e in known.get("oneOf", []) if "const" in e]
+            return Control(path, name, "choice", value, about, choices=choices) if choices else None
+        least, most = _around(float(nanoseconds), True)
+        return Control(path, name, "slider", value, about, "time", max(least, 1e3), most, True)
+    return None
+
+
+def _around(value: float, whole: bool) -> tuple[float, float]:
+    """Two orders of magnitude either way; a probability stays one."""
+    if value == 0:
+        return (0.0, 1000.0)
+    least, most = value / 100, value * 100
+    if not whole and 1e-2 <= value <= 1:
+        most = 1.0
+    return (max(1.0, least) if whole else least, most)
+
+
+def _slider(
+    path: str, label: str, value: Any, unit: str, least: float, most: float, about: str = ""
+) -> Control:
+    number = float(_engine.quantity(unit, value)) if isinstance(value, str) else float(value)
+    least, most = min(least, number), max(most, number)
+    return Control(path, label, "slider", value, about, unit, least, most, True)
+
+
+def _count(path: str, label: str, value: int, most: float) -> Control:
+    return Control(path, label, "slider", value, "", "", 1.0, max(most, float(value)), True)
+
+
+def _names(kind: str) -> list[str]:
+    names: list[str] = schema()["$defs"][kind]["anyOf"][0]["enum"]
+    return names
+
+
+@lru_cache(maxsize=1)
+def _simple() -> dict[str, dict[str, Any]]:
+    """The disciplines that have no others inside, and are not written in Python."""
+    alternatives = schema()["$defs"]["QueueDiscipline"]["anyOf"][1]["oneOf"]
+    found = {}
+    for each in alternatives:
+        name = each["properties"]["kind"]["const"]
+        nested = any("QueueDiscipline" in json.dumps(p) for p in each["properties"].values())
+        nested = nested or "classes" in each["properties"]
+        if not nested and name != "python":
+            found[name] = each
+    return found

@@ -1,0 +1,216 @@
+"""What the lab offers to begin with: for each a scenario, two sides, and what to look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sojourn.lab.setting import Changes, Setting
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A setting with a name and a sentence or two."""
+
+    name: str
+    title: str
+    about: str
+    setting: Setting
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the page gets it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "about": self.about,
+            "setting": self.setting.to_dict(),
+        }
+
+
+def _qdisc(**fields: Any) -> Changes:
+    return {"bottleneck.qdisc": fields}
+
+
+def _long_flows(
+    rate: str, flows: int, rtt: str, *, seconds: int = 60, profile: str = "modern", more: str = ""
+) -> str:
+    return f"""\
+duration = "{seconds}s"
+warmup = "{seconds // 6}s"
+
+[bottleneck]
+rate = "{rate}"
+delay = "5ms"
+qdisc = {{ kind = "droptail", limit = 1000 }}
+
+[tcp]
+profile = "{profile}"
+receive_window = "16MiB"
+{more}
+[[traffic]]
+kind = "bulk"
+name = "flows"
+flows = {flows}
+rtt = "{rtt}"
+start = "0s..2s"
+"""
+
+
+_MICE = """
+[[traffic]]
+kind = "web"
+name = "mice"
+users = {users}
+rtt = "20ms..120ms"
+"""
+
+_PAPER = """\
+duration = "120s"
+warmup = "40s"
+
+[bottleneck]
+rate = "15mbit"
+delay = "5ms"
+mean_packet = 500
+qdisc = { kind = "droptail", limit = 800 }
+
+[tcp]
+profile = "classic"
+mss = 460
+receive_window = "4MiB"
+
+[[traffic]]
+kind = "bulk"
+name = "flows"
+flows = 60
+rtt = "160ms..240ms"
+start = "0s..10s"
+"""
+
+
+@lru_cache(maxsize=1)
+def all_presets() -> tuple[Preset, ...]:
+    """All of them, the one that the page opens with first."""
+    droptail = {"kind": "droptail", "limit": 1000}
+    return (
+        Preset(
+            "good-bad",
+            "Good queue, bad queue",
+            "Ten long flows and some web users. Both disciplines keep the link busy; one of them "
+            "lets a queue stand for nothing. Look at the lowest point of each queue.",
+            Setting(
+                _long_flows("20mbit", 10, "20ms..120ms") + _MICE.format(users=20),
+                {},
+                {"A": {"bottleneck.qdisc": droptail}, "B": _qdisc(kind="codel")},
+            ),
+        ),
+        Preset(
+            "two-views",
+            "Two views of a queue",
+            "One long transfer, 10 Mb/s, 80 ms: the queue in packets beside the time spent in it.",
+            Setting(
+                _long_flows("10mbit", 1, "80ms") + _MICE.format(users=10),
+                {},
+                {"A": _qdisc(kind="droptail", limit=200), "B": _qdisc(kind="codel")},
+            ),
+        ),
+        Preset(
+            "mis-scaled",
+            "PI with the mis-scaled gain",
+            "The same controller twice; on side A the gains were worked out per byte and used per "
+            "packet, which makes them 500 times too small. The queue knows no rest.",
+            Setting(
+                _PAPER,
+                {},
+                {
+                    "A": _qdisc(kind="pi", a=3.64e-8, b=3.63e-8, qref=200, limit=800),
+                    "B": _qdisc(kind="pi", a=1.822e-5, b=1.816e-5, qref=200, limit=800),
+                },
+            ),
+        ),
+        Preset(
+            "pi-red",
+            "PI against RED",
+            "Sixty flows on the example of the PI paper: RED's queue depends on the load, PI's "
+            "returns to its setpoint.",
+            Setting(
+                _PAPER,
+                {},
+                {
+                    "A": _qdisc(kind="red", min_th=150, max_th=250, max_p=0.1, limit=800),
+                    "B": _qdisc(kind="pi", qref=200, limit=800),
+                },
+            ),
+        ),
+        Preset(
+            "round-trip",
+            "Round trip and stability",
+            "PI was designed for 250 ms. Move the round trip to 600 ms and watch the margins and "
+            "the queue; side B was designed for it.",
+            Setting(
+                _PAPER.replace('"160ms..240ms"', '"400ms..600ms"'),
+                {},
+                {
+                    "A": _qdisc(kind="pi", qref=200, limit=800),
+                    "B": _qdisc(kind="pi", a=1.3e-6, b=1.298e-6, qref=200, limit=800),
+                },
+            ),
+        ),
+        Preset(
+            "elephant",
+            "One elephant among mice",
+            "A single long transfer beside many short ones. FQ-CoDel gives each flow a queue of "
+            "its own: the mice do not wait behind the elephant.",
+            Setting(
+                _long_flows("10mbit", 1, "60ms") + _MICE.format(users=60),
+                {},
+                {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
+            ),
+        ),
+        Preset(
+            "web",
+            "Web users on a full link",
+            "Users of 2003 with windows of 16 kB, after the SIGCOMM 2003 study at a tenth of its "
+            "rate. Move the number of users; switch ECN on on both sides.",
+            Setting(
+                """\
+duration = "60s"
+warmup = "20s"
+
+[bottleneck]
+rate = "10mbit"
+frame_overhead = 38
+min_frame = 84
+mean_packet = 500
+qdisc = { kind = "droptail", limit = 240 }
+
+[tcp]
+profile = "classic"
+
+[[traffic]]
+kind = "web"
+name = "users"
+users = 1000
+rtt = "10ms..150ms"
+start = "0s..10s"
+""",
+                {},
+                {
+                    "A": _qdisc(kind="ared", min_th=12, max_th=36),
+                    "B": _qdisc(kind="pi", qref=24, queue_in_bytes=True),
+                },
+            ),
+        ),
+        Preset(
+            "scalable",
+            "Scalable TCP on a fast long link",
+            "Four flows at 200 Mb/s over 120 ms. After a loss traditional TCP needs minutes, "
+            "Scalable TCP seconds.",
+            Setting(
+                _long_flows("200mbit", 4, "120ms", profile="classic"),
+                {"bottleneck.qdisc": {"kind": "droptail", "limit": 400}},
+                {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "scalable"}},
+            ),
+        ),
+    )
