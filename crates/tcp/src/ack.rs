@@ -91,7 +91,10 @@ impl Endpoint {
         if segment.flags.any(Flags::SYN | Flags::RST) {
             return self.unexpected(params, now, segment, out);
         }
-        if segment.flags.has(Flags::ACK) {
+        if !segment.flags.has(Flags::ACK) {
+        } else if params.tracked {
+            self.judge(params, now, segment, sacks, out);
+        } else {
             self.acknowledged(params, now, segment, sacks, out);
         }
         // Data come before the answer to the acknowledgement, so that what is sent acknowledges
@@ -100,7 +103,8 @@ impl Endpoint {
         let segments = self.segments;
         self.push(params, now, out);
         // SACK blocks travel on bare acknowledgements alone.
-        if reply == Reply::Now && (self.segments == segments || !self.holds_nothing()) {
+        let extra = !self.holds_nothing() || self.saw_duplicate();
+        if reply == Reply::Now && (self.segments == segments || extra) {
             self.send_ack(params, now, out);
         }
         let all = bit::PEER_CLOSED | bit::FIN_SENT;
@@ -181,7 +185,7 @@ impl Endpoint {
     /// The peer saw a congestion mark (RFC 3168 section 6.1.2): at most one reduction per window.
     /// The acknowledgement of the last data before a reduction still carries the echo: the CWR
     /// comes behind them.
-    fn mark(&mut self, params: &Params, now: Time, flight: u32) {
+    pub(crate) fn mark(&mut self, params: &Params, now: Time, flight: u32) {
         let answered = self.reduced_in_this_window() || self.reduced == self.snd_una;
         if self.phase < Phase::Recovery && !answered {
             let at = self.congested(params, now, flight);

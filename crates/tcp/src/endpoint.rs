@@ -6,6 +6,7 @@ use crate::reassembly::Reassembly;
 use crate::rtt::Estimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Event, Flags, Output, SackBlock, Segment};
+use crate::tracked::Tracked;
 use alloc::boxed::Box;
 use sojourn_base::{Ecn, Time};
 
@@ -80,7 +81,7 @@ pub struct Endpoint {
     pub(crate) rcv_nxt: u32,
     /// The peer's timestamp to echo.
     pub(crate) ts_recent: u32,
-    /// When the retransmission timer runs out.
+    /// When the retransmission timer runs out; with a log the earliest of the sender's timers.
     pub(crate) rto_at: Time,
     /// When an acknowledgement has waited long enough.
     pub(crate) ack_at: Time,
@@ -121,11 +122,11 @@ pub struct Endpoint {
     pub(crate) delivered: u64,
     pub(crate) reassembly: Option<Box<Reassembly>>,
     pub(crate) scoreboard: Option<Box<Scoreboard>>,
+    /// With a log of what was sent, once connected.
+    pub(crate) tracked: Option<Box<Tracked>>,
     /// The window was last reduced with everything before here sent: no mark or loss reduces it
     /// again until that is acknowledged.
     pub(crate) reduced: u32,
-    /// Where the peer's data and FIN end, once known.
-    pub(crate) fin_end: u32,
     pub(crate) retransmissions: u32,
     pub(crate) timeouts: u32,
     pub(crate) syn_retries: u8,
@@ -162,9 +163,9 @@ impl Endpoint {
             delivered: 0,
             reassembly: None,
             scoreboard: None,
+            tracked: None,
             recover: iss,
             reduced: iss,
-            fin_end: 0,
             retransmissions: 0,
             timeouts: 0,
             syn_retries: 0,
@@ -196,14 +197,21 @@ impl Endpoint {
     pub fn write(&mut self, params: &Params, now: Time, bytes: u64, out: &mut impl Output) {
         if self.bits & bit::CLOSING == 0 {
             self.unsent = self.unsent.saturating_add(bytes);
-            self.push(params, now, out);
+            self.push_alone(params, now, out);
         }
     }
 
     /// Sends a FIN after everything written. The other direction stays open.
     pub fn close(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         self.bits |= bit::CLOSING;
+        self.push_alone(params, now, out);
+    }
+
+    /// Sends what may be sent, outside of any other call.
+    fn push_alone(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        self.enter();
         self.push(params, now, out);
+        self.leave();
     }
 
     /// Takes back what was written and not sent yet, and closes: what is under way is still
@@ -232,6 +240,7 @@ impl Endpoint {
                     && segment.sacks == 0
                     && acked.wrapping_sub(1) < flight
                     && self.bits & bit::FIN_SENT == 0
+                    && !params.tracked
                 {
                     return self.expected_ack(params, now, segment, acked, flight, out);
                 }
@@ -245,7 +254,9 @@ impl Endpoint {
                 return self.expected_data(params, now, segment, out);
             }
         }
+        self.enter();
         self.any_segment(params, now, segment, sacks, out);
+        self.leave();
     }
 
     /// The time of [`Endpoint::deadline`] has come. Too early a call does nothing.
@@ -253,6 +264,9 @@ impl Endpoint {
     pub fn on_timer(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         if self.ack_at <= now {
             self.send_ack(params, now, out);
+        }
+        if self.tracked.is_some() {
+            return self.tracked_timer(params, now, out);
         }
         if self.rto_at <= now {
             match self.state {
@@ -274,7 +288,7 @@ impl Endpoint {
     pub(crate) fn finish(&mut self, state: State, event: Event, out: &mut impl Output) {
         self.state = state;
         (self.rto_at, self.ack_at) = (Time::MAX, Time::MAX);
-        (self.reassembly, self.scoreboard) = (None, None);
+        (self.reassembly, self.scoreboard, self.tracked) = (None, None, None);
         self.unsent = 0;
         out.event(event);
     }

@@ -3,6 +3,8 @@
 use crate::Params;
 use crate::endpoint::{Endpoint, State, bit};
 use crate::segment::{Event, Flags, Output, Segment};
+use crate::tracked::Tracked;
+use alloc::boxed::Box;
 use sojourn_base::{Ecn, Time};
 
 /// The timeout after a handshake that needed more than one SYN (RFC 6298 rule 5.7).
@@ -129,6 +131,11 @@ impl Endpoint {
             if self.srtt().is_none() {
                 self.rto = AFTER_LOST_SYN.max(params.initial_rto).min(params.max_rto);
             }
+        }
+        if params.tracked {
+            let mut tracked = Box::new(Tracked::new(params, self.snd_nxt));
+            tracked.rto_at = Time::MAX;
+            self.tracked = Some(tracked);
         }
         out.event(Event::Connected);
     }

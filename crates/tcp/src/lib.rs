@@ -37,9 +37,9 @@
 //! 4. Timestamps count microseconds (RFC 7323 section 5.4 asks for at least 1 ms a tick). No PAWS:
 //!    nothing in a simulation is delayed by 2 GiB of data. Every acknowledgement of new data gives
 //!    a sample, with the gains of RFC 6298 unchanged.
-//! 5. SACK blocks travel on bare acknowledgements only, so data segments keep their size. No
-//!    D-SACK. What was selectively acknowledged stays so after a timeout: receivers here never
-//!    take it back (RFC 2018 section 8).
+//! 5. SACK blocks travel on bare acknowledgements only, so data segments keep their size. What was
+//!    selectively acknowledged stays so after a timeout: receivers here never take it back (RFC
+//!    2018 section 8).
 //! 6. FlightSize in a reduction is at most the congestion window, which leaves out what limited
 //!    transmit added (RFC 3042 section 2). A mark and a loss in the same window reduce it once; a
 //!    timeout always does.
@@ -47,8 +47,11 @@
 //!    if that is greater, until a sample comes (RFC 6298 rule 5.7 for any initial timeout).
 //! 8. The retransmission timer starts again with the first retransmission of a fast recovery, as
 //!    RFC 6675 section 6 allows; by RFC 6298 alone it would wait for new data to be acknowledged.
-//! 9. No undo of a timeout or recovery that proves spurious (RFC 5682, RFC 3522), and no loss
-//!    probes: profiles differ in constants and options, not in machinery.
+//! 9. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
+//!    under way and one segment, as Linux. A mark reduces their window at once; PRR is for losses.
+//!
+//! What else differs stands at the top of the files `rack.rs`, `tlp.rs`, `undo.rs`, `hystart.rs`
+//! and in those of the congestion controls.
 #![no_std]
 extern crate alloc;
 #[cfg(test)]
@@ -58,7 +61,14 @@ mod ack;
 pub mod congestion;
 mod endpoint;
 mod handshake;
+mod hystart;
+mod judge;
+mod log;
+mod pace;
 mod params;
+mod prr;
+mod rack;
+mod rate;
 mod reassembly;
 mod receive;
 mod recovery;
@@ -68,6 +78,9 @@ mod scoreboard;
 mod segment;
 mod send;
 mod spec;
+mod tlp;
+mod tracked;
+mod undo;
 
 pub use congestion::Algorithm;
 pub use endpoint::Endpoint;

@@ -44,6 +44,26 @@ pub struct Params {
     pub simple_pipe: bool,
     /// Whether a lost SYN sets the slow-start threshold.
     pub lost_syn_threshold: bool,
+    /// Whether what is sent is logged: something below needs it.
+    pub tracked: bool,
+    /// Loss detection by time (RFC 8985 section 6).
+    pub rack: bool,
+    /// Tail loss probes (RFC 8985 section 7).
+    pub tlp: bool,
+    /// Duplicate data are reported (RFC 2883).
+    pub dsack: bool,
+    /// Proportional rate reduction (RFC 9937).
+    pub prr: bool,
+    /// F-RTO (RFC 5682).
+    pub frto: bool,
+    /// Undo of needless recoveries and timeouts (RFC 3522, RFC 3708).
+    pub undo: bool,
+    /// HyStart++ (RFC 9406).
+    pub hystart: bool,
+    /// Pacing.
+    pub pacing: bool,
+    /// Most segments of a paced burst.
+    pub burst_segments: u32,
     /// Whether acknowledgements may wait (RFC 5681 section 4.2).
     pub delayed_ack: bool,
     /// Whether the window restarts after a pause longer than the retransmission timeout
@@ -82,6 +102,15 @@ pub(crate) struct Choices {
     pub smooth_growth: bool,
     pub simple_pipe: bool,
     pub lost_syn_threshold: bool,
+    pub rack: bool,
+    pub tlp: bool,
+    pub dsack: bool,
+    pub prr: bool,
+    pub frto: bool,
+    pub undo: bool,
+    pub hystart: bool,
+    pub pacing: bool,
+    pub burst_segments: u32,
     pub delayed_ack: bool,
     pub idle_restart: bool,
     pub syn_retries: u8,
@@ -134,6 +163,24 @@ impl Params {
             smooth_growth: c.smooth_growth,
             simple_pipe: c.simple_pipe,
             lost_syn_threshold: c.lost_syn_threshold,
+            tracked: congestion.samples()
+                || c.rack
+                || c.tlp
+                || c.dsack
+                || c.prr
+                || c.frto
+                || c.undo
+                || c.hystart
+                || c.pacing,
+            rack: c.rack,
+            tlp: c.tlp,
+            dsack: c.dsack,
+            prr: c.prr,
+            frto: c.frto,
+            undo: c.undo,
+            hystart: c.hystart,
+            pacing: c.pacing,
+            burst_segments: c.burst_segments,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,
             syn_retries: c.syn_retries,

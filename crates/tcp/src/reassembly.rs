@@ -11,6 +11,8 @@ pub(crate) struct Reassembly {
     recent: [u32; 4],
     /// How many of `recent` are set.
     known: u8,
+    /// Where the peer's data and FIN end, once that FIN is held.
+    pub fin_end: u32,
 }
 
 impl Reassembly {
@@ -23,6 +25,11 @@ impl Reassembly {
     pub fn insert(&mut self, start: u32, end: u32) {
         let run = self.runs.insert(start, end);
         self.touch(run.start);
+    }
+
+    /// Whether all bytes from `start` to `end` are held.
+    pub fn holds(&self, start: u32, end: u32) -> bool {
+        self.runs.covered(start, end) == end.wrapping_sub(start)
     }
 
     /// Notes the run that begins at `start` as the one that changed last.

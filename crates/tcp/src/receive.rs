@@ -2,7 +2,7 @@
 
 use crate::Params;
 use crate::endpoint::{Endpoint, bit};
-use crate::segment::{Event, Flags, Output, Segment, before};
+use crate::segment::{Event, Flags, Output, SackBlock, Segment, before};
 use alloc::boxed::Box;
 use sojourn_base::{Ecn, Time};
 
@@ -76,6 +76,9 @@ impl Endpoint {
         let limit = self.rcv_nxt.wrapping_add(params.receive_window);
         // RFC 9293 section 3.10.7.4: outside the window, acknowledge and forget.
         if !before(self.rcv_nxt, end) || before(limit, end) {
+            if !before(self.rcv_nxt, end) {
+                self.note_duplicate(params, segment.seq, end);
+            }
             return Reply::Now;
         }
         self.note_marks(segment);
@@ -83,12 +86,18 @@ impl Endpoint {
         if params.timestamps && !before(self.ack_sent, segment.seq) && before(self.ack_sent, end) {
             self.ts_recent = segment.tsval;
         }
-        if segment.flags.has(Flags::FIN) {
+        let fin = segment.flags.has(Flags::FIN);
+        if fin {
             self.bits |= bit::FIN_SEEN;
-            self.fin_end = end;
         }
         if before(self.rcv_nxt, segment.seq) {
-            self.reassembly.get_or_insert_with(Box::default).insert(segment.seq, end);
+            let held = self.reassembly.get_or_insert_with(Box::default);
+            held.fin_end = if fin { end } else { held.fin_end };
+            let twice = params.dsack && held.holds(segment.seq, end);
+            held.insert(segment.seq, end);
+            if twice {
+                self.note_duplicate(params, segment.seq, end);
+            }
             return Reply::Now;
         }
         let mut next = end;
@@ -98,7 +107,12 @@ impl Endpoint {
         }
         let mut bytes = next.wrapping_sub(self.rcv_nxt);
         self.rcv_nxt = next;
-        let closed = self.bits & bit::FIN_SEEN != 0 && next == self.fin_end;
+        // It lies in this segment, or behind it beyond what was a hole.
+        let fin_end = match &self.reassembly {
+            Some(held) if !fin => held.fin_end,
+            _ => end,
+        };
+        let closed = self.bits & bit::FIN_SEEN != 0 && next == fin_end;
         bytes -= u32::from(closed);
         self.delivered += u64::from(bytes);
         if bytes > 0 {
@@ -110,6 +124,21 @@ impl Endpoint {
         }
         // RFC 5681 section 4.2: at once when a hole is filled, wholly or in part.
         if closed || had_hole { Reply::Now } else { self.owes_ack(params, now) }
+    }
+
+    /// Data have come twice: the next acknowledgement says so (RFC 2883).
+    fn note_duplicate(&mut self, params: &Params, start: u32, end: u32) {
+        if params.dsack
+            && let Some(t) = &mut self.tracked
+        {
+            t.duplicate = Some(SackBlock { start, end });
+        }
+    }
+
+    /// Whether the next acknowledgement has to say that data came twice.
+    #[inline]
+    pub(crate) fn saw_duplicate(&self) -> bool {
+        self.tracked.as_ref().is_some_and(|t| t.duplicate.is_some())
     }
 
     /// The receiver's half of ECN (RFC 3168 section 6.1.3): CWR ends the echo of earlier marks.

@@ -12,7 +12,9 @@ impl Endpoint {
         if self.state != State::Established {
             return;
         }
-        if self.phase == Phase::Loss || self.phase == Phase::Recovery && params.sack {
+        if params.tracked {
+            self.push_tracked(params, now, out);
+        } else if self.phase == Phase::Loss || self.phase == Phase::Recovery && params.sack {
             self.push_by_pipe(params, now, out);
         } else {
             self.push_new(params, now, out);
@@ -62,7 +64,8 @@ impl Endpoint {
         if self.unsent != u64::MAX {
             self.unsent -= u64::from(len);
         }
-        let mut segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
+        let start = self.snd_nxt;
+        let mut segment = self.bare(params, now, start, Flags::ACK);
         segment.len = len as u16;
         self.snd_nxt = self.snd_nxt.wrapping_add(len);
         if self.bits & (bit::ECN | bit::CLOSING) != 0 {
@@ -77,6 +80,9 @@ impl Endpoint {
             self.rto_at = now + self.rto;
         }
         self.put(segment, &[], out);
+        if params.tracked {
+            self.log_new(params, now, start);
+        }
     }
 
     /// ECN and FIN of a new segment.
@@ -133,7 +139,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn send_ack(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         let segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
-        if params.sack && !self.holds_nothing() {
+        if params.sack && (!self.holds_nothing() || self.saw_duplicate()) {
             self.put_sacks(params, segment, out);
         } else {
             self.put(segment, &[], out);
@@ -143,8 +149,15 @@ impl Endpoint {
     #[cold]
     fn put_sacks(&mut self, params: &Params, mut segment: Segment, out: &mut impl Output) {
         let mut blocks = [SackBlock::default(); 4];
-        let held = self.reassembly.as_mut().expect("something is held");
-        let count = held.blocks(&mut blocks[..usize::from(params.max_sacks)]);
+        let most = usize::from(params.max_sacks);
+        let mut count = 0;
+        if let Some(duplicate) = self.tracked.as_mut().and_then(|t| t.duplicate.take()) {
+            // RFC 2883 section 4: first, once, before the run that it lies in.
+            (blocks[0], count) = (duplicate, 1);
+        }
+        if let Some(held) = &mut self.reassembly {
+            count += held.blocks(&mut blocks[count..most]);
+        }
         segment.sacks = count as u8;
         segment.options += 4 + 8 * count as u8; // with two bytes of padding
         self.put(segment, &blocks[..count], out);
@@ -166,7 +179,7 @@ impl Endpoint {
     /// Nothing is outstanding and something will be sent: after a pause longer than the timeout the
     /// window starts again (RFC 5681 section 4.1).
     #[inline]
-    fn after_pause(&mut self, params: &Params, now: Time) {
+    pub(crate) fn after_pause(&mut self, params: &Params, now: Time) {
         if params.idle_restart
             && now.saturating_sub(self.sent_at) > self.rto
             && self.window.cwnd > params.initial_window

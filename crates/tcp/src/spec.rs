@@ -55,6 +55,15 @@ impl Profile {
             smooth_growth: false,
             simple_pipe: false,
             lost_syn_threshold: false,
+            rack: false,
+            tlp: false,
+            dsack: false,
+            prr: false,
+            frto: false,
+            undo: false,
+            hystart: false,
+            pacing: false,
+            burst_segments: 1,
             delayed_ack: true,
             idle_restart: true,
             syn_retries: 5,
@@ -71,6 +80,14 @@ impl Profile {
             Self::Modern => Choices {
                 receive_window: 4 << 20,
                 initial_window: 10, // RFC 6928
+                rack: true,
+                tlp: true,
+                dsack: true,
+                prr: true,
+                frto: true,
+                undo: true,
+                hystart: true,
+                burst_segments: 45, // 64 KiB
                 timestamps: true,
                 syn_retries: 6,
                 retries: 15,
@@ -145,6 +162,42 @@ pub struct Spec {
     /// segment, RFC 5681 section 3.1, as Linux (default false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub lost_syn_threshold: Option<bool>,
+    /// Find losses by time: what was sent a reordering window before something that has arrived is
+    /// lost, RFC 8985 section 6. If false, what has three segments above it is, RFC 6675. Needs
+    /// `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub rack: Option<bool>,
+    /// Send a probe when nothing was acknowledged for two round trips, RFC 8985 section 7. Needs
+    /// `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub tlp: Option<bool>,
+    /// Tell the sender of data that came twice, RFC 2883. Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub dsack: Option<bool>,
+    /// Bring the flight down over the round trip of a recovery, RFC 9937, instead of falling silent
+    /// until it has come down. Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub prr: Option<bool>,
+    /// Find out by new data whether a timeout was spurious, RFC 5682. Needs `sack` (classic false,
+    /// modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub frto: Option<bool>,
+    /// Take back the reduction of a recovery or timeout that was for nothing, as timestamps (RFC 3522)
+    /// or duplicates (RFC 3708) show. Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub undo: Option<bool>,
+    /// Leave slow start when round trips grow: HyStart++, RFC 9406. Congestion controls that set the
+    /// window from measurements do without. Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub hystart: Option<bool>,
+    /// Spread what the window allows over the round trip, as Linux under the queue discipline fq.
+    /// Congestion controls with a pace of their own always do. Needs `sack` (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub pacing: Option<bool>,
+    /// Most segments that a paced sender hands down at once, as segmentation offload makes it: 1 to
+    /// 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst otherwise.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub burst_segments: Option<u32>,
     /// Acknowledge every second segment only, or after a while (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack: Option<bool>,
@@ -215,6 +268,15 @@ impl Spec {
             smooth_growth,
             simple_pipe,
             lost_syn_threshold,
+            rack,
+            tlp,
+            dsack,
+            prr,
+            frto,
+            undo,
+            hystart,
+            pacing,
+            burst_segments,
             delayed_ack,
             delayed_ack_time,
             idle_restart,
@@ -233,6 +295,7 @@ impl Spec {
             c.max_window = spec.max_window.or(c.max_window);
         }
         check(&c)?;
+        without_sack(&mut c, specs)?;
         let congestion = c.congestion.tune()?;
         if congestion.marks().counted() {
             // Without marks it would not be what its name says.
@@ -243,8 +306,35 @@ impl Spec {
             }
             c.ecn = true;
         }
+        let measures = congestion.samples() || congestion.paced();
+        if measures && !c.sack {
+            let remedy =
+                format!("{} needs selective acknowledgements: write true", congestion.name());
+            return Err(Invalid { field: "sack", value: "false".to_string(), remedy });
+        }
+        c.pacing |= congestion.paced();
         Ok(Params::new(&c, congestion))
     }
+}
+
+/// What needs selective acknowledgements goes without if a profile asked for it, and is refused if
+/// a scenario did.
+fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
+    if c.sack {
+        return Ok(());
+    }
+    macro_rules! refuse {
+        ($($field:ident),+) => {
+            $(if specs.iter().rev().find_map(|spec| spec.$field) == Some(true) {
+                let remedy = "needs selective acknowledgements: write sack = true".to_string();
+                let value = "true".to_string();
+                return Err(Invalid { field: stringify!($field), value, remedy });
+            }
+            c.$field = false;)+
+        };
+    }
+    refuse!(rack, tlp, dsack, prr, frto, undo, hystart, pacing);
+    Ok(())
 }
 
 fn check(c: &Choices) -> Result<(), Invalid> {
@@ -259,6 +349,7 @@ fn check(c: &Choices) -> Result<(), Invalid> {
     if let Some(segments) = c.max_window {
         within("max_window", segments, 1, 1 << 24)?;
     }
+    within("burst_segments", c.burst_segments, 1, 1000)?;
     within("delayed_ack_time", c.delayed_ack_time, Time::ZERO, Time::from_millis(500))?;
     within("max_rto", c.max_rto, Time::from_millis(1), Time::from_secs(3600))?;
     within("min_rto", c.min_rto, Time::ZERO, c.max_rto)?;

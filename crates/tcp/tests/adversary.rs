@@ -6,7 +6,7 @@ mod common;
 use common::{Fate, World, ms, params};
 use proptest::prelude::*;
 use sojourn_base::{Size, Time};
-use sojourn_tcp::{Ecn, Event, Spec};
+use sojourn_tcp::{Ecn, Event, Profile, Spec};
 
 fn fate() -> impl Strategy<Value = Fate> {
     (0u8..16, 0u8..16, prop_oneof![3 => Just(0u64), 1 => 0u64..400], 0u8..8).prop_map(
@@ -35,7 +35,12 @@ prop_compose! {
         window in 3000u64..200_000,
         initial in 1u32..11,
         max in prop::option::of(1u32..40),
+        switches in prop::option::of(prop::array::uniform8(any::<bool>())),
+        burst in 1u32..50,
+        modern in any::<bool>(),
     ) -> Spec {
+        // What needs selective acknowledgements is refused without them.
+        let on = |n: usize| switches.filter(|_| sack).map(|s| s[n]);
         Spec {
             sack: Some(sack),
             timestamps: Some(timestamps),
@@ -52,6 +57,16 @@ prop_compose! {
             max_rto: Some(ms(3000)),
             syn_retries: Some(30),
             retries: Some(30),
+            rack: on(0),
+            tlp: on(1),
+            dsack: on(2),
+            prr: on(3),
+            frto: on(4),
+            undo: on(5),
+            hystart: on(6),
+            pacing: on(7),
+            burst_segments: Some(burst),
+            profile: modern.then_some(Profile::Modern),
             ..Spec::default()
         }
     }

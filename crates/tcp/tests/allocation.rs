@@ -7,7 +7,7 @@ mod common;
 use common::params;
 use common::script::{MSS, Nothing, spec};
 use sojourn_base::{Size, Time};
-use sojourn_tcp::{Endpoint, Event, Flags, Output, Params, SackBlock, Segment, Spec};
+use sojourn_tcp::{Endpoint, Event, Flags, Output, Params, Profile, SackBlock, Segment, Spec};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -131,6 +131,18 @@ fn a_transfer_without_loss_allocates_nothing() {
 fn a_transfer_with_losses_allocates_at_the_first_only() {
     for sack in [true, false] {
         let mut pair = Pair::new(&wide(sack));
+        pair.run(200_000, 40);
+        assert!(pair.ends[0].retransmissions() > 100);
+        assert_eq!(allocations(|| pair.run(200_000, 40)), (0, 0));
+    }
+}
+
+/// The log of what was sent grows to the largest window, and no further.
+#[test]
+fn a_sender_with_a_log_allocates_up_to_its_largest_window_only() {
+    for pacing in [false, true] {
+        let modern = Spec { profile: Some(Profile::Modern), timestamps: None, ..wide(true) };
+        let mut pair = Pair::new(&Spec { pacing: Some(pacing), ..modern });
         pair.run(200_000, 40);
         assert!(pair.ends[0].retransmissions() > 100);
         assert_eq!(allocations(|| pair.run(200_000, 40)), (0, 0));

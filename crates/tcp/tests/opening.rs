@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::script::{ISS, MSS, PEER, Script, from_peer, place, spec};
+use common::script::{ISS, MSS, PEER, Script, from_peer, modern, place, spec};
 use common::{Fate, World, ms, params};
 use sojourn_base::{Size, Time};
 use sojourn_tcp::{Ecn, Event, Flags, Profile, Segment, Spec};
@@ -70,8 +70,7 @@ fn a_reset_fails_the_connection() {
 /// RFC 5681 section 3.1, RFC 6298 rule 5.7.
 #[test]
 fn after_a_lost_syn_the_window_is_one_segment_and_the_timeout_three_seconds() {
-    let mut s =
-        Script::idle(&Spec { profile: Some(Profile::Modern), timestamps: Some(false), ..spec() });
+    let mut s = Script::idle(&Spec { tlp: Some(false), ..modern() });
     s.open();
     s.wait(1100);
     s.arrives(s.syn_ack(Flags::NONE));

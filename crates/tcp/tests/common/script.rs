@@ -3,7 +3,7 @@
 
 use super::{Record, params};
 use sojourn_base::{Size, Time};
-use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, SackBlock, Segment, Spec};
+use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, Profile, SackBlock, Segment, Spec};
 
 pub const MSS: u32 = 1000;
 pub const ISS: u32 = u32::MAX - 4500; // wraps within the fifth segment
@@ -12,6 +12,11 @@ pub const PEER: u32 = 77_000;
 /// A scenario's settings for scripts: whole segments, a wide window.
 pub fn spec() -> Spec {
     Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..Spec::default() }
+}
+
+/// The same with today's machinery, without timestamps.
+pub fn modern() -> Spec {
+    Spec { profile: Some(Profile::Modern), timestamps: Some(false), ..spec() }
 }
 
 pub struct Script {
@@ -102,6 +107,18 @@ impl Script {
             ..Segment::EMPTY
         };
         self.end.on_segment(&self.p, self.now, &segment, &blocks, &mut self.out);
+    }
+
+    /// An acknowledgement that echoes the time of what was sent at `sent`.
+    pub fn ack_echo(&mut self, n: u32, sent: Time) {
+        self.arrives(Segment {
+            seq: PEER.wrapping_add(1),
+            ack: place(n),
+            tsecr: (sent.0 / 1000) as u32,
+            window: 60_000,
+            flags: Flags::ACK,
+            ..Segment::EMPTY
+        });
     }
 
     /// Segment `n` of the peer's data arrives.

@@ -1,0 +1,94 @@
+//! Undoing a recovery or a timeout that was for nothing: shown by the echoed time (Eifel, RFC 3522,
+//! with the response of RFC 4015 as in Linux), by the peer's telling that everything sent again came
+//! twice (D-SACK, RFC 3708), or, for a timeout, by the arrival of what was sent only before it
+//! (F-RTO, RFC 5682).
+//!
+//! # Differences from the sources
+//!
+//! 1. The windows become what they were, at once (RFC 4015 section 3.2 would raise the window to
+//!    what is in flight plus the initial window); so does the timeout's back-off.
+//! 2. A reduction after a mark is never undone.
+
+use crate::Params;
+use crate::congestion::Window;
+use crate::endpoint::{Endpoint, Phase};
+use crate::segment::{SackBlock, Segment, before};
+use sojourn_base::Time;
+
+/// What is kept to undo the last reduction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Undo {
+    /// The windows before it, while it may be undone, and the first sequence number then not
+    /// acknowledged.
+    before: Option<(Window, u32)>,
+    /// When something was first sent again, in units of timestamps.
+    first_again: Option<u32>,
+    /// Segments sent again that did not come twice, as far as is known.
+    unexplained: u32,
+    /// Reductions that were undone.
+    pub undone: u32,
+}
+
+impl Undo {
+    /// A reduction follows; until it is known to be justified it may be undone.
+    pub fn start(&mut self, window: Window, una: u32) {
+        *self = Self { before: Some((window, una)), undone: self.undone, ..Self::default() };
+    }
+
+    /// Nothing may be undone.
+    pub fn forget(&mut self) {
+        self.before = None;
+    }
+
+    /// A segment was sent again.
+    pub fn sent_again(&mut self, now: Time) {
+        if self.before.is_some() {
+            self.first_again.get_or_insert((now.0 / 1000) as u32);
+            self.unexplained += 1;
+        }
+    }
+
+    /// The peer got something twice.
+    pub fn twice(&mut self, block: SackBlock) {
+        if self.before.is_some_and(|(_, una)| !before(block.start, una)) {
+            // Everything may come twice only once.
+            self.unexplained = self.unexplained.saturating_sub(1);
+        }
+    }
+
+    /// Whether all that was sent again came twice (`tcp_may_undo` of Linux).
+    pub fn all_twice(&self) -> bool {
+        self.before.is_some() && self.first_again.is_some() && self.unexplained == 0
+    }
+}
+
+impl Endpoint {
+    /// Whether an acknowledgement shows that the last reduction was for nothing: it answers
+    /// something sent before anything was sent again (RFC 3522 section 3.2 step 5), or everything
+    /// that was has come twice.
+    pub(crate) fn was_spurious(&mut self, params: &Params, segment: &Segment) -> bool {
+        let undo = &self.tracked().undo;
+        let older = params.timestamps
+            && undo.before.is_some()
+            && undo.first_again.is_some_and(|first| before(segment.tsecr, first));
+        params.undo && (older || undo.all_twice())
+    }
+
+    /// Takes the last reduction back, if it may be.
+    pub(crate) fn undo(&mut self, params: &Params) {
+        let t = self.tracked();
+        let Some((window, _)) = t.undo.before.take() else { return };
+        t.undo.undone += 1;
+        t.log.forgive();
+        t.new_first = false;
+        t.frto = false;
+        let wary = t.log.sacked() > 0;
+        self.window.cwnd = self.window.cwnd.max(window.cwnd);
+        self.window.ssthresh = self.window.ssthresh.max(window.ssthresh);
+        self.control.on_undo(&params.congestion, &mut self.window);
+        self.window.cwnd = self.window.cwnd.min(params.max_window).max(params.payload);
+        self.backoff = 0;
+        self.reduced = self.snd_una.wrapping_sub(1);
+        self.phase = if wary { Phase::Disorder } else { Phase::Open };
+    }
+}
