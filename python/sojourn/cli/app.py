@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli import commands
 from sojourn.cli.design import design
+from sojourn.cli.theory import theory
 
 app = typer.Typer(
     name="sojourn",
@@ -19,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(design, name="design")
+app.add_typer(theory, name="theory")
 
 File = Annotated[Path, typer.Argument(help="A scenario file.", show_default=False)]
 Sets = Annotated[

@@ -177,6 +177,48 @@ def codel(
     return _show("codel", rate, packet, flows, rtt, law, json, figure, fraction=fraction)
 
 
+@design.command()
+def map(
+    qdisc: Annotated[
+        str,
+        typer.Argument(
+            help='A kind, or {kind="pi",a=1.8e-5,…} as in scenarios; {kind="rate",'
+            'marking="power:16"} is feedback on the rate.'
+        ),
+    ],
+    rate: Rate,
+    packet: Packet,
+    x: Annotated[
+        str, typer.Option("--x", metavar="NAME=RANGE", help="Across: rtt=20ms..2s.")
+    ] = "rtt=20ms..2s",
+    y: Annotated[
+        str,
+        typer.Option(
+            "--y",
+            metavar="NAME=RANGE",
+            help="Up: flows=5..500; or propagation, rate, gain (a factor), exponent.",
+        ),
+    ] = "flows=5..500",
+    flows: Annotated[str, typer.Option("--flows", help="Flows, if no axis has them.")] = "60",
+    rtt: Annotated[str, typer.Option("--rtt", help="Round trip, if no axis has it.")] = "100ms",
+    law: LawName = "reno",
+    size: Annotated[int, typer.Option("--size", min=2, max=4000, help="Points each way.")] = 1000,
+    fluid: Annotated[
+        int, typer.Option("--fluid", min=0, max=60, help="Fluid runs each way, laid over.")
+    ] = 0,
+    packets: Annotated[
+        int, typer.Option("--packets", min=0, max=20, help="Packet runs each way, laid over.")
+    ] = 0,
+    json: Json = False,
+    figure: Figure = None,
+) -> int:
+    """A map of the phase margin over two parameters, with the line where it is zero."""
+    return designs.stability_map(
+        qdisc, rate=rate, packet=packet, x=x, y=y, flows=flows, rtt=rtt, law=law, size=size,
+        fluid=fluid, packets=packets, as_json=json, figure=figure,
+    )  # fmt: skip
+
+
 def _show(
     kind: str,
     rate: str,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sojourn.control.settings import Link, Settings
     from sojourn.control.stability import Margins
 
-__all__ = ["UsageError", "fit", "show"]
+__all__ = ["UsageError", "fit", "print_json", "show"]
 
 _TIMES = ("target", "update", "period")
 
@@ -90,7 +90,7 @@ def fit(
         if figure is not None:
             raise UsageError("--figure needs --flows and --rtt, the region to draw")
         if as_json:
-            _print_json({"kind": "pi", "fit": fits})
+            print_json({"kind": "pi", "fit": fits})
         else:
             _print_fit(fits)
         return 0
@@ -195,10 +195,128 @@ def _print(
 ) -> int:
     whole = {**report(design, link), **(more or {})}
     if as_json:
-        _print_json(whole)
+        print_json(whole)
     else:
         _print_text(design, link, whole)
+    if figure is not None:
+        _draw(design, figure)
     return 0
+
+
+def _draw(design: Design, figure: Path) -> None:
+    from sojourn.control import figures, responses
+    from sojourn.control.maps import Axis, stability_map
+    from sojourn.report.style import DISPLAY
+
+    region, kind = design.region, design.controller.kind
+    corner = f"{region.fewest:.4g} flows, {region.longest * 1e3:.4g} ms"
+    loops = {corner: design.loop()}
+    # The region, and as much again around it.
+    x = Axis("rtt", region.rtt_end / 2, region.longest * 4)
+    y = Axis("flows", max(1.0, region.fewest / 8), region.flows_end * 2)
+    found = stability_map(region.corner, design.law, design.controller, x, y, 500)
+    title = f"{DISPLAY.get(kind, kind)}, {design.law.name}, {region.capacity:.6g} packets/s"
+    chart = figures.design_plot(
+        figures.loops_plot(
+            responses.nyquist_response(loops), responses.bode_response(loops), f"{title}: {corner}"
+        ),
+        figures.map_plot(found, "Phase margin around the region", (region.longest, region.fewest)),
+    )
+    figures.save(chart, figure)
+
+
+def stability_map(
+    qdisc: str,
+    *,
+    rate: str,
+    packet: str,
+    x: str,
+    y: str,
+    flows: str,
+    rtt: str,
+    law: str,
+    size: int,
+    fluid: int,
+    packets: int,
+    as_json: bool,
+    figure: Path | None,
+) -> int:
+    """Computes a map, prints what is in it, and draws it."""
+    import time
+
+    from sojourn.cli.values import parse_value
+    from sojourn.control import maps, names, simulated
+    from sojourn.control.configured import controller as configured
+    from sojourn.control.points import Network
+    from sojourn.control.quantities import count, quantity
+
+    link = _link(rate, packet)
+    axes = [_axis(option, text, link.packet) for option, text in (("--x", x), ("--y", y))]
+    network = Network(count("--flows", flows), link.capacity, rtt=quantity("--rtt", rtt, "time"))
+    controller, window_law = configured(parse_value(qdisc)), names.law(law)
+    started = time.perf_counter()
+    found = maps.stability_map(network, window_law, controller, *axes, size)
+    took = time.perf_counter() - started
+    if fluid:
+        found = simulated.with_fluid(found, network, window_law, controller, fluid)
+    if packets:
+        found = simulated.with_packets(found, network, window_law, controller, link, packets)
+    whole = {
+        "x": asdict(found.x),
+        "y": asdict(found.y),
+        "size": size,
+        "seconds": took,
+        "unstable": found.unstable,
+        "without_operating_point": found.outside,
+        "contour": found.contour(60),
+        "simulated": [asdict(each) for each in found.seen],
+    }
+    if as_json:
+        print_json(whole)
+    else:
+        print(
+            f"{size} × {size} points in {took:.2f} s: {found.unstable:.1%} of those with an "
+            f"operating point are unstable; {found.outside:.1%} have none"
+        )
+        if found.seen:
+            _print_seen(found)
+    if figure is not None:
+        from sojourn.control import figures
+
+        title = f"{controller.kind}, {window_law.name}, {rate}, packets of {packet} bytes"
+        figures.save(figures.map_plot(found, title), figure)
+    return 0
+
+
+def _print_seen(found: Any) -> None:
+    rows = [
+        [
+            each.engine,
+            f"{each.x:.4g}",
+            f"{each.y:.4g}",
+            _number(found.margin_at(each.x, each.y)),
+            f"{each.amplitude:.0%}",
+        ]
+        for each in found.seen
+    ]
+    show_table(["engine", found.x.name, found.y.name, "margin °", "swing"], rows)
+
+
+def _axis(option: str, text: str, packet: int) -> Any:
+    from sojourn.control.maps import Axis
+    from sojourn.control.quantities import span
+
+    name, sign, values = text.partition("=")
+    name = name.strip()
+    what = {"rtt": "time", "propagation": "time", "rate": "rate"}.get(name, "count")
+    if not sign:
+        raise UsageError(f"{option} {text}: must be NAME=RANGE, such as rtt=20ms..2s")
+    found = span(f"{option} {name}", values, what)
+    if found.low is None or found.high is None:
+        raise UsageError(f"{option} {text}: a map needs both ends, such as rtt=20ms..2s")
+    if name == "rate":
+        return Axis("capacity", found.low / 8 / packet, found.high / 8 / packet)
+    return Axis(name, found.low, found.high)
 
 
 def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
@@ -292,5 +410,6 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _print_json(value: object) -> None:
+def print_json(value: object) -> None:
+    """Prints JSON; infinity, which it does not have, as null."""
     print(json.dumps(_finite(value), indent=1, ensure_ascii=False))

@@ -36,16 +36,16 @@ class Marking(Protocol):
 class Power:
     """p = (y/C)^B: the probability that B or more packets wait in an M/M/1 queue."""
 
-    exponent: float = 1.0
-    """B; above 0."""
+    exponent: Array = 1.0
+    """B; above 0; an array in a map."""
 
     def __post_init__(self) -> None:
-        positive("exponent", self.exponent)
+        positive("exponent", float(np.min(self.exponent)))
 
     @property
     def name(self) -> str:
         """As a formula."""
-        return f"(y/C)^{self.exponent:g}"
+        return f"(y/C)^{self.exponent:g}" if np.ndim(self.exponent) == 0 else "(y/C)^B"
 
     def probability(self, load: Array) -> Array:
         """(y/C)^B."""
@@ -83,9 +83,10 @@ class Ramp:
         return (np.maximum(place, 0) if self.clipped else place)[()] ** self.exponent
 
     def elasticity(self, load: Array) -> Array:
-        """B·y/(y − γC); infinite at γ."""
+        """B·y/(y − γC); infinite at γ; 0 below it, where nothing answers, if clipped."""
         with np.errstate(divide="ignore"):
-            return self.exponent * load / (np.asarray(load, float) - self.start)[()]
+            found = self.exponent * load / (np.asarray(load, float) - self.start)
+        return np.where(self.clipped & (np.asarray(load) < self.start), 0.0, found)[()]
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .controllers import Controller
-from .laws import Law
+from .errors import ControlError
+from .laws import Array, Law
 from .loops import gain, pole, value
+from .marking import Power
 from .points import Network, OperatingPoint
 from .rate import RateFeedback
 
@@ -55,6 +57,7 @@ def scan(
     law: Law,
     controller: Controller | RateFeedback,
     *,
+    factor: Array = 1.0,
     held: bool = False,
     window: float = 1.0,
 ) -> Scan:
@@ -64,10 +67,12 @@ def scan(
         network: Flows, capacity and round trip time; arrays that broadcast with each other.
         law: How windows move.
         controller: What makes probabilities of queues; of rates without a lag.
+        factor: Of the controller's gain; may be an array.
         held: Count in that the controller samples: half a period of further delay.
         window: Least window in packets for which the model is taken to hold.
     """
-    parts = np.broadcast_arrays(*(_array(network, name) for name in _PARTS))
+    exponent = _exponent(controller)
+    parts = np.broadcast_arrays(*(_array(network, name) for name in _PARTS), factor, exponent)
     shape, size = parts[0].shape, parts[0].size
     flat = [each.ravel() for each in parts]
     which = "rtt" if network.rtt is not None else "propagation"
@@ -75,8 +80,11 @@ def scan(
     def piece(start: int) -> tuple[Any, ...]:
         stop = start + _CHUNK
         part = Network(flat[0][start:stop], flat[1][start:stop], **{which: flat[2][start:stop]})
+        own = controller
+        if isinstance(controller, RateFeedback) and np.ndim(exponent):
+            own = replace(controller, marking=Power(flat[4][start:stop]))
         with np.errstate(all="ignore"):
-            return _margins(part, law, controller, held, window)
+            return _margins(part, law, own, flat[3][start:stop], held, window)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         done = list(pool.map(piece, range(0, size, _CHUNK)))
@@ -95,8 +103,19 @@ def _array(network: Network, name: str) -> Any:
     return np.asarray(found, float)
 
 
+def _exponent(controller: Controller | RateFeedback) -> Any:
+    """B, where a map goes over it."""
+    marking = controller.marking if isinstance(controller, RateFeedback) else None
+    return marking.exponent if isinstance(marking, Power) else 0.0
+
+
 def _margins(
-    network: Network, law: Law, controller: Controller | RateFeedback, held: bool, window: float
+    network: Network,
+    law: Law,
+    controller: Controller | RateFeedback,
+    factor: Any,
+    held: bool,
+    window: float,
 ) -> tuple[Any, ...]:
     point = controller.settle(network, law)
     _, propagation = network.with_queue(point.queue)
@@ -104,7 +123,7 @@ def _margins(
     if isinstance(controller, RateFeedback):
         phase, crossover = _of_rate(point, controller)
     else:
-        phase, crossover = _of_queue(point, controller, held)
+        phase, crossover = _of_queue(point, controller, factor, held)
     phase = np.where(there, phase, np.nan)
     ones = np.ones_like(phase)
     return phase, crossover * ones, point.window * ones, point.p * ones, point.rtt * ones
@@ -113,7 +132,7 @@ def _margins(
 def _of_rate(point: OperatingPoint, controller: RateFeedback) -> tuple[Any, Any]:
     """κ(1 + B) e^(−sR)/(s + own): the crossover in closed form."""
     if controller.lag:
-        raise NotImplementedError("a map of rate feedback with a lag")
+        raise ControlError("lag: margins of many loops at once are of rates without a lag")
     denominator, numerator = controller.polynomials(point, "fluid")
     push, own = numerator[-1], denominator[-1]
     crossover = np.sqrt(np.maximum(push**2 - own**2, 0))
@@ -121,10 +140,12 @@ def _of_rate(point: OperatingPoint, controller: RateFeedback) -> tuple[Any, Any]
     return np.where(crossover > 0, phase, np.inf), crossover
 
 
-def _of_queue(point: OperatingPoint, controller: Controller, held: bool) -> tuple[Any, Any]:
+def _of_queue(
+    point: OperatingPoint, controller: Controller, factor: Any, held: bool
+) -> tuple[Any, Any]:
     top, bottom = controller.transfer(point)
     slow, fast = pole(point), 1 / point.rtt
-    strength = gain(point)
+    strength = gain(point) * factor
     # |L|² − 1 as a function of x = ω²; every factor is of the first degree.
     zero = _first_degree(top)
     own = _first_degree(bottom)
