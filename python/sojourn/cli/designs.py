@@ -251,11 +251,11 @@ def stability_map(
     from sojourn.control.quantities import count, quantity
 
     link = _link(rate, packet)
-    axes = [_axis(option, text, link.packet) for option, text in (("--x", x), ("--y", y))]
+    across, up = _axis("--x", x, link.packet), _axis("--y", y, link.packet)
     network = Network(count("--flows", flows), link.capacity, rtt=quantity("--rtt", rtt, "time"))
     controller, window_law = configured(parse_value(qdisc)), names.law(law)
     started = time.perf_counter()
-    found = maps.stability_map(network, window_law, controller, *axes, size)
+    found = maps.stability_map(network, window_law, controller, across, up, size)
     took = time.perf_counter() - started
     if fluid:
         found = simulated.with_fluid(found, network, window_law, controller, fluid)

@@ -151,7 +151,7 @@ def rate(flows: str, rate: str, packet: str, rtt: str, exponent: str, as_json: b
             rows.append(
                 {
                     "B": b,
-                    "rtt_s": network.rtt,
+                    "rtt_s": float(found.point.rtt),
                     "window": float(found.point.window),
                     "bound": window_bound(b),
                     "utilisation": float(found.point.utilisation),
