@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sojourn import Scenario, cli, schema
@@ -15,9 +17,15 @@ from sojourn.cli import app
 from sojourn.control.controllers import PI
 from sojourn.control.design_pi import paper_gains, phase_margin_formula
 from sojourn.control.design_red import crossover, most_slope, weight
+from sojourn.control.errors import ControlError
 from sojourn.control.inverse import fit
+from sojourn.control.laws import Reno
+from sojourn.control.loops import loop
 from sojourn.control.points import Network
+from sojourn.control.red import RED
+from sojourn.control.sampling import sampled_margins
 from sojourn.control.settings import red_burst
+from sojourn.control.stability import margins
 
 PAPER = ["--rate", "15mbit", "--packet", "500", "--flows", "60..", "--rtt", "..246ms"]
 KINDS = ["pi", "rem", "pie", "pi2", "red", "ared", "codel"]
@@ -89,6 +97,33 @@ def test_the_papers_example_of_pi(sojourn: Command) -> None:
     assert worst["phase_margin_deg"] == pytest.approx(75, abs=0.2)
     assert found["region"]["unstable"] == 0
     assert not found["warnings"]
+
+
+def test_sampling_costs_half_a_period_and_more_the_rarer_it_is() -> None:
+    network = Network(60, 3750, rtt=0.246)
+    gains = paper_gains(network)
+    lost = []
+    for hz in (1000.0, 100.0, 10.0, 3.0):
+        controller = PI.continuous(gains.k, gains.z, hz, 50)
+        still = margins(loop(network, Reno(), controller)).phase
+        sampled = sampled_margins(network, Reno(), controller)
+        assert sampled.crossover == pytest.approx(gains.z, rel=0.01)
+        lost.append(still - sampled.phase)
+        assert lost[-1] == pytest.approx(math.degrees(gains.z / hz / 2), rel=0.05)
+    assert lost == sorted(lost)
+    with pytest.raises(ControlError, match="samples nothing"):
+        sampled_margins(network, Reno(), RED(150, 700))
+
+
+def test_loops_without_their_delay_are_objects_of_python_control() -> None:
+    import control
+
+    found = loop(Network(60, 3750, rtt=0.246), Reno(), PI(1.822e-5, 1.816e-5, 160, 50))
+    rational = found.rational()
+    assert isinstance(rational, control.TransferFunction)
+    for omega in (0.1, 0.5, 3.0):
+        late = np.exp(-1j * omega * 0.246)
+        assert complex(rational(1j * omega)) * late == pytest.approx(complex(found.response(omega)))
 
 
 def test_the_rule_of_red_on_its_example() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import COMMAND
 
-HEAVY = {"polars", "numpy", "altair", "scipy", "vl_convert", "pandas"}
+HEAVY = {"polars", "numpy", "altair", "scipy", "vl_convert", "pandas", "control", "matplotlib"}
 
 
 def imported(*arguments: object) -> set[str]:

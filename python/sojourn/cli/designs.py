@@ -157,6 +157,7 @@ def report(design: Design, link: Link) -> dict[str, Any]:
         "packets_per_s": link.capacity,
         "corner": {"flows": region.fewest, "rtt_s": region.longest, "window": region.window},
         "margins": _margins(margins),
+        "sampled": _sampled(design),
         "region": {
             "flows": [region.fewest, region.flows_end],
             "rtt_s": [region.rtt_end, region.longest],
@@ -168,6 +169,20 @@ def report(design: Design, link: Link) -> dict[str, Any]:
         "integers": table(design.integers),
         "settings": asdict(text),
         "warnings": design.warnings(),
+    }
+
+
+def _sampled(design: Design) -> dict[str, Any] | None:
+    """Margins at the worst corner with sampler and hold; none for what acts at every packet."""
+    from sojourn.control.sampling import sampled_margins
+
+    if not design.controller.hold:
+        return None
+    found = sampled_margins(design.region.corner, design.law, design.controller)
+    return {
+        "phase_margin_deg": found.phase,
+        "gain_crossover_rad_s": found.crossover,
+        "distance": found.distance,
     }
 
 
@@ -334,7 +349,7 @@ def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
     print()
     show_table(["setting", "value"], [[k, f"{v:.10g}"] for k, v in design.values.items()])
     print()
-    _print_margins(whole["margins"], whole["region"]["worst"], design)
+    _print_margins(whole, design)
     if design.integers:
         print()
         rows = [
@@ -350,8 +365,8 @@ def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
         print(f"\nwarning: {each}")
 
 
-def _print_margins(corner: Mapping[str, Any], worst: Mapping[str, float], design: Design) -> None:
-    region = design.region
+def _print_margins(whole: Mapping[str, Any], design: Design) -> None:
+    region, corner, worst = design.region, whole["margins"], whole["region"]["worst"]
     rows = [
         ["stable", "yes" if corner["stable"] else "no"],
         ["phase margin, degrees", _number(corner["phase_margin_deg"])],
@@ -360,11 +375,14 @@ def _print_margins(corner: Mapping[str, Any], worst: Mapping[str, float], design
         ["least distance from −1", _number(corner["distance"])],
         ["damping ratio", _number(corner["damping_ratio"])],
     ]
+    if whole["sampled"]:
+        sampled = whole["sampled"]["phase_margin_deg"]
+        rows.insert(2, ["with sampler and hold, degrees", _number(sampled)])
     title = f"at {region.fewest:.4g} flows and {region.longest * 1e3:.4g} ms"
     show_table(["margin", ""], rows, title)
     print(
         f"over the region, sampling counted in: phase margin at least "
-        f"{worst['phase_margin_deg']:.1f} degrees, at {worst['flows']:.4g} flows and "
+        f"{_number(worst['phase_margin_deg'])} degrees, at {worst['flows']:.4g} flows and "
         f"{worst['rtt_s'] * 1e3:.4g} ms"
     )
 

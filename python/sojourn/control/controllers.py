@@ -254,7 +254,7 @@ class CoDelSetpoint:
     """A CoDel-like setpoint controller, as a describing function.
 
     While packets wait for longer than the target CoDel's rate of drops is √count/interval, and
-    count grows by one per drop (RFC 8289, section 5.3): the rate grows by 1/(2 interval²) per
+    count grows by one per drop (RFC 8289, section 3.3): the rate grows by 1/(2 interval²) per
     second, however large the excess. The model lets it fall as fast below the target: an
     integrator behind a relay. The relay is replaced by its gain for an oscillation of
     ``amplitude``, 4/(π·amplitude): so the loop is stable for large oscillations and unstable for
