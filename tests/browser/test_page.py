@@ -36,6 +36,11 @@ FLAGS = (
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    yield from launch(tmp_path_factory.mktemp("profile"))
+
+
+def launch(profile: Path, *more: str) -> Iterator[Any]:
+    """A browser with a profile of its own."""
     if CHROMIUM is None or DRIVER is None:
         pytest.skip("needs chromium and chromedriver")
     from selenium import webdriver
@@ -44,7 +49,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+    for flag in (*FLAGS, *more, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     driver.set_script_timeout(60)

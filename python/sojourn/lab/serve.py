@@ -48,6 +48,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
+        listening.listen(128)
     except OSError as error:
         raise Error(f"--host {host} --port {port}: {error.strerror or error}") from error
     return listening

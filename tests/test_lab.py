@@ -1,0 +1,205 @@
+"""The lab's server: answers, refusals, cancelled runs. The page itself is tested in a browser."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+import sojourn
+from conftest import COMMAND
+
+Setting = dict[str, Any]
+
+
+def start(*options: str) -> tuple[subprocess.Popen[str], str]:
+    process = subprocess.Popen(
+        [COMMAND, "lab", "--no-browser", *options], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line.startswith("lab: http://"), line
+    return process, line.split()[1]
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[str]:
+    process, address = start()
+    yield address
+    process.terminate()
+    process.wait(10)
+
+
+def request(address: str, body: object = None, **headers: str) -> tuple[int, str]:
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(address, data, headers)
+    try:
+        with urllib.request.urlopen(asked, timeout=20) as response:
+            return response.status, response.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def presets(lab: str) -> dict[str, Setting]:
+    found = json.loads(request(f"{lab}api/presets")[1])["presets"]
+    return {each["name"]: each["setting"] for each in found}
+
+
+def runs(lab: str, **headers: str) -> ClientConnection:
+    address = lab.replace("http", "ws") + "api/runs"
+    return connect(address, additional_headers=headers, max_size=None)
+
+
+def answers(socket: ClientConnection, number: int, until: str = "full") -> dict[str, Any]:
+    """The answer of a stage; answers to other numbers must not come."""
+    while True:
+        message: dict[str, Any] = json.loads(socket.recv(timeout=60))
+        assert message["id"] == number
+        if "error" in message or message.get("stage") == until:
+            return message
+
+
+SMALL: Setting = {
+    "toml": """
+duration = "4s"
+warmup = "1s"
+bottleneck = { rate = "5mbit", qdisc = "droptail" }
+[[traffic]]
+kind = "bulk"
+flows = 2
+rtt = "30ms"
+""",
+    "common": {"bottleneck.delay": "2ms"},
+    "A": {"bottleneck.qdisc": {"kind": "droptail", "limit": 50}},
+    "B": {"bottleneck.qdisc": {"kind": "codel"}},
+}
+
+
+def test_every_preset_has_controls_and_runs(lab: str) -> None:
+    for name, setting in presets(lab).items():
+        status, text = request(f"{lab}api/controls", setting)
+        assert status == 200, f"{name}: {text}"
+        controls = json.loads(text)
+        assert controls["common"] and controls["A"] and controls["B"], name
+        changed = {**setting, "common": {**setting["common"], "duration": "5s", "warmup": "1s"}}
+        with runs(lab) as socket:
+            socket.send(json.dumps({"id": 1, **changed}))
+            found = answers(socket, 1)
+            assert "error" not in found, f"{name}: {found}"
+            assert len(found["points"]) == 2 and found["figures"], name
+
+
+def test_the_numbers_are_those_of_the_saved_scenario(lab: str) -> None:
+    with runs(lab) as socket:
+        socket.send(json.dumps({"id": 7, **SMALL}))
+        points = {p["side"]: p for p in answers(socket, 7)["points"]}
+    for side in "AB":
+        status, toml = request(f"{lab}api/scenario", {**SMALL, "side": side})
+        assert status == 200
+        link = sojourn.run(sojourn.Scenario(toml)).summary["links"][0]
+        assert points[side]["utilisation"] == pytest.approx(100 * link["utilisation"])
+        assert points[side]["delay_ms"] == pytest.approx(1e3 * link["sojourn_s"]["mean"])
+
+
+def test_a_run_that_is_no_longer_wanted_is_stopped(lab: str) -> None:
+    long = {**SMALL, "common": {"duration": "600s", "bottleneck.rate": "100mbit"}}
+    with runs(lab) as socket:
+        socket.send(json.dumps({"id": 1, **long}))
+        time.sleep(0.3)
+        begun = time.monotonic()
+        socket.send(json.dumps({"id": 2, **SMALL}))
+        while True:
+            message = json.loads(socket.recv(timeout=30))
+            assert not (message["id"] == 1 and message.get("stage") == "full")
+            if message["id"] == 2 and message.get("stage") == "full":
+                break
+        assert time.monotonic() - begun < 20
+
+
+def test_two_windows_do_not_disturb_one_another(lab: str) -> None:
+    other = {**SMALL, "common": {"bottleneck.rate": "2mbit"}}
+    with runs(lab) as one, runs(lab) as two:
+        one.send(json.dumps({"id": 1, **SMALL}))
+        two.send(json.dumps({"id": 1, **other}))
+        first, second = answers(one, 1), answers(two, 1)
+    assert first["table"] != second["table"]
+    with runs(lab) as alone:
+        alone.send(json.dumps({"id": 1, **SMALL}))
+        assert answers(alone, 1)["table"] == first["table"]
+
+
+@pytest.mark.parametrize(
+    ("common", "words"),
+    [
+        ({"traffic.0.flows": 100_000}, ["flows = 100000", "at most 2000 flows"]),
+        ({"duration": "2h"}, ["duration = 7200", "at most 600"]),
+        ({"bottleneck.rate": "400gbit"}, ["rate times duration", "shorten"]),
+        ({"traffic.0.flows": "many"}, ["many"]),
+        ({"bottleneck.qdisc": {"kind": "python", "class": "os:system"}}, ["do not run in the lab"]),
+        ({"no.such.field": 1}, ["no"]),
+    ],
+)
+def test_a_request_for_too_much_is_refused_in_words(
+    lab: str, common: dict[str, Any], words: list[str]
+) -> None:
+    with runs(lab) as socket:
+        sides = {"A": {}, "B": {}}
+        socket.send(json.dumps({"id": 3, **SMALL, "common": common, **sides}))
+        found = answers(socket, 3)
+        for word in words:
+            assert word in found["error"], found["error"]
+        # And the window goes on.
+        socket.send(json.dumps({"id": 4, **SMALL}))
+        assert "error" not in answers(socket, 4)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "nonsense", '{"toml": 5}', '{"a":' * 5000, "null"])
+def test_a_malformed_request_changes_nothing(lab: str, text: str) -> None:
+    with runs(lab) as socket:
+        socket.send(text)
+        assert json.loads(socket.recv(timeout=20))["error"]
+        socket.send(json.dumps({"id": 9, **SMALL}))
+        assert "error" not in answers(socket, 9)
+
+
+def test_requests_from_elsewhere_are_refused(lab: str) -> None:
+    assert request(lab)[0] == 200
+    assert request(lab, Host="evil.example")[0] == 403
+    assert request(f"{lab}api/presets", Origin="http://evil.example")[0] == 403
+    with runs(lab, Origin="http://evil.example") as socket, pytest.raises(Exception, match="4403"):
+        socket.recv(timeout=10)
+    long = {**SMALL, "toml": "#" * 100_000}
+    assert request(f"{lab}api/controls", long)[0] == 400
+    assert request(f"{lab}api/scenario", {**SMALL, "side": "C"})[0] == 400
+
+
+def test_listening_elsewhere_needs_a_token() -> None:
+    process, address = start("--host", "0.0.0.0")
+    try:
+        address = address.replace("0.0.0.0", "127.0.0.1")
+        plain, _, _ = address.partition("?")
+        assert request(address)[0] == 200
+        assert request(plain)[0] == 403
+        assert request(f"{plain}?token=wrong")[0] == 403
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_read_only_runs_what_it_offers_and_nothing_else() -> None:
+    process, address = start("--readonly")
+    try:
+        setting = next(iter(presets(address).values()))
+        assert request(f"{address}api/controls", setting)[0] == 200
+        status, text = request(f"{address}api/controls", SMALL)
+        assert status == 400 and "read-only" in text
+    finally:
+        process.terminate()
+        process.wait(10)
