@@ -1,13 +1,101 @@
-"""The loop behind a pair of runs: Nyquist plot with margins, where there is a model of it."""
+"""The loop behind a pair of runs: Nyquist plot with margins, and the fluid model's queue.
+
+There is a linear model of long flows over one managed link; for anything else the note says what
+is missing.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sojourn import _engine
+from sojourn.errors import Error
 from sojourn.scenario import Scenario
+
+if TYPE_CHECKING:
+    from sojourn.control.loops import Loop
 
 
 def theory(scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
-    """Figures and a note; without a model the note says why."""
-    return {"theory": {"figures": [], "note": ""}}
+    """Figures and a note."""
+    from sojourn.control.figures import nyquist_plot
+    from sojourn.control.responses import nyquist_response
+    from sojourn.control.stability import margins
+
+    loops: dict[str, Loop] = {}
+    notes: list[str] = []
+    for side, scenario in scenarios.items():
+        try:
+            loops[side] = _loop(scenario)
+            found = margins(loops[side])
+        except Error as error:
+            loops.pop(side, None)
+            notes.append(f"{side}: no linear model ({error})")
+            continue
+        words = "stable" if found.stable else "unstable"
+        notes.append(
+            f"{side}: {words}, phase margin {found.phase:.0f}°, gain margin {found.gain:.3g}, "
+            f"damping {found.damping:.2f}"
+        )
+    figures = []
+    if loops:
+        chart = nyquist_plot(nyquist_response(loops), "Nyquist").to_dict(validate=False)
+        figures.append(
+            {
+                "slug": "nyquist",
+                "title": "The loop in the complex plane (Nyquist)",
+                "words": ". ".join(notes),
+                "square": True,
+                "spec": {k: v for k, v in chart.items() if k not in ("$schema", "config")},
+            }
+        )
+    return {"theory": {"figures": figures, "note": ". ".join(notes)}}
+
+
+def _loop(scenario: Scenario) -> Loop:
+    """The loop of a dumbbell's long flows."""
+    from sojourn.control import loop
+    from sojourn.control.configured import controller
+    from sojourn.control.points import Network
+
+    fields = json.loads(scenario.to_json())
+    link = fields.get("bottleneck")
+    groups = [group for group in fields["traffic"] if group["kind"] == "bulk"]
+    if not link or not groups:
+        raise Error("there are no long flows over one link")
+    flows = sum(group["flows"] for group in groups)
+    packet = link["mean_packet"]
+    capacity = _engine.quantity("rate", link["rate"]) / (8 * packet)
+    times = [_mean_time(group["rtt"]) * group["flows"] for group in groups]
+    network = Network(flows=flows, capacity=capacity, propagation=sum(times) / flows)
+    return loop(network, _law(fields), controller(link["qdisc"]))
+
+
+def _mean_time(text: Any) -> float:
+    if not isinstance(text, str):
+        raise Error("the round trip is drawn from a distribution")
+    ends = [_engine.quantity("time", end) / 1e9 for end in text.split("..")]
+    return sum(ends) / len(ends)
+
+
+def _law(fields: dict[str, Any]) -> Any:
+    from sojourn.control.laws import AIMD, HighSpeed, Reno, Scalable
+
+    congestion = fields.get("tcp", {}).get("congestion") or "reno"
+    table = {"kind": congestion} if isinstance(congestion, str) else congestion
+    kind = table["kind"]
+
+    def given(*names: str) -> dict[str, Any]:
+        return {name: table[name] for name in names if name in table}
+
+    if kind == "reno":
+        return Reno()
+    if kind == "scalable":
+        return Scalable(**given("a", "b", "lwnd"))
+    if kind == "aimd":
+        return AIMD(**given("a", "b"))
+    if kind == "highspeed":
+        return HighSpeed()
+    raise Error(f"there is none of {kind}")

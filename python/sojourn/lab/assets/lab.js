@@ -331,13 +331,19 @@
   };
 
   const turns = new Map();
-  const draw = (holder, spec, colours) => {
+  // The complex plane has the same scale along both axes.
+  const squared = (spec, width) => {
+    const side = Math.min(340, Math.max(120, width - 70));
+    return { ...spec, width: side, height: side, title: undefined };
+  };
+
+  const draw = (holder, spec, colours, square) => {
     const turn = (turns.get(holder) ?? Promise.resolve()).then(async () => {
       const width = holder.clientWidth;
       if (!width) return;
       const stage = document.createElement("div");
       try {
-        const embed = (beside) => vegaEmbed(stage, fitted(onScreen(spec, colours), width, beside), {
+        const embed = (beside) => vegaEmbed(stage, square ? squared(onScreen(spec, colours), width) : fitted(onScreen(spec, colours), width, beside), {
           mode: "vega-lite", renderer: "svg", actions: false,
           config: dark.matches ? themes.dark : themes.light,
           tooltip: { theme: dark.matches ? "dark" : "light" },
@@ -382,7 +388,7 @@
       if (!wanted.has(holder.dataset.slug)) holder.parentElement.remove();
     }
     const colours = recoloured();
-    for (const each of list) draw(frame(parent, each.slug, each.title, each.words), each.spec, colours);
+    for (const each of list) draw(frame(parent, each.slug, each.title, each.words), each.spec, colours, each.square);
   };
 
   const plane = () => {
