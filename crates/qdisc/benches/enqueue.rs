@@ -85,6 +85,10 @@ fn main() {
             Config::Ared(p) => {
                 (p.ecn, p.min_th, p.max_th) = (true, Some(500.0), Some(1500.0));
             }
+            Config::FengRed(p) => (p.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
+            Config::Choke(p) => (p.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
+            Config::Blue(p) => (p.ecn, p.limit, p.high_water) = (true, 2000, Some(999)),
+            Config::Avq(p) => p.ecn = true,
             Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
             Config::Pie(p) => {
                 (p.ecn, p.mark_ecn_th, p.target) = (true, 1.0, Time::from_millis(12));

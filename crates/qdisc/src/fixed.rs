@@ -167,6 +167,11 @@ pub(crate) fn mean_packet(own: Option<u32>, env: &Env) -> Result<u32, Invalid> {
     Ok(mean)
 }
 
+/// Nanoseconds that the link takes for a byte, Q.28.
+pub(crate) fn byte_time(env: &Env) -> u64 {
+    ((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64
+}
+
 /// The instants k·`period`, k = 1, 2, ..., of a controller that samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Periodic {

@@ -44,6 +44,12 @@ disciplines! {
     Red = "red" in red;
     /// Adaptive RED, Floyd, Gummadi and Shenker (2001): RED that adapts its `max_p`.
     Ared = "ared" in ared;
+    /// Self-configuring RED, Feng, Kandlur, Saha and Shin (1999): RED that moves its `max_p` when
+    /// the average crosses a threshold.
+    FengRed = "feng_red" in feng_red;
+    /// CHOKe, Pan, Prabhakar and Psounis (2000): RED that drops what is of the same flow as a
+    /// packet drawn from the queue.
+    Choke = "choke" in choke;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi = "pi" in pi;
     /// PIE: PI on the queueing delay, RFC 8033.
@@ -52,6 +58,10 @@ disciplines! {
     Pi2 = "pi2" in pi2;
     /// DualPI2, the coupled dual-queue AQM of RFC 9332 (L4S).
     Dualpi2 = "dualpi2" in dualpi2;
+    /// BLUE, Feng, Shin, Kandlur and Saha (2002): a probability moved by overflow and idleness.
+    Blue = "blue" in blue;
+    /// Adaptive virtual queue, Kunniyur and Srikant (2001).
+    Avq = "avq" in avq;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
     /// A discipline written in Python: a class that decides, in a queue that is kept here.

@@ -230,6 +230,49 @@ impl Red {
         }
     }
 
+    /// The first half of an arrival at `now`, which finds `queue`: moves the average, and gives it.
+    #[inline(always)]
+    pub(crate) fn observe(&mut self, now: Time, queue: Standing) -> i64 {
+        if queue.packets == 0 && now > self.state.idle_since {
+            // If this packet is dropped the link stays idle, and has been accounted for until now.
+            let idle = now.0 - self.state.idle_since.0;
+            self.state.average = after_idle(self.constants.decay.clone(), self.state.average, idle);
+            self.state.idle_since = now;
+            self.statistics.idle_periods += 1;
+        }
+        let average = self.constants.moved(self.state.average, self.measure.queue(queue));
+        self.state.average = average;
+        average
+    }
+
+    /// The second half: what to do with the packet.
+    #[inline(always)]
+    pub(crate) fn decide(&mut self, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
+        let (c, average) = (&self.constants, self.state.average);
+        if average < c.min_th || queue.packets < c.min_queue {
+            self.state.count = 0;
+            return Signal::Pass;
+        }
+        let above = average >= c.max_th;
+        if average >= c.top {
+            self.state.count = 0;
+            self.statistics.forced += 1;
+        } else {
+            let base = self.base();
+            let hit = self.spaced(base, bytes, coin);
+            self.statistics.random += u64::from(hit);
+            if !hit {
+                return Signal::Pass;
+            }
+        }
+        if above && self.constants.drop_above_max { Signal::Drop } else { Signal::Notify }
+    }
+
+    /// The queue was emptied at `now` by other means than departures.
+    pub(crate) fn emptied(&mut self, now: Time) {
+        self.state.idle_since = self.state.idle_since.max(now);
+    }
+
     /// Whether this packet is hit: count·p_b and its own p reach beyond R.
     #[inline]
     fn spaced(&mut self, base: Probability, bytes: u32, coin: &mut Stream) -> bool {
@@ -316,7 +359,7 @@ impl Law for Red {
             gentle_rise: inverse(max_th),
             drop_above_max: params.ecn_drop_above_max,
             decay: Decay::new(halvings * per_second * 1e-9),
-            byte_time: ((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64,
+            byte_time: crate::fixed::byte_time(env),
         };
         let mut law = Self {
             measure,
@@ -338,33 +381,8 @@ impl Law for Red {
 
     #[inline(always)]
     fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
-        if queue.packets == 0 && now > self.state.idle_since {
-            // If this packet is dropped the link stays idle, and has been accounted for until now.
-            let idle = now.0 - self.state.idle_since.0;
-            self.state.average = after_idle(self.constants.decay.clone(), self.state.average, idle);
-            self.state.idle_since = now;
-            self.statistics.idle_periods += 1;
-        }
-        let c = &self.constants;
-        let average = c.moved(self.state.average, self.measure.queue(queue));
-        self.state.average = average;
-        if average < c.min_th || queue.packets < c.min_queue {
-            self.state.count = 0;
-            return Signal::Pass;
-        }
-        let above = average >= c.max_th;
-        if average >= c.top {
-            self.state.count = 0;
-            self.statistics.forced += 1;
-        } else {
-            let base = self.base();
-            let hit = self.spaced(base, bytes, coin);
-            self.statistics.random += u64::from(hit);
-            if !hit {
-                return Signal::Pass;
-            }
-        }
-        if above && self.constants.drop_above_max { Signal::Drop } else { Signal::Notify }
+        self.observe(now, queue);
+        self.decide(bytes, queue, coin)
     }
 
     #[inline]

@@ -63,6 +63,25 @@ impl<P: Copy> Ring<P> {
         Some(&mut slots[at])
     }
 
+    /// The packet `at` places behind the head.
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> Option<&P> {
+        if at >= self.len() {
+            return None;
+        }
+        Some(&self.slots[self.head.wrapping_add(at) as usize & (self.slots.len() - 1)])
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut P> {
+        if at >= self.len() {
+            return None;
+        }
+        let mask = self.slots.len() - 1;
+        Some(&mut self.slots[self.head.wrapping_add(at) as usize & mask])
+    }
+
     /// Doubles the slots; those not yet used are filled with `filler`, which is never read.
     #[cold]
     #[inline(never)]

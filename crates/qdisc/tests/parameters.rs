@@ -18,6 +18,10 @@ fn a_refusal_names_field_value_and_remedy() {
     let ared = ared::Params::default;
     let pi = pi::Params::default;
     let pie = pie::Params::default;
+    let feng = feng_red::Params::default;
+    let choke = choke::Params::default;
+    let blue = blue::Params::default;
+    let avq = avq::Params::default;
     let pi2 = pi2::Params::default;
     let dualpi2 = dualpi2::Params::default;
     let rem = rem::Params::default;
@@ -74,6 +78,40 @@ fn a_refusal_names_field_value_and_remedy() {
             "1000s",
         ),
         (Config::Dualpi2(dualpi2::Params { limit: 0, ..dualpi2() }), "limit", "0", "1 to"),
+        (
+            Config::PiTable(pi_table::Params { entries: 17, ..pi_table() }),
+            "entries",
+            "17",
+            "2 to 16",
+        ),
+        (Config::FengRed(feng_red::Params { alpha: 0.5, ..feng() }), "alpha", "0.5", "1 to 1000"),
+        (Config::FengRed(feng_red::Params { beta: 0.0, ..feng() }), "beta", "0", "1 to 1000"),
+        (Config::FengRed(feng_red::Params { top: 0.05, ..feng() }), "max_p", "0.1", "to 0.05"),
+        (Config::FengRed(feng_red::Params { min_th: 15.0, ..feng() }), "min_th", "15", "below"),
+        (Config::Choke(choke::Params { max_p: 0.0, ..choke() }), "max_p", "0", "0.1"),
+        (Config::Choke(choke::Params { limit: 1 << 26, ..choke() }), "limit", "67108864", "33554"),
+        (Config::Blue(blue::Params { increment: 0.0, ..blue() }), "increment", "0", "above 0"),
+        (Config::Blue(blue::Params { decrement: 1.5, ..blue() }), "decrement", "1.5", "0 to 1"),
+        (
+            Config::Blue(blue::Params { freeze_time: Time(9), ..blue() }),
+            "freeze_time",
+            "9ns",
+            "1us",
+        ),
+        (
+            Config::Blue(blue::Params { high_water: Some(1001), ..blue() }),
+            "high_water",
+            "1001",
+            "the limit, 1000",
+        ),
+        (Config::Avq(avq::Params { gamma: 1.1, ..avq() }), "gamma", "1.1", "0.01 to 1"),
+        (Config::Avq(avq::Params { alpha: 0.0, ..avq() }), "alpha", "0", "0.15"),
+        (
+            Config::Avq(avq::Params { virtual_buffer: 0, ..avq() }),
+            "virtual_buffer",
+            "0",
+            "1 to 67108864",
+        ),
         (Config::Pie(pie::Params { alpha: -0.1, ..pie() }), "alpha", "-0.1", "0 to 32"),
         (Config::Pie(pie::Params { beta: 33.0, ..pie() }), "beta", "33", "0 to 32"),
         (

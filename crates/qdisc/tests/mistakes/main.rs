@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod choke;
 mod cobalt;
 mod codel;
 mod fq_codel;

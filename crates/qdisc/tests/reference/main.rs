@@ -4,8 +4,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod avq;
+mod blue;
 mod cobalt;
 mod codel;
+mod feng_red;
 mod fq_codel;
 
 use common::{Token, env, token};

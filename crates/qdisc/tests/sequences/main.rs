@@ -41,10 +41,14 @@ disciplines! {
     droptail
     red
     ared
+    feng_red
+    choke
     pi
     pie
     pi2
     dualpi2
+    blue
+    avq
     rem
     python
     codel
