@@ -21,6 +21,12 @@ def serve(file: Path | None, *, host: str, port: int, readonly: bool, browser: b
     """
     import uvicorn
 
+    # All of it now, in one thread: the first answers come from several at once.
+    import sojourn.control.figures
+    import sojourn.lab.answers
+    import sojourn.lab.controls
+    import sojourn.lab.theory  # noqa: F401
+
     first = None
     if file is not None:
         toml = Scenario.from_file(file).to_toml()

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sojourn import _engine
+from sojourn.control.configured import controller
+from sojourn.control.figures import nyquist_plot
+from sojourn.control.laws import AIMD, HighSpeed, Reno, Scalable
+from sojourn.control.loops import Loop, loop
+from sojourn.control.points import Network
+from sojourn.control.responses import nyquist_response
+from sojourn.control.stability import margins
 from sojourn.errors import Error
 from sojourn.scenario import Scenario
-
-if TYPE_CHECKING:
-    from sojourn.control.loops import Loop
 
 
 def theory(scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
     """Figures and a note."""
-    from sojourn.control.figures import nyquist_plot
-    from sojourn.control.responses import nyquist_response
-    from sojourn.control.stability import margins
-
     loops: dict[str, Loop] = {}
     notes: list[str] = []
     for side, scenario in scenarios.items():
@@ -56,10 +56,6 @@ def theory(scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
 
 def _loop(scenario: Scenario) -> Loop:
     """The loop of a dumbbell's long flows."""
-    from sojourn.control import loop
-    from sojourn.control.configured import controller
-    from sojourn.control.points import Network
-
     fields = json.loads(scenario.to_json())
     link = fields.get("bottleneck")
     groups = [group for group in fields["traffic"] if group["kind"] == "bulk"]
@@ -81,8 +77,6 @@ def _mean_time(text: Any) -> float:
 
 
 def _law(fields: dict[str, Any]) -> Any:
-    from sojourn.control.laws import AIMD, HighSpeed, Reno, Scalable
-
     congestion = fields.get("tcp", {}).get("congestion") or "reno"
     table = {"kind": congestion} if isinstance(congestion, str) else congestion
     kind = table["kind"]
