@@ -62,7 +62,7 @@ impl Tap {
                 payload_len: segment.len,
                 seq: segment.seq,
                 ack: segment.ack,
-                flags: u16::from(segment.flags.0),
+                flags: segment.flags.on_the_wire(),
                 window: segment.window,
                 options: &options[..used],
             },

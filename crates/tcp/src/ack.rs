@@ -97,6 +97,7 @@ impl Endpoint {
         } else {
             self.acknowledged(params, now, segment, sacks, out);
         }
+        self.count_mark(params, segment);
         // Data come before the answer to the acknowledgement, so that what is sent acknowledges
         // them too.
         let reply = self.receive(params, now, segment, out);

@@ -56,7 +56,8 @@ pub(crate) mod bit {
     pub const PEER_CLOSED: u8 = 8;
     /// Both ends agreed on ECN.
     pub const ECN: u8 = 16;
-    /// A mark has arrived: echo it until the peer says CWR (RFC 3168 section 6.1.3).
+    /// A mark has arrived: echo it until the peer says CWR (RFC 3168 section 6.1.3), or, with
+    /// exact feedback, until data come unmarked.
     pub const ECHO: u8 = 32;
     /// The window was reduced: tell the peer with the next new data (RFC 3168 section 6.1.2).
     pub const CWR: u8 = 64;
@@ -247,7 +248,7 @@ impl Endpoint {
             } else if acked == 0
                 && segment.seq == self.rcv_nxt
                 && segment.ecn != Ecn::Ce
-                && self.bits & bit::FIN_SEEN == 0
+                && self.bits & params.watch == 0
                 && u32::from(segment.len) <= params.receive_window
                 && self.holds_nothing()
             {

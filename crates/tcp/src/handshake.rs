@@ -1,7 +1,8 @@
 //! Opening a connection (RFC 9293 section 3.5), and segments that break it.
 
-use crate::Params;
+use crate::accecn::NOT_ECT;
 use crate::endpoint::{Endpoint, State, bit};
+use crate::params::{Feedback, Params};
 use crate::segment::{Event, Flags, Output, Segment};
 use crate::tracked::Tracked;
 use alloc::boxed::Box;
@@ -28,11 +29,12 @@ impl Endpoint {
     fn send_syn(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         let flags = if self.state == State::SynSent {
             // ECN-setup SYN (RFC 3168 section 6.1.1).
-            Flags::SYN | if params.ecn { Flags::ECE | Flags::CWR } else { Flags::NONE }
+            Flags::SYN | self.setup(params)
         } else {
             // ECN-setup SYN-ACK, in answer to an ECN-setup SYN only.
             let ecn = self.bits & bit::ECN != 0;
-            Flags::SYN | Flags::ACK | if ecn { Flags::ECE } else { Flags::NONE }
+            let answer = if params.feedback == Feedback::Counted { NOT_ECT } else { Flags::ECE };
+            Flags::SYN | Flags::ACK | if ecn { answer } else { Flags::NONE }
         };
         let segment = Segment {
             window: params.syn_window(),
@@ -40,6 +42,16 @@ impl Endpoint {
             ..self.bare(params, now, self.snd_una, flags)
         };
         self.put(segment, &[], out);
+    }
+
+    /// The flags of a SYN that asks for ECN (RFC 3168 section 6.1.1; RFC 9768 section 3.1.1).
+    fn setup(&self, params: &Params) -> Flags {
+        let both = Flags::ECE | Flags::CWR;
+        match params.feedback {
+            _ if !params.ecn => Flags::NONE,
+            Feedback::Counted => Flags::AE | both,
+            Feedback::Latched | Feedback::Exact => both,
+        }
     }
 
     /// The SYN or SYN-ACK was not answered in time.
@@ -70,19 +82,22 @@ impl Endpoint {
                 self.finish(State::Failed, Event::Failed, out);
             }
             State::Listen if flags.has(Flags::SYN) && !flags.has(Flags::ACK) => {
-                if params.ecn && flags.has(Flags::ECE | Flags::CWR) {
+                if params.ecn && flags.has(self.setup(params)) {
                     self.bits |= bit::ECN;
                 }
                 self.meet(params, segment);
                 self.send_first_syn(params, now, out);
             }
             State::SynSent if flags.has(Flags::SYN | Flags::ACK) && segment.ack == self.snd_nxt => {
-                if params.ecn && flags.has(Flags::ECE) && !flags.has(Flags::CWR) {
+                let counted = params.feedback == Feedback::Counted;
+                let (yes, no) =
+                    if counted { (NOT_ECT, Flags::AE) } else { (Flags::ECE, Flags::CWR) };
+                if params.ecn && flags.has(yes) && !flags.has(no) {
                     self.bits |= bit::ECN;
                 }
                 self.meet(params, segment);
                 self.establish(params, now, segment, out);
-                self.send_ack(params, now, out);
+                self.answer_handshake(params, now, out);
                 self.push(params, now, out);
             }
             State::SynReceived if flags.has(Flags::SYN) => {
@@ -166,7 +181,7 @@ impl Endpoint {
             tsecr: self.ts_recent,
             window: params.window_field,
             len: 0,
-            flags,
+            flags: flags | self.counter(params),
             ecn: Ecn::NotEct,
             options: params.options,
             sacks: 0,

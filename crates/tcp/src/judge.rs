@@ -1,10 +1,10 @@
 //! What an acknowledgement means to a sender that logs its segments. The order is that of Linux:
 //! what has arrived, what is lost, what the connection's phase makes of it, what may be sent.
 
-use crate::Params;
 use crate::congestion::{Acked, Sample, Window};
 use crate::endpoint::{Endpoint, Phase, bit};
 use crate::log::{Record, state};
+use crate::params::{Feedback, Params};
 use crate::prr::Prr;
 use crate::segment::{Event, Flags, Output, SackBlock, Segment, before};
 use crate::tracked::{Arrived, Tracked};
@@ -119,8 +119,11 @@ impl Endpoint {
         arrived: &Arrived,
         lost: u32,
     ) -> bool {
-        let echo = segment.flags.has(Flags::ECE) && self.bits & bit::ECN != 0;
-        let marked = if echo { arrived.bytes } else { 0 };
+        let marked = self.marked_bytes(params, segment, arrived.bytes);
+        let echo = marked > 0
+            || params.feedback != Feedback::Counted
+                && segment.flags.has(Flags::ECE)
+                && self.bits & bit::ECN != 0;
         let srtt = self.estimator.smoothed();
         let outstanding = self.in_flight();
         let recovering = self.phase >= Phase::Recovery;

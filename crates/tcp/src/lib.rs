@@ -57,6 +57,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod accecn;
 mod ack;
 pub mod congestion;
 mod endpoint;
@@ -84,7 +85,7 @@ mod undo;
 
 pub use congestion::Algorithm;
 pub use endpoint::Endpoint;
-pub use params::Params;
+pub use params::{Feedback, Params};
 pub use segment::{Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES};
 pub use sojourn_base::Ecn;
 pub use spec::{Invalid, Profile, Spec};

@@ -1,8 +1,20 @@
 //! The parameters that endpoints work with, checked and in the units of the code.
 
-use crate::congestion::{Algorithm, Tuning};
+use crate::congestion::{Algorithm, Marks, Tuning};
+use crate::endpoint::bit;
 use crate::segment::{Flags, TIMESTAMP_BYTES};
-use sojourn_base::Time;
+use sojourn_base::{Ecn, Time};
+
+/// How a receiver tells of marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// From a mark until the sender has reduced its window (RFC 3168 section 6.1.3).
+    Latched,
+    /// Whether what an acknowledgement is for was marked (RFC 8257 section 3.2).
+    Exact,
+    /// How many packets were marked: AccECN (RFC 9768).
+    Counted,
+}
 
 /// What two endpoints of a connection have in common: both ends are given the same, so a SYN need
 /// not spell out the options it carries. Made by [`Spec::resolve`](crate::Spec::resolve).
@@ -35,6 +47,16 @@ pub struct Params {
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168), if both ends want it: they do.
     pub ecn: bool,
+    /// What makes the next data in order more than that: bits of an endpoint.
+    pub(crate) watch: u8,
+    /// How marks are told of.
+    pub feedback: Feedback,
+    /// The codepoint of data where ECN was agreed on.
+    pub ect: Ecn,
+    /// Whether what is sent again has it too.
+    pub ect_again: bool,
+    /// Whether bare acknowledgements have it too.
+    pub ect_acks: bool,
     /// Limited transmit (RFC 3042).
     pub limited_transmit: bool,
     /// Whether congestion avoidance grows a little with every acknowledgement (RFC 5681 equation
@@ -97,6 +119,8 @@ pub(crate) struct Choices {
     pub sack: bool,
     pub timestamps: bool,
     pub ecn: bool,
+    pub accecn: bool,
+    pub ect_control: bool,
     pub limited_transmit: bool,
     pub byte_counting: bool,
     pub smooth_growth: bool,
@@ -135,6 +159,7 @@ impl Params {
             scale += 1;
         }
         let payload = c.mss - u32::from(options);
+        let marks = congestion.marks();
         let segments = |n: u32| n.saturating_mul(payload).min(LARGEST_WINDOW);
         // SACK-permitted takes the two bytes of padding of the timestamps (RFC 7323 appendix A).
         let sack_permitted = if c.sack && !c.timestamps { 4 } else { 0 };
@@ -159,11 +184,23 @@ impl Params {
             sack: c.sack,
             timestamps: c.timestamps,
             ecn: c.ecn,
+            watch: bit::FIN_SEEN | if marks.counted() && !c.accecn { bit::ECHO } else { 0 },
+            feedback: if c.accecn {
+                Feedback::Counted
+            } else if marks.counted() {
+                Feedback::Exact
+            } else {
+                Feedback::Latched
+            },
+            ect: if marks == Marks::Scalable { Ecn::Ect1 } else { Ecn::Ect0 },
+            ect_again: c.ect_control || marks == Marks::Scalable,
+            ect_acks: c.ect_control,
             limited_transmit: c.limited_transmit,
             smooth_growth: c.smooth_growth,
             simple_pipe: c.simple_pipe,
             lost_syn_threshold: c.lost_syn_threshold,
             tracked: congestion.samples()
+                || c.accecn
                 || c.rack
                 || c.tlp
                 || c.dsack

@@ -63,7 +63,7 @@ mod tests {
             prr.sent(count);
             pipe += count;
             if n <= 16 {
-                assert_eq!(sent, (n + 1) / 2, "after {n}");
+                assert_eq!(sent, u32::div_ceil(n, 2), "after {n}");
             }
         }
         assert_eq!(pipe, 10);

@@ -4,7 +4,7 @@ use crate::Params;
 use crate::endpoint::{Endpoint, bit};
 use crate::segment::{Event, Flags, Output, SackBlock, Segment, before};
 use alloc::boxed::Box;
-use sojourn_base::{Ecn, Time};
+use sojourn_base::Time;
 
 /// What is owed for a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl Endpoint {
             }
             return Reply::Now;
         }
-        self.note_marks(segment);
+        let sudden = self.note_marks(params, now, segment, out);
         // RFC 7323 section 4.3, with the condition of RFC 1323 section 3.4.
         if params.timestamps && !before(self.ack_sent, segment.seq) && before(self.ack_sent, end) {
             self.ts_recent = segment.tsval;
@@ -123,7 +123,7 @@ impl Endpoint {
             out.event(Event::PeerClosed);
         }
         // RFC 5681 section 4.2: at once when a hole is filled, wholly or in part.
-        if closed || had_hole { Reply::Now } else { self.owes_ack(params, now) }
+        if closed || had_hole || sudden { Reply::Now } else { self.owes_ack(params, now) }
     }
 
     /// Data have come twice: the next acknowledgement says so (RFC 2883).
@@ -139,17 +139,5 @@ impl Endpoint {
     #[inline]
     pub(crate) fn saw_duplicate(&self) -> bool {
         self.tracked.as_ref().is_some_and(|t| t.duplicate.is_some())
-    }
-
-    /// The receiver's half of ECN (RFC 3168 section 6.1.3): CWR ends the echo of earlier marks.
-    fn note_marks(&mut self, segment: &Segment) {
-        if self.bits & bit::ECN != 0 {
-            if segment.flags.has(Flags::CWR) {
-                self.bits &= !bit::ECHO;
-            }
-            if segment.ecn == Ecn::Ce {
-                self.bits |= bit::ECHO;
-            }
-        }
     }
 }

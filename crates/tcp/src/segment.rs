@@ -28,10 +28,19 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field counts.
     pub const ACK: Self = Self(0x10);
+    /// The highest bit of the counter of AccECN (RFC 9768 section 3.2). It stands in the place of
+    /// URG, which is never sent; on the wire it is 0x100.
+    pub const AE: Self = Self(0x20);
     /// Echo of a congestion mark.
     pub const ECE: Self = Self(0x40);
     /// The congestion window was reduced.
     pub const CWR: Self = Self(0x80);
+
+    /// As on the wire: nine bits.
+    #[must_use]
+    pub const fn on_the_wire(self) -> u16 {
+        (self.0 & !Self::AE.0) as u16 | ((self.0 & Self::AE.0) as u16) << 3
+    }
 
     /// Whether all of `other` are set.
     #[inline]

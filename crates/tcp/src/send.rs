@@ -1,9 +1,9 @@
 //! Sending: new data as far as the windows allow, retransmissions, bare acknowledgements.
 
-use crate::Params;
 use crate::endpoint::{Endpoint, Phase, State, bit};
+use crate::params::{Feedback, Params};
 use crate::segment::{Flags, Output, SackBlock, Segment};
-use sojourn_base::{Ecn, Time};
+use sojourn_base::Time;
 
 impl Endpoint {
     /// Sends whatever may be sent now.
@@ -69,7 +69,7 @@ impl Endpoint {
         segment.len = len as u16;
         self.snd_nxt = self.snd_nxt.wrapping_add(len);
         if self.bits & (bit::ECN | bit::CLOSING) != 0 {
-            self.dress(&mut segment);
+            self.dress(params, &mut segment);
         }
         if !params.timestamps && self.bits & bit::TIMED == 0 {
             self.time_from(now);
@@ -86,11 +86,11 @@ impl Endpoint {
     }
 
     /// ECN and FIN of a new segment.
-    fn dress(&mut self, segment: &mut Segment) {
+    fn dress(&mut self, params: &Params, segment: &mut Segment) {
         if self.bits & bit::ECN != 0 && segment.len > 0 {
-            segment.ecn = Ecn::Ect0;
+            segment.ecn = params.ect;
             // RFC 3168 section 6.1.2: on the first new data after a reduction.
-            if self.bits & bit::CWR != 0 {
+            if self.bits & bit::CWR != 0 && params.feedback != Feedback::Counted {
                 segment.flags |= Flags::CWR;
                 self.bits &= !bit::CWR;
             }
@@ -104,7 +104,7 @@ impl Endpoint {
     }
 
     /// Sends what lies from `block.start` again, a segment at most, and gives where that ends. It
-    /// is not ECN-capable (RFC 3168 section 6.1.5) and spoils the timing (Karn; RFC 6298 section 3).
+    /// is not ECN-capable (RFC 3168 section 6.1.5) unless settings say so, and spoils the timing (Karn; RFC 6298 section 3).
     #[cold]
     pub(crate) fn send_again(
         &mut self,
@@ -125,6 +125,9 @@ impl Endpoint {
             end = block.end;
         }
         segment.len = len as u16;
+        if params.ect_again && segment.len > 0 && self.bits & bit::ECN != 0 {
+            segment.ecn = params.ect;
+        }
         self.bits &= !bit::TIMED;
         self.retransmissions += 1;
         self.sent_at = now;
@@ -138,7 +141,10 @@ impl Endpoint {
     /// Sends a bare acknowledgement, with SACK blocks if there is a hole.
     #[inline]
     pub(crate) fn send_ack(&mut self, params: &Params, now: Time, out: &mut impl Output) {
-        let segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
+        let mut segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
+        if params.ect_acks && self.bits & bit::ECN != 0 {
+            segment.ecn = params.ect;
+        }
         if params.sack && (!self.holds_nothing() || self.saw_duplicate()) {
             self.put_sacks(params, segment, out);
         } else {

@@ -1,6 +1,6 @@
 //! What a scenario says of its TCPs, and how that becomes parameters.
 
-use crate::congestion::Algorithm;
+use crate::congestion::{Algorithm, Marks};
 use crate::params::{Choices, LARGEST_WINDOW, Params};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -50,6 +50,8 @@ impl Profile {
             sack: true,
             timestamps: false,
             ecn: false,
+            accecn: false,
+            ect_control: false,
             limited_transmit: true,
             byte_counting: true,
             smooth_growth: false,
@@ -140,6 +142,16 @@ pub struct Spec {
     /// it).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ecn: Option<bool>,
+    /// Count marked packets in three bits of every segment, AccECN, RFC 9768, instead of echoing that
+    /// there was one. Turns `ecn` on; needs `sack` (default false; true where the congestion control
+    /// needs it).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub accecn: Option<bool>,
+    /// Mark retransmissions and bare acknowledgements as ECN-capable too, as hosts in data centres do
+    /// whose queues drop what is not, instead of data only, RFC 3168 (default false;
+    /// retransmissions: true where the congestion control wants it).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub ect_control: Option<bool>,
     /// New data on the first two duplicate acknowledgements (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub limited_transmit: Option<bool>,
@@ -263,6 +275,8 @@ impl Spec {
             sack,
             timestamps,
             ecn,
+            accecn,
+            ect_control,
             limited_transmit,
             byte_counting,
             smooth_growth,
@@ -297,16 +311,26 @@ impl Spec {
         check(&c)?;
         without_sack(&mut c, specs)?;
         let congestion = c.congestion.tune()?;
-        if congestion.marks().counted() {
+        let marks = congestion.marks();
+        if marks == Marks::Scalable {
+            let refused = specs.iter().rev().find_map(|spec| spec.accecn) == Some(false);
+            if refused {
+                let remedy = format!("{} needs the number of marks: write true", congestion.name());
+                return Err(Invalid { field: "accecn", value: "false".to_string(), remedy });
+            }
+            c.accecn = true;
+        }
+        if marks.counted() || c.accecn {
             // Without marks it would not be what its name says.
             let refused = specs.iter().rev().find_map(|spec| spec.ecn) == Some(false);
             if refused {
-                let remedy = format!("{} needs marks: write true", congestion.name());
+                let who = if marks.counted() { congestion.name() } else { "accecn" };
+                let remedy = format!("{who} needs marks: write true");
                 return Err(Invalid { field: "ecn", value: "false".to_string(), remedy });
             }
             c.ecn = true;
         }
-        let measures = congestion.samples() || congestion.paced();
+        let measures = congestion.samples() || congestion.paced() || marks.counted();
         if measures && !c.sack {
             let remedy =
                 format!("{} needs selective acknowledgements: write true", congestion.name());
@@ -333,7 +357,7 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
             c.$field = false;)+
         };
     }
-    refuse!(rack, tlp, dsack, prr, frto, undo, hystart, pacing);
+    refuse!(accecn, rack, tlp, dsack, prr, frto, undo, hystart, pacing);
     Ok(())
 }
 

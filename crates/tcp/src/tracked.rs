@@ -2,6 +2,7 @@
 //! ask for any of it have none, and take the ways of `ack.rs` and `recovery.rs`.
 
 use crate::Params;
+use crate::accecn::Counts;
 use crate::endpoint::{Endpoint, Phase};
 use crate::hystart::HyStart;
 use crate::log::{Log, Record, state};
@@ -45,6 +46,8 @@ pub(crate) struct Tracked {
     limited: bool,
     limited_end: u32,
     most: u32,
+    /// What AccECN counts.
+    pub counts: Counts,
     /// Data that came twice and are yet to be told to the peer (RFC 2883).
     pub duplicate: Option<SackBlock>,
 }
@@ -86,6 +89,7 @@ impl Tracked {
             limited: false,
             limited_end: nxt,
             most: 0,
+            counts: Counts::default(),
             duplicate: None,
         }
     }

@@ -6,7 +6,7 @@ mod common;
 use common::{Fate, World, ms, params};
 use proptest::prelude::*;
 use sojourn_base::{Size, Time};
-use sojourn_tcp::{Ecn, Event, Profile, Spec};
+use sojourn_tcp::{Algorithm, Ecn, Event, Profile, Spec};
 
 fn fate() -> impl Strategy<Value = Fate> {
     (0u8..16, 0u8..16, prop_oneof![3 => Just(0u64), 1 => 0u64..400], 0u8..8).prop_map(
@@ -38,13 +38,24 @@ prop_compose! {
         switches in prop::option::of(prop::array::uniform8(any::<bool>())),
         burst in 1u32..50,
         modern in any::<bool>(),
+        name in prop::sample::select(&[
+            "reno", "cubic", "scalable", "westwood", "dctcp", "prague", "bbr",
+        ][..]),
+        accecn in any::<bool>(),
+        ect_control in any::<bool>(),
     ) -> Spec {
         // What needs selective acknowledgements is refused without them.
+        let congestion = Algorithm::named(if sack { name } else { "reno" }).unwrap();
+        let counts = congestion.tune().unwrap().marks().counted();
+        let accecn = sack && accecn || name == "prague" && sack;
         let on = |n: usize| switches.filter(|_| sack).map(|s| s[n]);
         Spec {
             sack: Some(sack),
             timestamps: Some(timestamps),
-            ecn: Some(ecn),
+            ecn: Some(ecn || accecn || counts),
+            accecn: Some(accecn),
+            ect_control: Some(ect_control),
+            congestion: Some(congestion),
             limited_transmit: Some(limited),
             delayed_ack: Some(delayed),
             idle_restart: Some(idle),

@@ -3,7 +3,9 @@
 
 use super::{Record, params};
 use sojourn_base::{Size, Time};
-use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, Profile, SackBlock, Segment, Spec};
+use sojourn_tcp::{
+    Ecn, Endpoint, Event, Feedback, Flags, Output, Params, Profile, SackBlock, Segment, Spec,
+};
 
 pub const MSS: u32 = 1000;
 pub const ISS: u32 = u32::MAX - 4500; // wraps within the fifth segment
@@ -38,7 +40,11 @@ impl Script {
         let mut s = Self::idle(spec);
         s.open();
         s.wait(100);
-        let ecn = if s.p.ecn { Flags::ECE } else { Flags::NONE };
+        let ecn = match s.p.feedback {
+            _ if !s.p.ecn => Flags::NONE,
+            Feedback::Counted => Flags::CWR,
+            Feedback::Latched | Feedback::Exact => Flags::ECE,
+        };
         s.arrives(s.syn_ack(ecn));
         assert_eq!(s.out.events, [Event::Connected]);
         s.forget();

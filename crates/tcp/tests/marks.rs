@@ -1,0 +1,141 @@
+//! How marks are told of: the counter of AccECN (RFC 9768) and the exact echo of DCTCP (RFC 8257);
+//! what is ECN-capable.
+
+mod common;
+
+use common::script::{MSS, Script, modern, spec};
+use sojourn_tcp::{Algorithm, Ecn, Flags, Spec};
+
+fn accurate() -> Spec {
+    Spec { accecn: Some(true), ..modern() }
+}
+
+fn dctcp() -> Spec {
+    Spec { congestion: Algorithm::named("dctcp"), ..modern() }
+}
+
+/// The counter in a segment's flags.
+fn counter(flags: Flags) -> u8 {
+    let bit = |n: u8, flag: Flags| if flags.has(flag) { n } else { 0 };
+    bit(4, Flags::AE) | bit(2, Flags::CWR) | bit(1, Flags::ECE)
+}
+
+fn flags(counter: u8) -> Flags {
+    let bit = |n: u8, flag: Flags| if counter & n != 0 { flag } else { Flags::NONE };
+    bit(4, Flags::AE) | bit(2, Flags::CWR) | bit(1, Flags::ECE)
+}
+
+/// RFC 9768 sections 3.1.1 and 3.2.2.1.
+#[test]
+fn the_handshake_asks_for_the_counter_and_tells_how_its_answer_came() {
+    let mut s = Script::idle(&accurate());
+    s.open();
+    let syn = s.segments()[0];
+    assert_eq!(syn.flags, Flags::SYN | Flags::AE | Flags::CWR | Flags::ECE);
+    s.wait(100);
+    s.arrives(s.syn_ack(Flags::CWR));
+    assert_eq!(counter(s.segments()[0].flags), 0b010);
+    s.write(1000);
+    let first = s.segments()[0];
+    assert_eq!((counter(first.flags), first.ecn), (5, Ecn::Ect0));
+    // Without the peer's consent there is no counter.
+    let mut s = Script::idle(&accurate());
+    s.open();
+    s.arrives(s.syn_ack(Flags::NONE));
+    s.forget();
+    s.write(1000);
+    let first = s.segments()[0];
+    assert_eq!((counter(first.flags), first.ecn), (0, Ecn::NotEct));
+}
+
+/// Section 3.2.2.5.1: at once, then counted up, modulo 8.
+#[test]
+fn marked_data_are_counted() {
+    let mut s = Script::connected(&accurate());
+    s.data_with(0, MSS, Flags::NONE, Ecn::Ce);
+    assert_eq!(s.segments().iter().map(|s| counter(s.flags)).collect::<Vec<_>>(), [6]);
+    s.data(1);
+    s.data(2);
+    assert_eq!(s.segments().iter().map(|s| counter(s.flags)).collect::<Vec<_>>(), [6]);
+    for n in 3..7 {
+        s.data_with(n, MSS, Flags::NONE, Ecn::Ce);
+    }
+    assert_eq!(s.segments().last().map(|s| counter(s.flags)), Some(2)); // 5 + 5 = 10
+}
+
+#[test]
+fn a_higher_counter_reduces_the_window_once_in_a_round_trip() {
+    let mut s = Script::sending(&accurate());
+    s.sent();
+    s.wait(100);
+    s.ack_with(2, &[], flags(5));
+    assert_eq!(s.cwnd(), 12);
+    s.ack_with(4, &[], flags(6));
+    let reduced = s.cwnd();
+    assert!(reduced < 10);
+    s.ack_with(6, &[], flags(0)); // 8: two more
+    s.ack_with(8, &[], flags(0));
+    assert_eq!(s.cwnd(), reduced);
+    assert!(s.segments().iter().all(|s| counter(s.flags) == 5), "no CWR");
+}
+
+/// RFC 8257 section 3.2: what waits is acknowledged as it came before the state changes.
+#[test]
+fn the_exact_echo_changes_with_the_marks() {
+    let mut s = Script::connected(&dctcp());
+    let told = |s: &mut Script| {
+        let echo = |s: &sojourn_tcp::Segment| (s.ack, s.flags.has(Flags::ECE));
+        s.segments().iter().map(echo).collect::<Vec<_>>()
+    };
+    use common::script::from_peer;
+    s.data(0);
+    assert_eq!(told(&mut s), []);
+    s.data_with(1, MSS, Flags::NONE, Ecn::Ce);
+    assert_eq!(told(&mut s), [(from_peer(1), false)]);
+    s.data_with(2, MSS, Flags::NONE, Ecn::Ce);
+    assert_eq!(told(&mut s), [(from_peer(3), true)]);
+    s.data(3);
+    assert_eq!(told(&mut s), []);
+    s.data(4);
+    assert_eq!(told(&mut s), [(from_peer(5), false)]);
+}
+
+#[test]
+fn what_is_sent_again_and_acknowledgements_are_ecn_capable_only_where_that_is_wanted() {
+    let classic = Spec { ecn: Some(true), initial_window: Some(10), ..spec() };
+    let control = Spec { ect_control: Some(true), ..classic.clone() };
+    let prague = Spec { congestion: Algorithm::named("prague"), ..modern() };
+    for (spec, data, again, ack) in [
+        (classic, Ecn::Ect0, Ecn::NotEct, Ecn::NotEct),
+        (control, Ecn::Ect0, Ecn::Ect0, Ecn::Ect0),
+        (prague, Ecn::Ect1, Ecn::Ect1, Ecn::NotEct),
+    ] {
+        let mut s = Script::connected(&spec);
+        s.data(0);
+        s.data(1);
+        assert_eq!(s.segments().last().map(|s| s.ecn), Some(ack));
+        s.write(4000);
+        while s.end.in_flight() < 4000 {
+            s.wait(1);
+        }
+        assert!(s.segments().iter().all(|s| s.ecn == data));
+        while s.end.retransmissions() == 0 {
+            s.wait(10);
+        }
+        let last = s.segments().into_iter().rfind(|s| s.len > 0).unwrap();
+        assert_eq!(last.ecn, again);
+    }
+}
+
+#[test]
+fn what_cannot_be_combined_is_refused() {
+    let field = |spec: Spec| Spec::resolve(&[&spec]).map_err(|e| e.field).err();
+    assert_eq!(field(Spec { accecn: Some(true), ecn: Some(false), ..spec() }), Some("ecn"));
+    assert_eq!(field(Spec { accecn: Some(true), sack: Some(false), ..spec() }), Some("accecn"));
+    assert_eq!(field(Spec { rack: Some(true), sack: Some(false), ..spec() }), Some("rack"));
+    let bbr = Algorithm::named("bbr");
+    assert_eq!(field(Spec { congestion: bbr, sack: Some(false), ..spec() }), Some("sack"));
+    let prague = Algorithm::named("prague");
+    assert_eq!(field(Spec { congestion: prague, accecn: Some(false), ..spec() }), Some("accecn"));
+    assert_eq!(field(Spec { burst_segments: Some(0), ..spec() }), Some("burst_segments"));
+}
