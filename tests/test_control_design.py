@@ -7,6 +7,7 @@ import math
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,19 @@ def test_linux_averages_as_its_command_says() -> None:
         assert burst >= 1
 
 
+def test_settings_that_a_scenario_refuses_are_told(sojourn: Command) -> None:
+    found = designed(sojourn, "pi", *PAPER, "--hz", "1e9")
+    assert any("frequency" in each and "1000000 Hz" in each for each in found["warnings"])
+
+
+def test_a_design_is_drawn(sojourn: Command, tmp_path: Path) -> None:
+    file = tmp_path / "design.json"
+    designed(sojourn, "ared", *PAPER, "--figure", file)
+    parts = json.loads(file.read_text())["vconcat"]
+    assert len(parts) == 2
+    assert "data:image/png;base64," in file.read_text()
+
+
 def test_other_laws_have_designs_too(sojourn: Command) -> None:
     for law in ("aimd:0.31,0.125", "scalable", "highspeed"):
         found = designed(
@@ -220,6 +234,7 @@ def test_other_laws_have_designs_too(sojourn: Command) -> None:
         (["--flows", "60", "--rtt", "246ms", "--hz", "0.1"], "at least half of z"),
         (["--flows", "60", "--rtt", "246ms", "--law", "vegas"], "must be one of reno"),
         (["--flows", "60", "--rtt", "246ms", "--law", "aimd:x"], "must be numbers"),
+        (["--flows", "60", "--rtt", "246ms", "--figure", "x.gif"], "must end in .png"),
         (["--gains", "a=1,b=2,hz=3"], "must be 0 or more and below a = 1"),
         (["--gains", "a=1"], "b, hz is missing"),
         ([], "--flows and --rtt are missing"),

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
     from sojourn.control.settings import Link, Settings
     from sojourn.control.stability import Margins
 
-__all__ = ["UsageError", "fit", "print_json", "show"]
+__all__ = ["UsageError", "check_figure", "fit", "print_json", "show"]
 
 _TIMES = ("target", "update", "period")
+
+
+def check_figure(path: Path | None) -> None:
+    """Refuses a figure's name before anything is computed for it."""
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".json"):
+        raise UsageError(f"--figure {path}: must end in .png, .svg or .json")
 
 
 def show(
@@ -40,6 +46,7 @@ def show(
     from sojourn.control import design_codel, design_pi, design_red, names
     from sojourn.control.quantities import quantity
 
+    check_figure(figure)
     link, region = _link(rate, packet), _region(rate, packet, flows, rtt)
     window_law = names.law(law)
     for name in _TIMES:
@@ -74,6 +81,7 @@ def fit(
     from sojourn.control.design import Design
     from sojourn.control.integers import of_pi
 
+    check_figure(figure)
     numbers = _gains(gains)
     link = _link(rate, packet)
     controller = PI(numbers["a"], numbers["b"], numbers["hz"])
@@ -168,8 +176,21 @@ def report(design: Design, link: Link) -> dict[str, Any]:
         },
         "integers": table(design.integers),
         "settings": asdict(text),
-        "warnings": design.warnings(),
+        "warnings": [*design.warnings(), *_refused(text.toml)],
     }
+
+
+def _refused(toml: str) -> list[str]:
+    """What a scenario has against the settings; empty if it takes them."""
+    from sojourn.errors import ScenarioError
+    from sojourn.scenario import Scenario
+
+    around = 'name = "design"\nduration = "1s"\n\n{}\n[[traffic]]\nkind = "bulk"\n'
+    try:
+        Scenario(around.format(toml)).ready()
+    except ScenarioError as error:
+        return [f"a scenario does not take these settings: {error}"]
+    return []
 
 
 def _sampled(design: Design) -> dict[str, Any] | None:
@@ -265,6 +286,7 @@ def stability_map(
     from sojourn.control.points import Network
     from sojourn.control.quantities import count, quantity
 
+    check_figure(figure)
     link = _link(rate, packet)
     across, up = _axis("--x", x, link.packet), _axis("--y", y, link.packet)
     network = Network(count("--flows", flows), link.capacity, rtt=quantity("--rtt", rtt, "time"))

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sojourn.cli.commands import UsageError
-from sojourn.cli.designs import print_json
+from sojourn.cli.designs import check_figure, print_json
 from sojourn.cli.tables import show
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def table(name: str, as_json: bool, figure: Path | None, **more: Any) -> int:
     from sojourn.control.quantities import quantity
     from sojourn.control.tables import TABLES
 
+    check_figure(figure)
     for option, what in (("rtt", "time"), ("interval", "time"), ("packet", "size")):
         if option in more:
             more[option] = quantity(f"--{option}", more[option], what)
@@ -208,6 +209,7 @@ def paradox(as_json: bool, figure: Path | None) -> int:
     """Prints where the loops change, and draws them."""
     from sojourn.control.paradox import paradox_response
 
+    check_figure(figure)
     found = paradox_response()
     if as_json:
         print_json(
