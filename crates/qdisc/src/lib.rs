@@ -15,6 +15,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod bank;
 pub mod codel_law;
 mod delay_pi;
 mod fifo;
@@ -52,6 +53,8 @@ disciplines! {
     Choke = "choke" in choke;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi = "pi" in pi;
+    /// PI whose probability comes from a table of at most 16 entries, as in hardware.
+    PiTable = "pi_table" in pi_table;
     /// PIE: PI on the queueing delay, RFC 8033.
     Pie = "pie" in pie;
     /// PI2, De Schepper et al. (CoNEXT 2016): a linear PI controller, its output squared.

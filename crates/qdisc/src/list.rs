@@ -230,7 +230,7 @@ macro_rules! disciplines {
             /// The long form.
             #[derive(serde::Deserialize, schemars::JsonSchema)]
             #[serde(tag = "kind")]
-            enum Table {
+            enum LongForm {
                 $($(#[doc = $doc])+
                 #[serde(rename = $name)]
                 $variant($module::Params),)+
@@ -246,10 +246,10 @@ macro_rules! disciplines {
                     Config::named(name).ok_or_else(|| E::unknown_variant(name, Config::NAMES))
                 }
                 fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Config, M::Error> {
-                    let table = <Table as serde::Deserialize>::deserialize(
+                    let table = <LongForm as serde::Deserialize>::deserialize(
                         serde::de::value::MapAccessDeserializer::new(map),
                     )?;
-                    Ok(match table { $(Table::$variant(params) => Config::$variant(params),)+ })
+                    Ok(match table { $(LongForm::$variant(params) => Config::$variant(params),)+ })
                 }
             }
 
@@ -264,7 +264,7 @@ macro_rules! disciplines {
                     "QueueDiscipline".into()
                 }
                 fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                    let table = Table::json_schema(generator);
+                    let table = LongForm::json_schema(generator);
                     schemars::json_schema!({
                         "description": "A queue discipline: its name, or a table with `kind` and parameters.",
                         "anyOf": [{ "type": "string", "enum": Config::NAMES }, table],

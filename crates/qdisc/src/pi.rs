@@ -201,6 +201,16 @@ impl Pi {
         &self.statistics
     }
 
+    /// What to do with a packet of `bytes` when `p` is the probability for a mean one.
+    #[inline]
+    pub(crate) fn tossed(&self, p: Probability, bytes: u32, coin: &mut Stream) -> Signal {
+        if p != Probability::ZERO && self.measure.scaled(p, bytes).toss(coin) {
+            Signal::Notify
+        } else {
+            Signal::Pass
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn sample(&mut self, now: Time, queue: Standing) {
@@ -253,12 +263,7 @@ impl Law for Pi {
 
     #[inline]
     fn arrival(&mut self, _: Time, bytes: u32, _: Standing, coin: &mut Stream) -> Signal {
-        let p = self.state.probability;
-        if p != Probability::ZERO && self.measure.scaled(p, bytes).toss(coin) {
-            Signal::Notify
-        } else {
-            Signal::Pass
-        }
+        self.tossed(self.state.probability, bytes, coin)
     }
 
     fn probability(&self) -> f64 {

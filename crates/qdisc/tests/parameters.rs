@@ -17,6 +17,7 @@ fn a_refusal_names_field_value_and_remedy() {
     let red = red::Params::default;
     let ared = ared::Params::default;
     let pi = pi::Params::default;
+    let pi_table = pi_table::Params::default;
     let pie = pie::Params::default;
     let feng = feng_red::Params::default;
     let choke = choke::Params::default;
@@ -83,6 +84,14 @@ fn a_refusal_names_field_value_and_remedy() {
             "entries",
             "17",
             "2 to 16",
+        ),
+        (Config::PiTable(pi_table::Params { top: 0.0, ..pi_table() }), "top", "0", "above 0"),
+        (Config::PiTable(pi_table::Params { least: 0.6, ..pi_table() }), "least", "0.6", "below"),
+        (
+            Config::PiTable(pi_table::Params { table: bank::Grid::Optimal, ..pi_table() }),
+            "optimal_for",
+            "0",
+            "entries above 0, 15",
         ),
         (Config::FengRed(feng_red::Params { alpha: 0.5, ..feng() }), "alpha", "0.5", "1 to 1000"),
         (Config::FengRed(feng_red::Params { beta: 0.0, ..feng() }), "beta", "0", "1 to 1000"),

@@ -60,7 +60,7 @@ pub struct Params {
     /// Sojourn time in L where the ramp begins (default "800us", RFC 9332).
     pub min_th: Time,
     /// Sojourn time in L from which all packets are marked, above `min_th`, at most "1000s"
-    /// (default "1200us", RFC 9332).
+    /// (default "1.2ms", RFC 9332).
     pub max_th: Time,
     /// Sojourn time in L above which all packets are marked if `marking` is "step": at most
     /// "1000s" (default "1ms", Linux).

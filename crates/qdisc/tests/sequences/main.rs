@@ -44,6 +44,7 @@ disciplines! {
     feng_red
     choke
     pi
+    pi_table
     pie
     pi2
     dualpi2

@@ -1,0 +1,27 @@
+//! Thousands of PI controllers in integers, as a line card has them: 512 queues of 8 classes, all
+//! sampled each millisecond, with drop probabilities from at most 8 shared tables of at most 16
+//! entries. After Hollot, Misra, Towsley and Gong, INFOCOM 2001 (see [`crate::pi`]), for a hardware
+//! that can look a probability up but not compute one.
+//!
+//! - [`Table`]: up to 16 probabilities, and which of them stands for which stretch of [0, 1].
+//! - [`Gains`]: what one class's controllers have in common, as mantissas and shifts.
+//! - [`Bank`]: the controllers, 8 bytes each, and one pass that updates them all.
+//!
+//! A library, not a discipline: `pi_table` is PI with one such table.
+
+mod controllers;
+mod gains;
+mod grid;
+mod lloyd;
+mod table;
+
+pub use controllers::Bank;
+pub use gains::Gains;
+pub use grid::Grid;
+pub use lloyd::{cost, optimal};
+pub use table::Table;
+
+/// Most classes in a bank, each with gains and a table of its own.
+pub const MOST_CLASSES: usize = 8;
+/// Most entries in a table.
+pub const MOST_ENTRIES: usize = 16;
