@@ -65,7 +65,7 @@ _HOME = {
 }
 
 # Parts of the package that are named as a whole.
-_MODULES = ("fluid",)
+_MODULES = ("control", "fluid")
 
 
 def __getattr__(name: str) -> Any:

@@ -319,8 +319,10 @@ def stability_map(
             _print_seen(found)
     if figure is not None:
         from sojourn.control import figures
+        from sojourn.report.style import DISPLAY
 
-        title = f"{controller.kind}, {window_law.name}, {rate}, packets of {packet} bytes"
+        kind = DISPLAY.get(controller.kind, controller.kind)
+        title = f"{kind}, {window_law.name}, {rate}, packets of {packet} bytes"
         figures.save(figures.map_plot(found, title), figure)
     return 0
 
