@@ -40,11 +40,16 @@ impl Settings {
             let remedy = format!("must hold one packet: at least \"{least}B\"");
             return Err(invalid("memory_limit", format!("\"{}B\"", self.memory_limit.0), remedy));
         }
-        match self.quantum {
-            None => Ok(least),
-            Some(bytes @ 256..=1_048_576) => Ok(bytes),
-            Some(bytes) => Err(invalid("quantum", bytes, "must be 256 to 1048576 bytes")),
-        }
+        quantum(self.quantum, env)
+    }
+}
+
+/// The parameter `quantum`, or what stands for it.
+pub(crate) fn quantum(given: Option<u32>, env: &Env) -> Result<u32, Invalid> {
+    match given {
+        None => mtu("mtu", None, env),
+        Some(bytes @ 256..=1_048_576) => Ok(bytes),
+        Some(bytes) => Err(invalid("quantum", bytes, "must be 256 to 1048576 bytes")),
     }
 }
 
@@ -123,6 +128,11 @@ impl<P: Packet, S: Clone> FlowQueue<P, S> {
         scale(perturbed(hash, self.key), self.flows.len() as u32)
     }
 
+    /// The states of all queues.
+    pub(crate) fn states(&self) -> impl Iterator<Item = &S> {
+        self.flows.iter().map(|flow| &flow.state)
+    }
+
     /// The state of a queue.
     #[inline]
     pub(crate) fn state(&mut self, flow: usize) -> &mut S {
@@ -177,6 +187,14 @@ impl<P: Packet, S: Clone> FlowQueue<P, S> {
         standing.packets > self.limit_packets || standing.bytes > self.limit_bytes
     }
 
+    /// Whether a packet of `bytes` fits.
+    #[inline]
+    pub(crate) fn fits(&self, bytes: u32) -> bool {
+        let standing = self.standing();
+        standing.packets < self.limit_packets
+            && standing.bytes + u64::from(bytes) <= self.limit_bytes
+    }
+
     /// Drops from the head of the queue with most bytes: half of them, at most a batch (RFC 8290
     /// section 4.1). Gives that queue and how many packets it lost. Something must stand.
     #[cold]
@@ -220,6 +238,11 @@ impl<P: Packet, S: Clone> FlowQueue<P, S> {
         };
         count.add(packet.bytes());
         sink.dropped(now, packet, reason);
+    }
+
+    /// Counts a packet as marked.
+    pub(crate) fn marked(&mut self, bytes: u32) {
+        self.counters.marked.add(bytes);
     }
 
     /// The packet at the head of a queue.
@@ -308,7 +331,7 @@ pub(crate) fn perturbed(hash: u32, key: u64) -> u32 {
 
 /// A number below `n`.
 #[inline]
-fn scale(hash: u32, n: u32) -> usize {
+pub(crate) fn scale(hash: u32, n: u32) -> usize {
     ((u64::from(hash) * u64::from(n)) >> 32) as usize
 }
 

@@ -75,4 +75,8 @@ disciplines! {
     FqCodel = "fq_codel" in fq_codel;
     /// CoDel and BLUE in one, as in CAKE (Palmei and others, 2019).
     Cobalt = "cobalt" in cobalt;
+    /// Stochastic fairness queueing, McKenney (1990): a queue for each hash of a flow, in turn.
+    Sfq = "sfq" in sfq;
+    /// Flow queueing with PIE in each of many queues, as in Linux.
+    FqPie = "fq_pie" in fq_pie;
 }

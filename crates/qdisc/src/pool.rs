@@ -38,6 +38,11 @@ impl Line {
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
+
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
 }
 
 impl<P: Copy> Pool<P> {
@@ -92,6 +97,39 @@ impl<P: Copy> Pool<P> {
         Some(packet)
     }
 
+    /// Takes the packet at the tail.
+    #[inline]
+    pub(crate) fn pop_tail(&mut self, line: &mut Line) -> Option<P> {
+        let at = line.tail;
+        let place = self.places.get_mut(at as usize)?;
+        let packet = place.packet;
+        line.tail = place.prev;
+        place.next = self.free;
+        self.free = at;
+        line.len -= 1;
+        match self.places.get_mut(line.tail as usize) {
+            Some(tail) => tail.next = NONE,
+            None => line.head = NONE,
+        }
+        Some(packet)
+    }
+
+    /// Appends all of `from`, which is empty then, to `onto`.
+    pub(crate) fn splice(&mut self, onto: &mut Line, from: &mut Line) {
+        if from.len == 0 {
+            return;
+        }
+        if onto.len == 0 {
+            *onto = *from;
+        } else {
+            self.places[onto.tail as usize].next = from.head;
+            self.places[from.head as usize].prev = onto.tail;
+            onto.tail = from.tail;
+            onto.len += from.len;
+        }
+        *from = Line::EMPTY;
+    }
+
     /// The packet at the head.
     #[inline]
     pub(crate) fn head(&self, line: &Line) -> Option<&P> {
@@ -130,10 +168,23 @@ mod tests {
                         standing += 1;
                     }
                 }
-                _ => {
+                3 => {
                     let got = pool.pop(&mut lines[i]);
                     assert_eq!(got, models[i].pop_front());
                     standing -= usize::from(got.is_some());
+                }
+                4 => {
+                    let got = pool.pop_tail(&mut lines[i]);
+                    assert_eq!(got, models[i].pop_back());
+                    standing -= usize::from(got.is_some());
+                }
+                _ => {
+                    let j = (i + 1) % 5;
+                    let mut from = lines[j];
+                    pool.splice(&mut lines[i], &mut from);
+                    lines[j] = from;
+                    let moved = core::mem::take(&mut models[j]);
+                    models[i].extend(moved);
                 }
             }
             most = most.max(standing);

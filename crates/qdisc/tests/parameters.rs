@@ -30,6 +30,8 @@ fn a_refusal_names_field_value_and_remedy() {
     let codel = codel::Params::default;
     let fq_codel = fq_codel::Params::default;
     let cobalt = cobalt::Params::default;
+    let sfq = sfq::Params::default;
+    let fq_pie = fq_pie::Params::default;
     let cases: Vec<(Config, &str, &str, &str)> = vec![
         (Config::Red(red::Params { min_th: 15.0, ..red() }), "min_th", "15", "max_th = 15"),
         (Config::Red(red::Params { min_th: f64::NAN, ..red() }), "min_th", "NaN", "0 to"),
@@ -164,6 +166,17 @@ fn a_refusal_names_field_value_and_remedy() {
             "0ns",
             "400ms",
         ),
+        (Config::Sfq(sfq::Params { divisor: 0, ..sfq() }), "divisor", "0", "1 to 65536"),
+        (Config::Sfq(sfq::Params { depth: 65_537, ..sfq() }), "depth", "65537", "1 to 65536"),
+        (
+            Config::Sfq(sfq::Params { perturb: Some(Time::from_micros(999)), ..sfq() }),
+            "perturb",
+            "999us",
+            "\"1ms\" to",
+        ),
+        (Config::Sfq(sfq::Params { quantum: Some(100), ..sfq() }), "quantum", "100", "256 to"),
+        (Config::FqPie(fq_pie::Params { alpha: 33.0, ..fq_pie() }), "alpha", "33", "0 to 32"),
+        (Config::FqPie(fq_pie::Params { flows: 70_000, ..fq_pie() }), "flows", "70000", "65536"),
         (Config::FqCodel(fq_codel::Params { flows: 0, ..fq_codel() }), "flows", "0", "1 to 65536"),
         (
             Config::FqCodel(fq_codel::Params { quantum: Some(255), ..fq_codel() }),

@@ -7,6 +7,8 @@ mod choke;
 mod cobalt;
 mod codel;
 mod fq_codel;
+mod fq_pie;
+mod sfq;
 
 use common::{drain, env, offer, queue, token};
 use sojourn_base::Time;

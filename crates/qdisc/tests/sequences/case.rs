@@ -40,6 +40,8 @@ pub struct Case {
     pub inner_limits: bool,
     /// Whether packets may stand and none be ready, as in a shaper.
     pub holds_back: bool,
+    /// Whether one call may look at every packet that stands.
+    pub sweeps: bool,
     /// Most drops in one `enqueue` and in one `dequeue`.
     pub most_drops: (u32, u32),
     /// Packets for which this is the same leave in the order in which they came. It must not
@@ -58,6 +60,7 @@ impl Case {
             drops_capable: false,
             inner_limits: false,
             holds_back: false,
+            sweeps: false,
             most_drops: (1, 0),
             line: |packet| u64::from(packet.flow),
         }

@@ -55,6 +55,8 @@ disciplines! {
     codel
     fq_codel
     cobalt
+    sfq
+    fq_pie
 }
 
 #[test]

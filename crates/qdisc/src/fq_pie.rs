@@ -1,0 +1,279 @@
+//! FQ-PIE: flow queueing with PIE. A hash of its flow puts each packet into one of `flows` queues,
+//! which are served in turn by deficit round robin as in FQ-CoDel (see `fq_codel`), and each queue is
+//! under PIE (see `pie`), which drops or marks what arrives there.
+//!
+//! Source: Linux, `sch_fq_pie`; M. Tahiliani and others, "Linux implementation of FQ-PIE", 2019. PIE:
+//! RFC 8033. Flow queueing: RFC 8290 section 4.
+//!
+//! # Differences from the source
+//!
+//! 1. PIE is the RFC's, with its defaults: its differences are listed with `pie`.
+//! 2. Updates of a queue are worked out when a packet next comes to it or leaves it, with the queue as
+//!    it stood: a queue that nobody uses costs nothing, and the outcome is the same.
+//! 3. What a probe shows is the largest probability of all queues, each as it was when the queue was
+//!    used last.
+//!
+//! # Differences from Linux
+//!
+//! 1. PIE's own differences from Linux: see `pie`. So `target` is 15 ms here, as in the RFC.
+//! 2. Linux counts for `memory_limit` what packets occupy in memory and only reports it; here bytes
+//!    of packets, and what does not fit is dropped.
+//! 3. Linux updates 2048 queues at a time, so that with more the period is longer.
+//! 4. Linux gives `ecn_prob` in percent; here `mark_ecn_th` is a probability.
+//! 5. Linux can be given filters that choose the queue; here the hash always does, with a key drawn
+//!    for the run.
+
+use crate::flow_queue::{FlowQueue, Settings};
+use crate::managed::Signal;
+use crate::pie::{self, Core, Delay};
+use crate::{
+    Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Periodic, Sink, Stamped, Unstamp,
+    Verdict,
+};
+use sojourn_base::{Size, Stream, Time};
+
+/// FQ-PIE.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Params {
+    /// The delay to hold in each queue: "1us" to "1000s" (default "15ms", RFC 8033).
+    pub target: Time,
+    /// Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033).
+    pub tupdate: Time,
+    /// Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC 8033).
+    pub alpha: f64,
+    /// Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25, RFC 8033).
+    pub beta: f64,
+    /// For how long after a quiet time everything passes: up to "1000s" (default "150ms", RFC 8033).
+    pub max_burst: Time,
+    /// How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section 5.2).
+    pub delay: Delay,
+    /// Space drops by accumulating p (default true, RFC 8033 section 5.4).
+    pub derandomize: bool,
+    /// Delay above which every update adds another 0.02 to p, at least `target`; default: none
+    /// (Linux: "250ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub high_delay: Option<Time>,
+    /// Mark ECN-capable packets instead of dropping them (default false, as in Linux).
+    pub ecn: bool,
+    /// With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default 0.1, RFC
+    /// 8033 section 5.1 and Linux).
+    pub mark_ecn_th: f64,
+    /// Multiply the probability by the packet's size over `mean_packet` (default false).
+    pub scale_by_size: bool,
+    /// Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub mean_packet: Option<u32>,
+    /// Number of queues: 1 to 65536 (default 1024, as in Linux).
+    pub flows: u32,
+    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet if
+    /// that is larger (Linux: an MTU).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub quantum: Option<u32>,
+    /// Most packets in all queues: 1 to 67108864 (default 10240, as in Linux).
+    pub limit: u32,
+    /// Most bytes in all queues; at least one packet (default "32MiB", as in Linux).
+    pub memory_limit: Size,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let pie = pie::Params::default();
+        Self {
+            target: pie.target,
+            tupdate: pie.tupdate,
+            alpha: pie.alpha,
+            beta: pie.beta,
+            max_burst: pie.max_burst,
+            delay: pie.delay,
+            derandomize: pie.derandomize,
+            high_delay: pie.high_delay,
+            ecn: pie.ecn,
+            mark_ecn_th: pie.mark_ecn_th,
+            scale_by_size: pie.scale_by_size,
+            mean_packet: pie.mean_packet,
+            flows: 1024,
+            quantum: None,
+            limit: 10_240,
+            memory_limit: Size(32 << 20),
+        }
+    }
+}
+
+impl Params {
+    fn core(&self, env: &Env) -> Result<Core, Invalid> {
+        let params = pie::Params {
+            target: self.target,
+            tupdate: self.tupdate,
+            alpha: self.alpha,
+            beta: self.beta,
+            max_burst: self.max_burst,
+            delay: self.delay,
+            derandomize: self.derandomize,
+            high_delay: self.high_delay,
+            ecn: self.ecn,
+            mark_ecn_th: self.mark_ecn_th,
+            scale_by_size: self.scale_by_size,
+            mean_packet: self.mean_packet,
+            limit: self.limit,
+        };
+        Core::new(&params, env)
+    }
+
+    fn settings(&self) -> Settings {
+        let Self { flows, quantum, limit, memory_limit, .. } = *self;
+        Settings { flows, quantum, limit, memory_limit }
+    }
+}
+
+impl Parameters for Params {
+    const DECIDES_AT_ENQUEUE: bool = false;
+
+    fn validate(&self, env: &Env) -> Result<(), Invalid> {
+        self.core(env)?;
+        self.settings().check(env).map(|_| ())
+    }
+}
+
+/// The state of PIE in one queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Controlled {
+    pie: pie::State,
+    /// Updates that have been worked out.
+    updated: u64,
+}
+
+/// Queues under FQ-PIE.
+#[derive(Clone, Debug)]
+pub struct Discipline<P: Packet> {
+    queues: FlowQueue<Stamped<P>, Controlled>,
+    core: Core,
+    clock: Periodic,
+    /// Updates that have come due.
+    updates: u64,
+    ecn: bool,
+    coin: Stream,
+}
+
+impl<P: Packet> Discipline<P> {
+    /// Empty queues. `coin` gives the key of the hash, and is PIE's then.
+    pub fn new(params: &Params, env: &Env, mut coin: Stream) -> Result<Self, Invalid> {
+        let core = params.core(env)?;
+        let state = Controlled { pie: core.start(), updated: 0 };
+        let queues = FlowQueue::new(&params.settings(), env, state, &mut coin)?;
+        let clock = core.clock();
+        Ok(Self { queues, core, clock, updates: 0, ecn: params.ecn, coin })
+    }
+
+    /// The state of PIE for packets with this hash, and how many packets stand there.
+    pub fn queue(&mut self, hash: u32) -> (&pie::State, u32) {
+        let at = self.queues.classify(hash);
+        self.update(at);
+        let packets = self.queues.standing_in(at).packets;
+        (&self.queues.state(at).pie, packets)
+    }
+
+    #[inline]
+    fn catch_up(&mut self, now: Time) {
+        if self.clock.due(now) {
+            self.updates += self.clock.take(now).1;
+        }
+    }
+
+    /// Works out the updates of a queue that have come due. It has not changed since those before.
+    #[inline]
+    fn update(&mut self, at: usize) {
+        let queue = self.queues.standing_in(at);
+        let state = self.queues.state(at);
+        if state.updated != self.updates {
+            self.core.update(&mut state.pie, queue, self.updates - state.updated);
+            state.updated = self.updates;
+        }
+    }
+}
+
+impl<P: Packet> crate::Discipline<P> for Discipline<P> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
+        self.catch_up(now);
+        let at = self.queues.classify(packet.flow_hash());
+        self.update(at);
+        let bytes = packet.bytes();
+        let mut packet = Stamped { packet, at: now };
+        let queue = self.queues.standing_in(at);
+        let reason = if self.queues.fits(bytes) {
+            let state = &mut self.queues.state(at).pie;
+            match self.core.arrival(state, bytes, queue, &mut self.coin) {
+                Signal::Pass => {
+                    self.queues.append(at, packet);
+                    return Verdict::Queued;
+                }
+                Signal::Notify if self.ecn && packet.ecn().capable() => {
+                    // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
+                    let marks = packet.ecn() != Ecn::Ce;
+                    if marks {
+                        packet.set_ce();
+                        self.queues.marked(bytes);
+                    }
+                    self.queues.append(at, packet);
+                    return if marks { Verdict::Marked } else { Verdict::Queued };
+                }
+                Signal::Notify | Signal::Drop => DropReason::Early,
+            }
+        } else {
+            self.queues.state(at).pie.accumulated = 0;
+            DropReason::Overflow
+        };
+        self.queues.refuse(packet, now, reason, &mut Unstamp(sink));
+        Verdict::Dropped(reason)
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, _: &mut impl Sink<P>) -> Option<P> {
+        self.catch_up(now);
+        while let Some(at) = self.queues.turn() {
+            self.update(at);
+            let Some(packet) = self.queues.take(at) else {
+                self.queues.pass(at);
+                continue;
+            };
+            let left = self.queues.standing_in(at);
+            let state = &mut self.queues.state(at).pie;
+            self.core.departure(state, now, packet.at, packet.bytes(), left);
+            return Some(packet.packet);
+        }
+        None
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        self.catch_up(now);
+    }
+
+    /// Not known before the time is: a queue that is empty now may go first.
+    #[inline]
+    fn peek(&self) -> Option<&P> {
+        None
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.queues.standing().packets
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.queues.standing().bytes
+    }
+
+    #[inline]
+    fn counters(&self) -> &Counters {
+        self.queues.counters()
+    }
+
+    fn probability(&self) -> f64 {
+        let largest = self.queues.states().map(|state| state.pie.probability).max();
+        largest.map_or(0.0, |p| p.as_f64())
+    }
+}
