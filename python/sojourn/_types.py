@@ -38,6 +38,14 @@ class Tcp(TypedDict, total=False):
     ecn: bool
     """Explicit congestion notification (default false; true where the congestion control
     needs it)."""
+    accecn: bool
+    """Count marked packets in three bits of every segment, AccECN, RFC 9768, instead of
+    echoing that there was one. Turns `ecn` on; needs `sack` (default false; true where the
+    congestion control needs it)."""
+    ect_control: bool
+    """Mark retransmissions and bare acknowledgements as ECN-capable too, as hosts in data
+    centres do whose queues drop what is not, instead of data only, RFC 3168 (default false;
+    retransmissions: true where the congestion control wants it)."""
     limited_transmit: bool
     """New data on the first two duplicate acknowledgements (default true)."""
     byte_counting: bool
@@ -56,6 +64,36 @@ class Tcp(TypedDict, total=False):
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
     begins with one segment, RFC 5681 section 3.1, as Linux (default false)."""
+    rack: bool
+    """Find losses by time: what was sent a reordering window before something that has
+    arrived is lost, RFC 8985 section 6. If false, what has three segments above it is, RFC
+    6675. Needs `sack` (classic false, modern true)."""
+    tlp: bool
+    """Send a probe when nothing was acknowledged for two round trips, RFC 8985 section 7.
+    Needs `sack` (classic false, modern true)."""
+    dsack: bool
+    """Tell the sender of data that came twice, RFC 2883. Needs `sack` (classic false,
+    modern true)."""
+    prr: bool
+    """Bring the flight down over the round trip of a recovery, RFC 9937, instead of falling
+    silent until it has come down. Needs `sack` (classic false, modern true)."""
+    frto: bool
+    """Find out by new data whether a timeout was spurious, RFC 5682. Needs `sack` (classic
+    false, modern true)."""
+    undo: bool
+    """Take back the reduction of a recovery or timeout that was for nothing, as timestamps
+    (RFC 3522) or duplicates (RFC 3708) show. Needs `sack` (classic false, modern true)."""
+    hystart: bool
+    """Leave slow start when round trips grow: HyStart++, RFC 9406. Congestion controls that
+    set the window from measurements do without. Needs `sack` (classic false, modern true)."""
+    pacing: bool
+    """Spread what the window allows over the round trip, as Linux under the queue
+    discipline fq. Congestion controls with a pace of their own always do. Needs `sack`
+    (default false)."""
+    burst_segments: int
+    """Most segments that a paced sender hands down at once, as segmentation offload makes
+    it: 1 to 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst
+    otherwise."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
     delayed_ack_time: Time
@@ -114,8 +152,133 @@ class ScalableCongestionControl(TypedDict, total=False):
     2003)."""
 
 
-CongestionControl: TypeAlias = "Literal['reno', 'scalable'] | RenoCongestionControl | ScalableCongestionControl"
+class AimdCongestionControl(TypedDict, total=False):
+    """AIMD(a, b): `a` segments more per round trip, a share `b` less per loss."""
+
+    kind: Required[Literal['aimd']]
+    a: float
+    """Segments that the window grows by per round trip: 0.001 to 1000 (default 1, RFC 5681
+    section 3.1)."""
+    b: float
+    """Share of the window that a loss takes: 0.001 to 0.9 (default 0.5, RFC 5681 section
+    3.1)."""
+
+
+class HighspeedCongestionControl(TypedDict, total=False):
+    """HighSpeed TCP, RFC 3649: AIMD whose terms depend on the window."""
+
+    kind: Required[Literal['highspeed']]
+    low_window: int
+    """Segments up to which it is Reno: 2 to 1000000 (default 38, RFC 3649 section 5)."""
+    low_p: float
+    """Loss rate at which the window is `low_window`: 1e-6 to 0.1 (default 0.001, RFC 3649
+    section 5)."""
+    high_window: int
+    """Segments of the upper end of the line: twice `low_window` to 10000000 (default 83000,
+    RFC 3649 section 5)."""
+    high_p: float
+    """Loss rate at which the window is `high_window`: 1e-15 to half of `low_p` (default
+    1e-7, RFC 3649 section 5)."""
+    high_decrease: float
+    """Share of the window that a loss takes at `high_window`: 0.01 to 0.5 (default 0.1, RFC
+    3649 section 5)."""
+
+
+class CubicCongestionControl(TypedDict, total=False):
+    """CUBIC, RFC 9438: a cubic function of the time since the last reduction."""
+
+    kind: Required[Literal['cubic']]
+    c: float
+    """Scale of the cubic, in segments per cubed second: 0.001 to 100 (default 0.4, RFC 9438
+    section 5)."""
+    beta: float
+    """Share of the window that a loss leaves: 0.1 to 0.95 (default 0.7, RFC 9438 section
+    4.6)."""
+    beta_ecn: float
+    """Share of the window that a mark leaves: 0.1 to 0.95 (default 0.7, RFC 9438 section
+    4.6; RFC 8511 section 3.1 has 0.85)."""
+    fast_convergence: bool
+    """Whether a window that did not reach its last maximum lowers it further (default true,
+    RFC 9438 section 4.7)."""
+    reno_friendly: bool
+    """Whether the window is at least what Reno's would be (default true, RFC 9438 section
+    4.3)."""
+
+
+class WestwoodCongestionControl(TypedDict, total=False):
+    """Westwood+, Grieco and Mascolo (2004): a loss leaves what the path was seen to
+    deliver."""
+
+    kind: Required[Literal['westwood']]
+    tau: Time
+    """Time constant of the bandwidth filter: "1ms" to "100s" (default "500ms", Grieco and
+    Mascolo 2004 section 2.2)."""
+
+
+class DctcpCongestionControl(TypedDict, total=False):
+    """DCTCP, RFC 8257: a mark takes half the share of bytes that are being marked."""
+
+    kind: Required[Literal['dctcp']]
+    g: float
+    """Gain of the moving average: 0.0001 to 1 (default 0.0625, RFC 8257 section 4.2)."""
+    initial_alpha: float
+    """The average at the start: 0 to 1 (default 1, RFC 8257 section 3.3: the first mark
+    halves)."""
+
+
+class PragueCongestionControl(TypedDict, total=False):
+    """Prague, draft-briscoe-iccrg-prague-congestion-control-04: DCTCP for the Internet."""
+
+    kind: Required[Literal['prague']]
+    g: float
+    """Gain of the moving average: 0.0001 to 1 (default 0.0625,
+    draft-briscoe-iccrg-prague-congestion-control-04 section 2.4)."""
+    initial_alpha: float
+    """The average at the start: 0 to 1 (default 1, the same: the first mark halves)."""
+    virtual_rtt: Time
+    """Round trip that shorter ones are taken for: "0s", which leaves them what they are, to
+    "10s" (default "25ms", the same)."""
+
+
+class BbrCongestionControl(TypedDict, total=False):
+    """BBR version 3, draft-ietf-ccwg-bbr-05: a model of the path, from delivery rates."""
+
+    kind: Required[Literal['bbr']]
+    loss_threshold: float
+    """Share of what was in flight whose loss ends a probe: 0.001 to 0.5 (default 0.02,
+    draft-ietf-ccwg-bbr-05 section 2.7)."""
+    beta: float
+    """Share of the short-term bounds that a round trip with losses leaves at least: 0.1 to
+    0.99 (default 0.7, the same)."""
+    headroom: float
+    """Share of the long-term bound that is left free while cruising: 0 to 0.5 (default
+    0.15, the same)."""
+    ecn_factor: float
+    """Share of the marks' moving average that a round trip with marks takes: 0, which
+    ignores them, to 1 (default 1/3, Linux's BBRv3)."""
+    ecn_threshold: float
+    """Share of what was in flight whose marking ends a probe: 0.01 to 1 (default 0.5,
+    Linux's BBRv3)."""
+
+
+PythonCongestionControl = TypedDict(
+    'PythonCongestionControl',
+    {
+        'kind': "Required[Literal['python']]",
+        'class': 'str',
+        'with': 'object',
+    },
+    total=False,
+)
+"""A congestion control written in Python: a class that sets the window."""
+
+
+CongestionControl: TypeAlias = "Literal['reno', 'scalable', 'aimd', 'highspeed', 'cubic', 'westwood', 'dctcp', 'prague', 'bbr', 'python'] | RenoCongestionControl | ScalableCongestionControl | AimdCongestionControl | HighspeedCongestionControl | CubicCongestionControl | WestwoodCongestionControl | DctcpCongestionControl | PragueCongestionControl | BbrCongestionControl | PythonCongestionControl"
 """A congestion control: its name, or a table with `kind` and settings."""
+
+
+Value: TypeAlias = "bool | int | float | str"
+"""A value given to a class that is written outside this program."""
 
 
 Size: TypeAlias = "str"
@@ -132,6 +295,10 @@ class Bottleneck(TypedDict, total=False):
     rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
+    schedule: Schedule
+    """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
+    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
+    `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -144,10 +311,78 @@ class Bottleneck(TypedDict, total=False):
     mean_packet: int
     """Mean packet size in bytes that disciplines assume where they must know the rate in
     packets."""
+    loss: float
+    """Probability that a packet is lost on the wire after its transmission, from 0 to below
+    1."""
+    loss_burst: float
+    """Mean number of packets lost in a row (Gilbert's model: all are lost in the bad state,
+    none in the good one), with the same `loss`. Left out, each is lost on its own."""
+    jitter: DistributionOfTime
+    """Delay of each packet on the wire beyond `delay`, a distribution. Packets keep their
+    order: one that would overtake arrives together with the one before it."""
+    reorder: bool
+    """Let `jitter` change the order of packets."""
+    device: Device
+    """A queue of the device below the discipline, which does not see it."""
 
 
 Rate: TypeAlias = "str"
 """A rate, for example "100mbit"."""
+
+
+class StepsSchedule(TypedDict, total=False):
+    """Named rates from named instants on; the link's `rate` before the first."""
+
+    kind: Required[Literal['steps']]
+    steps: Required[list[list[Time | Rate]]]
+    """Instants and the rate from then on: `[["20s", "10mbit"], ["40s", "1mbit"]]`, in
+    order. A rate of "0bit" is an outage."""
+    repeat: Time
+    """Everything begins again after this time; never if left out."""
+
+
+class TraceSchedule(TypedDict, total=False):
+    """A file of opportunities to send, as Mahimahi and its recordings of cellular networks
+    have it."""
+
+    kind: Required[Literal['trace']]
+    file: Required[str]
+    """The file: each line a whole number of milliseconds, never falling, at which 1500
+    bytes have been sent. They are spread over the millisecond before. After the last line
+    it begins again."""
+
+
+class LognormalSchedule(TypedDict, total=False):
+    """A random walk about the link's `rate`: its logarithm is a Gaussian process that
+    forgets."""
+
+    kind: Required[Literal['lognormal']]
+    every: Time
+    """Time from one change to the next, at least "10us"."""
+    sigma: float
+    """Standard deviation of the logarithm, above 0 and at most 3: at 0.5 two thirds of the
+    time the rate is between 0.61 and 1.65 times the median."""
+    memory: Time
+    """Time in which the correlation falls to 1/e; "0ns": each step is drawn afresh."""
+    min: Rate
+    """Never below this rate."""
+    max: Rate
+    """Never above this rate; no bound if left out."""
+
+
+class MarkovSchedule(TypedDict, total=False):
+    """Jumps at random between named rates."""
+
+    kind: Required[Literal['markov']]
+    rates: Required[list[Rate]]
+    """The rates, at least two; "0bit" is an outage. The first is drawn from all."""
+    hold: Required[Time]
+    """Mean time at a rate, at least "10us"."""
+
+
+Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule"
+"""How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule
+says."""
 
 
 class DroptailQueueDiscipline(TypedDict, total=False):
@@ -245,6 +480,84 @@ class AredQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
+class FengRedQueueDiscipline(TypedDict, total=False):
+    """Self-configuring RED, Feng, Kandlur, Saha and Shin (1999): RED that moves its `max_p`
+    when the average crosses a threshold."""
+
+    kind: Required[Literal['feng_red']]
+    min_th: float
+    """Average queue in packets (of mean size if `queue_in_bytes`) at which marking starts:
+    0 to below `max_th` (default 5, RED's)."""
+    max_th: float
+    """Average queue in packets at which p reaches `max_p`: up to 33554432 (default 15,
+    RED's)."""
+    max_p: float
+    """Probability at `max_th` at the start: `bottom` to `top` (default 0.1, RED's)."""
+    alpha: float
+    """What `max_p` is divided by when the average falls below `min_th`: 1 to 1000 (default
+    3, the paper's)."""
+    beta: float
+    """What `max_p` is multiplied by when the average rises above `max_th`: 1 to 1000
+    (default 2, the paper's)."""
+    bottom: float
+    """Least `max_p`: 1e-9 to `top` (default 0.0001; none in the paper)."""
+    top: float
+    """Largest `max_p`: up to 1 (default 1; none in the paper)."""
+    wq: float
+    """Weight of a new sample in the average: 1e-9 to 1; default: 1 − exp(−1/C) with C the
+    link's rate in mean packets per second."""
+    gentle: bool
+    """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
+    false, the paper's)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn_drop_above_max: bool
+    """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
+    RFC 3168 section 7 recommends (default true)."""
+    queue_in_bytes: bool
+    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
+    false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
+class ChokeQueueDiscipline(TypedDict, total=False):
+    """CHOKe, Pan, Prabhakar and Psounis (2000): RED that drops what is of the same flow as
+    a packet drawn from the queue."""
+
+    kind: Required[Literal['choke']]
+    min_th: float
+    """Average queue in packets (of mean size if `queue_in_bytes`) at which comparing and
+    marking start: 0 to below `max_th` (default 5, RED's)."""
+    max_th: float
+    """Average queue in packets above which all are dropped: up to 33554432 (default 15,
+    RED's)."""
+    max_p: float
+    """Probability at `max_th`: above 0, at most 1 (default 0.1, RED's)."""
+    wq: float
+    """Weight of a new sample in the average: 1e-9 to 1; default: 1 − exp(−1/C) with C the
+    link's rate in mean packets per second."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them where RED would; packets of the
+    same flow as the one drawn are dropped all the same (default false)."""
+    ecn_drop_above_max: bool
+    """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
+    RFC 3168 section 7 recommends (default true)."""
+    queue_in_bytes: bool
+    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
+    false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 33554432 (default 1000000)."""
+
+
 class PiQueueDiscipline(TypedDict, total=False):
     """The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM
     2001)."""
@@ -306,6 +619,125 @@ class PieQueueDiscipline(TypedDict, total=False):
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
     """Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
+class Pi2QueueDiscipline(TypedDict, total=False):
+    """PI2, De Schepper et al. (CoNEXT 2016): a linear PI controller, its output squared."""
+
+    kind: Required[Literal['pi2']]
+    target: Time
+    """The delay to hold: "1us" to "1000s" (default "20ms", the paper's)."""
+    tupdate: Time
+    """Time between two updates: "1us" to "1000s" (default "32ms", the paper's)."""
+    alpha: float
+    """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.3125, the
+    paper's)."""
+    beta: float
+    """Gain on the delay's change since the last update, in hertz: 0 to 32 (default 3.125,
+    the paper's)."""
+    scalable: bool
+    """Mark packets of ECT(1) with `coupling`·p' instead of p'²; needs `ecn` (default
+    false)."""
+    coupling: float
+    """The paper's k, by how much scalable traffic is marked more: 1 to 16 (default 2, the
+    paper's)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; less than two of them always pass. Default: the
+    link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
+class Dualpi2QueueDiscipline(TypedDict, total=False):
+    """DualPI2, the coupled dual-queue AQM of RFC 9332 (L4S)."""
+
+    kind: Required[Literal['dualpi2']]
+    target: Time
+    """The delay to hold in C: "1us" to "1000s" (default "15ms", RFC 9332)."""
+    tupdate: Time
+    """Time between two updates: "1us" to "1000s" (default "16ms", Linux; RFC 9332: 15 ms)."""
+    alpha: float
+    """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.16, Linux;
+    RFC 9332: 0.15)."""
+    beta: float
+    """Gain on the delay's change since the last update, in hertz: 0 to 32 (default 3.2,
+    Linux; RFC 9332: 3)."""
+    coupling: float
+    """By how much L is marked more, k: 1 to 16 (default 2, RFC 9332)."""
+    marking: Marking
+    """How L marks on its own: "ramp" (default, RFC 9332) or "step" (Linux)."""
+    min_th: Time
+    """Sojourn time in L where the ramp begins (default "800us", RFC 9332)."""
+    max_th: Time
+    """Sojourn time in L from which all packets are marked, above `min_th`, at most "1000s"
+    (default "1200us", RFC 9332)."""
+    step_th: Time
+    """Sojourn time in L above which all packets are marked if `marking` is "step": at most
+    "1000s" (default "1ms", Linux)."""
+    min_packets: int
+    """L only marks on its own if more than so many packets stand in it, the one that leaves
+    counted (default 1, RFC 9332's Th_len)."""
+    scheduler: Scheduler
+    """Which queue is served: "wrr" (default, Linux) or "time_shifted" (RFC 9332)."""
+    classic_weight: float
+    """C's share of the link if both queues stand: 0 to 1 (default 0.1, Linux)."""
+    time_shift: Time
+    """How much older L's head is taken for, up to "1000s"; default: twice the target."""
+    decision: Decision
+    """How a probability becomes a decision: "recur" (default, RFC 9332) or "random"
+    (Linux)."""
+    drop_on_overload: bool
+    """Once `coupling`·p' reaches 1, drop ECN-capable packets too, with p'², in both queues;
+    otherwise p' ends at 1/`coupling` and the limit alone holds the queue (default true, RFC
+    9332)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535, for the credit at the start. Default: the link's."""
+    limit: int
+    """Most packets in both queues together: 1 to 67108864 (default 10000, Linux)."""
+
+
+class BlueQueueDiscipline(TypedDict, total=False):
+    """BLUE, Feng, Shin, Kandlur and Saha (2002): a probability moved by overflow and
+    idleness."""
+
+    kind: Required[Literal['blue']]
+    increment: float
+    """By how much p grows when the queue overflows: above 0, at most 1 (default 0.02, the
+    paper's d1)."""
+    decrement: float
+    """By how much p shrinks when the link falls idle: above 0, at most 1 (default 0.002,
+    the paper's d2)."""
+    freeze_time: Time
+    """Least time between two changes: "1us" to "1000s" (default "100ms", the paper's)."""
+    high_water: int
+    """Let p grow also when a packet finds more than so many in the queue: 1 to `limit`;
+    default: when the queue overflows only."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    limit: int
+    """Most packets in the queue, which is what BLUE steers by: 1 to 67108864 (default 1000,
+    as drop-tail's)."""
+
+
+class AvqQueueDiscipline(TypedDict, total=False):
+    """Adaptive virtual queue, Kunniyur and Srikant (2001)."""
+
+    kind: Required[Literal['avq']]
+    gamma: float
+    """The share of the link to be used: 0.01 to 1 (default 0.98, the paper's)."""
+    alpha: float
+    """How fast the virtual capacity follows, per second: above 0, at most 1000 (default
+    0.15, the paper's; its theorem 3 bounds it by flows, round trip and rate)."""
+    virtual_buffer: int
+    """The virtual buffer in mean packets: 1 to 67108864 (default 100, the paper's)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
     limit: int
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
@@ -376,7 +808,69 @@ class CodelQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000, as in Linux)."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'pi', 'pie', 'rem', 'python', 'codel'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | PiQueueDiscipline | PieQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline"
+class FqCodelQueueDiscipline(TypedDict, total=False):
+    """Flow queueing with controlled delay (RFC 8290): CoDel in each of many queues, served
+    in turn."""
+
+    kind: Required[Literal['fq_codel']]
+    target: Time
+    """Sojourn time that may stand in a queue: "1us" to "100s" (default "5ms": RFC 8290
+    section 5.2)."""
+    interval: Time
+    """For how long it may be above `target`, about the longest round trip: "1us" to "100s"
+    (default "100ms": RFC 8290 section 5.2)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section
+    5.2)."""
+    ce_threshold: Time
+    """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says:
+    "1us" to "100s"; default: never (RFC 8290 section 5.2)."""
+    mtu: int
+    """CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default:
+    1500, or the link's mean packet if that is larger."""
+    whole_backlog: bool
+    """Whether `mtu` is compared with what all queues hold or with the packet's own queue
+    (default true, as in Linux)."""
+    flows: int
+    """Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2)."""
+    quantum: int
+    """Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean
+    packet if that is larger (RFC 8290 section 5.2: an MTU)."""
+    limit: int
+    """Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2)."""
+    memory_limit: Size
+    """Most bytes in all queues; at least one packet (default "32MiB", as in Linux)."""
+
+
+class CobaltQueueDiscipline(TypedDict, total=False):
+    """CoDel and BLUE in one, as in CAKE (Palmei and others, 2019)."""
+
+    kind: Required[Literal['cobalt']]
+    target: Time
+    """Sojourn time that may stand, and the least time between two changes of BLUE's
+    probability: "1us" to "100s" (default "5ms", as CAKE and RFC 8289)."""
+    interval: Time
+    """Time from the first packet above `target` to the first signal, and to the second:
+    "1us" to "100s" (default "100ms", as CAKE and RFC 8289)."""
+    blue_threshold: Time
+    """Sojourn time above which BLUE's probability rises though the queue is not full: "1us"
+    to "100s" (default "400ms": the paper's, as in ns-3)."""
+    increment: float
+    """By how much BLUE's probability rises: 0 to 1 (default 0.00390625, 1/256, as CAKE)."""
+    decrement: float
+    """By how much it falls: 0 to 1 (default 0.000244140625, 1/4096, as CAKE)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them, but for BLUE's (default true, as
+    CAKE)."""
+    mtu: int
+    """The guard for slow links: a packet is above the target only if it waited for longer
+    than the link takes for four times this many bytes, 40 to 65535; default: 1500, or the
+    link's mean packet if that is larger (CAKE: the device's MTU)."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000, as in ns-3)."""
+
+
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'python', 'codel', 'fq_codel', 'cobalt'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
 
 
@@ -384,15 +878,112 @@ Delay: TypeAlias = "Literal['timestamps'] | Literal['rate']"
 """How the delay is known."""
 
 
-Value: TypeAlias = "bool | int | float | str"
-"""A value given to a class."""
+Marking: TypeAlias = "Literal['ramp'] | Literal['step']"
+"""How L marks on its own."""
+
+
+Scheduler: TypeAlias = "Literal['wrr'] | Literal['time_shifted']"
+"""Which queue is served."""
+
+
+Decision: TypeAlias = "Literal['recur'] | Literal['random']"
+"""How a probability becomes a decision."""
+
+
+DistributionOfTime: TypeAlias = "str | DistributionTableOfTime"
+"""A distribution of a time: a constant such as "60ms", a uniform range "a..b", or a table
+whose `dist` names the distribution."""
+
+
+class DistributionTableOfTime(TypedDict, total=False):
+    """The table form of a distribution. `dist` names it and decides which other fields
+    there are: constant (value), uniform (min, max, step), even (min, max), exponential
+    (mean), pareto (shape, min, max), bounded_pareto (shape, min, max), lomax (shape, scale,
+    max), lognormal (mean, sd, min, max), weibull (shape, scale, max), inverse_weibull
+    (shape, scale, max), packmime (location, location_variance, shape, variance), quantiles
+    (points or file, interpolate), mixture (parts)."""
+
+    dist: DistributionName
+    """The distribution's name."""
+    even: str
+    """Short for `dist = "even"`: a range "a..b" over which the members of a group are
+    spread evenly, the first at a, the last at b."""
+    value: Time
+    """The value of a constant."""
+    min: Time
+    """Least value."""
+    max: Time
+    """Greatest value. A pareto, lomax, weibull or inverse_weibull is capped there; a
+    lognormal and a bounded_pareto are conditioned on staying below."""
+    step: Time
+    """Distance between the values of a discrete uniform distribution."""
+    mean: Time
+    """Mean; of a lognormal: before min and max cut it."""
+    sd: Time
+    """Standard deviation of a lognormal before min and max cut it."""
+    shape: float
+    """Shape: the tail index of a pareto, bounded_pareto, lomax or inverse_weibull, the
+    exponent of a weibull, the shape of the gamma distribution of a packmime."""
+    scale: Time
+    """Scale of a lomax, weibull or inverse_weibull."""
+    location: float
+    """Mean of the base-2 logarithm (of seconds or bytes) of a packmime."""
+    location_variance: float
+    """Variance of the location between members of a packmime."""
+    variance: float
+    """Variance within a member of a packmime."""
+    points: list[list[float | Time]]
+    """Points [probability, value] of an empirical distribution."""
+    file: str
+    """CSV file of lines "probability, value"; values without a unit are seconds or bytes."""
+    interpolate: Interpolate
+    """How an empirical distribution goes from point to point."""
+    parts: list[PartOfTime]
+    """Parts {weight, value} of a mixture."""
+
+
+DistributionName: TypeAlias = "Literal['constant', 'uniform', 'even', 'exponential', 'pareto', 'bounded_pareto', 'lomax', 'lognormal', 'weibull', 'inverse_weibull', 'packmime', 'quantiles', 'mixture']"
+
+
+Interpolate: TypeAlias = "Literal['log'] | Literal['linear']"
+"""How values between two points of a quantile table are found."""
+
+
+class PartOfTime(TypedDict, total=False):
+    """One part of a mixture."""
+
+    weight: Required[float]
+    """Weight; the weights need not add up to 1."""
+    value: Required[DistributionOfTime]
+    """What is drawn when this part is chosen."""
+
+
+class Device(TypedDict, total=False):
+    """The queue of a network device (its ring), between the discipline and the transmitter.
+    The discipline hands packets down as long as there is room, so what they wait here it
+    does not see."""
+
+    packets: int
+    """Packets that it holds, the one in transmission not counted; 0: there is no such
+    queue."""
+    bytes: Size
+    """Packets are handed down as long as it holds fewer bytes than this."""
+    bql: bool
+    """Whether Linux's byte queue limits (BQL) hold what is handed down as short as keeps
+    the device busy."""
+    interrupts: Time
+    """With `bql`: time from the end of a transmission to the interrupt that reports it,
+    with all others that have ended since; the bytes count until then. "0ns": each is
+    reported at once."""
 
 
 class ReverseTable(TypedDict, total=False):
     """Single fields of a link that differ from those of the forward direction."""
 
     rate: Rate
-    """Rate in bits per second."""
+    """Rate in bits per second; it is constant unless a `schedule` is given beside it."""
+    schedule: Schedule
+    """How the rate changes."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -403,6 +994,18 @@ class ReverseTable(TypedDict, total=False):
     """Least bytes that a packet takes on the wire."""
     mean_packet: int
     """Mean packet size in bytes that disciplines assume."""
+    loss: float
+    """Probability that a packet is lost on the wire; independent losses unless a
+    `loss_burst` is given beside it."""
+    loss_burst: float
+    """Mean number of packets lost in a row."""
+    jitter: DistributionOfTime
+    """Delay of each packet on the wire beyond `delay`; in order unless `reorder` is given
+    beside it."""
+    reorder: bool
+    """Let `jitter` change the order of packets."""
+    device: Device
+    """A queue of the device below the discipline; `{ packets = 0 }`: none."""
 
 
 Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
@@ -420,6 +1023,10 @@ class ParkingLot(TypedDict, total=False):
     rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
+    schedule: Schedule
+    """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
+    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
+    `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -432,6 +1039,19 @@ class ParkingLot(TypedDict, total=False):
     mean_packet: int
     """Mean packet size in bytes that disciplines assume where they must know the rate in
     packets."""
+    loss: float
+    """Probability that a packet is lost on the wire after its transmission, from 0 to below
+    1."""
+    loss_burst: float
+    """Mean number of packets lost in a row (Gilbert's model: all are lost in the bad state,
+    none in the good one), with the same `loss`. Left out, each is lost on its own."""
+    jitter: DistributionOfTime
+    """Delay of each packet on the wire beyond `delay`, a distribution. Packets keep their
+    order: one that would overtake arrives together with the one before it."""
+    reorder: bool
+    """Let `jitter` change the order of packets."""
+    device: Device
+    """A queue of the device below the discipline, which does not see it."""
 
 
 NamedLink = TypedDict(
@@ -441,11 +1061,17 @@ NamedLink = TypedDict(
         'from': 'Required[str]',
         'to': 'Required[str]',
         'rate': 'Rate',
+        'schedule': 'Schedule',
         'delay': 'Time',
         'qdisc': 'QueueDiscipline',
         'frame_overhead': 'int',
         'min_frame': 'int',
         'mean_packet': 'int',
+        'loss': 'float',
+        'loss_burst': 'float',
+        'jitter': 'DistributionOfTime',
+        'reorder': 'bool',
+        'device': 'Device',
     },
     total=False,
 )
@@ -472,6 +1098,8 @@ BulkGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -495,6 +1123,8 @@ WebGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -529,6 +1159,8 @@ TransfersGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -551,6 +1183,8 @@ UdpGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -575,6 +1209,8 @@ OnoffGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -600,6 +1236,8 @@ ReplayGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -620,6 +1258,8 @@ PingGroup = TypedDict(
         'name': 'str',
         'from': 'str',
         'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -693,80 +1333,12 @@ class DistributionTableOfSize(TypedDict, total=False):
     """Parts {weight, value} of a mixture."""
 
 
-DistributionName: TypeAlias = "Literal['constant', 'uniform', 'even', 'exponential', 'pareto', 'bounded_pareto', 'lomax', 'lognormal', 'weibull', 'inverse_weibull', 'packmime', 'quantiles', 'mixture']"
-
-
-Interpolate: TypeAlias = "Literal['log'] | Literal['linear']"
-"""How values between two points of a quantile table are found."""
-
-
 class PartOfSize(TypedDict, total=False):
     """One part of a mixture."""
 
     weight: Required[float]
     """Weight; the weights need not add up to 1."""
     value: Required[DistributionOfSize]
-    """What is drawn when this part is chosen."""
-
-
-DistributionOfTime: TypeAlias = "str | DistributionTableOfTime"
-"""A distribution of a time: a constant such as "60ms", a uniform range "a..b", or a table
-whose `dist` names the distribution."""
-
-
-class DistributionTableOfTime(TypedDict, total=False):
-    """The table form of a distribution. `dist` names it and decides which other fields
-    there are: constant (value), uniform (min, max, step), even (min, max), exponential
-    (mean), pareto (shape, min, max), bounded_pareto (shape, min, max), lomax (shape, scale,
-    max), lognormal (mean, sd, min, max), weibull (shape, scale, max), inverse_weibull
-    (shape, scale, max), packmime (location, location_variance, shape, variance), quantiles
-    (points or file, interpolate), mixture (parts)."""
-
-    dist: DistributionName
-    """The distribution's name."""
-    even: str
-    """Short for `dist = "even"`: a range "a..b" over which the members of a group are
-    spread evenly, the first at a, the last at b."""
-    value: Time
-    """The value of a constant."""
-    min: Time
-    """Least value."""
-    max: Time
-    """Greatest value. A pareto, lomax, weibull or inverse_weibull is capped there; a
-    lognormal and a bounded_pareto are conditioned on staying below."""
-    step: Time
-    """Distance between the values of a discrete uniform distribution."""
-    mean: Time
-    """Mean; of a lognormal: before min and max cut it."""
-    sd: Time
-    """Standard deviation of a lognormal before min and max cut it."""
-    shape: float
-    """Shape: the tail index of a pareto, bounded_pareto, lomax or inverse_weibull, the
-    exponent of a weibull, the shape of the gamma distribution of a packmime."""
-    scale: Time
-    """Scale of a lomax, weibull or inverse_weibull."""
-    location: float
-    """Mean of the base-2 logarithm (of seconds or bytes) of a packmime."""
-    location_variance: float
-    """Variance of the location between members of a packmime."""
-    variance: float
-    """Variance within a member of a packmime."""
-    points: list[list[float | Time]]
-    """Points [probability, value] of an empirical distribution."""
-    file: str
-    """CSV file of lines "probability, value"; values without a unit are seconds or bytes."""
-    interpolate: Interpolate
-    """How an empirical distribution goes from point to point."""
-    parts: list[PartOfTime]
-    """Parts {weight, value} of a mixture."""
-
-
-class PartOfTime(TypedDict, total=False):
-    """One part of a mixture."""
-
-    weight: Required[float]
-    """Weight; the weights need not add up to 1."""
-    value: Required[DistributionOfTime]
     """What is drawn when this part is chosen."""
 
 
@@ -844,6 +1416,10 @@ Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"
 """The ECN field of a UDP packet (RFC 3168 §5)."""
 
 
+Dscp: TypeAlias = "int | Literal['default', 'le', 'cs1', 'af11', 'af12', 'af13', 'cs2', 'af21', 'af22', 'af23', 'cs3', 'af31', 'af32', 'af33', 'cs4', 'af41', 'af42', 'af43', 'cs5', 'voice-admit', 'ef', 'cs6', 'cs7', 'cs0']"
+"""A differentiated services codepoint: a number or a name like "ef"."""
+
+
 Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both']"
 """Which way a group's data go."""
 
@@ -856,6 +1432,10 @@ class Probes(TypedDict, total=False):
     queues: bool
     """Each link's queue once per interval: packets, bytes, the discipline's probability,
     and how many packets entered, were dropped, marked and sent since the last sample."""
+    standing_window: Time
+    """Window over which the least length and the least sojourn time of each queue are
+    taken: what stands there however the traffic comes and goes. At least the longest round
+    trip."""
     packet_counts: Time
     """Packets that arrive at each link per span of this length, such as "1ms"."""
     flows: bool

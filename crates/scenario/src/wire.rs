@@ -106,7 +106,7 @@ pub(crate) fn impairments(
         // Below, the good state could not last long enough for so many losses.
         let least = (loss / (1.0 - loss)).max(1.0);
         if !(burst >= least && burst <= 1e6) {
-            let message = format!("{burst:?} must be from {least} to 1000000");
+            let message = format!("{burst:?} must be from {least:.3} to 1000000");
             return wrong("loss_burst", message);
         }
     }
