@@ -67,8 +67,8 @@ pub struct Settings {
     /// Share of the long-term bound that is left free while cruising: 0 to 0.5 (default 0.15, the
     /// same).
     pub headroom: f64,
-    /// Share of the marks' moving average that a round trip with marks takes: 0, which ignores them,
-    /// to 1 (default 1/3, Linux's BBRv3).
+    /// Share of the marks' moving average that a round trip with marks takes: 0 to 1, where 0 ignores
+    /// marks (default 1/3, Linux's BBRv3).
     pub ecn_factor: f64,
     /// Share of what was in flight whose marking ends a probe: 0.01 to 1 (default 0.5, Linux's
     /// BBRv3).

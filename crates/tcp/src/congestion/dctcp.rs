@@ -19,7 +19,9 @@
 //!    32 fraction bits.
 //! 2. Linux lets the window shrink to two segments by marks too, but sets `ssthresh` from the whole
 //!    window after an acknowledged congestion state; a loss halves the window, here the flight.
-//! 3. Retransmissions are ECN-capable in Linux's DCTCP; that is the sender's matter here.
+//! 3. After a mark Linux does not grow for a round trip and counts towards the next segment anew;
+//!    here growth goes on, as section 3.3 has it.
+//! 4. Retransmissions are ECN-capable in Linux's DCTCP; that is the sender's matter here.
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, fixed, reno};
 use crate::Invalid;
@@ -129,8 +131,8 @@ impl Control for State {
 
     /// Section 3.3: `cwnd` is the window, not the flight.
     fn on_mark(&mut self, _: &Tuning, window: &mut Window, at: Congested) {
+        // Growth goes on where it was: with marks in nearly every window it would else stand still.
         window.reduce(self.share.after(window.cwnd), at.mss);
-        self.reno = reno::State::default();
     }
 
     /// Section 3.5: as any TCP.

@@ -1,6 +1,6 @@
 //! The list of algorithms: one line each makes its module, its place in `Algorithm` (settings), in
-//! `Tuning` (settings in integers) and in `Congestion` (state). A state of more than four bytes is
-//! `boxed`, so that endpoints whose algorithm needs less stay small.
+//! `Tuning` (settings in integers) and in `Congestion` (state). A state of more than twelve bytes
+//! is `boxed`, so that endpoints whose algorithm needs less stay small.
 
 /// A state, where it lies in `Congestion`.
 macro_rules! held {

@@ -125,4 +125,8 @@ list::algorithms! {
     Bbr = "bbr" in bbr boxed;
     /// A congestion control written in Python: a class that sets the window.
     External = "python" in external boxed;
+    /// Vegas, Brakmo and Peterson (1995): a few segments of its own in the queue.
+    Vegas = "vegas" in vegas boxed;
+    /// LEDBAT, RFC 6817: takes what others leave.
+    Ledbat = "ledbat" in ledbat boxed;
 }

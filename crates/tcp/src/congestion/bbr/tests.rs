@@ -204,8 +204,9 @@ fn startup_finds_the_rate_and_the_cycle_goes_round() {
     path.longest = 0;
     let used = path.run(Time::from_secs(30));
     assert!(used > 0.95, "{used}");
-    // 500 segments fill the path; the queue stays below what UP adds to that.
-    assert!(path.longest < 300, "{}", path.longest);
+    // 500 segments fill the path: UP adds at most 1.25 of that in the three round trips that it
+    // takes to see that nothing is gained.
+    assert!(path.longest < 625, "{}", path.longest);
     let (up, refill) = (path.times_in(Mode::Up), path.times_in(Mode::Refill));
     assert!(up >= 8 && up.abs_diff(refill) <= 1, "{up} {refill}");
 }
