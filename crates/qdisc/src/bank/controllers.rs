@@ -177,21 +177,37 @@ impl Class {
         }
     }
 
-    /// Comparisons with all 15 thresholds, eight controllers to a register; those out of reach are
-    /// taken off at the end.
+    /// Comparisons with all 15 thresholds, 16 controllers at a time in numbers of 16 bits; those out
+    /// of reach are taken off at the end.
     #[inline(never)]
     fn set_levels(&mut self) {
         let thresholds = *self.table.thresholds();
-        let last = (self.table.entries().len() - 1) as u8;
-        for (level, &p) in self.level.iter_mut().zip(&self.p) {
-            let upper = (p >> (P_BITS - THRESHOLD_BITS as i32)) as i16;
-            let mut reached = 0i16;
+        let last = (self.table.entries().len() - 1) as i16;
+        let (ps, some) = self.p.as_chunks::<LANES>();
+        let (levels, others) = self.level.as_chunks_mut::<LANES>();
+        for (levels, ps) in levels.iter_mut().zip(ps) {
+            let upper = ps.map(upper);
+            let mut reached = [0i16; LANES];
             for t in thresholds {
-                reached += i16::from(upper >= t);
+                for (n, &p) in reached.iter_mut().zip(&upper) {
+                    *n += i16::from(p >= t);
+                }
             }
-            *level = (reached as u8).min(last);
+            *levels = reached.map(|n| n.min(last) as u8);
+        }
+        for (level, &p) in others.iter_mut().zip(some) {
+            *level = self.table.level(upper(p));
         }
     }
+}
+
+/// Controllers whose levels are set at a time.
+const LANES: usize = 16;
+
+/// p, Q.29, as it is compared with thresholds.
+#[inline]
+fn upper(p: i32) -> i16 {
+    (p >> (P_BITS - THRESHOLD_BITS as i32)) as i16
 }
 
 const _: () = assert!(REST_BITS <= 16 && P_BITS + 2 <= 31);
