@@ -120,7 +120,8 @@ def _balance(takes: Any, most: Any, capacity: Any, marking: Marking) -> Any:
     load = np.ones(len(capacity))
 
     def marks(loads: Any) -> Any:
-        return np.clip(marking.probability(loads), 1e-300, 1 - 1e-12)
+        with np.errstate(over="ignore"):
+            return np.clip(marking.probability(loads), 1e-300, 1 - 1e-12)
 
     for _ in range(_ROUNDS):
         before = load.copy()
