@@ -190,7 +190,9 @@ def test_every_discipline_has_a_row_with_its_parameters() -> None:
         assert set(defaults) == set(fields) - {"kind"}, kind
         for name, default in defaults.items():
             known = fields[name].get("default")
-            if known is not None:
+            if isinstance(known, dict):  # a discipline inside another: its kind says enough
+                known = known["kind"]
+            if known is not None and not isinstance(known, list):
                 assert written(default.split()[0]) == known, f"{kind}.{name}"
 
 

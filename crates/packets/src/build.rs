@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::apps::{App, Apps, Datagrams, Feed, Flows, Probe, Received, Sources, Transfers, Users};
+use crate::classes::Classes;
 use crate::connection::{Connections, DIRECT};
 use crate::device::Device;
 use crate::group::{Group, Stats, Totals, Way};
@@ -112,6 +113,7 @@ fn links(network: &Network) -> Result<Vec<Link>, Error> {
                 .schedule
                 .as_ref()
                 .map(|schedule| Varying::new(Pieces::new(schedule, rate, network.seed, number))),
+            classes: Classes::new(&link.qdisc, meter),
             device: link.device.map(|device| Device::new(device, meter())),
             wire: link.impairments.as_ref().map(|wire| Wire::new(wire, network.seed, number)),
             meter: meter(),

@@ -11,6 +11,7 @@
 
 mod apps;
 mod build;
+mod classes;
 mod connection;
 mod device;
 mod dql;

@@ -7,6 +7,7 @@
 //! packet itself, and every end of a transmission is an event; so it is on a link whose rate
 //! changes, that loses or delays packets at random, or that has a device's queue below.
 
+use crate::classes::Classes;
 use crate::device::Device;
 use crate::meter::Meter;
 use crate::packet::{Standing, Token};
@@ -128,6 +129,8 @@ pub struct Link {
     /// What happens to packets after their transmission, if anything does (not fused).
     pub wire: Option<Box<Wire>>,
     pub meter: Meter,
+    /// The classes of the discipline, if it has any (not fused).
+    pub classes: Option<Box<Classes>>,
     /// Counts, and what stood in the queue, when the window began.
     pub at_start: (Counters, Count),
     /// What the wire had lost then.
@@ -141,6 +144,7 @@ pub struct Parts {
     pub device: Option<Device>,
     pub wire: Option<Wire>,
     pub meter: Meter,
+    pub classes: Option<Classes>,
 }
 
 /// A transmission that has begun.
@@ -162,7 +166,7 @@ impl Link {
         parts: Parts,
         fused: bool,
     ) -> Result<Self, Invalid> {
-        let Parts { serialiser, varying, device, wire, meter } = parts;
+        let Parts { serialiser, varying, device, wire, meter, classes } = parts;
         let plain = varying.is_none() && device.is_none() && wire.is_none();
         let queue = if fused && plain && config.decides_at_enqueue() {
             Queue::Tokens(Qdisc::new(config, env, coin)?)
@@ -181,6 +185,7 @@ impl Link {
             interrupt: None,
             wire: wire.map(Box::new),
             meter,
+            classes: classes.map(Box::new),
             at_start: Default::default(),
             lost_at_start: Count::default(),
         })
@@ -219,6 +224,9 @@ impl Link {
     pub fn offer(&mut self, now: u64, packet: Standing, dropped: &mut Dropped) {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
+        if let Some(classes) = &mut self.classes {
+            classes.until(now, queue);
+        }
         let _ = queue.enqueue(Time(now), packet, dropped);
     }
 
@@ -226,8 +234,14 @@ impl Link {
     fn dequeue(&mut self, now: u64, dropped: &mut Dropped) -> Option<Standing> {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
+        if let Some(classes) = &mut self.classes {
+            classes.until(now, queue);
+        }
         let packet = queue.dequeue(Time(now), dropped)?;
         self.meter.left(now, packet.enqueued);
+        if let Some(classes) = &mut self.classes {
+            classes.left(now, &packet, queue);
+        }
         Some(packet)
     }
 
@@ -321,6 +335,9 @@ impl Link {
         self.catch_up(now);
         let standing = self.standing();
         self.meter.until(now, standing.packets as u32, standing.bytes);
+        if let (Some(classes), Queue::Packets(queue)) = (&mut self.classes, &self.queue) {
+            classes.until(now, queue);
+        }
         if let Some(varying) = &mut self.varying {
             varying.settle(now);
         }
@@ -340,6 +357,9 @@ impl Link {
         }
         self.lost_at_start = self.lost();
         self.meter.start(now);
+        if let Some(classes) = &mut self.classes {
+            classes.start_window(now);
+        }
         self.at_start = (self.counters(), self.standing());
     }
 

@@ -4,7 +4,9 @@
 //! On a busy machine count instead of timing: `perf stat -e instructions:u,cycles:u`.
 
 use sojourn_base::{Kind, Rate, Stream, Time};
-use sojourn_qdisc::{Config, Discipline, Ecn, Env, Packet, Qdisc, Verdict};
+use sojourn_qdisc::{
+    Config, Discipline, Ecn, Env, Packet, Qdisc, Verdict, cbq, droptail, drr, label_hash, prio,
+};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -34,11 +36,19 @@ impl<const WORDS: usize> Packet for Token<WORDS> {
     fn flow_hash(&self) -> u32 {
         self.flow
     }
+    #[inline]
+    fn label(&self) -> u32 {
+        self.flow
+    }
 }
 
 /// At 1 Gb/s and 1500 bytes: 12 µs a packet.
 const GAP: Time = Time(12_000);
 const ROUNDS: u32 = 50_000;
+
+fn label(flow: usize) -> String {
+    format!("flow{flow}")
+}
 
 /// Nanoseconds, and the packets that stand at the end.
 fn measure<const WORDS: usize>(config: &Config) -> (f64, u32) {
@@ -49,7 +59,8 @@ fn measure<const WORDS: usize>(config: &Config) -> (f64, u32) {
         let mut queue = Qdisc::<Token<WORDS>>::new(config, &env, coin).expect("valid");
         let packet = black_box(Token { bytes: 1500, flow: 0, ecn: Ecn::Ect0, _rest: [0; WORDS] });
         // Hashes as they are: spread over all bits.
-        let of = |i: u32| Token { flow: (i % 16).wrapping_mul(0x9E37_79B1), ..packet };
+        let hashes: [u32; 16] = std::array::from_fn(|flow| label_hash(&label(flow)));
+        let of = |i: u32| Token { flow: hashes[i as usize % 16], ..packet };
         let mut now = Time::ZERO;
         for i in 0..1000 {
             queue.enqueue(now, of(i), &mut ());
@@ -101,6 +112,21 @@ fn main() {
             Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (true, 999.0, 1e-5),
             // Marking keeps the queue standing, above the target throughout.
             Config::Codel(p) => p.ecn = true,
+            // A class for each flow.
+            Config::Prio(p) => {
+                let class = |at| prio::Class::new(&label(at), &[&label(at)], droptail::config());
+                (p.classes, p.default) = ((0..16).map(class).collect(), None);
+            }
+            Config::Drr(p) => {
+                let class =
+                    |at| drr::Class::new(&label(at), 1.0, &[&label(at)], droptail::config());
+                p.classes = (0..16).map(class).collect();
+            }
+            Config::Cbq(p) => {
+                let class =
+                    |at| cbq::Class::new(&label(at), 0.0625, &[&label(at)], droptail::config());
+                p.classes = (0..16).map(class).collect();
+            }
             _ => {}
         }
         let ((small, _), (large, standing)) = (measure::<1>(&config), measure::<3>(&config));

@@ -96,6 +96,12 @@ impl Parameters for Params {
     }
 }
 
+/// Drop-tail with its defaults: the queue of a class that names no other.
+#[must_use]
+pub fn config() -> crate::Config {
+    crate::Config::Droptail(Params::default())
+}
+
 /// A drop-tail queue.
 #[derive(Clone, Debug)]
 pub struct Discipline<P: Packet> {

@@ -66,6 +66,20 @@ impl Counters {
         self.overflow.plus(self.early)
     }
 
+    /// Adds what another queue's counters have gone up by, from `before` to `after`.
+    #[inline]
+    pub(crate) fn follow(&mut self, before: &Self, after: &Self) {
+        let add = |sum: &mut Count, before: Count, after: Count| {
+            *sum = sum.plus(after.minus(before));
+        };
+        add(&mut self.enqueued, before.enqueued, after.enqueued);
+        add(&mut self.dequeued, before.dequeued, after.dequeued);
+        add(&mut self.overflow, before.overflow, after.overflow);
+        add(&mut self.early, before.early, after.early);
+        add(&mut self.evicted, before.evicted, after.evicted);
+        add(&mut self.marked, before.marked, after.marked);
+    }
+
     /// In the queue now.
     #[must_use]
     pub const fn standing(&self) -> Count {

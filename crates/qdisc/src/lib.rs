@@ -16,6 +16,7 @@
 extern crate alloc;
 
 pub mod bank;
+mod classes;
 pub mod codel_law;
 mod delay_pi;
 mod fifo;
@@ -31,6 +32,7 @@ pub mod vectors;
 #[macro_use]
 mod list;
 
+pub use classes::{ClassInfo, DEEPEST, MOST_CLASSES};
 pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
@@ -79,4 +81,12 @@ disciplines! {
     Sfq = "sfq" in sfq;
     /// Flow queueing with PIE in each of many queues, as in Linux.
     FqPie = "fq_pie" in fq_pie;
+    /// Strict priority over classes: a class sends when no earlier one has packets.
+    Prio = "prio" in prio;
+    /// Deficit round robin over classes, Shreedhar and Varghese (1996).
+    Drr = "drr" in drr;
+    /// A token bucket over another discipline: holds packets back to a rate and a burst.
+    Tbf = "tbf" in tbf;
+    /// Class-based queueing, Floyd and Van Jacobson (1995): link-sharing over a tree of classes.
+    Cbq = "cbq" in cbq;
 }

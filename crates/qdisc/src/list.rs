@@ -1,8 +1,10 @@
 //! The list of disciplines: one line each makes its module, its place in [`Config`](crate::Config)
 //! and its place in [`Qdisc`](crate::Qdisc).
 
+use crate::ClassInfo;
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use core::fmt;
 use sojourn_base::Rate;
 
@@ -65,6 +67,21 @@ pub trait Parameters: Clone + Default {
 
     /// Whether the discipline can be built on such a link.
     fn validate(&self, env: &Env) -> Result<(), Invalid>;
+
+    /// Its classes, those inside classes included; none if it has none.
+    fn classes(&self) -> Vec<ClassInfo> {
+        Vec::new()
+    }
+
+    /// Whether packets may stand and none be ready.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// How many disciplines lie in each other here, this one included.
+    fn depth(&self) -> u32 {
+        1
+    }
 }
 
 /// Work on a discipline of whatever type, for [`Qdisc::visit`](crate::Qdisc::visit): what makes
@@ -134,6 +151,30 @@ macro_rules! disciplines {
                 env.validate()?;
                 match self {
                     $(Self::$variant(params) => Parameters::validate(params, env),)+
+                }
+            }
+
+            /// Its classes, those inside classes included; none if it has none.
+            #[must_use]
+            pub fn classes(&self) -> alloc::vec::Vec<ClassInfo> {
+                match self {
+                    $(Self::$variant(params) => Parameters::classes(params),)+
+                }
+            }
+
+            /// Whether packets may stand and none be ready.
+            #[must_use]
+            pub fn holds_back(&self) -> bool {
+                match self {
+                    $(Self::$variant(params) => Parameters::holds_back(params),)+
+                }
+            }
+
+            /// How many disciplines lie in each other here, this one included.
+            #[must_use]
+            pub fn depth(&self) -> u32 {
+                match self {
+                    $(Self::$variant(params) => Parameters::depth(params),)+
                 }
             }
 
@@ -219,6 +260,12 @@ macro_rules! disciplines {
             }
             fn probability(&self) -> f64 {
                 match self { $(Self::$variant(q) => q.probability(),)+ }
+            }
+            fn class_of(&self, packet: &P) -> usize {
+                match self { $(Self::$variant(q) => q.class_of(packet),)+ }
+            }
+            fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+                match self { $(Self::$variant(q) => q.classes(tell),)+ }
             }
         }
 

@@ -113,4 +113,14 @@ pub trait Discipline<P: Packet> {
     /// The probability with which a packet of mean size would now be dropped or marked; 0 where
     /// the discipline has none. For probes.
     fn probability(&self) -> f64;
+    /// The number of the class that a packet belongs to, in the order in which
+    /// [`Config::classes`](crate::Config::classes) names them; 0 where there are none.
+    fn class_of(&self, packet: &P) -> usize {
+        let _ = packet;
+        0
+    }
+    /// Tells the counters of each class, in the same order; nothing where there are none.
+    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+        let _ = tell;
+    }
 }

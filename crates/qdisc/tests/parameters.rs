@@ -28,6 +28,12 @@ fn a_refusal_names_field_value_and_remedy() {
     let rem = rem::Params::default;
     let droptail = droptail::Params::default;
     let codel = codel::Params::default;
+    let tbf = tbf::Params::default;
+    let leaf = |name: &str, share| cbq::Class::new(name, share, &[name], droptail::config());
+    let cbq = |classes| Config::Cbq(cbq::Params { classes, ..Default::default() });
+    let bad_pi = Config::Pi(pi::Params { qref: -1.0, ..pi() });
+    let drr = |classes| Config::Drr(drr::Params { classes, ..Default::default() });
+    let prio = |classes| Config::Prio(prio::Params { classes, default: None });
     let fq_codel = fq_codel::Params::default;
     let cobalt = cobalt::Params::default;
     let sfq = sfq::Params::default;
@@ -189,6 +195,118 @@ fn a_refusal_names_field_value_and_remedy() {
             "memory_limit",
             "1499B",
             "at least \"1500B\"",
+        ),
+        (
+            Config::Tbf(tbf::Params { burst: Size(1499), ..tbf() }),
+            "burst",
+            "1499B",
+            "at most \"1GB\"",
+        ),
+        (Config::Tbf(tbf::Params { rate: Some(Rate(9)), ..tbf() }), "rate", "9bit", "\"1kbit\" to"),
+        (
+            Config::Tbf(tbf::Params { peak_rate: Some(Rate(2000)), ..tbf() }),
+            "peak_rate",
+            "2kbit",
+            "above the rate, \"90mbit\"",
+        ),
+        (
+            Config::Tbf(tbf::Params { qdisc: Box::new(bad_pi.clone()), ..tbf() }),
+            "qdisc.qref",
+            "-1",
+            "0 to",
+        ),
+        (prio(vec![]), "classes", "[]", "a class at least"),
+        (
+            prio(vec![prio::Class::new("", &[], droptail::config())]),
+            "classes[0].name",
+            "\"\"",
+            "a name without",
+        ),
+        (
+            prio(vec![
+                prio::Class::new("a", &["x"], droptail::config()),
+                prio::Class::new("b", &["y", "x"], droptail::config()),
+            ]),
+            "classes[1].labels[1]",
+            "\"x\"",
+            "class \"a\" names it already; leave it to one (class \"b\")",
+        ),
+        (
+            drr(vec![drr::Class::new("a", 0.0, &[], droptail::config())]),
+            "classes[0].weight",
+            "0",
+            "from 0.001 to 1000 (class \"a\")",
+        ),
+        (
+            drr(vec![drr::Class::new("a", 1.0, &[], bad_pi.clone())]),
+            "classes[0].qdisc.qref",
+            "-1",
+            "(class \"a\")",
+        ),
+        (
+            Config::Drr(drr::Params { quantum: Some(Size(0)), ..Default::default() }),
+            "quantum",
+            "0B",
+            "\"1B\" to",
+        ),
+        (
+            Config::Drr(drr::Params { default: Some("al".into()), ..Default::default() }),
+            "default",
+            "\"al\"",
+            "a class with a queue: all",
+        ),
+        (
+            cbq(vec![leaf("a", 0.7), leaf("b", 0.4)]),
+            "classes[1].share",
+            "0.4",
+            "the link add up to more than 1: at most 0.3 is left (class \"b\")",
+        ),
+        (
+            cbq(vec![cbq::Class::around("a", 0.7, vec![leaf("b", 1.5)])]),
+            "classes[0].classes[0].share",
+            "1.5",
+            "a part of class \"a\"",
+        ),
+        (
+            cbq(vec![cbq::Class::around("a", 0.7, vec![leaf("a", 0.5)])]),
+            "classes[0].classes[0].name",
+            "\"a\"",
+            "another class of that name, classes[0]",
+        ),
+        (
+            cbq(vec![cbq::Class {
+                labels: vec!["x".into()],
+                ..cbq::Class::around("a", 0.7, vec![leaf("b", 0.5)])
+            }]),
+            "classes[0].labels",
+            "x",
+            "the classes inside (class \"a\")",
+        ),
+        (
+            cbq(vec![cbq::Class { priority: 9, ..leaf("a", 0.5) }]),
+            "classes[0].priority",
+            "9",
+            "1 to 8",
+        ),
+        (
+            Config::Cbq(cbq::Params { max_burst: 0, ..Default::default() }),
+            "max_burst",
+            "0",
+            "1 to 1000",
+        ),
+        (
+            cbq((0..65).map(|n| leaf(&format!("c{n}"), 0.01)).collect()),
+            "classes",
+            "65",
+            "64 classes",
+        ),
+        (
+            (0..8).fold(droptail::config(), |inner, _| {
+                Config::Tbf(tbf::Params { qdisc: Box::new(inner), ..tbf() })
+            }),
+            "qdisc",
+            "{...}",
+            "8 deep",
         ),
         (
             Config::Droptail(droptail::Params {

@@ -42,7 +42,8 @@ pub struct Summary {
     pub bottleneck_packets: u64,
     /// Whether the run was stopped before its scenario's end.
     pub stopped_early: bool,
-    /// One entry per link, in the scenario's order.
+    /// One entry per link, in the scenario's order; after all links, one per class of those whose
+    /// discipline has classes, called LINK/CLASS.
     pub links: Vec<LinkSummary>,
     /// One entry per traffic group, in the scenario's order.
     pub groups: Vec<GroupSummary>,

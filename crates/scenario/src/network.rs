@@ -165,6 +165,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));
     }
     let groups = groups::groups(scenario, &graph, base_dir)?;
+    check_labels(&graph, &groups)?;
     let bottleneck = graph.links.iter().position(|link| link.link.rate.is_some()).unwrap_or(0);
     Ok(Network {
         name: scenario.name.clone().unwrap_or_default(),
@@ -252,6 +253,28 @@ fn standing_window(window: Time) -> Result<Time, Fault> {
         return Err(Fault::new(steps!["probes", "standing_window"], message));
     }
     Ok(window)
+}
+
+/// The labels that classes name must be those of groups.
+fn check_labels(graph: &Graph, groups: &[NetworkGroup]) -> Result<(), Fault> {
+    let mut known: Vec<&str> = groups.iter().map(|group| group.label.as_str()).collect();
+    known.retain(|label| !label.is_empty());
+    known.sort_unstable();
+    known.dedup();
+    for placed in graph.links.iter().filter(|placed| placed.link.rate.is_some()) {
+        for class in placed.link.qdisc.classes() {
+            let unknown = class.labels.iter().find(|(label, _)| !known.contains(&label.as_str()));
+            let Some((label, field)) = unknown else { continue };
+            let why = format!(
+                "no traffic group carries this label (class \"{}\"); {}",
+                class.name,
+                suggestion(label, &known)
+            );
+            let fault = Fault::invalid(field, &format!("\"{label}\""), &why);
+            return Err(fault.under(placed.field("qdisc")));
+        }
+    }
+    Ok(())
 }
 
 fn probes(

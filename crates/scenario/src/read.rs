@@ -31,30 +31,38 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T> {
 pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
     read(root).map_err(|fault: Fault| {
         let mut fault = fault;
-        while let Some(key) = culprit::<T>(root, &fault) {
-            fault.path.push(Step::Key(key));
+        while let Some(step) = culprit::<T>(root, &fault) {
+            fault.path.push(step);
         }
         fault
     })
 }
 
-/// If a fault lies with a table as a whole: the entry without which it would be another fault.
-fn culprit<T: de::DeserializeOwned>(root: &Node, fault: &Fault) -> Option<String> {
+/// If a fault lies with a table or a list as a whole: the entry without which it would be another
+/// fault.
+fn culprit<T: de::DeserializeOwned>(root: &Node, fault: &Fault) -> Option<Step> {
     let mut without = root.clone();
-    let Value::Table(entries) = &at(&mut without, &fault.path)?.value else { return None };
+    let value = at(&mut without, &fault.path)?.value.clone();
+    let mut differs = |fewer: Value| {
+        let Some(node) = at(&mut without, &fault.path) else { return false };
+        node.value = fewer;
+        read::<T>(&without).map_or_else(|other| other.message() != fault.message(), |_| true)
+    };
+    let tables = |items: &[Node]| items.iter().all(|n| matches!(n.value, Value::Table(_)));
+    if let Value::Array(items) = &value {
+        if !tables(items) {
+            return None;
+        }
+        let others = |n| items.iter().enumerate().filter(move |(i, _)| *i != n);
+        let less = |n| Value::Array(others(n).map(|(_, item)| item.clone()).collect());
+        return (0..items.len()).find(|&n| differs(less(n))).map(Step::Index);
+    }
+    let Value::Table(entries) = &value else { return None };
     // The kind last: without it everything is another fault.
     let mut keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
     keys.sort_by_key(|key| key == "kind" || key == "dist");
-    let original = entries.clone();
-    keys.into_iter().find(|key| {
-        let Some(table) = at(&mut without, &fault.path) else { return false };
-        let fewer = original.iter().filter(|entry| entry.key != *key).cloned().collect();
-        table.value = Value::Table(fewer);
-        match read::<T>(&without) {
-            Ok(_) => true,
-            Err(other) => other.message() != fault.message(),
-        }
-    })
+    let without = |key: &String| entries.iter().filter(|e| e.key != *key).cloned().collect();
+    keys.into_iter().find(|key| differs(Value::Table(without(key)))).map(Step::Key)
 }
 
 fn at<'a>(root: &'a mut Node, path: &[Step]) -> Option<&'a mut Node> {

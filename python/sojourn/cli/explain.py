@@ -96,7 +96,18 @@ def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
             about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
         lines += ["", f"  {field}"]
         lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        if name.startswith("qdisc."):
+            lines += _parts(_resolve(inner.get("items", {}), defs), defs)
     return "\n".join(lines)
+
+
+def _parts(item: Schema, defs: dict[str, Schema]) -> list[str]:
+    """The fields of each table in a list, such as a discipline's classes."""
+    lines = []
+    for field, inner in item.get("properties", {}).items():
+        about = f"{field}: {_words(inner) or _words(_resolve(inner, defs))}"
+        lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 10)
+    return lines
 
 
 def _choices(schema: Schema) -> list[str]:

@@ -4,7 +4,9 @@
 pub mod outside;
 
 use sojourn_base::{Kind, Rate, Stream, Time};
-use sojourn_qdisc::{Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict};
+use sojourn_qdisc::{
+    Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash,
+};
 use std::cell::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +53,24 @@ impl Packet for Token {
         look();
         self.flow
     }
+    fn label(&self) -> u32 {
+        LABELS[self.flow as usize % 7]
+    }
+    fn dscp(&self) -> u8 {
+        8 * (self.flow % 7) as u8
+    }
 }
+
+/// Flow 3 carries the label "flow3" and the codepoint cs3.
+const LABELS: [u32; 7] = [
+    label_hash("flow0"),
+    label_hash("flow1"),
+    label_hash("flow2"),
+    label_hash("flow3"),
+    label_hash("flow4"),
+    label_hash("flow5"),
+    label_hash("flow6"),
+];
 
 /// A packet of one of seven flows.
 pub fn token(id: u64, bytes: u32, ecn: Ecn) -> Token {

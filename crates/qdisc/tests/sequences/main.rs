@@ -8,6 +8,7 @@
 mod common;
 
 mod case;
+mod classes;
 mod harness;
 mod steps;
 
@@ -57,6 +58,10 @@ disciplines! {
     cobalt
     sfq
     fq_pie
+    prio
+    drr
+    tbf
+    cbq
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! What disciplines with classes have in common: how a packet finds its class, the queues of the
+//! classes, and counters that are the sums of theirs.
+//!
+//! Every class at the end of a branch, a *leaf*, has a queue of any discipline. A packet goes to
+//! the leaf that names its label; else to the one that names its codepoint; else to the default
+//! leaf. Leaves are numbered in the order in which they are written; one word of 64 bits says
+//! which of them have packets.
+
+mod filter;
+mod turns;
+
+pub(crate) use filter::{Filter, check, name, twice};
+pub(crate) use turns::Turns;
+
+use crate::{Config, Counters, Discipline, Env, Invalid, Packet, Qdisc, Sink, Verdict};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{borrow::Cow, format};
+use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
+
+/// Most leaves that one discipline may have: one bit each in a word.
+pub const MOST_CLASSES: usize = 64;
+
+/// How deep disciplines and classes may lie in each other.
+pub const DEEPEST: u32 = 8;
+
+/// A leaf, seen from outside: what the summary calls it, and what chooses it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassInfo {
+    /// Its name; that of a class inside another begins with the outer one's and a slash.
+    pub name: String,
+    /// The labels it names, each with where it stands: `classes[0].classes[1].labels[0]`.
+    pub labels: Vec<(String, String)>,
+}
+
+/// A leaf as the parameters give it.
+pub(crate) struct Leaf<'a> {
+    pub name: &'a str,
+    /// Names of the classes around it, each with a slash behind.
+    pub outer: String,
+    pub field: String,
+    pub labels: &'a [String],
+    pub dscp: &'a [Dscp],
+    pub qdisc: &'a Config,
+    /// Its part of the link's rate.
+    pub share: f64,
+}
+
+impl Leaf<'_> {
+    fn env(&self, env: &Env) -> Env {
+        let rate = Rate(((env.rate.as_f64() * self.share) as u64).max(1));
+        Env { rate, ..*env }
+    }
+}
+
+impl Invalid {
+    /// The same, of a parameter inside the class called `name` that stands at `field`.
+    pub(crate) fn in_class(mut self, name: &str, field: &str) -> Self {
+        self.field = Cow::Owned(format!("{field}.{}", self.field));
+        if !self.remedy.contains("(class ") {
+            self.remedy = format!("{} (class \"{name}\")", self.remedy);
+        }
+        self
+    }
+}
+
+/// What is wrong with a field of a class.
+pub(crate) fn wrong(field: String, value: impl ToString, remedy: impl Into<String>) -> Invalid {
+    Invalid { field: Cow::Owned(field), value: value.to_string(), remedy: remedy.into() }
+}
+
+/// The leaves as they are seen from outside, those inside their own disciplines included.
+pub(crate) fn infos(leaves: &[Leaf<'_>]) -> Vec<ClassInfo> {
+    let mut all = Vec::new();
+    for leaf in leaves {
+        let name = format!("{}{}", leaf.outer, leaf.name);
+        let place =
+            |(n, label): (usize, &String)| (label.clone(), format!("{}.labels[{n}]", leaf.field));
+        let mut own: Vec<_> = leaf.labels.iter().enumerate().map(place).collect();
+        let inner = leaf.qdisc.classes();
+        if inner.is_empty() {
+            all.push(ClassInfo { name, labels: own });
+            continue;
+        }
+        for class in inner {
+            let inside = class.labels.into_iter();
+            own.extend(inside.map(|(label, at)| (label, format!("{}.qdisc.{at}", leaf.field))));
+            let labels = core::mem::take(&mut own);
+            all.push(ClassInfo { name: format!("{name}/{}", class.name), labels });
+        }
+    }
+    all
+}
+
+/// How deep the deepest of `configs` is, and one more.
+pub(crate) fn depth<'a>(configs: impl Iterator<Item = &'a Config>) -> u32 {
+    1 + configs.map(Config::depth).max().unwrap_or(0)
+}
+
+/// The queues of all leaves.
+#[derive(Debug)]
+pub(crate) struct Leaves<P: Packet> {
+    queues: Vec<Qdisc<P>>,
+    filter: Filter,
+    /// The number of each leaf's first class as seen from outside.
+    first: Vec<usize>,
+    /// Leaves that have packets.
+    backlog: u64,
+    /// Leaves that may have packets and give none.
+    holding: u64,
+    counters: Counters,
+}
+
+impl<P: Packet> Leaves<P> {
+    /// Empty queues, each with its own random stream.
+    pub fn new(
+        leaves: &[Leaf<'_>],
+        default: usize,
+        env: &Env,
+        mut coin: Stream,
+    ) -> Result<Self, Invalid> {
+        let (mut queues, mut first, mut seen, mut holding) = (Vec::new(), Vec::new(), 0, 0);
+        for (at, leaf) in leaves.iter().enumerate() {
+            let own = Stream::new(coin.next_u64(), Kind::Qdisc, at as u32, 0);
+            let queue = Qdisc::new(leaf.qdisc, &leaf.env(env), own);
+            queues
+                .push(queue.map_err(|e| e.in_class(leaf.name, &format!("{}.qdisc", leaf.field)))?);
+            first.push(seen);
+            seen += leaf.qdisc.classes().len().max(1);
+            holding |= u64::from(leaf.qdisc.holds_back()) << at;
+        }
+        let filter = Filter::new(leaves, default);
+        Ok(Self { queues, filter, first, backlog: 0, holding, counters: Counters::default() })
+    }
+
+    /// Offers a packet to the leaf it belongs to; which that was.
+    #[inline]
+    pub fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> (usize, Verdict) {
+        let leaf = self.filter.leaf(&packet);
+        let queue = &mut self.queues[leaf];
+        let before = *queue.counters();
+        let verdict = queue.enqueue(now, packet, sink);
+        self.counters.follow(&before, queue.counters());
+        self.note(leaf);
+        (leaf, verdict)
+    }
+
+    /// Takes a packet from a leaf.
+    #[inline]
+    pub fn dequeue(&mut self, leaf: usize, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
+        let queue = &mut self.queues[leaf];
+        let before = *queue.counters();
+        let packet = queue.dequeue(now, sink);
+        self.counters.follow(&before, queue.counters());
+        self.note(leaf);
+        packet
+    }
+
+    #[inline]
+    fn note(&mut self, leaf: usize) {
+        let empty = self.queues[leaf].packets() == 0;
+        self.backlog = self.backlog & !(1 << leaf) | u64::from(!empty) << leaf;
+    }
+
+    /// Whether a leaf has packets.
+    #[inline]
+    pub fn backlogged(&self, leaf: usize) -> bool {
+        self.backlog >> leaf & 1 == 1
+    }
+
+    /// The leaves that have packets, as bits.
+    #[inline]
+    pub fn backlog(&self) -> u64 {
+        self.backlog
+    }
+
+    /// The leaves that have packets ready at `now`, as bits.
+    #[inline]
+    pub fn ready(&self, now: Time) -> u64 {
+        let unsure = self.backlog & self.holding;
+        let late = bits(unsure).filter(|&leaf| self.queues[leaf].next_ready(now) != Some(now));
+        self.backlog & !late.fold(0, |all, leaf| all | 1 << leaf)
+    }
+
+    /// When a leaf that has packets has one ready.
+    #[inline]
+    pub fn ready_at(&self, leaf: usize, now: Time) -> Time {
+        self.queues[leaf].next_ready(now).unwrap_or(now)
+    }
+
+    /// When the first leaf has a packet ready.
+    pub fn next_ready(&self, now: Time) -> Option<Time> {
+        if self.backlog & !self.holding != 0 {
+            return Some(now);
+        }
+        bits(self.backlog).map(|leaf| self.ready_at(leaf, now)).min()
+    }
+
+    /// The size of the packet that a leaf would give next, if it knows.
+    #[inline]
+    pub fn head(&self, leaf: usize) -> Option<u32> {
+        self.queues[leaf].peek().map(Packet::bytes)
+    }
+
+    pub fn advance(&mut self, now: Time) {
+        self.queues.iter_mut().for_each(|queue| queue.advance(now));
+    }
+
+    /// The sums of all leaves' counters.
+    #[inline]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The number of the class, as seen from outside, that a packet belongs to.
+    pub fn class_of(&self, packet: &P) -> usize {
+        let leaf = self.filter.leaf(packet);
+        self.first[leaf] + self.queues[leaf].class_of(packet)
+    }
+
+    /// Tells the counters of each class, as seen from outside.
+    pub fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+        for queue in &self.queues {
+            let mut told = false;
+            queue.classes(&mut |counters| {
+                told = true;
+                tell(counters);
+            });
+            if !told {
+                tell(queue.counters());
+            }
+        }
+    }
+}
+
+/// The numbers of the bits that are set, from the lowest.
+#[inline]
+pub(crate) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let lowest = set.trailing_zeros() as usize;
+        set &= set.wrapping_sub(1);
+        (lowest < 64).then_some(lowest)
+    })
+}

@@ -1,0 +1,190 @@
+//! Strict priority: the first class that has a packet ready sends. What comes later in the list
+//! waits, for ever if need be.
+//!
+//! Source: the discipline is older than its names; as a scheduler of classes it is in RFC 1046
+//! (Prue and Postel, 1988). Which class a packet belongs to follows from its label or its
+//! codepoint (RFC 2474).
+//!
+//! # Differences from the source
+//!
+//! There is no one source. 1. Every class has a queue of any discipline, which is told the rate of
+//! the whole link. 2. A class whose discipline holds its packets back lets the next ones send.
+//!
+//! # Differences from Linux
+//!
+//! 1. `sch_prio` has bands with numbers, 3 by default, and a `priomap` from the socket's priority;
+//!    here are classes with names, chosen by label or codepoint. By default there are three as
+//!    well: `high` for the codepoints ef, voice-admit, cs5, cs6 and cs7, `low` for le and cs1, and
+//!    `middle` for the rest.
+//! 2. Filters and actions (`tc filter`) do not exist.
+//! 3. `sch_prio` asks the device for one packet at a time in the same order; nothing else differs.
+
+use crate::classes::{Leaf, Leaves, bits, check, depth, infos};
+use crate::{
+    ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
+};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use sojourn_base::{Dscp, Stream, Time};
+
+/// Strict priority.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Prio"))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Params {
+    /// The classes, the most urgent first: 1 to 64 (default: `high`, `middle` and `low`, by
+    /// codepoint).
+    pub classes: Vec<Class>,
+    /// Name of the class for packets that no class names (default: the last; with the default
+    /// classes `middle`).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub default: Option<String>,
+}
+
+/// A class of strict priority.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "PrioClass"))]
+#[cfg_attr(feature = "schema", serde(deny_unknown_fields))]
+pub struct Class {
+    /// Its name, for tables and variations.
+    pub name: String,
+    /// Labels of the traffic that it takes (default: none).
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub labels: Vec<String>,
+    /// Codepoints that it takes, where a packet's label is no class's: 0 to 63 or names (default:
+    /// none).
+    #[cfg_attr(feature = "schema", serde(default))]
+    pub dscp: Vec<Dscp>,
+    /// Its queue (default: droptail).
+    #[cfg_attr(feature = "schema", serde(default = "droptail::config"))]
+    pub qdisc: Config,
+}
+
+impl Class {
+    /// A class that takes the packets with one of `labels`, in a queue of `qdisc`.
+    #[must_use]
+    pub fn new(name: &str, labels: &[&str], qdisc: Config) -> Self {
+        let labels = labels.iter().map(ToString::to_string).collect();
+        Self { name: name.into(), labels, dscp: Vec::new(), qdisc }
+    }
+
+    fn of_codepoints(name: &str, codepoints: &[u8]) -> Self {
+        let dscp = codepoints.iter().filter_map(|&bits| Dscp::new(bits)).collect();
+        Self { dscp, ..Self::new(name, &[], droptail::config()) }
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            classes: vec![
+                Class::of_codepoints("high", &[46, 44, 40, 48, 56]),
+                Class::new("middle", &[], droptail::config()),
+                Class::of_codepoints("low", &[1, 8]),
+            ],
+            default: Some("middle".into()),
+        }
+    }
+}
+
+impl Params {
+    fn leaves<'a>(&'a self) -> Vec<Leaf<'a>> {
+        let leaf = |(at, class): (usize, &'a Class)| {
+            let Class { name, labels, dscp, qdisc } = class;
+            let (outer, field) = (String::new(), format!("classes[{at}]"));
+            Leaf { name, outer, field, labels, dscp, qdisc, share: 1.0 }
+        };
+        self.classes.iter().enumerate().map(leaf).collect()
+    }
+}
+
+impl Parameters for Params {
+    const DECIDES_AT_ENQUEUE: bool = false;
+
+    fn validate(&self, env: &Env) -> Result<(), Invalid> {
+        check(&self.leaves(), self.default.as_deref(), env).map(|_| ())
+    }
+
+    fn classes(&self) -> Vec<ClassInfo> {
+        infos(&self.leaves())
+    }
+
+    fn holds_back(&self) -> bool {
+        self.classes.iter().any(|class| class.qdisc.holds_back())
+    }
+
+    fn depth(&self) -> u32 {
+        depth(self.classes.iter().map(|class| &class.qdisc))
+    }
+}
+
+/// Classes in order of priority.
+#[derive(Debug)]
+pub struct Discipline<P: Packet> {
+    leaves: Leaves<P>,
+}
+
+impl<P: Packet> Discipline<P> {
+    /// Empty queues; each draws from its own stream.
+    pub fn new(params: &Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
+        let leaves = params.leaves();
+        let default = check(&leaves, params.default.as_deref(), env)?;
+        Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)? })
+    }
+}
+
+impl<P: Packet> crate::Discipline<P> for Discipline<P> {
+    #[inline]
+    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
+        self.leaves.enqueue(now, packet, sink).1
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
+        // A discipline may have dropped all it had: then the next one's turn has come.
+        bits(self.leaves.ready(now)).find_map(|leaf| self.leaves.dequeue(leaf, now, sink))
+    }
+
+    #[inline]
+    fn next_ready(&self, now: Time) -> Option<Time> {
+        self.leaves.next_ready(now)
+    }
+
+    fn advance(&mut self, now: Time) {
+        self.leaves.advance(now);
+    }
+
+    fn peek(&self) -> Option<&P> {
+        None // whose turn it is depends on when
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.leaves.counters().standing().packets as u32
+    }
+
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.leaves.counters().standing().bytes
+    }
+
+    #[inline]
+    fn counters(&self) -> &Counters {
+        self.leaves.counters()
+    }
+
+    fn probability(&self) -> f64 {
+        0.0 // each class has its own
+    }
+
+    fn class_of(&self, packet: &P) -> usize {
+        self.leaves.class_of(packet)
+    }
+
+    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+        self.leaves.classes(tell);
+    }
+}

@@ -1,0 +1,1 @@
+pub use crate::classes::cbq_cases as cases;

@@ -1,0 +1,1 @@
+pub use crate::classes::drr_cases as cases;

@@ -1,0 +1,1 @@
+pub use crate::classes::prio_cases as cases;
