@@ -1,0 +1,1 @@
+"""Studies: experiments whose results the documents quote, each a module that runs by itself."""
