@@ -23,6 +23,7 @@ use sojourn_records::{
     ExchangeRow, FlowRow, Names, PacketCountRow, QueueRow, Recorder, TraceRow, TransferRow,
 };
 use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_tcp::HEADERS;
 use sojourn_traffic::{Codepoint, Fetches, OnOffSource, Source, UdpSource};
 
 /// What a probe event does; its `aux`.
@@ -173,6 +174,16 @@ impl Steps {
     }
 }
 
+/// How long the packets take that may wait at a sending host's interface, ns.
+fn backlog(group: &NetworkGroup) -> u64 {
+    let (Some(rate), Some(packets)) = (group.access_rate, group.access_queue) else {
+        return u64::MAX;
+    };
+    let bytes = u64::from(HEADERS + u32::from(group.tcp.options) + group.tcp.payload);
+    let time = u128::from(packets) * u128::from(bytes) * 8_000_000_000 / u128::from(rate.0);
+    u64::try_from(time).unwrap_or(u64::MAX)
+}
+
 fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Steps) -> Group {
     Group {
         name: group.name.clone(),
@@ -181,6 +192,7 @@ fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Ste
         members: group.members,
         first_member: first,
         access: group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0)),
+        backlog: backlog(group),
         processing: group.processing.0,
         ways: [steps.way(group, &group.forward), steps.way(group, &group.backward)],
         rtt: group.rtt.clone(),

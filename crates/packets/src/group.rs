@@ -76,6 +76,8 @@ pub struct Group {
     pub tcp: sojourn_tcp::Params,
     /// The private link of each flow at each end, if it has a rate.
     pub access: Option<Serialiser>,
+    /// How long what waits at a sending host's interface may take to go out, ns.
+    pub backlog: u64,
     /// The longest time that a host takes over a segment that it sends, ns.
     pub processing: u64,
     /// The way of data, and the way back.

@@ -133,6 +133,8 @@ pub struct Out<'a> {
     pub net: &'a mut Net,
     pub side: &'a mut Side,
     pub access: Option<&'a Serialiser>,
+    /// The longest that what waits at the host's interface may take, ns.
+    pub backlog: u64,
     /// The endpoint's own time, ns: the present, or shortly ahead of it.
     pub at: u64,
     /// The connection, and the end its packets go to.
@@ -186,6 +188,11 @@ impl Output for Out<'_> {
         }
         let direct = self.net.emit(at, self.peer, packet, self.side, self.access);
         self.direct += u32::from(direct);
+    }
+
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        self.side.out_free.saturating_sub(self.at) <= self.backlog
     }
 
     #[inline]

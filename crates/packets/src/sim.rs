@@ -281,6 +281,7 @@ impl Sim {
             net: &mut self.net,
             side: &mut sides[end],
             access: group.access.as_ref(),
+            backlog: group.backlog,
             at,
             peer: id ^ 1,
             processing: (group.processing > 0).then(|| Processing {

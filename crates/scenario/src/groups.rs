@@ -128,6 +128,7 @@ impl Resolver<'_> {
             stop: self.group.stop,
             tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,
             access_rate: self.scenario.access.rate,
+            access_queue: self.scenario.access.queue,
             processing: self.scenario.access.processing,
             load_rate: links(&forward).iter().filter_map(|link| link.rate).min(),
             forward,

@@ -134,6 +134,8 @@ pub struct NetworkGroup {
     pub tcp: TcpParams,
     /// Rate of each member's private link at each of its ends; none: unlimited.
     pub access_rate: Option<Rate>,
+    /// Packets of full size that may wait at a sending host's interface; none: unlimited.
+    pub access_queue: Option<u32>,
     /// The longest time that a sending host takes over a segment.
     pub processing: Time,
     /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
@@ -160,6 +162,13 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     if scenario.access.processing > Time::from_secs(1) {
         let message = format!("\"{}\" must be at most \"1s\"", scenario.access.processing);
         return Err(Fault::new(steps!["access", "processing"], message));
+    }
+    if scenario.access.queue == Some(0) {
+        return Err(Fault::new(steps!["access", "queue"], "0 must be above 0"));
+    }
+    if scenario.access.queue.is_some() && scenario.access.rate.is_none() {
+        let message = "an interface without a rate has no queue: give `access.rate` too";
+        return Err(Fault::new(steps!["access", "queue"], message));
     }
     if scenario.access.rate == Some(Rate(0)) {
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));

@@ -225,6 +225,10 @@ pub struct NamedLink {
 pub struct Access {
     /// Rate of each private link; unlimited if left out.
     pub rate: Option<Rate>,
+    /// Packets of full size that may wait at the interface of a sending host, its `txqueuelen`;
+    /// unlimited if left out. When it is full no more is sent, and TCP takes it for congestion, as
+    /// Linux did in 2003. Needs `rate`.
+    pub queue: Option<u32>,
     /// The longest time that a sending host takes over a TCP segment: each takes a random time
     /// between nothing and this, uniformly, and segments stay in order. A little of it (the time of
     /// a packet on the bottleneck) breaks the marching in step of flows with the same round trip,

@@ -148,7 +148,7 @@ impl Endpoint {
             }
         }
         if params.tracked {
-            let mut tracked = Box::new(Tracked::new(params, self.snd_nxt));
+            let mut tracked = Box::new(Tracked::new(params, now, self.snd_nxt));
             tracked.rto_at = Time::MAX;
             self.tracked = Some(tracked);
         }
@@ -179,7 +179,7 @@ impl Endpoint {
             ack: self.rcv_nxt,
             tsval: if params.timestamps { (now.0 / 1000) as u32 } else { 0 },
             tsecr: self.ts_recent,
-            window: params.window_field,
+            window: self.window_field(params),
             len: 0,
             flags: flags | self.counter(params),
             ecn: Ecn::NotEct,

@@ -78,6 +78,7 @@ mod runs;
 mod scoreboard;
 mod segment;
 mod send;
+mod space;
 mod spec;
 mod tlp;
 mod tracked;

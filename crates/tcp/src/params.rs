@@ -84,6 +84,8 @@ pub struct Params {
     pub hystart: bool,
     /// Pacing.
     pub pacing: bool,
+    /// Whether the receive window grows with what the application takes, up to `receive_window`.
+    pub autotune: bool,
     /// Most segments of a paced burst.
     pub burst_segments: u32,
     /// Whether acknowledgements may wait (RFC 5681 section 4.2).
@@ -134,6 +136,7 @@ pub(crate) struct Choices {
     pub undo: bool,
     pub hystart: bool,
     pub pacing: bool,
+    pub autotune: bool,
     pub burst_segments: u32,
     pub delayed_ack: bool,
     pub idle_restart: bool,
@@ -201,6 +204,7 @@ impl Params {
             lost_syn_threshold: c.lost_syn_threshold,
             tracked: congestion.samples()
                 || c.accecn
+                || c.autotune
                 || c.rack
                 || c.tlp
                 || c.dsack
@@ -217,6 +221,7 @@ impl Params {
             undo: c.undo,
             hystart: c.hystart,
             pacing: c.pacing,
+            autotune: c.autotune,
             burst_segments: c.burst_segments,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,

@@ -42,6 +42,9 @@ impl Endpoint {
         self.rcv_nxt = self.rcv_nxt.wrapping_add(len);
         self.delivered += u64::from(len);
         out.deliver(len);
+        if params.autotune {
+            self.fit_window(params, now, segment);
+        }
         if self.owes_ack(params, now) == Reply::Now {
             self.send_ack(params, now, out);
         }
@@ -117,6 +120,9 @@ impl Endpoint {
         self.delivered += u64::from(bytes);
         if bytes > 0 {
             out.deliver(bytes);
+            if params.autotune {
+                self.fit_window(params, now, segment);
+            }
         }
         if closed {
             self.bits |= bit::PEER_CLOSED;

@@ -158,6 +158,12 @@ pub enum Event {
 pub trait Output {
     /// Sends a segment, with its SACK blocks.
     fn send(&mut self, segment: Segment, sacks: &[SackBlock]);
+    /// Whether the host's interface takes new data now. If it does not, and something is under way
+    /// that will bring an acknowledgement, the sender waits for that and takes it for congestion.
+    #[inline]
+    fn has_room(&mut self) -> bool {
+        true
+    }
     /// `bytes` more bytes reach the application in order.
     fn deliver(&mut self, bytes: u32);
     /// Something happened that the application may wait for.

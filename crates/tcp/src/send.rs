@@ -34,11 +34,21 @@ impl Endpoint {
         let window = self.window.cwnd.saturating_add_signed(self.inflation).min(self.peer_window);
         let mss = params.payload;
         while self.unsent >= u64::from(mss) && self.in_flight() + mss <= window {
+            if !out.has_room() && self.in_flight() > 0 {
+                return self.local_congestion(params, now);
+            }
             self.send_new(params, now, mss, out);
         }
         if self.unsent < u64::from(mss) {
             self.push_last(params, now, window, out);
         }
+    }
+
+    /// The host's interface is full: the window is reduced as after a mark, once in a round trip
+    /// (`tcp_enter_cwr` of Linux 2.4).
+    #[cold]
+    pub(crate) fn local_congestion(&mut self, params: &Params, now: Time) {
+        self.mark(params, now, self.in_flight());
     }
 
     /// The last segment of what is written, which may be less than full, and the FIN.

@@ -65,6 +65,7 @@ impl Profile {
             undo: false,
             hystart: false,
             pacing: false,
+            autotune: false,
             burst_segments: 1,
             delayed_ack: true,
             idle_restart: true,
@@ -206,6 +207,11 @@ pub struct Spec {
     /// Congestion controls with a pace of their own always do. Needs `sack` (default false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub pacing: Option<bool>,
+    /// Let the receive window begin with 64 KiB and grow with what the application takes in a round
+    /// trip, up to `receive_window`, as Linux; if false, it is that from the start. Needs `sack`
+    /// (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub autotune: Option<bool>,
     /// Most segments that a paced sender hands down at once, as segmentation offload makes it: 1 to
     /// 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst otherwise.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -290,6 +296,7 @@ impl Spec {
             undo,
             hystart,
             pacing,
+            autotune,
             burst_segments,
             delayed_ack,
             delayed_ack_time,
@@ -357,7 +364,7 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
             c.$field = false;)+
         };
     }
-    refuse!(accecn, rack, tlp, dsack, prr, frto, undo, hystart, pacing);
+    refuse!(accecn, autotune, rack, tlp, dsack, prr, frto, undo, hystart, pacing);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use crate::prr::Prr;
 use crate::rack::{MinRtt, Rack};
 use crate::rate::{Delivered, Newest};
 use crate::segment::{Output, SackBlock, before};
+use crate::space::Space;
 use crate::tlp::Probe;
 use crate::undo::Undo;
 use sojourn_base::Time;
@@ -46,6 +47,8 @@ pub(crate) struct Tracked {
     limited: bool,
     limited_end: u32,
     most: u32,
+    /// The receive window that grows.
+    pub space: Space,
     /// What AccECN counts.
     pub counts: Counts,
     /// Data that came twice and are yet to be told to the peer (RFC 2883).
@@ -67,7 +70,7 @@ pub(crate) struct Arrived {
 
 impl Tracked {
     /// For a connection whose first data will be `nxt`.
-    pub fn new(params: &Params, nxt: u32) -> Self {
+    pub fn new(params: &Params, now: Time, nxt: u32) -> Self {
         let mut hystart = HyStart::new();
         hystart.start(nxt);
         Self {
@@ -89,6 +92,7 @@ impl Tracked {
             limited: false,
             limited_end: nxt,
             most: 0,
+            space: Space::new(params, now),
             counts: Counts::default(),
             duplicate: None,
         }
@@ -217,6 +221,11 @@ impl Endpoint {
                 break;
             }
             if pipe + len > cwnd && (pipe > 0 || again.is_none()) {
+                limited = true;
+                break;
+            }
+            if again.is_none() && outstanding > 0 && !out.has_room() {
+                self.local_congestion(params, now);
                 limited = true;
                 break;
             }

@@ -49,6 +49,8 @@ impl PartialOrd for Packet {
 /// What came out of an endpoint in one call.
 #[derive(Default)]
 pub struct Record {
+    /// The interface takes no new data.
+    pub full: bool,
     pub sent: Vec<(Segment, Vec<SackBlock>)>,
     pub delivered: u64,
     pub events: Vec<Event>,
@@ -59,6 +61,9 @@ impl Output for Record {
     fn send(&mut self, segment: Segment, sacks: &[SackBlock]) {
         assert_eq!(usize::from(segment.sacks), sacks.len());
         self.sent.push((segment, sacks.to_vec()));
+    }
+    fn has_room(&mut self) -> bool {
+        !self.full
     }
     fn deliver(&mut self, bytes: u32) {
         assert!(bytes > 0);

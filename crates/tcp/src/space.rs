@@ -1,0 +1,88 @@
+//! The receive window that grows with what the application takes: dynamic right-sizing, as Linux
+//! does it (`tcp_rcv_space_adjust`). A sender that is to double its rate in the next round trip
+//! needs a window of twice what was taken in this one, and some more.
+//!
+//! # Differences from Linux
+//!
+//! 1. The window counts payload; Linux counts the memory that packets take.
+//! 2. Without timestamps the round trip is that of the handshake.
+
+use crate::Params;
+use crate::endpoint::Endpoint;
+use crate::segment::Segment;
+use sojourn_base::Time;
+
+/// The window at the start, in bytes: what a SYN can tell.
+const FIRST: u32 = 65535;
+
+/// Segments in a window's beginning (`TCP_INIT_CWND`), and those allowed for beside twice what was
+/// taken.
+const INITIAL: u32 = 10;
+const SPARE: u64 = 16;
+
+/// State of a receiver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Space {
+    /// The window that is told.
+    window: u32,
+    /// The most that the application took in a round trip.
+    taken: u32,
+    /// When the present round trip began, and what had been taken by then.
+    since: Time,
+    from: u64,
+    /// The round trip as the receiver sees it; zero without timestamps.
+    rtt: Time,
+}
+
+impl Space {
+    pub fn new(params: &Params, now: Time) -> Self {
+        let window = params.receive_window.min(FIRST);
+        let taken = (INITIAL * params.payload).min(window);
+        Self { window: round(params, window), taken, since: now, from: 0, rtt: Time::ZERO }
+    }
+}
+
+/// What the window scale can tell.
+fn round(params: &Params, window: u32) -> u32 {
+    window >> params.window_scale << params.window_scale
+}
+
+impl Endpoint {
+    /// The window as a segment tells it.
+    #[inline]
+    pub(crate) fn window_field(&self, params: &Params) -> u16 {
+        match &self.tracked {
+            Some(t) if params.autotune => (t.space.window >> params.window_scale) as u16,
+            _ => params.window_field,
+        }
+    }
+
+    /// The application has taken what a segment brought: once in a round trip the window is made
+    /// to fit.
+    pub(crate) fn fit_window(&mut self, params: &Params, now: Time, segment: &Segment) {
+        let (delivered, handshake) = (self.delivered, self.estimator.smoothed());
+        let Some(t) = &mut self.tracked else { return };
+        let space = &mut t.space;
+        if params.timestamps && u32::from(segment.len) == params.payload {
+            let us = ((now.0 / 1000) as u32).wrapping_sub(segment.tsecr);
+            let sample = Time::from_micros(u64::from(us));
+            let old = if space.rtt == Time::ZERO { sample } else { space.rtt };
+            space.rtt = Time(old.0 - old.0 / 8 + sample.0 / 8).max(Time(1));
+        }
+        let rtt = if space.rtt == Time::ZERO { handshake } else { space.rtt };
+        if now - space.since < rtt {
+            return;
+        }
+        let taken = u32::try_from(delivered - space.from).unwrap_or(u32::MAX);
+        if taken > space.taken {
+            let mut wanted = 2 * u64::from(taken) + SPARE * u64::from(params.payload);
+            // As much more as it grew, twice: slow start goes on meanwhile.
+            let grown = u64::from(taken - space.taken);
+            wanted += 2 * (wanted * grown / u64::from(space.taken));
+            let most = u64::from(params.receive_window);
+            space.window = space.window.max(round(params, wanted.min(most) as u32));
+            space.taken = taken;
+        }
+        (space.since, space.from) = (now, delivered);
+    }
+}

@@ -1,0 +1,41 @@
+//! The sender's own host: an interface that takes no more.
+
+mod common;
+
+use common::script::{MSS, Script, modern, spec};
+use sojourn_tcp::Spec;
+
+/// `tcp_enter_cwr` of Linux 2.4.
+#[test]
+fn a_full_interface_reduces_the_window_once_and_holds_new_data_back() {
+    for spec in [Spec { initial_window: Some(10), ..spec() }, modern()] {
+        let mut s = Script::sending(&spec);
+        assert_eq!(s.sent().len(), 10);
+        s.wait(100);
+        s.out.full = true;
+        s.ack(2);
+        assert!(s.sent().is_empty());
+        assert_eq!((s.cwnd(), s.end.ssthresh()), (4, Some(4 * MSS)));
+        s.ack(4);
+        s.ack(7);
+        assert!(s.sent().is_empty());
+        assert_eq!((s.cwnd(), s.end.ssthresh()), (5, Some(4 * MSS))); // it grows again
+        s.out.full = false;
+        s.ack(8);
+        assert_eq!((s.sent(), s.end.retransmissions()), (vec![10, 11, 12], 0));
+    }
+}
+
+/// Nothing would come back that could let it go on.
+#[test]
+fn with_nothing_outstanding_a_segment_is_sent_all_the_same() {
+    for spec in [spec(), modern()] {
+        let mut s = Script::connected(&spec);
+        s.out.full = true;
+        s.write(5000);
+        assert_eq!(s.sent(), [0]);
+        s.wait(100);
+        s.ack(1);
+        assert_eq!(s.sent(), [1]);
+    }
+}
