@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sojourn._engine import version
     from sojourn.calibration import Calibration, calibrate
-    from sojourn.engines.packets import run
+    from sojourn.engines import run
     from sojourn.errors import Error, ScenarioError
     from sojourn.results import RunResult, open_runs
     from sojourn.scenario import Scenario, schema
@@ -59,7 +59,7 @@ _HOME = {
     "calibrate": "sojourn.calibration",
     "compare": "sojourn.sweep.compare",
     "open_runs": "sojourn.results",
-    "run": "sojourn.engines.packets",
+    "run": "sojourn.engines",
     "schema": "sojourn.scenario",
     "version": "sojourn._engine",
 }

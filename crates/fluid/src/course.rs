@@ -98,7 +98,7 @@ mod tests {
             queues: vec![Queue::new(3750.0, pi)],
         };
         let point = parameters.equilibrium(0.0).unwrap();
-        let (state, signals) = (parameters.state_at(&point, 0.0), point.losses.clone());
+        let (state, signals) = (parameters.state_at(&point, 0.0), parameters.signals_at(&point));
         let start: Vec<f64> = state.iter().chain(&signals).copied().collect();
         let model = Mgt::new(parameters, &state);
         let solver = Solver::new(model, 0.0, state, &signals, Settings::default());

@@ -7,11 +7,13 @@
 //!
 //! - [`integrate`]: delay differential equations with lags that depend on the state.
 //! - [`mgt`]: TCP classes over queues; [`kelly`]: TCP under a price on the rate.
+//! - [`engine`]: a scenario, run by the former.
 //! - [`controllers`]: the laws of queues; [`WindowLaw`]: those of windows; [`Price`]: of links.
 #![forbid(unsafe_code)]
 
 pub mod controllers;
 pub mod course;
+pub mod engine;
 mod error;
 pub mod integrate;
 mod models;

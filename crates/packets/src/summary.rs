@@ -130,8 +130,8 @@ impl Sim {
                         group: name.clone(),
                         index: index as u64,
                         goodput_bps: rate_bps(total.delivered, window),
-                        retransmissions: total.retransmissions,
-                        timeouts: total.timeouts,
+                        retransmissions: Some(total.retransmissions),
+                        timeouts: Some(total.timeouts),
                         ..FlowSummary::default()
                     };
                     self.metered(flows.first_meter, index, total.sent, &mut flow);
@@ -146,6 +146,8 @@ impl Sim {
                         group: name.clone(),
                         index: index as u64,
                         goodput_bps: rate_bps(now.bytes - start.bytes, window),
+                        retransmissions: Some(0),
+                        timeouts: Some(0),
                         ..FlowSummary::default()
                     };
                     self.metered(app.first_meter, index, now.sent - start.sent, &mut flow);
@@ -301,8 +303,8 @@ fn group_summary(
         members: u64::from(group.members),
         goodput_bps: rate_bps(total.delivered, window),
         jain,
-        retransmissions: total.retransmissions,
-        timeouts: total.timeouts,
+        retransmissions: Some(total.retransmissions),
+        timeouts: Some(total.timeouts),
         started: stats.started,
         finished: stats.finished,
         failed: stats.failed,

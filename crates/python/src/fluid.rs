@@ -54,12 +54,12 @@ impl Model for mgt::Parameters {
             "queue": point.queues,
             "loss": point.losses,
         });
-        Ok((json, self.state_at(&point, kick), point.losses))
+        Ok((json, self.state_at(&point, kick), self.signals_at(&point)))
     }
 
     fn empty(&self) -> Result<(Vec<f64>, Vec<f64>), String> {
         self.validate().map_err(|error| error.to_string())?;
-        Ok((self.empty(), vec![0.0; self.queues.len()]))
+        Ok((self.empty(), vec![0.0; 3 * self.queues.len()]))
     }
 
     fn equations(self, state: &[f64]) -> Mgt {
@@ -91,7 +91,8 @@ impl Model for kelly::Parameters {
         let states = self.classes.len() + usize::from(self.averaging > 0.0);
         let mut state = vec![0.0; states];
         state[..self.classes.len()].fill(1.0);
-        Ok((state, vec![0.0]))
+        let loss = self.price.at(Kelly::new(self.clone(), &state).measured(&state));
+        Ok((state, vec![loss]))
     }
 
     fn equations(self, state: &[f64]) -> Kelly {

@@ -1,4 +1,4 @@
-//! A run of the packet engine in a thread of its own, without Python's lock.
+//! A run of an engine in a thread of its own, without Python's lock.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use sojourn_fluid::engine as fluid;
 use sojourn_packets::{Control, Recorder};
 use sojourn_scenario::Scenario as Definition;
 
@@ -23,10 +24,18 @@ enum Failure {
     Other(String),
 }
 
+/// Which engine runs a scenario.
+#[derive(Clone, Copy)]
+enum Engine {
+    Packets,
+    Fluid,
+}
+
 /// What the engine's thread and Python share.
 #[derive(Default)]
 struct Shared {
     control: Control,
+    fluid: fluid::Control,
     /// The summary as JSON.
     outcome: Mutex<Option<Result<String, Failure>>>,
     ended: Condvar,
@@ -40,23 +49,33 @@ pub struct Run {
 
 #[pymethods]
 impl Run {
-    /// Starts the engine. Files that the scenario names are found from `base_dir`; tables that it
+    /// Starts `engine`: "packets" or "fluid". Files that the scenario names are found from `base_dir`; tables that it
     /// asks for are written into `out_dir`. `make` gives objects of classes that are written in
     /// Python.
     #[new]
-    #[pyo3(signature = (scenario, base_dir, out_dir=None, make=None))]
+    #[pyo3(signature = (scenario, base_dir, out_dir=None, make=None, engine="packets"))]
     fn new(
         scenario: &Scenario,
         base_dir: PathBuf,
         out_dir: Option<PathBuf>,
         make: Option<Py<PyAny>>,
+        engine: &str,
     ) -> PyResult<Self> {
+        let engine = match engine {
+            "packets" => Engine::Packets,
+            "fluid" => Engine::Fluid,
+            other => {
+                let message =
+                    format!("there is no engine \"{other}\"; there are packets and fluid");
+                return Err(Error::new_err(message));
+            }
+        };
         let shared = Arc::new(Shared::default());
         let (theirs, definition) = (Arc::clone(&shared), scenario.definition.clone());
         let work = move || {
             let simulate = || {
                 errors::guarded(|| {
-                    simulate(&definition, &base_dir, &theirs.control, out_dir.as_deref())
+                    simulate(engine, &definition, &base_dir, &theirs, out_dir.as_deref())
                 })
                 .unwrap_or_else(|panic| Err(Failure::Other(panic)))
             };
@@ -83,12 +102,15 @@ impl Run {
     /// Simulated seconds and bottleneck packets so far.
     fn progress(&self) -> (f64, u64) {
         let control = &self.shared.control;
-        (control.now.load(Relaxed) as f64 / 1e9, control.packets.load(Relaxed))
+        // Only one of the engines moves.
+        let now = control.now.load(Relaxed).max(self.shared.fluid.now.load(Relaxed));
+        (now as f64 / 1e9, control.packets.load(Relaxed))
     }
 
     /// Asks the engine to end early; it then gives the summary of what it has simulated.
     fn stop(&self) {
         self.shared.control.stop.store(true, Relaxed);
+        self.shared.fluid.stop.store(true, Relaxed);
     }
 
     /// The summary as JSON, or none if the run has not ended within `timeout` seconds. Raises what
@@ -119,11 +141,12 @@ impl Drop for Run {
     }
 }
 
-/// The one place that knows the engine.
+/// The one place that knows the engines.
 fn simulate(
+    engine: Engine,
     scenario: &Definition,
     base_dir: &Path,
-    control: &Control,
+    shared: &Shared,
     out_dir: Option<&Path>,
 ) -> Result<String, Failure> {
     let network = scenario.network(base_dir).map_err(Failure::scenario)?;
@@ -132,9 +155,15 @@ fn simulate(
         None => Recorder::none(),
     };
     let summary =
-        sojourn_packets::run(&network, control, &mut recorder).map_err(|error| match error {
-            sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
-        })?;
+        match engine {
+            Engine::Packets => sojourn_packets::run(&network, &shared.control, &mut recorder)
+                .map_err(|error| match error {
+                    sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
+                })?,
+            Engine::Fluid => {
+                fluid::run(&network, &shared.fluid, &mut recorder).map_err(Failure::scenario)?
+            }
+        };
     recorder.finish().map_err(Failure::other)?;
     summary.to_json().map_err(Failure::other)
 }

@@ -17,7 +17,7 @@ use sojourn_base::Time;
 pub struct Summary {
     /// Version of Sojourn that made the run.
     pub version: String,
-    /// The engine: `packets`.
+    /// The engine: `packets` or `fluid`.
     pub engine: String,
     /// The scenario's name, possibly empty.
     pub name: String,
@@ -267,10 +267,10 @@ pub struct GroupSummary {
     pub goodput_bps: Option<f64>,
     /// Jain's fairness index of the members' goodputs, 1/n to 1; see [`jain`].
     pub jain: Option<f64>,
-    /// Segments sent again.
-    pub retransmissions: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
+    /// Segments sent again; `None` from an engine without segments.
+    pub retransmissions: Option<u64>,
+    /// Expiries of the retransmission timer; `None` likewise.
+    pub timeouts: Option<u64>,
     /// Exchanges or transfers that began in the window.
     pub started: u64,
     /// Exchanges or transfers that were complete at some time in the window.
@@ -301,10 +301,10 @@ pub struct FlowSummary {
     pub jitter_s: Option<f64>,
     /// Dropped packets as a fraction of those sent, 0 to 1.
     pub loss: Option<f64>,
-    /// Segments sent again.
-    pub retransmissions: u64,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
+    /// Segments sent again; `None` from an engine without segments.
+    pub retransmissions: Option<u64>,
+    /// Expiries of the retransmission timer; `None` likewise.
+    pub timeouts: Option<u64>,
     /// Round-trip times that its sender measured, in seconds.
     pub rtt_s: Quantiles,
 }

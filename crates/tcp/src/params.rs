@@ -99,6 +99,8 @@ pub struct Params {
     pub retries: u8,
     /// Congestion control, its settings in integers.
     pub congestion: Tuning,
+    /// Congestion control as it was chosen, for engines that have a model of it.
+    pub algorithm: Algorithm,
     /// Longest wait of an acknowledgement.
     pub delayed_ack_time: Time,
     /// Retransmission timeout before the first measured round trip (RFC 6298 rule 2.1).
@@ -228,6 +230,7 @@ impl Params {
             syn_retries: c.syn_retries,
             retries: c.retries,
             congestion,
+            algorithm: c.congestion.clone(),
             delayed_ack_time: c.delayed_ack_time,
             initial_rto: c.initial_rto,
             min_rto: c.min_rto,

@@ -75,9 +75,28 @@ def run(
         bool,
         typer.Option("--records", help="Record queues, exchanges and flows; needs --out."),
     ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="packets, or fluid for long flows; both with a comma: fluid,packets. With more "
+            "than one each run lies in a folder of its own in --out."
+        ),
+    ] = "packets",
+    report: Annotated[
+        Path | None, typer.Option(help="Also write the report, to this file.")
+    ] = None,
 ) -> int:
     """Simulate one scenario and print its measures."""
-    return commands.run(file, out=out, as_json=json, seed=seed, sets=set_ or (), records=records)
+    return commands.run(
+        file,
+        out=out,
+        as_json=json,
+        seed=seed,
+        sets=set_ or (),
+        records=records,
+        engine=engine,
+        report_to=report,
+    )
 
 
 @app.command()

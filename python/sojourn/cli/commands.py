@@ -30,36 +30,81 @@ def run(
     seed: int | None = None,
     sets: Sequence[str] = (),
     records: bool = False,
+    engine: str = "packets",
+    report_to: Path | None = None,
 ) -> int:
-    """Simulates one scenario and prints its measures."""
+    """Simulates one scenario, with one engine or several, and prints its measures."""
     from sojourn.cli import progress
-    from sojourn.engines import packets
+    from sojourn.engines import check as check_engine
 
+    engines = [name.strip() for name in engine.split(",")]
+    for name in engines:
+        check_engine(name)
+    if len(set(engines)) < len(engines):
+        raise UsageError(f"--engine {engine}: name each engine once")
     if records and out is None:
         raise UsageError("--records needs --out, a folder to write to")
     scenario = _scenario(file, sets, seed)
     if records:
         tables = ("queues", "exchanges", "flows")
         scenario = scenario.with_({f"probes.{name}": True for name in tables})
-    if scenario.needs_users:
+    if len(engines) > 1 or report_to is not None:
+        scenario = _drawn(scenario)
+    if scenario.needs_users and engines == ["packets"]:
         from sojourn.calibration import with_users
 
         scenario = with_users(scenario, notice=progress.notice)
-    line = progress.RunLine(scenario.facts.duration_s)
-    code = 0
-    try:
-        result = packets.run(scenario, out, line.show)
-    except packets.Interrupted as interrupted:
-        result, code = interrupted.result, INTERRUPTED
-    finally:
-        line.clear()
+    results, code = _run_all(scenario, engines, out)
     if as_json:
-        _print_json(result.summary)
+        summaries = {name: result.summary for name, result in results.items()}
+        _print_json(summaries if len(engines) > 1 else results[engines[0]].summary)
     else:
         from sojourn.cli import tables as show
 
-        show.print_run(result)
+        for number, result in enumerate(results.values()):
+            if number:
+                print()
+            show.print_run(result)
+    if report_to is not None and code == 0:
+        _write_report(list(results.values()), report_to, quiet=as_json)
     return code
+
+
+def _run_all(
+    scenario: Scenario, engines: Sequence[str], out: Path | None
+) -> tuple[dict[str, RunResult], int]:
+    """A run by each engine, by its name; ends at the first that is interrupted."""
+    from sojourn.cli import progress
+    from sojourn.engines import packets, run
+    from sojourn.results.store import make_folder
+
+    several = len(engines) > 1
+    if several and out is not None:
+        make_folder(out)
+    results: dict[str, RunResult] = {}
+    for name in engines:
+        line = progress.RunLine(scenario.facts.duration_s)
+        folder = out / name if several and out is not None else out
+        label = f"{scenario.name or 'run'}, {name}" if several else None
+        try:
+            results[name] = run(scenario, folder, line.show, engine=name, label=label)
+        except packets.Interrupted as interrupted:
+            results[name] = interrupted.result
+            return results, INTERRUPTED
+        finally:
+            line.clear()
+    return results, 0
+
+
+def _drawn(scenario: Scenario) -> Scenario:
+    """The scenario with what a figure needs: the queues, and a window if there is a long flow."""
+    changes: dict[str, object] = {"probes.queues": True}
+    fields = json.loads(scenario.to_json())
+    bulk = [group for group in fields["traffic"] if group["kind"] == "bulk"]
+    if bulk and not fields["probes"]["traces"]:
+        # A group without a name is called after its kind and its number in that.
+        changes["probes.traces"] = [f"{bulk[0].get('name') or 'bulk1'}.0"]
+    return scenario.with_(changes)
 
 
 def compare(

@@ -50,11 +50,10 @@ class RunLine(Line):
 
     def show(self, now_s: float, packets: int) -> None:
         """Simulated time, packets per second, time left."""
-        rate = packets / self.elapsed_s
+        # A model has no packets to count.
+        speed = f" · {_count(packets / self.elapsed_s)} packets/s" if packets else ""
         left = _left(self.elapsed_s, now_s / self.duration_s)
-        self.write(
-            f"{now_s:.1f} of {self.duration_s:g} s simulated · {_count(rate)} packets/s{left}"
-        )
+        self.write(f"{now_s:.1f} of {self.duration_s:g} s simulated{speed}{left}")
 
 
 class ComparisonLine(Line):

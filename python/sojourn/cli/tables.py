@@ -96,8 +96,8 @@ def _group_row(group: Mapping[str, Any]) -> list[str]:
         f"{group['finished']}" if times["count"] or group["started"] else NOTHING,
         f"{group['failed']}",
         *(number(times[name], 1e3, 0) for name in ("p50", "p90", "p99")),
-        f"{group['retransmissions']}",
-        f"{group['timeouts']}",
+        number(group["retransmissions"], 1, 0),
+        number(group["timeouts"], 1, 0),
     ]
 
 

@@ -68,17 +68,30 @@ def run(
         from sojourn.calibration import with_users
 
         scenario = with_users(scenario, stop=stop)
+    return start(NAME, scenario, out, progress, label=label, stop=stop)
+
+
+def start(
+    engine: str,
+    scenario: Scenario,
+    out: str | Path | None = None,
+    progress: Callable[[float, int], None] | None = None,
+    *,
+    label: str | None = None,
+    stop: threading.Event | None = None,
+) -> RunResult:
+    """As :func:`run`, by the compiled engine called ``engine``, with users already counted."""
     make = _maker(scenario)
     if out is None:
         scratch = _scratch(scenario)
         folder = scratch.name if scratch else None
-        run = _engine.Run(scenario.core, scenario.base_dir, folder, make)
+        run = _engine.Run(scenario.core, scenario.base_dir, folder, make, engine)
         text, interrupted = _wait(run, progress, stop)
         result = RunResult.from_engine(text, scenario, label=label, scratch=scratch)
     else:
         draft = Draft(Path(out))
         try:
-            run = _engine.Run(scenario.core, scenario.base_dir, draft.folder, make)
+            run = _engine.Run(scenario.core, scenario.base_dir, draft.folder, make, engine)
             text, interrupted = _wait(run, progress, stop)
             result = draft.finish(RunResult.from_engine(text, scenario, label=label))
         finally:

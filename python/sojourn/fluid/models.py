@@ -136,7 +136,7 @@ def mgt(
         time=array(answer["times"]),
         window=np.array(parts[:many]),
         queue=np.array(lengths),
-        loss=np.array(parts[many + 2 * links :]),
+        loss=np.array(parts[many + 2 * links : many + 3 * links]),
         round_trip=np.array(round_trips),
         point=MgtPoint(**point) if point else None,
         work=work(answer),

@@ -123,6 +123,38 @@ def congestion_windows(
     )
 
 
+def overlay(
+    table: pl.DataFrame,
+    series: Sequence[Series],
+    title: str,
+    window: tuple[float, float],
+    *,
+    y_title: str,
+    detail: str | None = None,
+) -> Chart:
+    """A quantity over time, all series in the same axes: engines on the same scenario."""
+    identity = _identity(series, table)
+    more = {} if detail is None else {"detail": detail}
+    if detail is not None:
+        identity["tooltip"] = [*identity["tooltip"], detail]
+    base = _chart(table, title)
+    band = base.mark_area(opacity=0.2, line=False).encode(
+        x=_time_axis(),
+        y=alt.Y("low:Q", title=y_title),
+        y2="high:Q",
+        color=identity["color"],
+        **more,
+    )
+    line = base.mark_line(strokeWidth=1.4).encode(
+        x=_time_axis(), y=alt.Y("mean:Q", title=y_title), **identity, **more
+    )
+    layers = [band, line]
+    if window[0] > float(table["time_s"].min() or 0.0):  # type: ignore[arg-type]
+        rule = base.mark_rule(strokeDash=[3, 3], strokeWidth=1).encode(x=alt.datum(window[0]))
+        layers.append(rule)
+    return _finish(alt.layer(*layers))
+
+
 def queue_events(
     table: pl.DataFrame,
     series: Sequence[Series],

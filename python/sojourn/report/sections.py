@@ -70,7 +70,7 @@ def _panelled(
 ) -> Section | None:
     made: list[Figure] = []
     filled = [(p, data) for p in comparison.panels if (data := table(comparison, p)).height]
-    own_scales = any(figures.apart(data) for _, data in filled)
+    own_scales = any(figures.apart(data) for _, data in filled) and not _engines_only(comparison)
     for panel, data in filled:
         file = f"{slug}-{panel.slug}" if len(comparison.panels) > 1 else slug
         # Two panels' names may differ only in signs that a file name leaves out.
@@ -178,8 +178,18 @@ def _queues(comparison: Comparison) -> Section | None:
         text=f"Queue at the link “{comparison.link}”: mean, over a band from the least to the "
         f"greatest sample of each stretch of time. {_first_repeat(comparison)}",
         table=frames.queue_series,
-        draw=lambda data, title, own: figures.queue_series(
-            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+        draw=lambda data, title, own: (
+            figures.overlay(
+                data,
+                comparison.series,
+                title,
+                comparison.runs[0].window,
+                y_title="Queue (packets)",
+            )
+            if _engines_only(comparison)
+            else figures.queue_series(
+                data, comparison.series, title, comparison.runs[0].window, own_scales=own
+            )
         ),
         describe=lambda panel, _: f"Queue length over time. {means(panel)}",
     )
@@ -220,13 +230,30 @@ def _windows(comparison: Comparison) -> Section | None:
         heading="Congestion windows",
         text=f"Windows of the traced flows. {_first_repeat(comparison)}",
         table=frames.windows,
-        draw=lambda data, title, own: figures.congestion_windows(
-            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+        draw=lambda data, title, own: (
+            figures.overlay(
+                data,
+                comparison.series,
+                title,
+                comparison.runs[0].window,
+                y_title="Window (bytes)",
+                detail="flow:N",
+            )
+            if _engines_only(comparison)
+            else figures.congestion_windows(
+                data, comparison.series, title, comparison.runs[0].window, own_scales=own
+            )
         ),
         describe=lambda _, data: (
             f"Congestion windows over time of {quantities.listed(sorted(set(data['flow'])))}."
         ),
     )
+
+
+def _engines_only(comparison: Comparison) -> bool:
+    """Whether the curves are engines on the same scenario: then one lies over the other."""
+    engines = {run.summary.get("engine") for run in comparison.runs}
+    return len(engines) > 1 and len({run.toml for run in comparison.runs}) == 1
 
 
 def _first_repeat(comparison: Comparison) -> str:

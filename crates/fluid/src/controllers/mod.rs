@@ -11,7 +11,7 @@ mod rem;
 
 use serde::Deserialize;
 
-use codel::Codel;
+pub use codel::Codel;
 pub use integral::Pi;
 pub use pie::Pie;
 pub use red::Red;

@@ -19,9 +19,9 @@ pub struct Breaks {
 impl Breaks {
     pub fn new(lags: usize) -> Self {
         let generations = match lags {
-            0..=2 => 4,
-            3..=4 => 3,
-            5..=8 => 1,
+            0..=1 => 4,
+            2 => 2,
+            3..=8 => 1,
             _ => 0,
         };
         Self { points: Vec::new(), next: vec![0; lags], generations }

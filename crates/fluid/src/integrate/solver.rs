@@ -19,7 +19,7 @@ const SLACK: f64 = 1e-9;
 /// Events without any progress in time after which something is wrong.
 const CHATTER: u32 = 200;
 /// Where in a step guards are looked at.
-const LOOKS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+const LOOKS: [f64; 2] = [0.5, 1.0];
 
 /// What ends a step before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,7 +139,7 @@ impl<S: System> Solver<S> {
             }
             if !self.try_step(step) {
                 self.work.rejected += 1;
-                step *= 0.5;
+                step *= 0.8;
                 event = None;
                 continue;
             }

@@ -169,7 +169,7 @@ impl Kelly {
     }
 
     /// The load that is charged for.
-    fn measured(&self, state: &[f64]) -> f64 {
+    pub fn measured(&self, state: &[f64]) -> f64 {
         if self.parameters.averages() {
             state[self.parameters.classes.len()]
         } else {

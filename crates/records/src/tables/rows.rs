@@ -212,10 +212,10 @@ tables! {
         jitter_s: Option<f64>,
         /// Dropped packets as a fraction of those sent, 0 to 1.
         loss: Option<f64>,
-        /// Segments sent again.
-        retransmissions: u64,
-        /// Expiries of the retransmission timer.
-        timeouts: u64,
+        /// Segments sent again; null from an engine without segments.
+        retransmissions: Option<u64>,
+        /// Expiries of the retransmission timer; null likewise.
+        timeouts: Option<u64>,
         /// Median of the measured round-trip times in seconds.
         rtt_p50_s: Option<f64>,
         /// 90 % of the measured round-trip times are no larger, in seconds.

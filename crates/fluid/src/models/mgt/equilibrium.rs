@@ -20,6 +20,8 @@ pub struct Equilibrium {
     pub queues: Vec<f64>,
     /// Loss or marking probability at each queue.
     pub losses: Vec<f64>,
+    /// Arrivals at each queue, in packets per second.
+    pub arrivals: Vec<f64>,
 }
 
 /// Sweeps over the queues, at most.
@@ -76,9 +78,12 @@ impl Parameters {
         state
     }
 
-    /// The losses at an operating point, as the past before the start.
+    /// The signals at an operating point, as the past before the start.
     pub fn signals_at(&self, point: &Equilibrium) -> Vec<f64> {
-        point.losses.clone()
+        let overflow = self.queues.iter().zip(&point.losses).map(|(queue, loss)| {
+            if queue.controller == Controller::Droptail { *loss } else { 0.0 }
+        });
+        point.losses.iter().chain(&point.arrivals).copied().chain(overflow).collect()
     }
 
     /// The state with empty queues and initial windows.
@@ -219,6 +224,7 @@ impl Unknowns<'_> {
     fn settled(&self) -> Equilibrium {
         let (windows, round_trips) = self.of.classes.iter().map(|c| self.class(c)).unzip();
         let (queues, losses) = (0..self.at.len()).map(|queue| self.queue(queue)).unzip();
-        Equilibrium { windows, round_trips, queues, losses }
+        let arrivals = (0..self.at.len()).map(|queue| self.arrivals(queue).0).collect();
+        Equilibrium { windows, round_trips, queues, losses, arrivals }
     }
 }

@@ -19,7 +19,7 @@
 //! 3. Flows of a class may come and go; those that come begin with the initial window, and the mean
 //!    window of the class becomes the mean over old and new.
 //! 4. A window has a limit; its growth is tapered over the last hundredth below it.
-//! 5. Packets on the way when a class starts, or at the start of all, were sent without loss.
+//! 5. What a class has on the way when it starts was sent without loss.
 
 mod equilibrium;
 mod system;

@@ -24,7 +24,7 @@ struct QueueMode {
 }
 
 /// Where what stands among the states and signals: windows, then queues, then the laws' own
-/// states; the losses of the queues are the signals.
+/// states; the signals are the losses of the queues, the arrivals there, and what full buffers lose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Number of classes.
@@ -52,6 +52,16 @@ impl Layout {
     /// The loss at a queue: a signal.
     pub fn loss(&self, queue: usize) -> usize {
         self.classes + 2 * self.queues + queue
+    }
+
+    /// Arrivals at a queue in packets per second: a signal.
+    pub fn inflow(&self, queue: usize) -> usize {
+        self.classes + 3 * self.queues + queue
+    }
+
+    /// The share of what a queue's law lets pass that its full buffer loses: a signal.
+    pub fn overflow(&self, queue: usize) -> usize {
+        self.classes + 4 * self.queues + queue
     }
 
     /// Number of states.
@@ -87,7 +97,10 @@ impl Mgt {
             .collect();
         stops.sort_by(f64::total_cmp);
         stops.dedup();
-        let present = parameters.classes.iter().map(|class| (flows_at(class, 0.0), 0.0)).collect();
+        // What was lost before the start is in the past that the solver is given.
+        let always = f64::NEG_INFINITY;
+        let present = parameters.classes.iter().map(|class| (flows_at(class, 0.0), always));
+        let present = present.collect();
         let modes = vec![QueueMode { fill: Fill::Between, law: Mode::default() }; layout.queues];
         let service = parameters.queues.iter().map(|queue| 1.0 / queue.capacity).collect();
         let scratch = RefCell::new(vec![0.0; layout.queues]);
@@ -203,15 +216,13 @@ impl Mgt {
         }
     }
 
-    /// The share of arrivals that a queue loses or marks, by its law and by its buffer.
-    fn loss(&self, queue: usize, state: &[f64], inflow: f64) -> f64 {
-        let law = self.law_loss(queue, state, inflow);
+    /// The share of what enters that a full buffer loses.
+    fn overflow(&self, queue: usize, state: &[f64], inflow: f64) -> f64 {
         if self.modes[queue].fill != Fill::Full {
-            return law;
+            return 0.0;
         }
         let entering = self.entering(queue, state, inflow);
-        let overflow = (1.0 - self.parameters.queues[queue].capacity / entering).max(0.0);
-        1.0 - (1.0 - law) * (1.0 - overflow)
+        (1.0 - self.parameters.queues[queue].capacity / entering).max(0.0)
     }
 
     /// Growth is tapered over the last hundredth below the greatest window.
@@ -235,7 +246,7 @@ impl System for Mgt {
     }
 
     fn signals(&self) -> usize {
-        self.layout.queues
+        3 * self.layout.queues
     }
 
     fn lags(&self) -> usize {
@@ -293,7 +304,12 @@ impl System for Mgt {
         let mut inflows = self.scratch.borrow_mut();
         self.inflows(state, &mut inflows);
         for (queue, inflow) in inflows.iter().enumerate() {
-            signals[queue] = self.loss(queue, state, *inflow);
+            let law = self.law_loss(queue, state, *inflow);
+            let overflow = self.overflow(queue, state, *inflow);
+            signals[queue] =
+                if overflow > 0.0 { 1.0 - (1.0 - law) * (1.0 - overflow) } else { law };
+            signals[self.layout.queues + queue] = *inflow;
+            signals[2 * self.layout.queues + queue] = overflow;
         }
     }
 

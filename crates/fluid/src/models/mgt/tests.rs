@@ -27,7 +27,7 @@ fn two_queues(rates: [f64; 2], bytes: f64, max_p: f64, flows: f64) -> Parameters
 
 fn solve(parameters: Parameters, end: f64, tolerance: f64) -> Solver<Mgt> {
     let state = parameters.empty();
-    let signals = vec![0.0; parameters.queues.len()];
+    let signals = vec![0.0; 3 * parameters.queues.len()];
     let model = Mgt::new(parameters, &state);
     let settings = Settings { tolerance, ..Settings::default() };
     let mut solver = Solver::new(model, 0.0, state, &signals, settings);

@@ -1,0 +1,26 @@
+//! Runs scenario files with the fluid engine and prints what their links and groups did.
+use sojourn_fluid::engine::{Control, run};
+use sojourn_records::Recorder;
+use sojourn_scenario::Scenario;
+use std::path::Path;
+fn main() {
+    for file in std::env::args().skip(1) {
+        let path = Path::new(&file);
+        let network = Scenario::from_file(path).unwrap().network(path.parent().unwrap()).unwrap();
+        match run(&network, &Control::default(), &mut Recorder::none()) {
+            Ok(s) => {
+                println!("{file}: {:.4} s, {} events", s.engine_seconds, s.events);
+                for l in s.links {
+                    println!(
+                        "  {} util {:?} loss {:?} q {:?}",
+                        l.name, l.utilisation, l.loss, l.queue_packets
+                    );
+                }
+                for g in s.groups {
+                    println!("  {} {:?} rtt {:?}", g.name, g.goodput_bps, g.rtt_s.mean);
+                }
+            }
+            Err(e) => println!("{file}: {e}"),
+        }
+    }
+}

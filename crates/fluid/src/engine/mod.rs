@@ -1,0 +1,82 @@
+//! The fluid engine: a scenario of long flows, as classes and queues of the model of Misra, Gong
+//! and Towsley.
+//!
+//! It takes the same normal form as the packet engine and gives the same summary and tables, as far
+//! as a model without packets knows them: what it does not know, such as retransmissions, is left
+//! out. `docs/fluid.md` says what is modelled and what is not.
+
+mod classes;
+mod links;
+mod measure;
+mod read;
+mod summary;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use sojourn_records::{Recorder, Summary};
+use sojourn_scenario::Network;
+
+use crate::course::follow;
+use crate::integrate::{Settings, Solver};
+use crate::mgt::Mgt;
+use measure::Measure;
+pub use read::{Member, Plan, read};
+
+/// Talks with a run from another thread.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run early; it still gives its summary.
+    pub stop: AtomicBool,
+    /// Time reached, in nanoseconds.
+    pub now: AtomicU64,
+}
+
+/// Why a scenario cannot be run: one line that names the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(pub String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Runs a network to its end, or until `control` says stop. Records go to `recorder`, which is the
+/// caller's to finish.
+///
+/// # Errors
+/// If the scenario has something that the model cannot represent, or cannot be followed.
+pub fn run(
+    network: &Network,
+    control: &Control,
+    recorder: &mut Recorder,
+) -> Result<Summary, Error> {
+    let begun = Instant::now();
+    let plan = read(network)?;
+    let mut measure = Measure::new(network, &plan, std::mem::take(recorder))?;
+    let started = Instant::now();
+    let state = plan.parameters.empty();
+    let signals = vec![0.0; 3 * plan.parameters.queues.len()];
+    let start: Vec<f64> = state.iter().chain(&signals).copied().collect();
+    let model = Mgt::new(plan.parameters.clone(), &state);
+    let mut solver = Solver::new(model, 0.0, state, &signals, Settings::default());
+    let end = network.duration.as_secs_f64();
+    let step = measure.step();
+    let reached = follow(&mut solver, &start, step, end, &control.stop, |number, time, row, at| {
+        control.now.store((time * 1e9) as u64, Ordering::Relaxed);
+        measure.sample(number, time, row, at);
+    });
+    let reached = reached.map_err(|failure| Error(failure.to_string()))?;
+    measure.check_access()?;
+    let engine = started.elapsed();
+    let mut summary = measure.summarise(network, reached, solver.work());
+    *recorder = measure.into_recorder();
+    summary.version = env!("CARGO_PKG_VERSION").into();
+    summary.engine_seconds = engine.as_secs_f64();
+    summary.wall_s = begun.elapsed().as_secs_f64();
+    Ok(summary)
+}

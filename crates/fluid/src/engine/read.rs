@@ -1,0 +1,256 @@
+//! From a scenario's normal form to the model's parameters, or one line about what has no place in
+//! it.
+
+use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_tcp::Algorithm;
+use sojourn_traffic::Source;
+
+use super::classes::{Bundle, bundles};
+use super::{Error, links};
+use crate::WindowLaw;
+use crate::mgt::{Class, Parameters, Queue};
+
+/// Bytes of IP and TCP header without options, and of an acknowledgement.
+const HEADER: u32 = 40;
+/// An average that follows its queue in this part of the shortest round trip follows at once.
+const AT_ONCE: f64 = 300.0;
+
+/// A scenario as the model sees it.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Classes and queues.
+    pub parameters: Parameters,
+    /// For each class which flows it stands for.
+    pub members: Vec<Member>,
+    /// For each queue its link: index into the network's.
+    pub links: Vec<usize>,
+    /// For each queue the bytes of its data packets.
+    pub ip_bytes: Vec<u32>,
+    /// For each queue its link's rate in bits per second.
+    pub rates: Vec<u64>,
+}
+
+/// The flows that a class stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// Index of the group.
+    pub group: usize,
+    /// Their numbers in it.
+    pub flows: Vec<u32>,
+    /// Payload of a packet, in bytes.
+    pub payload: u32,
+    /// Greatest packets per second of a flow's private link.
+    pub access: f64,
+}
+
+/// The model of `network`.
+///
+/// # Errors
+/// If it holds something that the model cannot represent.
+pub fn read(network: &Network) -> Result<Plan, Error> {
+    for group in &network.groups {
+        check_group(group)?;
+    }
+    if !network.probes.pcap.is_empty() {
+        return Err(Error(refused("probes.pcap", "there are no packets to capture")));
+    }
+    if network.probes.packet_counts.is_some() {
+        return Err(Error(refused("probes.packet_counts", "there are no packets to count")));
+    }
+    for link in &network.links {
+        let constant = "its links have one rate, and neither lose nor delay packets at random";
+        for (field, there) in [
+            ("schedule", link.schedule.is_some()),
+            ("loss, jitter", link.impairments.is_some()),
+            ("device", link.device.is_some()),
+        ] {
+            if there {
+                return Err(Error(refused(&format!("{}.{field}", link.name), constant)));
+            }
+        }
+    }
+    let used = used_links(network)?;
+    let queue_of = |link: usize| used.iter().position(|(other, _)| *other == link);
+    let (mut classes, mut members) = (Vec::new(), Vec::new());
+    let mut shortest = f64::INFINITY;
+    for (number, group) in network.groups.iter().enumerate() {
+        let ip = ip_bytes(group);
+        let ack = HEADER + u32::from(group.tcp.options);
+        let fixed = transmission(network, group, ip, ack);
+        let path: Vec<usize> = group.forward.iter().filter_map(|&link| queue_of(link)).collect();
+        let back = group.backward.iter().filter_map(|&link| queue_of(link)).collect();
+        let template = Class { path, back, ..class_of(group)? };
+        for Bundle { members: flows, rtt, start } in bundles(group, network.seed) {
+            let count = flows.len() as f64;
+            let mut schedule = vec![(start, count)];
+            if let Some(stop) = group.stop {
+                let stop = stop.as_secs_f64();
+                if stop <= start {
+                    schedule.clear();
+                } else {
+                    schedule.push((stop, 0.0));
+                }
+            }
+            if schedule.is_empty() {
+                continue;
+            }
+            let rtt = rtt + fixed;
+            if rtt <= 0.0 {
+                let why = "a flow needs a round trip above 0; give the group an rtt, like \"100ms\", \
+                           or its links a delay";
+                return Err(Error(format!("traffic.{}.rtt: {why}", group.name)));
+            }
+            shortest = shortest.min(rtt);
+            classes.push(Class { flows: schedule, rtt, ..template.clone() });
+            let access = group.access_rate.map_or(f64::INFINITY, |r| r.0 as f64 / 8.0);
+            members.push(Member {
+                group: number,
+                flows,
+                payload: group.tcp.payload,
+                access: access / f64::from(ip),
+            });
+        }
+    }
+    let (mut queues, mut ips): (Vec<Queue>, Vec<u32>) = (Vec::new(), Vec::new());
+    for (link, ip) in &used {
+        let marks = marks(network, *link)?;
+        queues.push(links::queue(&network.links[*link], *ip, marks, AT_ONCE / shortest)?);
+        ips.push(*ip);
+    }
+    for class in &mut classes {
+        // A mark never ends in a timeout.
+        class.timeouts = class.path.iter().any(|&queue: &usize| queues[queue].thins);
+    }
+    let parameters = Parameters { classes, queues };
+    parameters.validate().map_err(|error| Error(error.to_string()))?;
+    let links: Vec<usize> = used.into_iter().map(|(link, _)| link).collect();
+    let rates = links.iter().filter_map(|&link| network.links[link].rate).map(|rate| rate.0);
+    Ok(Plan { parameters, members, rates: rates.collect(), links, ip_bytes: ips })
+}
+
+fn refused(field: &str, why: &str) -> String {
+    format!(
+        "{field}: the fluid engine cannot do that: {why}; leave it out, or use --engine packets"
+    )
+}
+
+fn check_group(group: &NetworkGroup) -> Result<(), Error> {
+    let name = &group.name;
+    let Source::Bulk(bulk) = &group.source else {
+        return Err(Error(format!(
+            "traffic.{name}.kind = \"{}\": the fluid engine knows only long flows; use \"bulk\", \
+             or --engine packets",
+            group.source.kind()
+        )));
+    };
+    if group.access_queue.is_some() {
+        return Err(Error(refused("access.queue", "private links have no queue in it")));
+    }
+    if bulk.size.is_some() {
+        return Err(Error(refused(&format!("traffic.{name}.size"), "its flows are endless")));
+    }
+    Ok(())
+}
+
+/// Bytes of a group's data packets.
+fn ip_bytes(group: &NetworkGroup) -> u32 {
+    group.tcp.payload + HEADER + u32::from(group.tcp.options)
+}
+
+/// The links that data wait at, and the size of the packets there.
+fn used_links(network: &Network) -> Result<Vec<(usize, u32)>, Error> {
+    let mut used: Vec<(usize, u32, &str)> = Vec::new();
+    for group in &network.groups {
+        let ip = ip_bytes(group);
+        for &link in group.forward.iter().filter(|&&link| network.links[link].rate.is_some()) {
+            match used.iter().find(|(other, ..)| *other == link) {
+                None => used.push((link, ip, &group.name)),
+                Some((_, bytes, other)) if *bytes != ip => {
+                    return Err(Error(format!(
+                        "traffic.{}.tcp.mss: packets of {ip} bytes, but those of {other} have \
+                         {bytes}, on the same link {}: the fluid engine knows one size per link; \
+                         use the same, or --engine packets",
+                        group.name, network.links[link].name
+                    )));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    if used.is_empty() {
+        return Err(Error(
+            "traffic: no flow crosses a link that has a rate: there is nothing to model".into(),
+        ));
+    }
+    used.sort_unstable_by_key(|(link, ..)| *link);
+    Ok(used.into_iter().map(|(link, ip, _)| (link, ip)).collect())
+}
+
+/// Seconds that a data packet and its acknowledgement are in transmission or in hosts, round trip.
+fn transmission(network: &Network, group: &NetworkGroup, ip: u32, ack: u32) -> f64 {
+    let wire = |path: &[usize], bytes: u32| -> f64 {
+        let links = path.iter().map(|&link| &network.links[link]);
+        let each = links.filter_map(|link| {
+            link.rate.map(|rate| 8.0 * f64::from(link.frame(bytes)) / rate.0 as f64)
+        });
+        each.sum()
+    };
+    // Private links at both ends; hosts take half of the longest time in the mean.
+    let private = group.access_rate.map_or(0.0, |rate| 16.0 * f64::from(ip + ack) / rate.0 as f64);
+    let hosts = group.processing.as_secs_f64();
+    wire(&group.forward, ip) + wire(&group.backward, ack) + private + hosts
+}
+
+/// A class without flows, round trip and path.
+fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
+    let tcp = &group.tcp;
+    let payload = f64::from(tcp.payload);
+    let name = &group.name;
+    // Without byte counting an acknowledgement of two segments counts once.
+    let halved = tcp.delayed_ack && tcp.count_limit <= tcp.payload;
+    let share = if halved { 0.5 } else { 1.0 };
+    let law = match &tcp.algorithm {
+        Algorithm::Reno(_) if halved => WindowLaw::Aimd { a: 0.5, b: 0.5 },
+        Algorithm::Reno(_) => WindowLaw::Reno,
+        Algorithm::Aimd(s) => WindowLaw::Aimd { a: s.a * share, b: s.b },
+        Algorithm::Scalable(s) if s.reference_rtt.is_none() => {
+            let delayed = tcp.delayed_ack && !s.delayed_ack_correction;
+            let a = if delayed { 0.5 * s.a } else { s.a };
+            WindowLaw::Scalable { a, b: s.b, lwnd: f64::from(s.lwnd) }
+        }
+        Algorithm::Highspeed(s) if *s == Default::default() && !halved => WindowLaw::HighSpeed,
+        other => {
+            return Err(Error(format!(
+                "traffic.{name}.tcp.congestion = \"{}\": the fluid engine has no law for it, or \
+                 not for these settings; use reno, aimd, scalable or highspeed, or --engine packets",
+                other.name()
+            )));
+        }
+    };
+    let most = f64::from(tcp.receive_window.min(tcp.max_window)) / payload;
+    let initial = (f64::from(tcp.initial_window) / payload).max(1.0);
+    Ok(Class {
+        flows: Vec::new(),
+        rtt: 0.0,
+        path: Vec::new(),
+        back: Vec::new(),
+        law,
+        timeouts: true,
+        initial_window: initial.min(most),
+        max_window: most,
+    })
+}
+
+/// Whether all flows over `link` are ECN-capable.
+fn marks(network: &Network, link: usize) -> Result<bool, Error> {
+    let mut over = network.groups.iter().filter(|group| group.forward.contains(&link));
+    let first = over.next().is_some_and(|group| group.tcp.ecn);
+    match over.find(|group| group.tcp.ecn != first) {
+        Some(group) => Err(Error(format!(
+            "traffic.{}.tcp.ecn = {}: others on link {} differ; the fluid engine needs all or none \
+             of them, or use --engine packets",
+            group.name, group.tcp.ecn, network.links[link].name
+        ))),
+        None => Ok(first),
+    }
+}

@@ -1,0 +1,239 @@
+//! From sums to the summary. What a model without packets cannot know is left out: retransmissions,
+//! timeouts, one-way delays and their variation.
+
+use sojourn_base::Time;
+use sojourn_records::{
+    Distribution, FlowRow, FlowSummary, GroupId, GroupSummary, LinkCounts, LinkSummary, Quantiles,
+    Summary, jain,
+};
+use sojourn_scenario::Network;
+
+use super::measure::{Measure, QueueMeter};
+use crate::integrate::Work;
+
+impl Measure {
+    /// The summary of a run that ended at `end` seconds.
+    pub fn summarise(&mut self, network: &Network, end: f64, work: Work) -> Summary {
+        let warmup = network.warmup.as_secs_f64();
+        let window = (end - warmup).max(0.0);
+        let mut summary = Summary {
+            engine: "fluid".into(),
+            name: network.name.clone(),
+            seed: network.seed,
+            simulated_s: end,
+            window_s: (warmup.min(end), end),
+            events: work.steps + work.events,
+            stopped_early: Time((end * 1e9).round() as u64) < network.duration,
+            ..Summary::default()
+        };
+        if window <= 0.0 {
+            return summary;
+        }
+        summary.links = (0..self.queues.len()).map(|q| self.link(network, q, window)).collect();
+        summary.bottleneck_packets = summary.links.first().map_or(0, |link| link.counts.dequeued);
+        for group in 0..network.groups.len() {
+            let flows = self.flows(network, group, window);
+            summary.groups.push(self.group(network, group, &flows));
+            if network.probes.flows {
+                for flow in &flows {
+                    self.recorder().push(FlowRow::new(GroupId(group as u32), flow));
+                }
+                summary.flows.extend(flows);
+            }
+        }
+        summary
+    }
+
+    fn link(&self, network: &Network, queue: usize, window: f64) -> LinkSummary {
+        let link = &network.links[self.plan.links[queue]];
+        let (meter, bytes) = (&self.queues[queue], self.plan.ip_bytes[queue]);
+        let counts = counts(meter, u64::from(bytes));
+        let spec = &self.plan.parameters.queues[queue];
+        let flow = &meter.window;
+        let left = (flow.arrived - flow.dropped() + meter.at_start - meter.length).max(0.0);
+        let mean = meter.area / window;
+        let mut lengths: Vec<(f64, f64)> = meter.lengths.iter().map(|q| (*q, 1.0)).collect();
+        let lengths = quantiles(&mut lengths);
+        let scaled = |by: f64| scale(&lengths, by, mean * by);
+        let standing = |by: f64| Quantiles {
+            mean: Some(meter.standing_area / window * by),
+            max: Some(meter.standing_most * by),
+            ..Quantiles::default()
+        };
+        LinkSummary {
+            name: link.name.clone(),
+            rate_bps: link.rate.map(|rate| rate.0),
+            utilisation: Some((left / (spec.capacity * window)).min(1.0)),
+            throughput_bps: Some(left * f64::from(bytes) * 8.0 / window),
+            counts,
+            loss: share(flow.dropped(), flow.arrived),
+            mark_fraction: share(flow.marked, flow.arrived),
+            queue_packets: scaled(1.0),
+            queue_bytes: Quantiles {
+                mean: Some(mean * f64::from(bytes)),
+                max: scaled(f64::from(bytes)).max,
+                ..Quantiles::default()
+            },
+            sojourn_s: scaled(1.0 / spec.capacity),
+            standing_packets: standing(1.0),
+            standing_s: standing(1.0 / spec.capacity),
+            // Links that lose packets, or have a device below, are refused.
+            lost: 0,
+            lost_bytes: 0,
+            device: None,
+        }
+    }
+
+    /// The flows of a group, those of one class alike.
+    fn flows(&self, network: &Network, group: usize, window: f64) -> Vec<FlowSummary> {
+        let mut flows = Vec::new();
+        for (meter, member) in self.classes.iter().zip(&self.plan.members) {
+            if member.group != group {
+                continue;
+            }
+            let mut times: Vec<(f64, f64)> = meter.round_trips.iter().map(|r| (*r, 1.0)).collect();
+            let template = FlowSummary {
+                group: network.groups[group].name.clone(),
+                goodput_bps: Some(meter.delivered * 8.0 * f64::from(member.payload) / window),
+                loss: share(meter.sent - meter.delivered, meter.sent),
+                rtt_s: quantiles(&mut times),
+                ..FlowSummary::default()
+            };
+            flows.extend(
+                member
+                    .flows
+                    .iter()
+                    .map(|&index| FlowSummary { index: u64::from(index), ..template.clone() }),
+            );
+        }
+        flows.sort_by_key(|flow| flow.index);
+        flows
+    }
+
+    fn group(&self, network: &Network, number: usize, flows: &[FlowSummary]) -> GroupSummary {
+        let group = &network.groups[number];
+        let rates = || flows.iter().map(|flow| flow.goodput_bps.unwrap_or(0.0));
+        let mut times = Vec::new();
+        for (meter, member) in self.classes.iter().zip(&self.plan.members) {
+            if member.group == number {
+                let weight = member.flows.len() as f64;
+                times.extend(meter.round_trips.iter().map(|time| (*time, weight)));
+            }
+        }
+        GroupSummary {
+            name: group.name.clone(),
+            kind: group.source.kind().into(),
+            members: u64::from(group.members),
+            goodput_bps: Some(rates().sum()),
+            jain: if flows.len() > 1 { jain(rates()) } else { None },
+            retransmissions: None,
+            timeouts: None,
+            // Endless flows begin no exchanges.
+            started: 0,
+            finished: 0,
+            failed: 0,
+            censored: 0,
+            response_time_s: Distribution::default(),
+            rtt_s: quantiles(&mut times),
+        }
+    }
+}
+
+/// Counts that add up, from expected numbers.
+fn counts(meter: &QueueMeter, bytes: u64) -> LinkCounts {
+    let whole = |packets: f64| packets.max(0.0).round() as u64;
+    let flow = &meter.window;
+    let (early, overflow) = (whole(flow.early), whole(flow.overflow));
+    let (start, end) = (whole(meter.at_start), whole(meter.length));
+    let dropped = early + overflow;
+    // What arrived is at least what was dropped and what the queue has grown by.
+    let arrived = whole(flow.arrived).max(dropped + end.saturating_sub(start));
+    let enqueued = arrived - dropped;
+    let dequeued = enqueued + start - end;
+    let marked = whole(flow.marked);
+    LinkCounts {
+        arrived,
+        arrived_bytes: arrived * bytes,
+        enqueued,
+        enqueued_bytes: enqueued * bytes,
+        dequeued,
+        dequeued_bytes: dequeued * bytes,
+        dropped,
+        dropped_bytes: dropped * bytes,
+        dropped_overflow: overflow,
+        dropped_overflow_bytes: overflow * bytes,
+        dropped_early: early,
+        dropped_early_bytes: early * bytes,
+        marked,
+        marked_bytes: marked * bytes,
+        queued_at_start: start,
+        queued_at_start_bytes: start * bytes,
+        queued_at_end: end,
+        queued_at_end_bytes: end * bytes,
+    }
+}
+
+fn share(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
+}
+
+fn scale(of: &Quantiles, by: f64, mean: f64) -> Quantiles {
+    let at = |value: Option<f64>| value.map(|value| value * by);
+    Quantiles {
+        mean: Some(mean),
+        p50: at(of.p50),
+        p90: at(of.p90),
+        p99: at(of.p99),
+        max: at(of.max),
+    }
+}
+
+/// Mean and quantiles of values with weights; sorts them.
+fn quantiles(values: &mut [(f64, f64)]) -> Quantiles {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let Some(&(max, _)) = values.last() else { return Quantiles::default() };
+    let at = |fraction: f64| {
+        let mut below = 0.0;
+        values
+            .iter()
+            .find(|(_, weight)| {
+                below += weight;
+                below >= fraction * total
+            })
+            .map_or(max, |(value, _)| *value)
+    };
+    let sum: f64 = values.iter().map(|(value, weight)| value * weight).sum();
+    Quantiles {
+        mean: Some(sum / total),
+        p50: Some(at(0.5)),
+        p90: Some(at(0.9)),
+        p99: Some(at(0.99)),
+        max: Some(max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_go_by_weight() {
+        let q = quantiles(&mut [(3.0, 1.0), (1.0, 8.0), (2.0, 1.0)]);
+        assert_eq!((q.p50, q.p90, q.max), (Some(1.0), Some(2.0), Some(3.0)));
+        assert!((q.mean.unwrap() - 1.3).abs() < 1e-12);
+        assert_eq!(quantiles(&mut []), Quantiles::default());
+    }
+
+    #[test]
+    fn counts_of_expected_numbers_obey_conservation() {
+        let mut meter = QueueMeter::default();
+        (meter.at_start, meter.length) = (10.4, 3.6);
+        meter.window.arrived = 1000.3;
+        meter.window.early = 7.5;
+        meter.window.overflow = 0.7;
+        let counts = counts(&meter, 500);
+        counts.check_conservation().unwrap();
+        assert_eq!((counts.arrived, counts.dropped, counts.dequeued), (1000, 9, 997));
+    }
+}
