@@ -254,8 +254,8 @@ class BbrCongestionControl(TypedDict, total=False):
     """Share of the long-term bound that is left free while cruising: 0 to 0.5 (default
     0.15, the same)."""
     ecn_factor: float
-    """Share of the marks' moving average that a round trip with marks takes: 0, which
-    ignores them, to 1 (default 1/3, Linux's BBRv3)."""
+    """Share of the marks' moving average that a round trip with marks takes: 0 to 1, where
+    0 ignores marks (default 1/3, Linux's BBRv3)."""
     ecn_threshold: float
     """Share of what was in flight whose marking ends a probe: 0.01 to 1 (default 0.5,
     Linux's BBRv3)."""
@@ -273,7 +273,31 @@ PythonCongestionControl = TypedDict(
 """A congestion control written in Python: a class that sets the window."""
 
 
-CongestionControl: TypeAlias = "Literal['reno', 'scalable', 'aimd', 'highspeed', 'cubic', 'westwood', 'dctcp', 'prague', 'bbr', 'python'] | RenoCongestionControl | ScalableCongestionControl | AimdCongestionControl | HighspeedCongestionControl | CubicCongestionControl | WestwoodCongestionControl | DctcpCongestionControl | PragueCongestionControl | BbrCongestionControl | PythonCongestionControl"
+class VegasCongestionControl(TypedDict, total=False):
+    """Vegas, Brakmo and Peterson (1995): a few segments of its own in the queue."""
+
+    kind: Required[Literal['vegas']]
+    alpha: int
+    """Segments waiting below which the window grows: 1 to 1000 (default 1, Brakmo and
+    Peterson 1995 section III-B)."""
+    beta: int
+    """Segments waiting above which it shrinks: `alpha` to 1000 (default 3, the same)."""
+    gamma: int
+    """Segments waiting above which slow start ends: 1 to 1000 (default 1, section III-C)."""
+
+
+class LedbatCongestionControl(TypedDict, total=False):
+    """LEDBAT, RFC 6817: takes what others leave."""
+
+    kind: Required[Literal['ledbat']]
+    target: Time
+    """Queueing delay aimed at: "1ms" to "100ms" (default "100ms", RFC 6817 section 2.5)."""
+    gain: float
+    """Segments that an empty queue adds per round trip: 0.01 to 1 (default 1, RFC 6817
+    section 2.5)."""
+
+
+CongestionControl: TypeAlias = "Literal['reno', 'scalable', 'aimd', 'highspeed', 'cubic', 'westwood', 'dctcp', 'prague', 'bbr', 'python', 'vegas', 'ledbat'] | RenoCongestionControl | ScalableCongestionControl | AimdCongestionControl | HighspeedCongestionControl | CubicCongestionControl | WestwoodCongestionControl | DctcpCongestionControl | PragueCongestionControl | BbrCongestionControl | PythonCongestionControl | VegasCongestionControl | LedbatCongestionControl"
 """A congestion control: its name, or a table with `kind` and settings."""
 
 
@@ -585,6 +609,47 @@ class PiQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
+class PiTableQueueDiscipline(TypedDict, total=False):
+    """PI whose probability comes from a table of at most 16 entries, as in hardware."""
+
+    kind: Required[Literal['pi_table']]
+    a: float
+    """Gain on the present queue, per packet: above 0, at most 2 (default 1.822e-5, as
+    `pi`)."""
+    b: float
+    """Gain on the queue one sample ago, per packet: 0 to below `a` (default 1.816e-5, as
+    `pi`)."""
+    frequency: float
+    """Sampling frequency in hertz: 0.001 to 1000000 (default 170, as `pi`)."""
+    qref: float
+    """The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
+    (default 50, as `pi`)."""
+    table: Grid
+    """How the entries lie: "linear", "sqrt", "log", "geometric" (default, ours) or
+    "optimal"."""
+    entries: int
+    """How many entries, 0 among them: 2 to 16 (default 16, what such hardware has)."""
+    least: float
+    """The least entry above 0 of a geometric table, and the least p of an optimal one:
+    0.0001 to below `top` (default 0.001, ours)."""
+    top: float
+    """The largest entry: up to 1; for "log" up to 0.9999 (default 0.5, ours)."""
+    optimal_for: list[float]
+    """For "optimal": the probabilities that occur, for example those of a run of `pi`; at
+    least as many different ones as entries (default: none)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    queue_in_bytes: bool
+    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
+    false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
 class PieQueueDiscipline(TypedDict, total=False):
     """PIE: PI on the queueing delay, RFC 8033."""
 
@@ -674,7 +739,7 @@ class Dualpi2QueueDiscipline(TypedDict, total=False):
     """Sojourn time in L where the ramp begins (default "800us", RFC 9332)."""
     max_th: Time
     """Sojourn time in L from which all packets are marked, above `min_th`, at most "1000s"
-    (default "1200us", RFC 9332)."""
+    (default "1.2ms", RFC 9332)."""
     step_th: Time
     """Sojourn time in L above which all packets are marked if `marking` is "step": at most
     "1000s" (default "1ms", Linux)."""
@@ -870,8 +935,148 @@ class CobaltQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000, as in ns-3)."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'python', 'codel', 'fq_codel', 'cobalt'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline"
+class SfqQueueDiscipline(TypedDict, total=False):
+    """Stochastic fairness queueing, McKenney (1990): a queue for each hash of a flow, in
+    turn."""
+
+    kind: Required[Literal['sfq']]
+    divisor: int
+    """Number of values of the hash: 1 to 65536 (default 1024, as in Linux)."""
+    flows: int
+    """Most queues in use at once: 1 to 65536 (default 128, as in Linux)."""
+    depth: int
+    """Most packets in one queue: 1 to 65536 (default 127, as in Linux)."""
+    quantum: int
+    """Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean
+    packet if that is larger (Linux: an MTU)."""
+    perturb: Time
+    """How often the hash changes: "1ms" to "1000000s", in Linux customarily "10s"; default:
+    never."""
+    head_drop: bool
+    """Drop at the head of a queue instead of at its tail (default false, as in Linux)."""
+    limit: int
+    """Most packets in all queues: 1 to 67108864 (default 127, as in Linux)."""
+
+
+class FqPieQueueDiscipline(TypedDict, total=False):
+    """Flow queueing with PIE in each of many queues, as in Linux."""
+
+    kind: Required[Literal['fq_pie']]
+    target: Time
+    """The delay to hold in each queue: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    tupdate: Time
+    """Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    alpha: float
+    """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC
+    8033)."""
+    beta: float
+    """Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25,
+    RFC 8033)."""
+    max_burst: Time
+    """For how long after a quiet time everything passes: up to "1000s" (default "150ms",
+    RFC 8033)."""
+    delay: Delay
+    """How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section
+    5.2)."""
+    derandomize: bool
+    """Space drops by accumulating p (default true, RFC 8033 section 5.4)."""
+    high_delay: Time
+    """Delay above which every update adds another 0.02 to p, at least `target`; default:
+    none (Linux: "250ms")."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
+    mark_ecn_th: float
+    """With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default
+    0.1, RFC 8033 section 5.1 and Linux)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's."""
+    flows: int
+    """Number of queues: 1 to 65536 (default 1024, as in Linux)."""
+    quantum: int
+    """Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean
+    packet if that is larger (Linux: an MTU)."""
+    limit: int
+    """Most packets in all queues: 1 to 67108864 (default 10240, as in Linux)."""
+    memory_limit: Size
+    """Most bytes in all queues; at least one packet (default "32MiB", as in Linux)."""
+
+
+class PrioQueueDiscipline(TypedDict, total=False):
+    """Strict priority over classes: a class sends when no earlier one has packets."""
+
+    kind: Required[Literal['prio']]
+    classes: list[PrioClass]
+    """The classes, the most urgent first: 1 to 64 (default: `high`, `middle` and `low`, by
+    codepoint)."""
+    default: str
+    """Name of the class for packets that no class names (default: the last; with the
+    default classes `middle`)."""
+
+
+class DrrQueueDiscipline(TypedDict, total=False):
+    """Deficit round robin over classes, Shreedhar and Varghese (1996)."""
+
+    kind: Required[Literal['drr']]
+    classes: list[DrrClass]
+    """The classes: 1 to 64 (default: one for everything)."""
+    quantum: Size
+    """Bytes that a class of weight 1 may send in a turn: "1B" to "1GB" (default: the link's
+    mean packet). The paper wants at least the largest packet, for turns that cost the same
+    work."""
+    default: str
+    """Name of the class for packets that no class names (default: the last)."""
+
+
+class TbfQueueDiscipline(TypedDict, total=False):
+    """A token bucket over another discipline: holds packets back to a rate and a burst."""
+
+    kind: Required[Literal['tbf']]
+    rate: Rate
+    """The rate in the long run, of IP bytes: "1kbit" to "10tbit" (default: nine tenths of
+    the link's, so that packets wait here and not behind)."""
+    burst: Size
+    """Depth of the bucket: at least the largest packet, at most "1GB" (default "15kB", ten
+    packets of Ethernet)."""
+    peak_rate: Rate
+    """A second limit, for the packets of a burst: above `rate`, at most "10tbit" (default:
+    none, a burst leaves as fast as the link sends)."""
+    peak_burst: Size
+    """Depth of the bucket for `peak_rate`: at least the largest packet, at most "1GB"
+    (default "1500B"). Larger packets are dropped."""
+    qdisc: QueueDiscipline
+    """The discipline whose packets these are (default: droptail)."""
+
+
+class CbqQueueDiscipline(TypedDict, total=False):
+    """Class-based queueing, Floyd and Van Jacobson (1995): link-sharing over a tree of
+    classes."""
+
+    kind: Required[Literal['cbq']]
+    classes: list[CbqClass]
+    """The classes below the link: with those inside them at most 64 with queues (default:
+    one for everything)."""
+    default: str
+    """Name of the class for packets that no class names; it must have a queue (default: the
+    last that has)."""
+    borrowing: Borrowing
+    """When a class that is over its limit may send: "none", "ancestor", "top_level" or
+    "formal" (default "ancestor")."""
+    rounds: Rounds
+    """How classes of one priority take turns: "weighted" by their shares, or "packet" by
+    packet (default "weighted")."""
+    max_burst: int
+    """How many packets of mean size a class may send at once after a pause, above its
+    share: 1 to 1000 (default 16); each class's `maxidle` follows from it."""
+
+
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
+
+
+Grid: TypeAlias = "Literal['linear'] | Literal['sqrt'] | Literal['log'] | Literal['geometric'] | Literal['optimal']"
+"""How the entries of a table lie."""
 
 
 Delay: TypeAlias = "Literal['timestamps'] | Literal['rate']"
@@ -888,6 +1093,79 @@ Scheduler: TypeAlias = "Literal['wrr'] | Literal['time_shifted']"
 
 Decision: TypeAlias = "Literal['recur'] | Literal['random']"
 """How a probability becomes a decision."""
+
+
+class PrioClass(TypedDict, total=False):
+    """A class of strict priority."""
+
+    name: Required[str]
+    """Its name, for tables and variations."""
+    labels: list[str]
+    """Labels of the traffic that it takes (default: none)."""
+    dscp: list[Dscp]
+    """Codepoints that it takes, where a packet's label is no class's: 0 to 63 or names
+    (default: none)."""
+    qdisc: QueueDiscipline
+    """Its queue (default: droptail)."""
+
+
+Dscp: TypeAlias = "int | Literal['default', 'le', 'cs1', 'af11', 'af12', 'af13', 'cs2', 'af21', 'af22', 'af23', 'cs3', 'af31', 'af32', 'af33', 'cs4', 'af41', 'af42', 'af43', 'cs5', 'voice-admit', 'ef', 'cs6', 'cs7', 'cs0']"
+"""A differentiated services codepoint: a number or a name like "ef"."""
+
+
+class DrrClass(TypedDict, total=False):
+    """A class of deficit round robin."""
+
+    name: Required[str]
+    """Its name, for tables and variations."""
+    weight: float
+    """Its part of the link is its weight among those of all that have packets: 0.001 to
+    1000 (default 1)."""
+    labels: list[str]
+    """Labels of the traffic that it takes (default: none)."""
+    dscp: list[Dscp]
+    """Codepoints that it takes, where a packet's label is no class's: 0 to 63 or names
+    (default: none)."""
+    qdisc: QueueDiscipline
+    """Its queue (default: droptail)."""
+
+
+class CbqClass(TypedDict, total=False):
+    """A class of CBQ: with a queue, or with further classes inside."""
+
+    name: Required[str]
+    """Its name, for tables and variations."""
+    share: Required[float]
+    """Its part of the class around it, or of the link: above 0, those of all together at
+    most 1."""
+    priority: int
+    """Classes of a lower number send first: 1 to 8 (default 1). Only of those with queues."""
+    borrow: bool
+    """Whether it may borrow from the class around it, or from the link (default true)."""
+    maxidle: Time
+    """Most that the average of its idle time is credited (default: what `max_burst` needs)."""
+    minidle: Time
+    """How far that average may fall below zero: how long the class pays for what it
+    borrowed (default: no bound)."""
+    extradelay: Time
+    """How much longer it waits when it is held back, to send a burst then (default "0ns")."""
+    labels: list[str]
+    """Labels of the traffic that it takes (default: none)."""
+    dscp: list[Dscp]
+    """Codepoints that it takes, where a packet's label is no class's: 0 to 63 or names
+    (default: none)."""
+    qdisc: QueueDiscipline
+    """Its queue (default: droptail); a class with classes inside has none."""
+    classes: list[CbqClass]
+    """Classes inside it (default: none)."""
+
+
+Borrowing: TypeAlias = "Literal['none'] | Literal['ancestor'] | Literal['top_level'] | Literal['formal']"
+"""When a class that is over its limit may send nevertheless."""
+
+
+Rounds: TypeAlias = "Literal['weighted'] | Literal['packet']"
+"""How classes of one priority take turns."""
 
 
 DistributionOfTime: TypeAlias = "str | DistributionTableOfTime"
@@ -1414,10 +1692,6 @@ class PartOfCount(TypedDict, total=False):
 
 Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"
 """The ECN field of a UDP packet (RFC 3168 §5)."""
-
-
-Dscp: TypeAlias = "int | Literal['default', 'le', 'cs1', 'af11', 'af12', 'af13', 'cs2', 'af21', 'af22', 'af23', 'cs3', 'af31', 'af32', 'af33', 'cs4', 'af41', 'af42', 'af43', 'cs5', 'voice-admit', 'ef', 'cs6', 'cs7', 'cs0']"
-"""A differentiated services codepoint: a number or a name like "ef"."""
 
 
 Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both']"
