@@ -52,7 +52,7 @@ fn allocations(seconds: u32, traffic: &str, unfused: bool) -> (u64, u64, u64) {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     let summary = simulate(&text);
     let made = ALLOCATIONS.load(Ordering::Relaxed) - before;
-    (made, summary.bottleneck_packets, summary.groups[0].retransmissions)
+    (made, summary.bottleneck_packets, summary.groups[0].retransmissions.unwrap_or_default())
 }
 
 // One test, so that nothing else allocates meanwhile.

@@ -8,6 +8,8 @@ use sojourn_records::LinkSummary;
 const ARENAS: &str = r#"
     duration = "40s"
     warmup = "10s"
+    [tcp]
+    receive_window = "256kB"
     [bottleneck]
     rate = "7.5mbit"
     delay = "5ms"
@@ -15,6 +17,8 @@ const ARENAS: &str = r#"
     reverse = "ideal"
     [bottleneck.qdisc]
     kind = "cbq"
+    # So that agencies keep their shares, whichever of their classes are busy.
+    borrowing = "formal"
     classes = [
       { name = "short", share = 0.333, labels = ["short"] },
       { name = "middle", share = 0.333, labels = ["middle"], qdisc = { kind = "pi", qref = 20 } },

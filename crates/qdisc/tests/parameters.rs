@@ -199,7 +199,7 @@ fn a_refusal_names_field_value_and_remedy() {
         (
             Config::Tbf(tbf::Params { burst: Size(1499), ..tbf() }),
             "burst",
-            "1499B",
+            "1.499kB",
             "at most \"1GB\"",
         ),
         (Config::Tbf(tbf::Params { rate: Some(Rate(9)), ..tbf() }), "rate", "9bit", "\"1kbit\" to"),
