@@ -83,7 +83,7 @@ def test_a_wrong_scenario_is_one_line(
         ["run", "small.toml", "--records"],
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,{kind="],
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,,red"],
-        ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,pie"],
+        ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,pix"],
         ["compare", "small.toml", "--repeat", "0"],
         ["calibrate", "small.toml"],
         ["calibrate", "web.toml", "--loads", "high"],

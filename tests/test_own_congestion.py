@@ -57,6 +57,27 @@ def test_a_window_is_a_segment_at_least() -> None:
     assert result.summary["groups"][0]["goodput_bps"] > 1e5
 
 
+@register("listening")
+class Listening(CongestionControl):
+    """Remembers what it was shown."""
+
+    def on_sample(self, window: Window, at: Occasion) -> None:
+        _SHOWN.append((at.acked, at.rtt, at.rate))
+
+
+_SHOWN: list[tuple[int, int, float]] = []
+
+
+def test_a_class_that_listens_is_told_what_acknowledgements_show() -> None:
+    own = {"kind": "python", "class": "listening"}
+    with pytest.raises(sojourn.Error, match="samples = true"):
+        sojourn.run(scenario(own))
+    sojourn.run(scenario({**own, "samples": True}, profile="modern"))
+    assert sum(acked for acked, _, _ in _SHOWN) > 100_000
+    assert any(rtt > 10_000_000 for _, rtt, _ in _SHOWN)
+    assert any(rate > 0 for _, _, rate in _SHOWN)
+
+
 @register("failing")
 class Failing(CongestionControl):
     def on_ack(self, window: Window, at: Occasion) -> None:

@@ -90,6 +90,10 @@ class Tcp(TypedDict, total=False):
     """Spread what the window allows over the round trip, as Linux under the queue
     discipline fq. Congestion controls with a pace of their own always do. Needs `sack`
     (default false)."""
+    autotune: bool
+    """Let the receive window begin with 64 KiB and grow with what the application takes in
+    a round trip, up to `receive_window`, as Linux; if false, it is that from the start.
+    Needs `sack` (default false)."""
     burst_segments: int
     """Most segments that a paced sender hands down at once, as segmentation offload makes
     it: 1 to 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst
@@ -267,6 +271,7 @@ PythonCongestionControl = TypedDict(
         'kind': "Required[Literal['python']]",
         'class': 'str',
         'with': 'object',
+        'samples': 'bool',
     },
     total=False,
 )
@@ -1362,6 +1367,10 @@ class Access(TypedDict, total=False):
 
     rate: Rate
     """Rate of each private link; unlimited if left out."""
+    queue: int
+    """Packets of full size that may wait at the interface of a sending host, its
+    `txqueuelen`; unlimited if left out. When it is full no more is sent, and TCP takes it
+    for congestion, as Linux did in 2003. Needs `rate`."""
     processing: Time
     """The longest time that a sending host takes over a TCP segment: each takes a random
     time between nothing and this, uniformly, and segments stay in order. A little of it

@@ -174,7 +174,12 @@ def check(fields: object, base_dir: Path) -> bool:
     """Whether there are such classes in a scenario's fields; raises what is wrong with them."""
     classes = list(used(fields))
     for kind, each in classes:
-        build(kind, each["class"], each.get("with", {}), base_dir)
+        made = build(kind, each["class"], each.get("with", {}), base_dir)
+        listens = kind == "tcp" and not hasattr(type(made).on_sample, "__sojourn_default__")
+        if listens and not each.get("samples"):
+            raise ScenarioError(
+                f'class = "{each["class"]}": it has on_sample: write samples = true beside it'
+            )
     return bool(classes)
 
 

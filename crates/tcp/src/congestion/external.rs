@@ -35,6 +35,9 @@ pub struct Settings {
     pub class: String,
     /// Its parameters, by name: those that differ from the class's own defaults.
     pub with: BTreeMap<String, Value>,
+    /// Measure the path and tell the class what each acknowledgement shows of it: `on_sample`. The
+    /// sender then keeps a log of its segments (default false).
+    pub samples: bool,
 }
 
 /// What sets the window. Calls come in order of time.
@@ -81,7 +84,9 @@ impl Control for State {
     type Settings = Settings;
     type Tuning = Settings;
 
-    const SAMPLES: bool = true;
+    fn samples(settings: &Settings) -> bool {
+        settings.samples
+    }
 
     fn tune(settings: &Settings) -> Result<Settings, Invalid> {
         let wrong = |remedy: &str| Invalid {

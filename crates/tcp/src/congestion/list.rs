@@ -94,11 +94,11 @@ macro_rules! algorithms {
             pub fn name(&self) -> &'static str {
                 match self { $(Self::$variant(_) => $name,)+ }
             }
-            /// See [`Control::SAMPLES`].
+            /// See [`Control::samples`].
             #[inline]
             #[must_use]
             pub fn samples(&self) -> bool {
-                match self { $(Self::$variant(_) => <$module::State as Control>::SAMPLES,)+ }
+                match self { $(Self::$variant(t) => <$module::State as Control>::samples(t),)+ }
             }
             /// See [`Control::RULES_RECOVERY`].
             #[inline]

@@ -37,6 +37,14 @@ pub trait Control: Debug {
     /// Whether it depends on pacing, so that the sender paces whatever its own default is.
     const PACED: bool = false;
 
+    /// Whether [`Control::on_sample`] is to be called, where settings decide.
+    #[inline]
+    #[must_use]
+    fn samples(tuning: &Self::Tuning) -> bool {
+        let _ = tuning;
+        Self::SAMPLES
+    }
+
     /// Checks the settings and turns them into integers; the only place for floating point.
     fn tune(settings: &Self::Settings) -> Result<Self::Tuning, Invalid>;
 
