@@ -47,7 +47,7 @@ prop_compose! {
         // What needs selective acknowledgements is refused without them.
         let congestion = Algorithm::named(if sack { name } else { "reno" }).unwrap();
         let counts = congestion.tune().unwrap().marks().counted();
-        let accecn = sack && accecn || name == "prague" && sack;
+        let accecn = sack && (accecn || name == "prague");
         let on = |n: usize| switches.filter(|_| sack).map(|s| s[n]);
         Spec {
             sack: Some(sack),
