@@ -346,12 +346,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.catch_up(now);
     }
 
-    /// Not known before the time is: the packet at the head may be dropped.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
     #[inline]
     fn packets(&self) -> u32 {
         self.fifo.standing().packets

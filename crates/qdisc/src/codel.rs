@@ -180,30 +180,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn advance(&mut self, _: Time) {}
-
-    /// Not known before the time is: the packet at the head may be dropped.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.fifo.standing().packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.fifo.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         self.fifo.counters()
-    }
-
-    fn probability(&self) -> f64 {
-        0.0
     }
 }

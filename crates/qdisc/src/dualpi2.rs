@@ -317,20 +317,9 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.squared = DelayPi::squared(self.base);
     }
 
-    /// Not known before the time is: the packet at a head may be dropped.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
     #[inline]
     fn packets(&self) -> u32 {
         self.low.ring.len() + self.classic.ring.len()
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.counters.standing().bytes
     }
 
     #[inline]

@@ -204,15 +204,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn advance(&mut self, _: Time) {}
-
-    /// Not known before the time is: packets may be dropped.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
-    #[inline]
     fn packets(&self) -> u32 {
         self.queues.standing().packets
     }
@@ -225,9 +216,5 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn counters(&self) -> &Counters {
         self.queues.counters()
-    }
-
-    fn probability(&self) -> f64 {
-        0.0
     }
 }

@@ -251,12 +251,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.catch_up(now);
     }
 
-    /// Not known before the time is: a queue that is empty now may go first.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
     #[inline]
     fn packets(&self) -> u32 {
         self.queues.standing().packets

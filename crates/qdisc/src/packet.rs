@@ -101,18 +101,32 @@ pub trait Discipline<P: Packet> {
     }
     /// Runs what is due up to and including `now`. The other calls do so themselves: this is for
     /// a probe that wants to see the state at `now`, and changes no decision.
-    fn advance(&mut self, now: Time);
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let _ = now;
+    }
     /// The packet `dequeue` would give next, where that is known beforehand.
-    fn peek(&self) -> Option<&P>;
+    #[inline]
+    fn peek(&self) -> Option<&P> {
+        None
+    }
     /// Packets standing, without the one in service.
-    fn packets(&self) -> u32;
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.counters().standing().packets as u32
+    }
     /// Bytes standing, without the packet in service.
-    fn bytes(&self) -> u64;
+    #[inline]
+    fn bytes(&self) -> u64 {
+        self.counters().standing().bytes
+    }
     /// What has passed so far.
     fn counters(&self) -> &Counters;
     /// The probability with which a packet of mean size would now be dropped or marked; 0 where
     /// the discipline has none. For probes.
-    fn probability(&self) -> f64;
+    fn probability(&self) -> f64 {
+        0.0
+    }
     /// The number of the class that a packet belongs to, in the order in which
     /// [`Config::classes`](crate::Config::classes) names them; 0 where there are none.
     fn class_of(&self, packet: &P) -> usize {

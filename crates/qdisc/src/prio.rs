@@ -157,27 +157,9 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.leaves.advance(now);
     }
 
-    fn peek(&self) -> Option<&P> {
-        None // whose turn it is depends on when
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        self.leaves.counters().standing().packets as u32
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.leaves.counters().standing().bytes
-    }
-
     #[inline]
     fn counters(&self) -> &Counters {
         self.leaves.counters()
-    }
-
-    fn probability(&self) -> f64 {
-        0.0 // each class has its own
     }
 
     fn class_of(&self, packet: &P) -> usize {

@@ -31,9 +31,7 @@ use crate::fixed::Periodic;
 use crate::flow_queue::{perturbed, quantum, scale};
 use crate::managed::packet_limit;
 use crate::pool::{Line, Pool};
-use crate::{
-    Count, Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Verdict, list::invalid,
-};
+use crate::{Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Verdict, list::invalid};
 use alloc::{format, vec, vec::Vec};
 use sojourn_base::{Stream, Time};
 
@@ -371,31 +369,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn advance(&mut self, _: Time) {}
-
-    /// Not known: the hash may change before.
-    #[inline]
-    fn peek(&self) -> Option<&P> {
-        None
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        let Count { packets, .. } = self.counters.standing();
-        packets as u32
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.counters.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    fn probability(&self) -> f64 {
-        0.0
     }
 }

@@ -303,16 +303,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn packets(&self) -> u32 {
-        self.counters.standing().packets as u32
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.counters.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         &self.counters
     }

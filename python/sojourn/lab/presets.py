@@ -32,12 +32,10 @@ def _qdisc(**fields: Any) -> Changes:
     return {"bottleneck.qdisc": fields}
 
 
-def _long_flows(
-    rate: str, flows: int, rtt: str, *, seconds: int = 60, profile: str = "modern", more: str = ""
-) -> str:
+def _long_flows(rate: str, flows: int, rtt: str, *, profile: str = "modern") -> str:
     return f"""\
-duration = "{seconds}s"
-warmup = "{seconds // 6}s"
+duration = "60s"
+warmup = "10s"
 
 [bottleneck]
 rate = "{rate}"
@@ -47,7 +45,7 @@ qdisc = {{ kind = "droptail", limit = 1000 }}
 [tcp]
 profile = "{profile}"
 receive_window = "16MiB"
-{more}
+
 [[traffic]]
 kind = "bulk"
 name = "flows"

@@ -237,8 +237,6 @@ class _Server:
             report = progress if stage == "full" else None
             runs = await asyncio.to_thread(job.run, wanted, report)
             made = await asyncio.to_thread(answer, runs)
-            if stage == stages[0][0]:
-                made["theory"] = None
             await _send(socket, {"id": number, "stage": stage, **made}, job)
         loops = await asyncio.to_thread(theory, scenarios)
         await _send(socket, {"id": number, "stage": "theory", **loops}, job)
