@@ -1,0 +1,1 @@
+//! Real traffic: servers, clients and flows over sockets of the two namespaces.

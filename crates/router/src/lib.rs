@@ -1,0 +1,17 @@
+//! The user-space router for real packets, and the real hosts at its ends.
+//!
+//! One process holds everything. Its threads make two network namespaces without a name, *left*
+//! and *right*, with a TUN device in each; one thread reads packets from either, takes them
+//! through delays, queues and rate limiters, and writes them into the other. The queue
+//! disciplines are those of `sojourn-qdisc`, the very code that the packet engine simulates.
+//! Namespaces and devices live as long as the process: there is nothing to clean up after it.
+//!
+//! - [`net`]: namespaces, devices, addresses.
+//! - [`forward`]: the router itself.
+//! - [`hosts`]: real servers, clients and flows.
+//! - [`engine`]: a scenario run with real TCP.
+
+pub mod engine;
+pub mod forward;
+pub mod hosts;
+pub mod net;
