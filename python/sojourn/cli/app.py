@@ -144,6 +144,48 @@ def compare(
 
 
 @app.command()
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="A study; without one they are listed.")
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            help="smoke (seconds), quick (two minutes) or full (the scale of the publication)."
+        ),
+    ] = "quick",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the page; default studies/NAME.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Make a published study again: its claims, tables and figures beside what comes out.
+
+    Runs that the store has are not made again: started again, a study goes on where it stopped.
+    """
+    from sojourn.cli import studies
+
+    return studies.reproduce(
+        name,
+        scale=scale,
+        workers=workers,
+        cluster=cluster,
+        store=store,
+        out=out,
+        as_json=json,
+    )
+
+
+@app.command()
 def report(
     runs: Annotated[
         list[Path], typer.Argument(help="Folders of runs or of comparisons.", show_default=False)

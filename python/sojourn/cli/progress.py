@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sojourn.sweep.compare import Progress
+    from sojourn.sweep.execute import Progress
 
 _CLEAR = "\r\x1b[K"
 

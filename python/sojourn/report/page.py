@@ -21,7 +21,7 @@ from .comparison import Comparison, compare
 from .differences import differences
 from .errors import ReportError
 from .runs import Run, RunLike, check, number
-from .sections import Figure, sections
+from .sections import sections
 
 FOLDER = "figures"
 VEGA_LITE = "6.4"
@@ -42,8 +42,8 @@ def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | No
         folder = target.parent / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
-            _export(figure, specs[figure.slug], folder)
-        _replace(target, html.encode())
+            export(figure.slug, specs[figure.slug], folder)
+        replace(target, html.encode())
     except OSError as error:
         raise ReportError(
             f"cannot write the report to {target}: {error.strerror or error}; "
@@ -52,14 +52,15 @@ def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | No
     return target
 
 
-def _export(figure: Figure, spec: Mapping[str, Any], folder: Path) -> None:
+def export(slug: str, spec: Mapping[str, Any], folder: Path) -> None:
+    """Writes a figure as SVG and PNG."""
     themed = json.dumps({**spec, "config": style.theme()})
     svg = vl_convert.vegalite_to_svg(themed, vl_version=VEGA_LITE)
-    _replace(folder / f"{figure.slug}.svg", svg.encode())
-    _replace(folder / f"{figure.slug}.png", vl_convert.svg_to_png(svg, scale=2))
+    replace(folder / f"{slug}.svg", svg.encode())
+    replace(folder / f"{slug}.png", vl_convert.svg_to_png(svg, scale=2))
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
     """Writes a file whole or not at all."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -81,7 +82,7 @@ def _render(
     start, end = first.window
     repeats = {len(case.runs) for case in comparison.cases}
     responses = any(column.key.startswith("response") for column in summary.columns)
-    return environment.from_string(_asset("page.html")).render(
+    return environment.from_string(asset("page.html")).render(
         title=title or _title(comparison),
         lead=_lead(comparison),
         facts=_facts(comparison),
@@ -105,31 +106,37 @@ def _render(
             sorted({str(run.summary.get("version", "")) for run in comparison.runs})
         ),
         folder=FOLDER,
-        css=Markup(_asset("page.css")),
-        script=Markup(_asset("page.js")),
+        css=Markup(asset("page.css")),
+        script=Markup(asset("page.js")),
         bundle=Markup(bundle()),
-        data=Markup(_script_json(_data(comparison, specs))),
+        data=Markup(script_json(_data(comparison, specs))),
     )
 
 
 def _data(comparison: Comparison, specs: Mapping[str, Any]) -> dict[str, Any]:
     # The page's own names for versions and defaults stay out of the specification.
     return {
-        "figures": {slug: _without(spec, "$schema", "config") for slug, spec in specs.items()},
+        "figures": {slug: without(spec, "$schema", "config") for slug, spec in specs.items()},
         "darker": {one.light: one.dark for one in comparison.series},
-        "themes": {
-            "light": style.theme(paper=False),
-            "dark": style.theme(dark=True, paper=False),
-            "print": style.theme(),
-        },
+        "themes": themes(),
     }
 
 
-def _without(spec: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def themes() -> dict[str, Any]:
+    """What a page draws its figures with: on a light and on a dark screen, and when saved."""
+    return {
+        "light": style.theme(paper=False),
+        "dark": style.theme(dark=True, paper=False),
+        "print": style.theme(),
+    }
+
+
+def without(spec: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """A specification without some of its keys."""
     return {key: value for key, value in spec.items() if key not in keys}
 
 
-def _script_json(value: Any) -> str:
+def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
@@ -142,7 +149,8 @@ def bundle() -> str:
     return code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file that pages are made of."""
     return (resources.files(__package__) / "assets" / name).read_text(encoding="utf-8")
 
 

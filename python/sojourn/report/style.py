@@ -118,6 +118,12 @@ def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return [chosen[key] for key in kinds]
 
 
+def darker() -> dict[str, str]:
+    """For each colour on light paper its counterpart on a dark screen."""
+    pairs = [INK, GREY, *KIND_COLOURS.values(), *SPARE_COLOURS]
+    return dict(pairs) | dict(zip(RAMP_LIGHT, RAMP_DARK, strict=True))
+
+
 def theme(dark: bool = False, paper: bool = True) -> Mapping[str, Any]:
     """A Vega-Lite configuration: for a file (`paper`), or for a page on a light or dark screen."""
     ink, quiet, grid = (

@@ -16,6 +16,8 @@ from sojourn.results.run import RunResult
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    import polars as pl
+
     from sojourn.scenario import Scenario
 
 SUMMARY = "summary.json"
@@ -48,14 +50,22 @@ class Draft:
 
     def finish(self, result: RunResult) -> RunResult:
         """Completes the folder and puts it in its place."""
-        about = {"format": 1, "label": result.label, "varied": result.varied}
         try:
             write_json(self.folder / SUMMARY, result.summary)
-            write_json(self.folder / ABOUT, about)
+            write_json(self.folder / ABOUT, about(result))
             (self.folder / SCENARIO).write_text(result.scenario_toml, encoding="utf-8")
+            # On disk before it has its name: not even a crash of the machine leaves half of it.
+            for file in self.folder.iterdir():
+                _sync(file)
+            _sync(self.folder)
             if self.target.exists():
                 shutil.rmtree(self.target)
-            self.folder.rename(self.target)
+            try:
+                self.folder.rename(self.target)
+            except OSError:
+                # Another process made the same run in the meantime: theirs is as good.
+                open_run(self.target)
+            _sync(self.target.parent)
         except OSError as error:
             raise _cannot("write to", self.target, error) from error
         result.folder = self.target
@@ -81,6 +91,64 @@ class Store:
             return open_run(path)
         except Error:
             return None
+
+    def runs(self) -> list[RunResult]:
+        """All runs that are whole, in the order of their names."""
+        found = []
+        for path in sorted(self.folder.glob(f"[!.]*/{SUMMARY}")):
+            try:
+                found.append(open_run(path.parent))
+            except Error:
+                continue
+        return found
+
+    def frame(self) -> pl.DataFrame:
+        """One row per run: key, label, seed, engine, version, wall time and all measures.
+
+        What was varied is in columns of its own, by dotted path.
+        """
+        import polars as pl
+
+        from sojourn.sweep.labels import plain
+
+        rows = []
+        for run in self.runs():
+            told = about(run)
+            row: dict[str, Any] = {"key": run.folder.name if run.folder else None}
+            row |= {name: told[name] for name in _COLUMNS}
+            row |= {path: plain(value) for path, value in run.varied.items()}
+            rows.append(row | told["measures"])
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+
+_COLUMNS = ("label", "seed", "engine", "version", "simulated_s", "wall_s")
+
+
+def about(result: RunResult) -> dict[str, Any]:
+    """What a query over many runs wants to know of each."""
+    from sojourn.measures import measures
+
+    known = result.summary
+    return {
+        "format": 1,
+        "label": result.label,
+        "varied": result.varied,
+        "seed": known["seed"],
+        "engine": known["engine"],
+        "version": known.get("version"),
+        "simulated_s": known.get("simulated_s"),
+        "wall_s": known.get("wall_s"),
+        "measures": measures(known),
+    }
+
+
+def _sync(path: Path) -> None:
+    """Has the system put a file or a folder on disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
 
 
 def key(scenario: Scenario, engine: str) -> str:
@@ -138,13 +206,13 @@ def open_run(folder: str | Path) -> RunResult:
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
     if missing or not summary["links"]:
         raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing) or 'links'}")
-    about = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
+    told = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
     try:
         scenario_toml = (folder / SCENARIO).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"{folder / SCENARIO}: damaged: {_reason(error)}") from error
-    label = str(about.get("label") or summary.get("name") or folder.name)
-    varied = about.get("varied")
+    label = str(told.get("label") or summary.get("name") or folder.name)
+    varied = told.get("varied")
     return RunResult(
         summary,
         scenario_toml,

@@ -1,7 +1,5 @@
 """PI with its probability from a table of 16 entries: where should the entries lie?
 
-    python -m sojourn.studies.pi_hardware [--seeds 3] [--entries 16,8] [--figure FILE.png]
-
 A router with thousands of queues cannot work out a drop probability for each, but look it up in a
 few small tables that all share. The talk on PI in routers left open how the interval [0, 1] should
 be cut: "linear is clearly not the answer". Here each way of cutting it runs in closed loop with TCP
@@ -12,23 +10,20 @@ as in the talk.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 import statistics
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
 from sojourn.control.design_pi import paper_gains
 from sojourn.control.points import Network
-from sojourn.engines.packets import run
 from sojourn.scenario import Scenario
-from sojourn.sweep.pool import run_all
+from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
+from sojourn.sweep.sweep import Case, Results
 
 RATES = (10e6, 50e6)
 FLOWS = (10, 40, 160)
@@ -101,70 +96,140 @@ class Cell:
         )
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the study and prints its tables."""
-    parser = argparse.ArgumentParser(prog="pi_hardware", description=__doc__.split("\n")[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--entries", default="16,8", help="sizes of the tables")
-    parser.add_argument("--figure", type=Path, help="a picture of it")
-    chosen = parser.parse_args(arguments)
-    cells = [Cell(*each) for each in itertools.product(RATES, FLOWS, RTTS)]
-    seeds = range(1, chosen.seeds + 1)
-    exact = measure(cells, seeds, "exact", 0, ())
-    occurring = sorted(p for each in exact["range"] for p in each if LEAST <= p <= TOP)
-    tables = [exact]
-    for entries in map(int, chosen.entries.split(",")):
-        for way in WAYS:
-            tables.append(measure(cells, seeds, way, entries, occurring))
-            print(f"{way}, {entries} entries", file=sys.stderr)
-    found = beside_exact(pl.concat(tables), exact)
-    print(summary(found))
-    print()
-    print(by_cell(found))
-    if chosen.figure:
-        from sojourn.control.figures import save
+class PiHardware(Study):
+    """Which table of probabilities serves PI best."""
 
-        save(picture(found), chosen.figure)
-    return 0
+    name = "pi-hardware"
+    title = "PI in hardware: which table of probabilities"
+    source = (
+        "Talk on PI in routers with 512 queues of 8 classes, sampled each millisecond: the drop "
+        "probability comes from a table of 16 entries, "
+        "and how the interval should be cut is left open."
+    )
+    about = (
+        "A router with thousands of queues looks its drop probabilities up in a small table. Five "
+        "ways of placing the entries run in closed loop with TCP over a grid of rates, flows and "
+        "round trips, beside PI with an exact probability."
+    )
+    scales: ClassVar[Mapping[str, str]] = {
+        "smoke": "two networks, two tables, one seed",
+        "quick": "twelve networks, tables of 16 entries, one seed",
+        "full": "twelve networks, tables of 16 and of 8 entries, three seeds",
+    }
+
+    def runs(self, scale: str) -> list[Case]:
+        """PI itself, in every network."""
+        return [_case(cell, "exact", 0, (), scale) for cell in _cells(scale)]
+
+    def then(self, scale: str, results: Results) -> list[Case]:
+        """The tables: *optimal* is for the probabilities that occurred with PI itself."""
+        if any(each.case.labels["way"] != "exact" for each in results):
+            return []
+        ranges = measured(results)["range"]
+        occurring = sorted(p for each in ranges for p in each if LEAST <= p <= TOP)
+        ways = ("linear", "geometric") if scale == "smoke" else WAYS
+        return [
+            _case(cell, way, entries, occurring, scale)
+            for entries in ((16, 8) if scale == "full" else (16,))
+            for way in ways
+            for cell in _cells(scale)
+        ]
+
+    def evaluate(self, results: Results) -> Findings:
+        """What each way costs against exact PI."""
+        table = measured(results)
+        found = beside_exact(table, table.filter(pl.col("way") == "exact"))
+        costs = {(row["entries"], row["way"]): row for row in summary(found)}
+        linear, geometric = costs[16, "linear"], costs[16, "geometric"]
+        verdict = Verdict.AGREES if linear["worst"] > 2 * geometric["worst"] else Verdict.DIFFERS
+        if results.scale == "smoke" and verdict == Verdict.DIFFERS:
+            verdict = Verdict.UNDECIDED
+        check = Check(
+            claim="Cutting the interval into equal parts is not the answer.",
+            source="the talk's slide on the table of probabilities",
+            published="linear is clearly not the answer",
+            ours=f"linear: up to {linear['worst']:.3g} times the deviation of exact PI, "
+            f"{linear['mean']:.3g} times in the geometric mean; entries in a constant ratio: "
+            f"{geometric['worst']:.3g} and {geometric['mean']:.3g} times",
+            verdict=verdict,
+            note="Deviation: root of the mean square of the queue's distance from qref.",
+        )
+        findings = Findings(checks=[check])
+        findings.tables.append(
+            Table(
+                "What each way of cutting costs",
+                ["way", "entries", "deviation over exact PI's: geometric mean", "worst",
+                 "utilisation, worst change (points)", "loss, mean change (%)"],
+                [[row["way"], row["entries"], row["mean"], row["worst"], row["utilisation"],
+                  row["loss"]] for row in costs.values()],
+            )
+        )  # fmt: skip
+        findings.tables.append(by_cell(found))
+        findings.figures.append(
+            Figure(
+                "deviation-over-probability",
+                "Deviation from qref over that of exact PI",
+                picture(found),
+                "For each network the deviation of each table over that of exact PI, against the "
+                "probability at which exact PI works.",
+                wide=True,
+            )
+        )
+        findings.bands = [
+            Band("geometric, 16 entries: worst deviation", geometric["worst"], 0.5, 3.0),
+            Band("geometric, 16 entries: utilisation, points", geometric["utilisation"], -3, 3),
+        ]
+        return findings
 
 
-def measure(
-    cells: Sequence[Cell], seeds: Sequence[int], way: str, entries: int, occurring: Sequence[float]
-) -> pl.DataFrame:
-    """One row for each cell and seed.
+def _cells(scale: str) -> list[Cell]:
+    if scale == "smoke":
+        return [Cell(50e6, 10, 0.16), Cell(10e6, 40, 0.04)]
+    return [Cell(*each) for each in itertools.product(RATES, FLOWS, RTTS)]
 
-    Columns: the cell's, ``way``, ``entries``, ``p`` (mean probability of the controller),
-    ``range`` (some of its quantiles),
-    ``deviation`` (root of the mean square of q − qref, over qref), ``utilisation``, ``loss``.
+
+def _case(cell: Cell, way: str, entries: int, occurring: Sequence[float], scale: str) -> Case:
+    labels = {
+        "mbit": cell.rate / 1e6,
+        "flows": cell.flows,
+        "rtt_ms": cell.rtt * 1e3,
+        "way": way,
+        "entries": entries,
+    }
+    seeds = (1, 2, 3) if scale == "full" else (1,)
+    return Case(labels, cell.scenario(1, way, entries, occurring), seeds)
+
+
+def measured(results: Results) -> pl.DataFrame:
+    """One row for each run.
+
+    Columns: the labels, ``p`` (mean probability of the controller), ``range`` (some of its
+    quantiles), ``deviation`` (root of the mean square of q − qref, over qref), ``utilisation``,
+    ``loss``.
     """
-    work = list(itertools.product(cells, seeds))
-
-    def one(cell: Cell, seed: int) -> dict[str, Any]:
-        result = run(cell.scenario(seed, way, entries, occurring))
-        link = result.summary["links"][0]
-        assert result.queues is not None
-        name = link["name"]
-        samples = result.queues.filter((pl.col("link") == name) & (pl.col("time_s") >= 30))
+    rows = []
+    for each in results:
+        labels = dict(each.case.labels)
+        cell = Cell(labels["mbit"] * 1e6, labels["flows"], labels["rtt_ms"] / 1e3)  # type: ignore[operator, arg-type]
+        link = each.run.bottleneck
+        samples = each.run.table("queues").filter(
+            (pl.col("link") == link["name"]) & (pl.col("time_s") >= 30)
+        )
         squares = (samples["packets"].cast(pl.Float64) - cell.qref) ** 2
-        mean_square = squares.mean()
-        p = samples["probability"].mean()
+        mean_square, p = squares.mean(), samples["probability"].mean()
         assert isinstance(mean_square, float) and isinstance(p, float)
-        return {
-            "mbit": cell.rate / 1e6,
-            "flows": cell.flows,
-            "rtt_ms": cell.rtt * 1e3,
-            "seed": seed,
-            "way": way,
-            "entries": entries,
-            "p": p,
-            "range": [samples["probability"].quantile(q) for q in _QUANTILES],
-            "deviation": math.sqrt(mean_square) / cell.qref,
-            "utilisation": link["utilisation"],
-            "loss": link["loss"],
-        }
-
-    jobs = [lambda _stop, c=cell, s=seed: one(c, s) for cell, seed in work]
-    return pl.DataFrame(run_all(jobs))
+        rows.append(
+            {
+                **labels,
+                "seed": each.seed,
+                "p": p,
+                "range": [samples["probability"].quantile(q) for q in _QUANTILES],
+                "deviation": math.sqrt(mean_square) / cell.qref,
+                "utilisation": link["utilisation"],
+                "loss": link["loss"],
+            }
+        )
+    return pl.DataFrame(rows)
 
 
 # Of the controller's probability over time: what a table has to represent.
@@ -189,45 +254,42 @@ def beside_exact(table: pl.DataFrame, exact: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def summary(found: pl.DataFrame) -> str:
+def summary(found: pl.DataFrame) -> list[dict[str, Any]]:
     """A row for each way: what it costs against exact PI."""
-    lines = [
-        "| entries | way | deviation over exact PI's: geometric mean | worst | utilisation, "
-        "worst change | loss, mean change |",
-        "|---|---|---|---|---|---|",
-    ]
+    rows: list[dict[str, Any]] = []
     for (entries, way), part in found.group_by(["entries", "way"], maintain_order=True):
         if way == "exact":
             continue
         ratios = part["ratio"].to_list()
-        mean = math.exp(statistics.fmean(math.log(r) for r in ratios))
         utilisation = min((part["utilisation"] - part["utilisation_exact"]).to_list())
         loss = statistics.fmean((part["loss"] / part["loss_exact"] - 1).to_list())
-        lines.append(
-            f"| {entries} | {way} | {mean:.2f} | {max(ratios):.2f} | "
-            f"{100 * utilisation:+.2f} points | {100 * loss:+.1f} % |"
+        rows.append(
+            {
+                "entries": entries,
+                "way": way,
+                "mean": math.exp(statistics.fmean(math.log(r) for r in ratios)),
+                "worst": max(ratios),
+                "utilisation": 100 * utilisation,
+                "loss": 100 * loss,
+            }
         )
-    return "\n".join(lines)
+    return rows
 
 
-def by_cell(found: pl.DataFrame) -> str:
-    """A row for each cell in order of p: the deviation of each way with the largest tables."""
-    most = found["entries"].max()
-    lines = [
-        "| p | Mb/s | flows | RTT, ms | exact | " + " | ".join(WAYS) + " |",
-        "|---" * (5 + len(WAYS)) + "|",
-    ]
+def by_cell(found: pl.DataFrame) -> Table:
+    """A row for each network in order of p: the deviation of each way with the largest tables."""
+    most = max(found["entries"].to_list())
+    ways = [way for way in WAYS if way in found["way"]]
+    rows = []
     for _, part in found.sort("p_exact").group_by(_CELL, maintain_order=True):
-        rows = {
+        named = {
             row["way"]: row for row in part.iter_rows(named=True) if row["entries"] in (0, most)
         }
-        first = rows["exact"]
-        cells = " | ".join(f"{rows[way]['deviation']:.2f}" for way in WAYS)
-        lines.append(
-            f"| {first['p_exact']:.2g} | {first['mbit']:g} | {first['flows']} | "
-            f"{first['rtt_ms']:g} | {first['deviation']:.2f} | {cells} |"
-        )
-    return "\n".join(lines)
+        first = named["exact"]
+        cells = [named[way]["deviation"] for way in ("exact", *ways)]
+        rows.append([first["p_exact"], first["mbit"], first["flows"], first["rtt_ms"], *cells])
+    columns = ["p", "Mb/s", "flows", "RTT (ms)", "exact", *ways]
+    return Table(f"Deviation over qref in each network, {most} entries", columns, rows)
 
 
 def picture(found: pl.DataFrame) -> Any:
@@ -256,7 +318,3 @@ def picture(found: pl.DataFrame) -> Any:
         .properties(width=380, height=260)
         .facet(column=alt.Column("size:N", title=None, sort="descending"))
     )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,1 +1,1 @@
-"""Many scenarios, on the cores of this machine."""
+"""Many runs at once: comparisons, and sweeps over scenarios and seeds with a store on disk."""

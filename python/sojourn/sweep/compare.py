@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,9 @@ from sojourn.engines import packets
 from sojourn.errors import Error
 from sojourn.measures import BY_NAME, measures
 from sojourn.results.store import COMPARISON, Store, key, make_folder, open_run, write_json
-from sojourn.sweep.pool import run_all
+from sojourn.sweep import execute
+from sojourn.sweep.execute import Progress
+from sojourn.sweep.labels import label_of, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,19 +48,6 @@ class Job:
     key: str
     twin: str | None
     """Key of the same seed's run on the uncongested link, if there is to be one."""
-
-
-@dataclass
-class Progress:
-    """How far a comparison has come."""
-
-    runs: int
-    done: int = 0
-    reused: int = 0
-    simulated_s: float = 0.0
-    total_s: float = 0.0
-    packets: int = 0
-    under_way: dict[str, tuple[float, int]] = field(default_factory=dict)
 
 
 class Comparison:
@@ -102,7 +90,7 @@ class Comparison:
         """The same as :meth:`rows`, as a table."""
         import polars as pl
 
-        rows = [{k: _plain(v) for k, v in row.items()} for row in self.rows()]
+        rows = [{k: plain(v) for k, v in row.items()} for row in self.rows()]
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def differences(
@@ -211,7 +199,7 @@ def compare(
     # Every variation is checked before the first of them takes time.
     cells = _cells(scenario, vary)
     jobs = _jobs(cells, repeat, notice)
-    return _Work(jobs, Path(out) if out is not None else None, progress).run(workers)
+    return _Work(jobs, Path(out) if out is not None else None).run(workers, progress)
 
 
 def _cells(scenario: Scenario, vary: Mapping[str, Sequence[object]]) -> list[Cell]:
@@ -263,32 +251,19 @@ def _twin(cell: Cell, seeded: Scenario, seed: int) -> Job:
 class _Work:
     """The jobs of one comparison, and what has come of them."""
 
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        folder: Path | None,
-        progress: Callable[[Progress], None] | None,
-    ) -> None:
+    def __init__(self, jobs: Sequence[Job], folder: Path | None) -> None:
         self.jobs = jobs
         self.store = Store(folder) if folder is not None else None
         self.results: dict[str, RunResult] = {}
-        self.distinct = list({job.key: job for job in jobs}.values())
-        self.progress = progress
-        self.state = Progress(
-            runs=len(self.distinct),
-            total_s=sum(job.scenario.facts.duration_s for job in self.distinct),
-        )
 
-    def run(self, workers: int | None) -> Comparison:
-        self._reuse()
-        left = [job for job in self.distinct if job.key not in self.results]
-        tasks = [self._task(job) for job in left]
+    def run(self, workers: int | None, progress: Callable[[Progress], None] | None) -> Comparison:
+        distinct = [
+            execute.Job(job.scenario, job.cell.label, packets.NAME, job.key, job.cell.varied)
+            for job in self.jobs
+        ]
         try:
-            run_all(
-                tasks,
-                workers=workers,
-                look=self._look,
-                finished=lambda number, result: self._finished(left[number], result),
+            execute.execute(
+                distinct, self.store, workers=workers, progress=progress, results=self.results
             )
         except KeyboardInterrupt:
             raise Interrupted(self._comparison()) from None
@@ -296,43 +271,6 @@ class _Work:
             self._comparison()
             raise
         return self._comparison()
-
-    def _reuse(self) -> None:
-        for job in self.distinct:
-            found = self.store.get(job.scenario) if self.store is not None else None
-            if found is not None:
-                self.results[job.key] = found
-                self.state.reused += 1
-                self.state.done += 1
-                self.state.simulated_s += job.scenario.facts.duration_s
-
-    def _task(self, job: Job) -> Callable[[threading.Event], RunResult]:
-        path = self.store.path(job.scenario) if self.store is not None else None
-
-        def task(stop: threading.Event) -> RunResult:
-            def look(now_s: float, count: int) -> None:
-                self.state.under_way[job.key] = (now_s, count)
-
-            label = job.cell.label
-            try:
-                return packets.run(job.scenario, path, look, label=label, stop=stop)
-            except packets.Stopped:
-                raise
-            except Error as error:
-                raise type(error)(f"{label}, seed {job.seed}: {error}") from error
-
-        return task
-
-    def _finished(self, job: Job, result: RunResult) -> None:
-        self.results[job.key] = result
-        self.state.under_way.pop(job.key, None)
-        self.state.done += 1
-        self.state.simulated_s += job.scenario.facts.duration_s
-        self.state.packets += int(result.summary["bottleneck_packets"])
-
-    def _look(self) -> None:
-        if self.progress is not None:
-            self.progress(self.state)
 
     def _comparison(self) -> Comparison:
         runs: list[RunResult] = []
@@ -379,22 +317,6 @@ def open_comparison(folder: str | Path) -> Comparison:
     return Comparison([run for run in runs if run not in ideal], ideal, folder)
 
 
-def label_of(varied: Mapping[str, object]) -> str:
-    """A variation in words: ``pi qref=24 ecn, load 0.98``."""
-    return ", ".join(_name(path, value) for path, value in varied.items())
-
-
-def _name(path: str, value: object) -> str:
-    last = path.rsplit(".", 1)[-1]
-    if isinstance(value, Mapping):
-        words = [str(value["kind"])] if "kind" in value else [last]
-        for name, inner in value.items():
-            if name != "kind":
-                words.append(name if inner is True else f"{name}={inner}")
-        return " ".join(words)
-    return str(value) if last == "qdisc" else f"{last} {value}"
-
-
 def _is_load(path: str) -> bool:
     return path.rsplit(".", 1)[-1] == "load"
 
@@ -406,10 +328,6 @@ def _rest(run: RunResult, path: str) -> str:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
-
-
-def _plain(value: object) -> object:
-    return label_of({"qdisc": value}) if isinstance(value, Mapping) else value
 
 
 def _entry(run: RunResult, folder: Path | None) -> dict[str, Any]:

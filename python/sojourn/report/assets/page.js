@@ -7,9 +7,9 @@
   const hidden = new Set();
 
   // Figures are specified for paper. On a screen the legend is the page's own, and on a dark one
-  // each colour has its counterpart.
+  // each colour has its counterpart. Pages without a legend of their own keep the figures' ones.
   const onScreen = (value, key) => {
-    if (key === "legend") return null;
+    if (key === "legend" && !data.legends) return null;
     if (key === "data") return value;
     if (typeof value === "string") return dark.matches ? data.darker[value] ?? value : value;
     if (Array.isArray(value)) return value.map((inner) => onScreen(inner));
@@ -21,6 +21,8 @@
   // Rows of panels cannot be told their outer width: `beside` is what stands beside the panels.
   const fitted = (spec, width, beside) => {
     const out = { ...spec };
+    // Panels side by side have widths that go together.
+    if (out.hconcat || out.vconcat || out.concat || out.columns || out.facet?.column) return out;
     if (out.spec) out.spec = { ...out.spec, width: Math.max(120, width - beside) };
     else Object.assign(out, { width, autosize: { type: "fit-x", contains: "padding" } });
     delete out.title; // the caption says it
@@ -99,7 +101,7 @@
     const { view, finalize } = await vegaEmbed(place, spec, {
       mode: "vega-lite", renderer: "svg", actions: false, config: data.themes.print,
     });
-    await view.signal("hidden", [...hidden]).runAsync();
+    if (hidden.size) await view.signal("hidden", [...hidden]).runAsync();
     const save = document.createElement("a");
     save.download = link.download;
     save.href = link.download.endsWith(".svg")

@@ -1,0 +1,135 @@
+"""The page of a study: what does not agree, then all claims, figures, tables, scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jinja2
+from markupsafe import Markup
+
+from sojourn.report import quantities, style
+from sojourn.report.page import FOLDER, asset, bundle, export, replace, script_json, themes, without
+from sojourn.studies.study import Verdict
+
+if TYPE_CHECKING:
+    from sojourn.studies.reproduce import Reproduction
+
+# Worst first: what does not agree is what a reader must not overlook.
+_ORDER = (Verdict.DIFFERS, Verdict.UNDECIDED, Verdict.AGREES, Verdict.SHOWN)
+_SAID = {
+    Verdict.DIFFERS: "does not agree",
+    Verdict.UNDECIDED: "cannot be told from these runs",
+    Verdict.AGREES: "agrees",
+    Verdict.SHOWN: "shown without a verdict",
+}
+
+
+def render(made: Reproduction, target: Path) -> Path:
+    """Writes the page to ``target`` and its figures into a folder beside it.
+
+    Raises:
+        OSError: If they cannot be written.
+    """
+    figures = made.findings.figures
+    specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
+    if figures:
+        folder = target.parent / FOLDER
+        folder.mkdir(parents=True, exist_ok=True)
+        for slug, spec in specs.items():
+            export(slug, spec, folder)
+    replace(target, _html(made, specs).encode())
+    return target
+
+
+def _html(made: Reproduction, specs: dict[str, Any]) -> str:
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters["cell"] = cell
+    study, findings = made.study, made.findings
+    data = {
+        "figures": {slug: without(spec, "$schema", "config") for slug, spec in specs.items()},
+        "darker": style.darker(),
+        "themes": themes(),
+        "legends": True,
+    }
+    template = (resources.files(__package__) / "assets" / "study.html").read_text("utf-8")
+    return environment.from_string(template).render(
+        study=study,
+        facts=_facts(made),
+        differs=[check for check in findings.checks if check.verdict == Verdict.DIFFERS],
+        undecided=[check for check in findings.checks if check.verdict == Verdict.UNDECIDED],
+        checks=findings.checks,
+        counts=counts(made),
+        said={verdict.value: text for verdict, text in _SAID.items()},
+        findings=findings,
+        groups=list(_scenarios(made)),
+        folder=FOLDER,
+        css=Markup(asset("page.css")),
+        script=Markup(asset("page.js")),
+        bundle=Markup(bundle() if specs else ""),
+        data=Markup(script_json(data)),
+    )
+
+
+def counts(made: Reproduction) -> str:
+    """``5 agree, 1 does not`` in a sentence."""
+    parts = [
+        f"{number} {_SAID[verdict]}"
+        for verdict in _ORDER
+        if (number := made.count(verdict)) or verdict == Verdict.DIFFERS
+    ]
+    return f"Of {len(made.findings.checks)} claims: {'; '.join(parts)}."
+
+
+def cell(value: object) -> str:
+    """What stands in a cell of a table."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return str(value)
+
+
+def _facts(made: Reproduction) -> list[tuple[str, str]]:
+    runs = [each.run for each in made.results]
+    seeds = sorted({each.seed for each in made.results})
+    wall = sum(float(run.summary.get("wall_s") or 0.0) for run in runs)
+    versions = sorted({str(run.summary.get("version", "")) for run in runs})
+    facts = [("Scale", f"{made.results.scale}: {made.study.scales[made.results.scale]}")]
+    if runs:
+        facts += [
+            ("Runs", str(len(runs))),
+            ("Seeds", _range(seeds)),
+            ("Wall time of all runs", quantities.duration(wall)),
+            ("Version", quantities.listed(versions)),
+        ]
+    return facts
+
+
+def _range(seeds: list[int]) -> str:
+    if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+        return f"{seeds[0]} to {seeds[-1]}"
+    return quantities.listed([str(seed) for seed in seeds])
+
+
+def _scenarios(made: Reproduction) -> Iterator[dict[str, Any]]:
+    """Each case with its seeds and the scenario as it ran, without the seed."""
+    cases: dict[int, dict[str, Any]] = {}
+    for each in made.results:
+        entry = cases.setdefault(
+            id(each.case),
+            {
+                "label": each.case.label,
+                "seeds": [],
+                "engine": each.case.engine,
+                "toml": each.run.scenario_toml,
+            },
+        )
+        entry["seeds"].append(each.seed)
+    for entry in cases.values():
+        entry["seeds"] = _range(sorted(entry["seeds"]))
+        yield entry

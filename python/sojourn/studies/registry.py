@@ -1,0 +1,34 @@
+"""The studies that there are: one line for each."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sojourn.errors import Error
+
+if TYPE_CHECKING:
+    from sojourn.studies.study import Study
+
+# Where each study's class is; only the one that is wanted is imported.
+STUDIES = {
+    "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
+}
+
+
+def names() -> list[str]:
+    """What studies are called."""
+    return list(STUDIES)
+
+
+def study(name: str) -> Study:
+    """The study called ``name``.
+
+    Raises:
+        Error: If there is none.
+    """
+    if name not in STUDIES:
+        raise Error(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
+    module, _, attribute = STUDIES[name].partition(":")
+    found: Study = getattr(import_module(module), attribute)()
+    return found

@@ -1,0 +1,100 @@
+"""Runs a study and writes its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import Error
+from sojourn.results.store import Store, make_folder, write_json
+from sojourn.studies.study import SCALES, Findings, Study, Verdict
+from sojourn.sweep.sweep import Results, sweep
+
+if TYPE_CHECKING:
+    from sojourn.sweep.execute import Progress
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A study that has been run."""
+
+    study: Study
+    results: Results
+    findings: Findings
+
+    def count(self, verdict: Verdict) -> int:
+        """How many claims got this verdict."""
+        return sum(check.verdict == verdict for check in self.findings.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it found, for JSON."""
+        return {
+            "study": self.study.name,
+            "scale": self.results.scale,
+            "runs": len(self.results),
+            "checks": [asdict(check) for check in self.findings.checks],
+            "tables": [asdict(table) for table in self.findings.tables],
+            "bands": [{**asdict(band), "holds": band.holds} for band in self.findings.bands],
+        }
+
+
+def reproduce(
+    study: Study,
+    scale: str = "quick",
+    *,
+    store: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Reproduction:
+    """Makes the runs of a study that the store has not, and evaluates all of them.
+
+    Args:
+        store: Folder of the runs; without one nothing is kept.
+
+    Raises:
+        Error: If there is no such scale, or a run fails.
+        sojourn.sweep.sweep.Interrupted: (a KeyboardInterrupt) on Ctrl-C.
+    """
+    if scale not in SCALES:
+        raise Error(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
+    kept = Store(store) if store is not None else None
+    more = list(study.runs(scale))
+    results = Results([], kept, 0, scale)
+    while more:
+        results = sweep(
+            more,
+            kept,
+            workers=workers,
+            cluster=cluster,
+            progress=progress,
+            notice=notice,
+        ).after(results)
+        more = list(study.then(scale, results))
+    return Reproduction(study, results, study.evaluate(results))
+
+
+def write(made: Reproduction, folder: str | Path) -> Path:
+    """Writes the page, its figures, the runs as a table and the findings as JSON.
+
+    Returns:
+        The page.
+
+    Raises:
+        Error: If the folder cannot be written to.
+    """
+    from sojourn.studies.page import render
+
+    folder = Path(folder)
+    make_folder(folder)
+    name = f"{made.study.name}-{made.results.scale}"
+    try:
+        if len(made.results):
+            made.results.frame().write_parquet(folder / f"{name}.parquet")
+        write_json(folder / f"{name}.json", made.to_dict())
+        return render(made, folder / f"{name}.html")
+    except OSError as error:
+        raise Error(f"cannot write to {folder}: {error.strerror or error}") from error

@@ -1,0 +1,28 @@
+"""What distinguishes one run from others, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def label_of(varied: Mapping[str, object]) -> str:
+    """A variation in words: ``pi qref=24 ecn, load 0.98``."""
+    return ", ".join(_name(path, value) for path, value in varied.items())
+
+
+def _name(path: str, value: object) -> str:
+    last = path.rsplit(".", 1)[-1]
+    if isinstance(value, Mapping):
+        words = [str(value["kind"])] if "kind" in value else [last]
+        for name, inner in value.items():
+            if name != "kind":
+                words.append(name if inner is True else f"{name}={inner}")
+        return " ".join(words)
+    return str(value) if last == "qdisc" else f"{last} {value}"
+
+
+def plain(value: object) -> object:
+    """A value for a column of a table: words in place of a mapping or a list."""
+    if isinstance(value, Mapping):
+        return label_of({"qdisc": value})
+    return str(value) if isinstance(value, list | tuple) else value

@@ -1,0 +1,104 @@
+"""Every study: its smoke run ends with a page, and its numbers are where they were."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from sojourn import Error
+from sojourn.studies.registry import names, study
+from sojourn.studies.reproduce import Reproduction, reproduce, write
+from sojourn.studies.study import SCALES, Verdict
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("studies")
+
+
+@pytest.fixture(scope="module", params=names())
+def made(request: pytest.FixtureRequest, store: Path) -> Reproduction:
+    return reproduce(study(request.param), "smoke", store=store)
+
+
+class Page(HTMLParser):
+    """What a page refers to, and which elements are left open."""
+
+    void = frozenset({"meta", "link", "input", "line", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.targets: list[str] = []
+        self.headings: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.void:
+            self.open.append(tag)
+        self.targets += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+
+
+def test_numbers_lie_in_their_bands(made: Reproduction) -> None:
+    bands = made.findings.bands
+    assert bands, "a study without bands cannot be seen to change"
+    assert [band for band in bands if not band.holds] == []
+
+
+def test_every_claim_has_its_source_and_both_values(made: Reproduction) -> None:
+    assert made.findings.checks
+    for check in made.findings.checks:
+        assert check.claim and check.source and check.published and check.ours
+        assert isinstance(check.verdict, Verdict)
+    assert set(made.study.scales) == set(SCALES)
+
+
+def test_the_page_stands_alone(made: Reproduction, tmp_path: Path) -> None:
+    page = write(made, tmp_path)
+    text = page.read_text(encoding="utf-8")
+    found = Page(re.sub(r"<script>.*?</script>", "<script></script>", text, flags=re.S))
+    assert found.open == []
+    assert found.headings[:2] == ["What does not agree", "Published and reproduced"]
+    for target in found.targets:
+        assert re.match(r"(data:|#)", target) or (tmp_path / target).exists(), target
+    for figure in made.findings.figures:
+        assert (tmp_path / "figures" / f"{figure.slug}.svg").stat().st_size > 1000
+        assert figure.description
+    kept = json.loads(page.with_suffix(".json").read_text())
+    assert len(kept["checks"]) == len(made.findings.checks)
+
+
+def test_runs_that_are_there_are_not_made_again(made: Reproduction, store: Path) -> None:
+    looks = []
+    again = reproduce(
+        made.study, "smoke", store=store, progress=lambda state: looks.append(state.done)
+    )
+    assert looks == []
+    assert again.to_dict() == made.to_dict()
+
+
+def test_the_command_lists_the_studies(sojourn: Command) -> None:
+    found = sojourn("reproduce")
+    assert found.returncode == 0, found.stderr
+    assert all(name in found.stdout for name in names())
+
+
+def test_a_study_that_is_not_there_is_one_line(sojourn: Command) -> None:
+    found = sojourn("reproduce", "cold-fusion-1989")
+    assert found.returncode != 0
+    assert "pi-hardware" in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    with pytest.raises(Error, match="smoke, quick, full"):
+        reproduce(study(names()[0]), "huge")
