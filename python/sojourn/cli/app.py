@@ -160,6 +160,9 @@ def reproduce(
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
     ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
+    ] = None,
     store: Annotated[
         Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
     ] = None,
@@ -179,6 +182,7 @@ def reproduce(
         scale=scale,
         workers=workers,
         cluster=cluster,
+        seeds=seeds,
         store=store,
         out=out,
         as_json=json,

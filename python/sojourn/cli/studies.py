@@ -18,6 +18,7 @@ def reproduce(
     scale: str,
     workers: int | None,
     cluster: str | None,
+    seeds: int | None,
     store: Path | None,
     out: Path | None,
     as_json: bool,
@@ -42,6 +43,7 @@ def reproduce(
             store=store,
             workers=workers,
             cluster=cluster,
+            seeds=seeds,
             progress=line.show,
             notice=progress.notice,
         )

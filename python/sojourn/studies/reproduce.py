@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error
 from sojourn.results.store import Store, make_folder, write_json
 from sojourn.studies.study import SCALES, Findings, Study, Verdict
-from sojourn.sweep.sweep import Results, sweep
+from sojourn.sweep.sweep import Case, Results, sweep
 
 if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
@@ -47,6 +48,7 @@ def reproduce(
     store: str | Path | None = None,
     workers: int | None = None,
     cluster: str | None = None,
+    seeds: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Reproduction:
@@ -54,6 +56,7 @@ def reproduce(
 
     Args:
         store: Folder of the runs; without one nothing is kept.
+        seeds: How many each case gets, instead of as many as the study says.
 
     Raises:
         Error: If there is no such scale, or a run fails.
@@ -61,12 +64,14 @@ def reproduce(
     """
     if scale not in SCALES:
         raise Error(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
+    if seeds is not None and seeds < 1:
+        raise Error(f"seeds: {seeds} must be at least 1")
     kept = Store(store) if store is not None else None
     more = list(study.runs(scale))
     results = Results([], kept, 0, scale)
     while more:
         results = sweep(
-            more,
+            [_with_seeds(case, seeds) for case in more],
             kept,
             workers=workers,
             cluster=cluster,
@@ -75,6 +80,13 @@ def reproduce(
         ).after(results)
         more = list(study.then(scale, results))
     return Reproduction(study, results, study.evaluate(results))
+
+
+def _with_seeds(case: Case, number: int | None) -> Case:
+    if number is None:
+        return case
+    first = min(case.seeds)
+    return dataclasses.replace(case, seeds=range(first, first + number))
 
 
 def write(made: Reproduction, folder: str | Path) -> Path:

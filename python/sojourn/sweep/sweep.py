@@ -261,8 +261,12 @@ def sweep(
     while True:
         if until is not None:
             _extend(cases, plan, jobs, done, until)
+        # One seed of every case before the next seed: a sweep that is stopped has whole repeats.
         fresh = [
-            (i, seed) for i, seeds in enumerate(plan) for seed in seeds if (i, seed) not in jobs
+            (i, seeds[repeat])
+            for repeat in range(max(map(len, plan), default=0))
+            for i, seeds in enumerate(plan)
+            if repeat < len(seeds) and (i, seeds[repeat]) not in jobs
         ]
         for i, seed in fresh:
             jobs[i, seed] = Job.of(

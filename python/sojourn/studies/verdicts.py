@@ -1,0 +1,156 @@
+"""Verdicts on sentences by statistics: *better*, *the same*, *not better*, over several pairs.
+
+Every function takes pairs of values by seed, as :meth:`sojourn.sweep.sweep.Results.paired` gives
+them, and says in words what was tested. A sentence about several pairs is one family: p-values are
+adjusted by Holm's method, and it agrees only if every pair does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.statistics import PairedDifference, holm, paired_difference
+from sojourn.statistics.equivalence import Equivalence, equivalence, variance_saved
+from sojourn.studies.study import Verdict
+
+Pairs = tuple[Sequence[float], Sequence[float]]
+"""Values of the one and of the other, seed by seed."""
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A verdict with its reasons."""
+
+    verdict: Verdict
+    ours: str
+    """The differences with their intervals."""
+    note: str
+    """The test."""
+
+
+def less(
+    pairs: Mapping[str, Pairs], *, unit: str = "", scale: float = 1.0, alpha: float = 0.05
+) -> Tested:
+    """Is the first of each pair less than the second?
+
+    Agrees if all differences are significantly below 0 after Holm's adjustment, differs if one is
+    significantly above, and cannot be told otherwise.
+    """
+    found = {name: paired_difference(a, b) for name, (a, b) in pairs.items() if len(a)}
+    tested = [each.p for each in found.values() if each.p is not None]
+    adjusted = iter(holm(tested))
+    verdicts = []
+    for each in found.values():
+        p = next(adjusted) if each.p is not None else None
+        if _sure(each, p, alpha):
+            verdicts.append(Verdict.AGREES if each.mean < 0 else Verdict.DIFFERS)
+        else:
+            verdicts.append(Verdict.UNDECIDED)
+    note = f"Differences paired by seed, Student's 95 % intervals, Holm over {len(found)}"
+    return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
+
+
+def more(
+    pairs: Mapping[str, Pairs], *, unit: str = "", scale: float = 1.0, alpha: float = 0.05
+) -> Tested:
+    """Is the first of each pair more than the second? As :func:`less`."""
+    turned = less(
+        {name: (b, a) for name, (a, b) in pairs.items()}, unit=unit, scale=scale, alpha=alpha
+    )
+    found = {name: paired_difference(a, b) for name, (a, b) in pairs.items() if len(a)}
+    return Tested(turned.verdict, _words(found, unit, scale), turned.note)
+
+
+def same(
+    pairs: Mapping[str, Pairs],
+    margin: float,
+    *,
+    unit: str = "",
+    scale: float = 1.0,
+    alpha: float = 0.05,
+) -> Tested:
+    """Are both of each pair the same, up to ``margin`` of the second's mean?
+
+    Agrees if two one-sided tests show it for every pair, differs if one differs by more than the
+    margin, and cannot be told otherwise. No adjustment: all must hold.
+    """
+    found = _equivalences(pairs, margin, alpha)
+    verdicts = [
+        Verdict.AGREES if each.holds else Verdict.DIFFERS if each.refuted else Verdict.UNDECIDED
+        for each in found.values()
+    ]
+    note = f"Equivalence within {margin:.0%}, two one-sided tests paired by seed, each at 5 %"
+    return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
+
+
+def not_less(
+    pairs: Mapping[str, Pairs],
+    margin: float,
+    *,
+    unit: str = "",
+    scale: float = 1.0,
+    alpha: float = 0.05,
+) -> Tested:
+    """Is the first of no pair less than the second by more than ``margin`` of the second's mean?
+
+    Agrees if the lower end of every interval is above −margin, differs if the upper end of one is
+    below it.
+    """
+    found = _equivalences(pairs, margin, alpha)
+    verdicts = []
+    for each in found.values():
+        if each.low is None or each.high is None:
+            verdicts.append(Verdict.UNDECIDED)
+        elif each.low > -each.margin:
+            verdicts.append(Verdict.AGREES)
+        else:
+            verdicts.append(Verdict.DIFFERS if each.high < -each.margin else Verdict.UNDECIDED)
+    note = f"Not less by {margin:.0%} or more, one-sided tests paired by seed, each at 5 %"
+    return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
+
+
+def _equivalences(
+    pairs: Mapping[str, Pairs], margin: float, alpha: float
+) -> dict[str, Equivalence]:
+    return {
+        name: equivalence(a, b, margin * max(abs(sum(b) / len(b)), 1e-12), alpha)
+        for name, (a, b) in pairs.items()
+        if len(a)
+    }
+
+
+def _sure(found: PairedDifference, p: float | None, alpha: float) -> bool:
+    if p is not None:
+        return p < alpha
+    # Equal differences over several pairs, not 0: nothing to doubt.
+    return found.low is not None and found.mean != 0
+
+
+def _all(verdicts: Sequence[Verdict]) -> Verdict:
+    if not verdicts:
+        return Verdict.UNDECIDED
+    for worst in (Verdict.DIFFERS, Verdict.UNDECIDED):
+        if worst in verdicts:
+            return worst
+    return Verdict.AGREES
+
+
+def _words(
+    found: Mapping[str, PairedDifference] | Mapping[str, Equivalence], unit: str, scale: float
+) -> str:
+    said = []
+    for name, each in found.items():
+        text = f"{name}: {each.mean * scale:+.3g}"
+        if each.low is not None and each.high is not None:
+            text += f" ({each.low * scale:+.3g} to {each.high * scale:+.3g})"
+        said.append(f"{text} {unit}".strip())
+    return "; ".join(said) or "no runs"
+
+
+def _saved(pairs: Mapping[str, Pairs]) -> str:
+    factors = [f for a, b in pairs.values() if (f := variance_saved(a, b)) is not None]
+    if not factors:
+        return ""
+    middle = sorted(factors)[len(factors) // 2]
+    return f"; pairing divided the variance by {middle:.3g} (median)"
