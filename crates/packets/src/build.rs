@@ -2,22 +2,16 @@
 
 use crate::Error;
 use crate::apps::{App, Apps, Datagrams, Feed, Flows, Probe, Received, Sources, Transfers, Users};
-use crate::classes::Classes;
 use crate::connection::{Connections, DIRECT};
-use crate::device::Device;
 use crate::group::{Group, Stats, Totals, Way};
-use crate::link::{Link, Parts};
-use crate::meter::Meter;
 use crate::net::{Net, Step, kind, tag};
-use crate::packet::{DATAGRAM, DATAGRAM_HEADER};
+use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Standing};
 use crate::probes::{FlowMeter, Probes};
-use crate::rate::{Pieces, Varying};
-use crate::serialiser::Serialiser;
 use crate::sim::Sim;
 use crate::tap::Tap;
 use crate::wheel::Wheel;
-use crate::wire::Wire;
 use sojourn_base::{Ecn, Kind, Stream, Time};
+use sojourn_link::{Link, Serialiser};
 use sojourn_qdisc::label_hash;
 use sojourn_records::{
     ExchangeRow, FlowRow, Names, PacketCountRow, QueueRow, Recorder, TraceRow, TransferRow,
@@ -100,27 +94,12 @@ fn bucket_width(network: &Network) -> u64 {
     (8000 * 1_000_000_000 / 3 / bits.max(1)).clamp(64, 1 << 20) as u64
 }
 
-fn links(network: &Network) -> Result<Vec<Link>, Error> {
+fn links(network: &Network) -> Result<Vec<Link<Standing>>, Error> {
     let mut made = Vec::new();
     for (at, link) in network.links.iter().enumerate() {
-        let (Some(rate), Some(env)) = (link.rate, link.env()) else { continue };
-        let serialiser = Serialiser::new(rate.0, link.frame_overhead, link.min_frame);
-        let coin = Stream::new(network.seed, Kind::Qdisc, at as u32, 0);
-        let number = at as u32;
-        let meter = || Meter::new(network.probes.standing_window.0);
-        let parts = Parts {
-            serialiser,
-            varying: link
-                .schedule
-                .as_ref()
-                .map(|schedule| Varying::new(Pieces::new(schedule, rate, network.seed, number))),
-            classes: Classes::new(&link.qdisc, meter),
-            device: link.device.map(|device| Device::new(device, meter())),
-            wire: link.impairments.as_ref().map(|wire| Wire::new(wire, network.seed, number)),
-            meter: meter(),
-        };
-        let new = Link::new(&link.qdisc, &env, coin, parts, !network.unfused);
-        made.push(new.map_err(|e| Error::scenario(format!("link {}: {e}", link.name)))?);
+        let new = Link::build(network, at, !network.unfused)
+            .map_err(|e| Error::scenario(format!("link {}: {e}", link.name)))?;
+        made.extend(new);
     }
     Ok(made)
 }

@@ -1,8 +1,8 @@
 //! A traffic group at run time: where its packets go, how its members differ, what it counts.
 
 use crate::connection::{Connection, Side};
-use crate::serialiser::Serialiser;
 use sojourn_base::{Kind, Stream};
+use sojourn_link::Serialiser;
 use sojourn_records::Histogram;
 use sojourn_traffic::Sampler;
 

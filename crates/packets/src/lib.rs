@@ -11,27 +11,18 @@
 
 mod apps;
 mod build;
-mod classes;
 mod connection;
-mod device;
-mod dql;
 mod error;
 mod group;
 mod huge;
-mod link;
-mod meter;
 mod net;
 mod packet;
 mod prefetch;
 mod probes;
-mod rate;
-mod serialiser;
 mod sim;
-mod standing;
 mod summary;
 mod tap;
 mod wheel;
-mod wire;
 
 pub use error::Error;
 pub use sojourn_records::{Recorder, Summary};

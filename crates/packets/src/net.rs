@@ -2,11 +2,10 @@
 //! segment leaves an endpoint.
 
 use crate::connection::{DIRECT, Side};
-use crate::link::{Dropped, Link};
-use crate::packet::{NO_SACKS, Packet, SackPool};
-use crate::serialiser::Serialiser;
+use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
 use crate::wheel::{Event, Wheel};
 use sojourn_base::{Dscp, Kind, Stream, Time};
+use sojourn_link::{Dropped, Link, Serialiser};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Kinds of events, in the order in which simultaneous ones are handled: what leaves, before what
@@ -76,10 +75,10 @@ pub const EMPTY: Packet = Packet { segment: Segment::EMPTY, conn: 0, sacks: NO_S
 /// Everything between the hosts.
 pub struct Net {
     pub wheel: Wheel<Packet>,
-    pub links: Vec<Link>,
+    pub links: Vec<Link<Standing>>,
     pub steps: Vec<Step>,
     pub sacks: SackPool,
-    pub dropped: Dropped,
+    pub dropped: Dropped<Standing>,
 }
 
 impl Net {

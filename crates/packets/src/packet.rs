@@ -1,6 +1,7 @@
 //! The packet as it travels through events and queues, and the little that queues need of it.
 
 use sojourn_base::Dscp;
+use sojourn_link::Waiting;
 use sojourn_qdisc::Ecn;
 use sojourn_tcp::{SackBlock, Segment};
 
@@ -37,40 +38,7 @@ impl Packet {
     }
 }
 
-/// What stands in the queue of a link whose discipline decides at enqueue: the packet itself is
-/// on its way already, with the time of its departure known.
-#[derive(Clone, Copy, Debug)]
-pub struct Token {
-    /// When its transmission starts, ns.
-    pub starts: u64,
-    /// When it came, ns.
-    pub enqueued: u64,
-    /// Length of the IP packet.
-    pub bytes: u32,
-    /// The ECN field as it came.
-    pub ecn: Ecn,
-}
-
-impl sojourn_qdisc::Packet for Token {
-    #[inline]
-    fn bytes(&self) -> u32 {
-        self.bytes
-    }
-    #[inline]
-    fn ecn(&self) -> Ecn {
-        self.ecn
-    }
-    #[inline]
-    fn set_ce(&mut self) {
-        self.ecn = Ecn::Ce;
-    }
-    #[inline]
-    fn flow_hash(&self) -> u32 {
-        0 // a discipline that looks at flows does not decide at enqueue alone
-    }
-}
-
-/// What stands in the queue of any other link: the whole packet.
+/// What stands in the queue of a link that is not fused: the whole packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub packet: Packet,
@@ -121,6 +89,17 @@ impl sojourn_qdisc::Packet for Standing {
     #[inline]
     fn destination(&self) -> u32 {
         addresses(self.packet.conn, self.id & 1 == 1).1
+    }
+}
+
+impl Waiting for Standing {
+    #[inline]
+    fn enqueued(&self) -> u64 {
+        self.enqueued
+    }
+    #[inline]
+    fn came(self, now: u64) -> Self {
+        Self { enqueued: now, ..self }
     }
 }
 
@@ -188,9 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_is_32_bytes_and_a_token_24() {
+    fn a_packet_is_32_bytes() {
         assert_eq!(size_of::<Packet>(), 32);
-        assert_eq!(size_of::<Token>(), 24);
         assert_eq!(size_of::<Standing>(), 56);
     }
 }

@@ -1,14 +1,11 @@
 //! What is recorded on request while a run is under way. Nothing here changes a decision.
 
-use crate::link::Link;
 use crate::net::Net;
-use crate::packet::Packet;
+use crate::packet::{Packet, Standing};
 use crate::tap::{Tap, Tapped};
 use sojourn_base::Time;
-use sojourn_qdisc::{Count, Counters};
-use sojourn_records::{
-    CoarseHistogram, FlowId, LinkId, PacketCountRow, QueueRow, Recorder, TraceRow,
-};
+use sojourn_link::{Link, Samples};
+use sojourn_records::{CoarseHistogram, FlowId, LinkId, PacketCountRow, Recorder, TraceRow};
 
 /// Arrivals at one link in the current short interval.
 struct Arrivals {
@@ -58,7 +55,7 @@ pub struct Probes {
     pub recorder: Recorder,
     /// Time between samples of the queues, ns, if they are sampled.
     pub interval: Option<u64>,
-    sampled: Vec<(Counters, u64)>,
+    samples: Samples,
     counting: Vec<Arrivals>,
     taps: Vec<(u32, Tap)>,
     pub meters: Vec<FlowMeter>,
@@ -72,7 +69,7 @@ impl Probes {
         Self {
             recorder,
             interval: None,
-            sampled: vec![Default::default(); links],
+            samples: Samples::new(links),
             counting: Vec::new(),
             taps: Vec::new(),
             meters: Vec::new(),
@@ -143,35 +140,8 @@ impl Probes {
     }
 
     /// Samples all queues at `now`.
-    pub fn sample(&mut self, now: u64, links: &mut [Link]) {
-        for (at, link) in links.iter_mut().enumerate() {
-            link.settle(now);
-            let counters = link.counters();
-            let lost = link.lost().packets;
-            let (last, last_lost) = std::mem::replace(&mut self.sampled[at], (counters, lost));
-            let device = link.device.as_ref().map_or_else(Count::default, |d| d.standing());
-            let standing = link.standing();
-            let dequeued = counters.dequeued.minus(last.dequeued);
-            let (standing_packets, standing_sojourn) = link.meter.standing.now();
-            self.recorder.push(QueueRow {
-                time_s: Time(now),
-                link: LinkId(at as u32),
-                rate_bps: link.rate(),
-                packets: standing.packets,
-                bytes: standing.bytes,
-                probability: link.probability(),
-                entered: counters.enqueued.packets - last.enqueued.packets,
-                dropped: counters.dropped().packets - last.dropped().packets,
-                marked: counters.marked.packets - last.marked.packets,
-                dequeued: dequeued.packets,
-                dequeued_bytes: dequeued.bytes,
-                standing_packets,
-                standing_s: standing_sojourn.map(Time),
-                lost: lost - last_lost,
-                device_packets: device.packets,
-                device_bytes: device.bytes,
-            });
-        }
+    pub fn sample(&mut self, now: u64, links: &mut [Link<Standing>]) {
+        self.samples.take(now, links, |row| self.recorder.push(row));
     }
 
     /// A metered sender has done something and may have measured a round trip: a row if it is

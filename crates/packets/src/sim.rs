@@ -11,13 +11,13 @@ use crate::apps::Apps;
 use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
-use crate::link::{self, Fate, Sent};
 use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, over_private, tag};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
 use crate::wheel::Event;
 use sojourn_base::{Dscp, Time};
+use sojourn_link::{self as link, Fate, Sent};
 use sojourn_qdisc::Ecn;
 use std::sync::atomic::Ordering;
 

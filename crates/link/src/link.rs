@@ -10,14 +10,15 @@
 use crate::classes::Classes;
 use crate::device::Device;
 use crate::meter::Meter;
-use crate::packet::{Standing, Token};
-use crate::rate::Varying;
+use crate::rate::{Pieces, Varying};
 use crate::serialiser::Serialiser;
+use crate::waiting::{Token, Waiting};
 use crate::wire::Wire;
-use sojourn_base::{Ecn, Stream, Time};
+use sojourn_base::{Ecn, Kind, Stream, Time};
 use sojourn_qdisc::{
     Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict, Visit,
 };
+use sojourn_scenario::Network;
 
 /// Why a link's event was scheduled: a transmission ends.
 pub const TRANSMITTED: u32 = 0;
@@ -94,24 +95,29 @@ impl Visit<Token> for CatchUp<'_> {
     }
 }
 
-enum Queue {
+enum Queue<S: Waiting> {
     Tokens(Qdisc<Token>),
-    Packets(Qdisc<Standing>),
+    Packets(Qdisc<S>),
 }
 
 /// Packets dropped by a discipline that holds them, for the engine to collect.
-#[derive(Default)]
-pub struct Dropped(pub Vec<Standing>);
+pub struct Dropped<S>(pub Vec<S>);
 
-impl Sink<Standing> for Dropped {
-    fn dropped(&mut self, _: Time, packet: Standing, _: DropReason) {
+impl<S> Default for Dropped<S> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<S> Sink<S> for Dropped<S> {
+    fn dropped(&mut self, _: Time, packet: S, _: DropReason) {
         self.0.push(packet);
     }
 }
 
 /// One direction of a link with a finite rate.
-pub struct Link {
-    queue: Queue,
+pub struct Link<S: Waiting> {
+    queue: Queue<S>,
     serialiser: Serialiser,
     /// The rate, where it is not the serialiser's all the time.
     varying: Option<Box<Varying>>,
@@ -123,47 +129,71 @@ pub struct Link {
     /// When an event comes to look for a packet that was held back (not fused).
     ready_at: u64,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
-    pub device: Option<Box<Device>>,
+    pub(crate) device: Option<Box<Device<S>>>,
     /// An interrupt of the device that is still to be scheduled, ns.
     interrupt: Option<u64>,
     /// What happens to packets after their transmission, if anything does (not fused).
-    pub wire: Option<Box<Wire>>,
-    pub meter: Meter,
+    pub(crate) wire: Option<Box<Wire>>,
+    pub(crate) meter: Meter,
     /// The classes of the discipline, if it has any (not fused).
-    pub classes: Option<Box<Classes>>,
+    pub(crate) classes: Option<Box<Classes>>,
     /// Counts, and what stood in the queue, when the window began.
-    pub at_start: (Counters, Count),
+    pub(crate) at_start: (Counters, Count),
     /// What the wire had lost then.
-    pub lost_at_start: Count,
+    pub(crate) lost_at_start: Count,
 }
 
 /// What a link is made of beside its discipline.
-pub struct Parts {
-    pub serialiser: Serialiser,
-    pub varying: Option<Varying>,
-    pub device: Option<Device>,
-    pub wire: Option<Wire>,
-    pub meter: Meter,
-    pub classes: Option<Classes>,
+struct Parts<S> {
+    serialiser: Serialiser,
+    varying: Option<Varying>,
+    device: Option<Device<S>>,
+    wire: Option<Wire>,
+    meter: Meter,
+    classes: Option<Classes>,
 }
 
 /// A transmission that has begun.
-pub struct Sent {
-    pub standing: Standing,
+pub struct Sent<S> {
+    /// The packet.
+    pub standing: S,
     /// When it ends, ns.
     pub ends: u64,
     /// When the packet is through, the link's delay not counted; none if it is lost on the wire.
     pub through: Option<u64>,
 }
 
-impl Link {
+impl<S: Waiting> Link<S> {
+    /// Link `number` of a network; none if it is ideal, nothing but delay. It is *fused* if
+    /// `fusing` and nothing of it speaks against that.
+    ///
+    /// # Errors
+    /// If its discipline cannot be built; a network's links have been checked, so this is rare.
+    pub fn build(network: &Network, number: usize, fusing: bool) -> Result<Option<Self>, Invalid> {
+        let link = &network.links[number];
+        let (Some(rate), Some(env)) = (link.rate, link.env()) else { return Ok(None) };
+        let (seed, at) = (network.seed, number as u32);
+        let meter = || Meter::new(network.probes.standing_window.0);
+        let varying = |schedule| Varying::new(Pieces::new(schedule, rate, seed, at));
+        let parts = Parts {
+            serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
+            varying: link.schedule.as_ref().map(varying),
+            classes: Classes::new(&link.qdisc, meter),
+            device: link.device.map(|device| Device::new(device, meter())),
+            wire: link.impairments.as_ref().map(|wire| Wire::new(wire, seed, at)),
+            meter: meter(),
+        };
+        let coin = Stream::new(seed, Kind::Qdisc, at, 0);
+        Self::new(&link.qdisc, &env, coin, parts, fusing).map(Some)
+    }
+
     /// A link with its discipline; `fused` if that may be run on tokens. What is more than a queue
     /// and a constant rate never is.
-    pub fn new(
+    fn new(
         config: &Config,
         env: &Env,
         coin: Stream,
-        parts: Parts,
+        parts: Parts<S>,
         fused: bool,
     ) -> Result<Self, Invalid> {
         let Parts { serialiser, varying, device, wire, meter, classes } = parts;
@@ -221,7 +251,7 @@ impl Link {
     }
 
     /// Offers a packet to a link that is not fused.
-    pub fn offer(&mut self, now: u64, packet: Standing, dropped: &mut Dropped) {
+    pub fn offer(&mut self, now: u64, packet: S, dropped: &mut Dropped<S>) {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         if let Some(classes) = &mut self.classes {
@@ -231,14 +261,14 @@ impl Link {
     }
 
     /// The discipline's next packet, if one is ready.
-    fn dequeue(&mut self, now: u64, dropped: &mut Dropped) -> Option<Standing> {
+    fn dequeue(&mut self, now: u64, dropped: &mut Dropped<S>) -> Option<S> {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
         let packet = queue.dequeue(Time(now), dropped)?;
-        self.meter.left(now, packet.enqueued);
+        self.meter.left(now, packet.enqueued());
         if let Some(classes) = &mut self.classes {
             classes.left(now, &packet, queue);
         }
@@ -246,7 +276,7 @@ impl Link {
     }
 
     /// Hands packets down to the device as long as there is room and one is ready.
-    fn fill(&mut self, now: u64, dropped: &mut Dropped) {
+    fn fill(&mut self, now: u64, dropped: &mut Dropped<S>) {
         while self.device.as_ref().is_some_and(|device| device.room()) {
             let Some(packet) = self.dequeue(now, dropped) else { break };
             if let Some(device) = &mut self.device {
@@ -257,7 +287,7 @@ impl Link {
 
     /// Does what can be done at `now`: fills the device's queue and, if the transmitter is free,
     /// takes the next packet and says when it is through.
-    pub fn transmit(&mut self, now: u64, dropped: &mut Dropped) -> Option<Sent> {
+    pub fn transmit(&mut self, now: u64, dropped: &mut Dropped<S>) -> Option<Sent<S>> {
         self.fill(now, dropped);
         if self.sending {
             return None;
@@ -270,7 +300,7 @@ impl Link {
                 packet
             }
         };
-        let bytes = standing.packet.ip_bytes();
+        let bytes = standing.bytes();
         let fresh = self.busy_until < now;
         let wire = self.serialiser.wire_bytes(bytes);
         let ends = match &mut self.varying {

@@ -5,7 +5,7 @@
 
 use crate::dql::Dql;
 use crate::meter::Meter;
-use crate::packet::Standing;
+use crate::waiting::Waiting;
 use sojourn_qdisc::Count;
 use sojourn_scenario::DeviceQueue;
 use std::collections::VecDeque;
@@ -14,10 +14,10 @@ use std::collections::VecDeque;
 const ROOM: usize = 1024;
 
 /// The ring of a device. The packet in transmission is not in it.
-pub struct Device {
+pub struct Device<S> {
     limits: DeviceQueue,
-    /// Packets, `enqueued` being when they came here.
-    ring: VecDeque<Standing>,
+    /// Packets, with the time that each came here.
+    ring: VecDeque<S>,
     bytes: u64,
     regulator: Option<Regulator>,
     pub meter: Meter,
@@ -40,7 +40,7 @@ struct Regulator {
     interrupt: Option<u64>,
 }
 
-impl Device {
+impl<S: Waiting> Device<S> {
     pub fn new(limits: DeviceQueue, meter: Meter) -> Self {
         Self {
             limits,
@@ -61,24 +61,24 @@ impl Device {
     }
 
     /// Takes a packet from the discipline.
-    pub fn push(&mut self, now: u64, packet: Standing) {
+    pub fn push(&mut self, now: u64, packet: S) {
         self.settle(now);
-        let bytes = packet.packet.ip_bytes();
+        let bytes = packet.bytes();
         self.bytes += u64::from(bytes);
-        self.ring.push_back(Standing { enqueued: now, ..packet });
+        self.ring.push_back(packet.came(now));
         if let Some(regulator) = &mut self.regulator {
             regulator.dql.queued(u64::from(bytes));
         }
     }
 
     /// Gives the transmitter its next packet.
-    pub fn pop(&mut self, now: u64) -> Option<Standing> {
+    pub fn pop(&mut self, now: u64) -> Option<S> {
         self.settle(now);
         let packet = self.ring.pop_front()?;
-        let bytes = packet.packet.ip_bytes();
+        let bytes = packet.bytes();
         self.bytes -= u64::from(bytes);
         self.left.add(bytes);
-        self.meter.left(now, packet.enqueued);
+        self.meter.left(now, packet.enqueued());
         if let Some(regulator) = &mut self.regulator {
             regulator.sending = u64::from(bytes);
         }

@@ -1,7 +1,7 @@
 //! What is measured of each class of a link's discipline, where it has classes.
 
 use crate::meter::Meter;
-use crate::packet::Standing;
+use crate::waiting::Waiting;
 use sojourn_qdisc::{Config, Counters, Discipline, Qdisc};
 
 /// One class.
@@ -32,7 +32,7 @@ impl Classes {
     }
 
     /// The queues have stood as they are until `now`, when one may change.
-    pub fn until(&mut self, now: u64, queue: &Qdisc<Standing>) {
+    pub fn until<S: Waiting>(&mut self, now: u64, queue: &Qdisc<S>) {
         let mut classes = self.0.iter_mut();
         queue.classes(&mut |counters| {
             if let Some(class) = classes.next() {
@@ -44,9 +44,9 @@ impl Classes {
     }
 
     /// A packet has left the queue.
-    pub fn left(&mut self, now: u64, packet: &Standing, queue: &Qdisc<Standing>) {
+    pub fn left<S: Waiting>(&mut self, now: u64, packet: &S, queue: &Qdisc<S>) {
         if let Some(class) = self.0.get_mut(queue.class_of(packet)) {
-            class.meter.left(now, packet.enqueued);
+            class.meter.left(now, packet.enqueued());
         }
     }
 

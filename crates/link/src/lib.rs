@@ -1,0 +1,25 @@
+//! A link: a queue discipline, a transmitter, a wire, and what is measured there.
+//!
+//! This is plain code that is told the time: the packet engine drives it with the time of its
+//! events and the router with instants of the real clock, so that a simulated packet and a real
+//! one meet the same queue, the same limiter and the same counters.
+#![forbid(unsafe_code)]
+
+mod classes;
+mod device;
+mod dql;
+mod link;
+mod meter;
+mod rate;
+mod sample;
+mod serialiser;
+mod standing;
+mod summary;
+mod waiting;
+mod wire;
+
+pub use link::{Dropped, Fate, INTERRUPT, Link, READY, Sent, TRANSMITTED};
+pub use sample::Samples;
+pub use serialiser::Serialiser;
+pub use summary::summaries;
+pub use waiting::Waiting;
