@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -152,12 +152,18 @@ def with_users(
     *,
     stop: threading.Event | None = None,
     notice: Callable[[str], None] | None = None,
+    over: Mapping[str, object] | None = None,
 ) -> Scenario:
-    """The scenario with every load turned into users, by calibration."""
+    """The scenario with every load turned into users, by calibration.
+
+    Args:
+        over: What is different while users are counted, such as ``{"duration": "1800s"}``.
+    """
+    measured = scenario.with_(over) if over else scenario
     changes: dict[str, object] = {}
     for number, load in enumerate(scenario.open_loads()):
         if load is not None:
-            found = calibrate(scenario, number, stop=stop, notice=notice)
+            found = calibrate(measured, number, stop=stop, notice=notice)
             changes[f"traffic.{number}.users"] = found.users_for(load)
             changes[f"traffic.{number}.load"] = None
     if not changes:

@@ -61,7 +61,7 @@ def _html(made: Reproduction, specs: dict[str, Any]) -> str:
         study=study,
         facts=_facts(made),
         differs=[check for check in findings.checks if check.verdict == Verdict.DIFFERS],
-        undecided=[check for check in findings.checks if check.verdict == Verdict.UNDECIDED],
+        differences=any(check.difference for check in findings.checks),
         checks=findings.checks,
         counts=counts(made),
         said={verdict.value: text for verdict, text in _SAID.items()},

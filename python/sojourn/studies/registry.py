@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Where each study's class is; only the one that is wanted is imported.
 STUDIES = {
+    "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
 }
 

@@ -47,6 +47,8 @@ class Case:
     uncongested: bool = False
     """Whether it runs on the uncongested link instead: ten times as fast, nothing dropped."""
     engine: str = "packets"
+    calibrate: Mapping[str, object] | None = None
+    """What is different while the users for a load are counted, such as a shorter duration."""
 
     @property
     def label(self) -> str:
@@ -288,8 +290,9 @@ def sweep(
 
 
 def _ready(case: Case, notice: Callable[[str], None] | None) -> Scenario:
-    scenario = with_users(case.scenario, notice=notice) if case.engine == "packets" else None
-    scenario = case.scenario if scenario is None else scenario
+    scenario = case.scenario
+    if case.engine == "packets":
+        scenario = with_users(scenario, notice=notice, over=case.calibrate)
     if case.uncongested:
         scenario = uncongested(scenario)
     scenario.ready()
