@@ -1397,6 +1397,8 @@ BulkGroup = TypedDict(
         'size': 'DistributionOfSize',
         'repeat': 'bool',
         'gap': 'DistributionOfTime',
+        'rate': 'Rate',
+        'chunk': 'Size',
     },
     total=False,
 )

@@ -1,7 +1,9 @@
 //! From a scenario's normal form to a simulation that is ready to start.
 
 use crate::Error;
-use crate::apps::{App, Apps, Datagrams, Feed, Flows, Probe, Received, Sources, Transfers, Users};
+use crate::apps::{
+    App, Apps, Datagrams, Feed, Flows, Paced, Probe, Received, Sources, Transfers, Users, Written,
+};
 use crate::connection::{Connections, DIRECT};
 use crate::group::{Group, Stats, Totals, Way};
 use crate::net::{Net, Step, kind, tag};
@@ -18,7 +20,7 @@ use sojourn_records::{
 };
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_tcp::HEADERS;
-use sojourn_traffic::{Codepoint, Fetches, OnOffSource, Source, UdpSource};
+use sojourn_traffic::{Codepoint, Fetches, OnOffSource, Source, UdpSource, Writer};
 
 /// What a probe event does; its `aux`.
 pub mod probe {
@@ -229,6 +231,12 @@ fn app_of(network: &Network, group: &NetworkGroup, sim: &mut Sim, at: usize) -> 
                 at_start: vec![Totals::default(); members as usize],
                 first_meter,
                 traced,
+                paced: bulk.writes(group.tcp.payload).map(|writes| Paced {
+                    members: (0..u64::from(members))
+                        .map(|i| Written::new(&writes, Writer::stream(seed, key, i)))
+                        .collect(),
+                    writes,
+                }),
             })
         }
         Source::Transfers(transfers) => {

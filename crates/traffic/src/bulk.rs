@@ -1,9 +1,11 @@
 //! Bulk transfers: finite, endless or repeated.
 
+use crate::udp::Spacing;
 use crate::{Distribution, Invalid, Sampler};
-use sojourn_base::{Kind, Size, Stream, Time};
+use sojourn_base::{Kind, Rate, Size, Stream, Time};
 
-/// Bulk transfers (FTP, "elephants"): each flow sends as fast as its TCP lets it.
+/// Bulk transfers (FTP, "elephants"): each flow sends as fast as its TCP lets it, or as its
+/// application writes.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(
     feature = "schema",
@@ -21,13 +23,23 @@ pub struct Bulk {
     /// Time between the end of a transfer and the start of the next; absent: none.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub gap: Option<Distribution<Time>>,
+    /// Rate at which the application of each flow writes, payload alone; absent: all at once. What
+    /// the network cannot take meanwhile waits at the sender and goes out later.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub rate: Option<Rate>,
+    /// Bytes that it writes at a time: 1B to 1GB; absent: a full segment. Needs `rate`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub chunk: Option<Size>,
 }
 
 impl Default for Bulk {
     fn default() -> Self {
-        Self { flows: 1, size: None, repeat: false, gap: None }
+        Self { flows: 1, size: None, repeat: false, gap: None, rate: None, chunk: None }
     }
 }
+
+/// The most bytes written at a time: at this many no product of sizes and times overflows.
+const LARGEST_CHUNK: u64 = 1_000_000_000;
 
 impl Bulk {
     /// Checks every field.
@@ -47,7 +59,20 @@ impl Bulk {
                 return Err(Invalid::new("gap", "given", remedy));
             }
         }
-        Ok(())
+        if let Some(rate @ Rate(0)) = self.rate {
+            let remedy = "must be above 0, for example \"1mbit\"; leave it out for no limit";
+            return Err(Invalid::new("rate", rate, remedy));
+        }
+        match self.chunk {
+            Some(chunk) if !(1..=LARGEST_CHUNK).contains(&chunk.0) => {
+                Err(Invalid::new("chunk", chunk, "must be between 1B and 1GB"))
+            }
+            Some(chunk) if self.rate.is_none() => {
+                let remedy = "only an application with a `rate` writes in pieces; give that too";
+                Err(Invalid::new("chunk", chunk, remedy))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reads the quantile files that the fields name.
@@ -59,6 +84,13 @@ impl Bulk {
             size.load_files("size", read)?;
         }
         self.gap.as_mut().map_or(Ok(()), |gap| gap.load_files("gap", read))
+    }
+
+    /// How the application writes, if at a rate; `segment` is the payload of a full segment.
+    #[must_use]
+    pub fn writes(&self, segment: u32) -> Option<Writes> {
+        let bytes = self.chunk.unwrap_or(Size(u64::from(segment)));
+        self.rate.map(|rate| Writes { bytes: bytes.0, spacing: Spacing::new(rate, bytes) })
     }
 
     /// Compiles the draws that the flows of a group share.
@@ -106,6 +138,45 @@ impl Fetches {
     }
 }
 
+/// How the applications of a group write that have a rate.
+#[derive(Clone, Debug)]
+pub struct Writes {
+    bytes: u64,
+    spacing: Spacing,
+}
+
+/// The application of one flow that writes at a rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer {
+    left: u64,
+    carry: u64,
+}
+
+impl Writes {
+    /// A flow that has `size` bytes to write (`u64::MAX`: without end), and the time to its first
+    /// write: somewhere within the time between two, lest flows march in step.
+    pub fn begin(&self, size: u64, stream: &mut Stream) -> (Writer, Time) {
+        (Writer { left: size, carry: 0 }, Time(stream.below(self.spacing.whole + 1)))
+    }
+}
+
+impl Writer {
+    /// The stream of the phases of one flow of a group.
+    #[must_use]
+    pub const fn stream(seed: u64, group: u32, index: u64) -> Stream {
+        Stream::new(seed, Kind::Arrival, group, index)
+    }
+
+    /// A write's time has come: its bytes, and how long after it the next comes, if one does.
+    pub fn write(&mut self, writes: &Writes) -> (u64, Option<Time>) {
+        let bytes = self.left.min(writes.bytes);
+        if self.left != u64::MAX {
+            self.left -= bytes;
+        }
+        (bytes, (self.left > 0).then(|| Time(writes.spacing.next(&mut self.carry).max(1))))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +200,34 @@ mod tests {
         let gap = Some(Distribution::Constant(Time::ZERO));
         assert_eq!(Bulk { gap, ..Bulk::default() }.validate().unwrap_err().field, "gap");
         assert_eq!(Bulk { flows: 0, ..Bulk::default() }.validate().unwrap_err().field, "flows");
+    }
+
+    #[test]
+    fn an_application_writes_at_its_rate_to_the_end() {
+        let bulk = Bulk { rate: Some(Rate(7_000_003)), chunk: Some(Size(1500)), ..Bulk::default() };
+        let writes = bulk.writes(1460).unwrap();
+        let (mut writer, first) = writes.begin(u64::MAX, &mut Writer::stream(1, 0, 0));
+        assert!(first <= Time(12_000 * 1_000_000_000 / 7_000_003));
+        // Each write is 12 000 bits: as many writes as there are bits in a second take 12 000 s.
+        let total: u64 = (0..7_000_003).map(|_| writer.write(&writes).1.unwrap().0).sum();
+        assert_eq!(total, 12_000 * 1_000_000_000);
+        let (mut finite, _) = writes.begin(4000, &mut Writer::stream(1, 0, 0));
+        let sizes: Vec<_> = (0..3).map(|_| finite.write(&writes)).collect();
+        assert_eq!(sizes.iter().map(|s| s.0).collect::<Vec<_>>(), [1500, 1500, 1000]);
+        assert_eq!(sizes.iter().map(|s| s.1.is_some()).collect::<Vec<_>>(), [true, true, false]);
+        let whole = Bulk { chunk: None, ..bulk }.writes(1460).unwrap();
+        assert_eq!(whole.begin(u64::MAX, &mut Writer::stream(1, 0, 0)).0.write(&whole).0, 1460);
+    }
+
+    #[test]
+    fn rates_and_chunks_that_cannot_be_are_refused() {
+        let field = |rate, chunk| {
+            Bulk { rate, chunk, ..Bulk::default() }.validate().map_err(|e| e.field.to_string())
+        };
+        assert_eq!(field(Some(Rate(0)), None), Err("rate".into()));
+        assert_eq!(field(Some(Rate(1)), Some(Size(0))), Err("chunk".into()));
+        assert_eq!(field(Some(Rate(1)), Some(Size(1_000_000_001))), Err("chunk".into()));
+        assert_eq!(field(None, Some(Size(1))), Err("chunk".into()));
+        assert_eq!(field(Some(Rate(1)), Some(Size(1_000_000_000))), Ok(()));
     }
 }

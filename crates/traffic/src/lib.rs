@@ -19,7 +19,7 @@ mod udp;
 mod web;
 
 pub use arrivals::{Arrivals, Transfers};
-pub use bulk::{Bulk, Fetches};
+pub use bulk::{Bulk, Fetches, Writer, Writes};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
 };

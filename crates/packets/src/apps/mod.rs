@@ -8,7 +8,7 @@ mod transfer;
 mod web;
 
 pub use datagram::{Datagrams, Probe, Received, Sources};
-pub use transfer::{Feed, Flows, Transfers};
+pub use transfer::{Feed, Flows, Paced, Transfers, Written};
 pub use web::Users;
 
 use crate::connection::{Connection, NONE};
@@ -23,6 +23,8 @@ use sojourn_tcp::Endpoint;
 pub const START: u32 = 0;
 /// Why a member's event was scheduled: a time that it asked for.
 pub const GO_ON: u32 = 1;
+/// Why a member's event was scheduled: its application writes.
+pub const WRITE: u32 = 2;
 
 /// What a group runs.
 #[expect(clippy::large_enum_variant, reason = "a scenario has a handful of groups")]
@@ -138,6 +140,7 @@ impl Sim {
         }
         let index = member - self.groups[group].first_member;
         match &self.apps.apps[group] {
+            App::Flows(_) if aux == WRITE => self.write_flow(now, group, index),
             App::Flows(_) => self.start_flow(now, group, index),
             App::Transfers(_) => self.start_transfers(now, group),
             App::Users(_) => self.wake_user(now, group, index, aux),

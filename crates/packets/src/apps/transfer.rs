@@ -6,7 +6,7 @@ use crate::net::note;
 use crate::sim::Sim;
 use sojourn_base::{Stream, Time};
 use sojourn_records::Outcome;
-use sojourn_traffic::{Arrivals, Fetches};
+use sojourn_traffic::{Arrivals, Fetches, Writer, Writes};
 use std::sync::Arc;
 
 /// One transfer after another per member, or one without end.
@@ -22,6 +22,32 @@ pub struct Flows {
     pub first_meter: Option<u32>,
     /// Members that are traced, with their meter.
     pub traced: Vec<(u32, u32)>,
+    /// Applications that write at a rate, if they do.
+    pub paced: Option<Paced>,
+}
+
+/// Applications that write at a rate.
+pub struct Paced {
+    pub writes: Writes,
+    pub members: Vec<Written>,
+}
+
+/// What a member that writes at a rate is at.
+#[derive(Clone)]
+pub struct Written {
+    pub writer: Writer,
+    /// Draws the phase of each transfer.
+    pub phases: Stream,
+    /// Its connection: the place, and who is there.
+    place: u32,
+    generation: u32,
+}
+
+impl Written {
+    pub fn new(writes: &Writes, phases: Stream) -> Self {
+        let (writer, _) = writes.begin(0, &mut phases.clone());
+        Self { writer, phases, place: 0, generation: 0 }
+    }
 }
 
 /// Where transfers come from that do not wait for each other.
@@ -53,7 +79,37 @@ impl Sim {
             self.conns[place].sides[0].hold();
         }
         let size = flows.fetches.size(&mut flows.streams[index as usize]);
-        self.begin_transfer(now, place, size);
+        let Some(paced) = &mut flows.paced else { return self.begin_transfer(now, place, size) };
+        let member = &mut paced.members[index as usize];
+        let (writer, first) = paced.writes.begin(size, &mut member.phases);
+        (member.writer, member.place) = (writer, place);
+        member.generation = self.conns[place].generation;
+        // The application may write at any time.
+        self.conns[place].sides[0].hold();
+        self.expect_transfer(now, place, size);
+        self.open(now, place);
+        self.call_member(now + first.0, group, index, super::WRITE);
+    }
+
+    /// The time of a write has come.
+    pub fn write_flow(&mut self, now: u64, group: usize, index: u32) {
+        let App::Flows(Flows { paced: Some(paced), .. }) = &mut self.apps.apps[group] else {
+            return;
+        };
+        let member = &mut paced.members[index as usize];
+        let Written { place, generation, .. } = *member;
+        if self.conns[place].generation != generation {
+            return; // given up
+        }
+        let (bytes, next) = member.writer.write(&paced.writes);
+        self.write(now, place, 0, bytes);
+        match next {
+            Some(next) => self.call_member(now + next.0, group, index, super::WRITE),
+            None => {
+                self.conns[place].sides[0].release();
+                self.close(now, place, 0);
+            }
+        }
     }
 
     /// The transfers that are due begin.
@@ -90,17 +146,23 @@ impl Sim {
     }
 
     fn begin_transfer(&mut self, now: u64, place: u32, size: u64) {
+        let finite = self.expect_transfer(now, place, size);
+        self.open(now, place);
+        self.write(now, place, 0, size);
+        if finite {
+            self.close(now, place, 0);
+        }
+    }
+
+    /// Has the end of a transfer noticed, if it has one; returns whether.
+    fn expect_transfer(&mut self, now: u64, place: u32, size: u64) -> bool {
         let finite = size != u64::MAX;
         if finite {
             self.conns[place].sides[1].expect = size;
             let transfer = Exchange { started: now, response: size, ..Exchange::default() };
             self.begin_exchange(place, transfer);
         }
-        self.open(now, place);
-        self.write(now, place, 0, size);
-        if finite {
-            self.close(now, place, 0);
-        }
+        finite
     }
 
     /// A transfer's connection has something to tell.
