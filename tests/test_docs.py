@@ -25,7 +25,7 @@ ALL_PAGES = sorted(
 
 # What is added to commands that simulate, so that they are done soon.
 _SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
-_SIMULATES = {"run", "compare", "calibrate"}
+_SIMULATES = {"run", "compare", "calibrate", "sweep"}
 
 
 def text_of(path: Path) -> str:

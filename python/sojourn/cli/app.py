@@ -144,6 +144,54 @@ def compare(
 
 
 @app.command()
+def sweep(
+    file: File,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", metavar="PATH=A,B,…", help="As for compare. Repeatable."),
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="Such as 1..10 or 1,5,7.")] = "1..3",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE:5%",
+            help="Seeds until half the 95 % interval of a mean is that small; MEASURE:5%:40 takes "
+            "40 at most.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the runs; default runs/NAME OF THE FILE.")
+    ] = None,
+    json: Json = False,
+    set_: Sets = None,
+) -> int:
+    """Run combinations of variations with seeds into a store in which nothing runs twice.
+
+    Killed at any moment, it goes on where it was. Unlike compare it takes any seeds and measures
+    nothing against anything: it prints means over the seeds with their intervals.
+    """
+    from sojourn.cli import sweeps
+
+    return sweeps.sweep(
+        file,
+        vary=vary or (),
+        seeds=seeds,
+        until=until,
+        workers=workers,
+        cluster=cluster,
+        store=store,
+        as_json=json,
+        sets=set_ or (),
+    )
+
+
+@app.command()
 def reproduce(
     name: Annotated[
         str | None, typer.Argument(help="A study; without one they are listed.")

@@ -44,7 +44,7 @@ def run(
         raise UsageError(f"--engine {engine}: name each engine once")
     if records and out is None:
         raise UsageError("--records needs --out, a folder to write to")
-    scenario = _scenario(file, sets, seed)
+    scenario = scenario_of(file, sets, seed)
     if records:
         tables = ("queues", "exchanges", "flows")
         scenario = scenario.with_({f"probes.{name}": True for name in tables})
@@ -125,7 +125,7 @@ def compare(
     from sojourn.sweep.compare import Interrupted
     from sojourn.sweep.compare import compare as compare_all
 
-    scenario = _scenario(file, sets, seed)
+    scenario = scenario_of(file, sets, seed)
     folder = out or Path("runs") / file.stem
     line = progress.ComparisonLine()
     code = 0
@@ -178,7 +178,7 @@ def calibrate(file: Path, *, loads: str, as_json: bool, sets: Sequence[str]) -> 
         raise UsageError(message) from error
     line = progress.Line()
     try:
-        found = measure(_scenario(file, sets, None), notice=progress.notice)
+        found = measure(scenario_of(file, sets, None), notice=progress.notice)
     finally:
         line.clear()
     users = {load: found.users_for(load) for load in wanted}
@@ -191,7 +191,7 @@ def calibrate(file: Path, *, loads: str, as_json: bool, sets: Sequence[str]) -> 
 
 def check(file: Path, *, sets: Sequence[str], as_toml: bool, as_json: bool) -> int:
     """Checks a scenario, and prints it in another form on request."""
-    scenario = _scenario(file, sets, None)
+    scenario = scenario_of(file, sets, None)
     if not scenario.needs_users:
         scenario.ready()
     if as_toml:
@@ -265,7 +265,8 @@ def vectors(
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
 
 
-def _scenario(file: Path, changes: Sequence[str], seed: int | None) -> Scenario:
+def scenario_of(file: Path, changes: Sequence[str], seed: int | None) -> Scenario:
+    """The scenario of a file, with changes as typed on a command line."""
     from sojourn.cli.values import parse_set
     from sojourn.scenario import Scenario
 

@@ -106,7 +106,7 @@ def print_comparison(comparison: Comparison) -> None:
     rows = comparison.rows()
     shown = [m for m in MEASURES if any(row[m.name] is not None for row in rows)]
     loads = any(row["realised_load"] is not None for row in rows)
-    headings = ["", *(["load"] if loads else []), *map(_heading, shown)]
+    headings = ["", *(["load"] if loads else []), *map(heading, shown)]
     body = []
     for row in rows:
         load = [number(row["realised_load"], 1, 3)] if loads else []
@@ -131,7 +131,7 @@ def _print_differences(comparison: Comparison) -> None:
     headings = [""]
     cells: dict[str, list[str]] = {}
     for name, rows in compared.items():
-        headings += [_heading(BY_NAME[name]), "95 % interval", "p"]
+        headings += [heading(BY_NAME[name]), "95 % interval", "p"]
         for row in rows:
             cells.setdefault(row["label"], [row["label"]]).extend(_difference(row, BY_NAME[name]))
     baseline = next(iter(compared.values()))[0]["baseline"].split(",")[0]
@@ -170,7 +170,8 @@ def print_calibration(found: Calibration, users: Mapping[float, int]) -> None:
     )
 
 
-def _heading(measure: Measure) -> str:
+def heading(measure: Measure) -> str:
+    """The head of a column, with the unit for people."""
     unit = measure.unit if measure.unit not in ("", "packets") else ""
     return f"{measure.heading} {unit}".strip()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from functools import lru_cache
 from pathlib import Path
@@ -38,7 +39,8 @@ class Draft:
     def __init__(self, target: Path) -> None:
         self.target = target
         _check_replaceable(target)
-        self.folder = target.parent / f".{target.name}.{os.getpid()}.{os.urandom(4).hex()}"
+        own = f"{_host()}.{os.getpid()}.{os.urandom(4).hex()}"
+        self.folder = target.parent / f".{target.name}.{own}"
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
@@ -92,6 +94,13 @@ class Store:
         except Error:
             return None
 
+    def tidy(self) -> None:
+        """Removes what processes of this machine left that were killed while they wrote."""
+        for folder in self.folder.glob(f".*.{_host()}.*"):
+            found = re.fullmatch(r"\..+\.(\d+)\.[0-9a-f]{8}", folder.name)
+            if found and folder.is_dir() and not _alive(int(found[1])):
+                shutil.rmtree(folder, ignore_errors=True)
+
     def runs(self) -> list[RunResult]:
         """All runs that are whole, in the order of their names."""
         found = []
@@ -140,6 +149,22 @@ def about(result: RunResult) -> dict[str, Any]:
         "wall_s": known.get("wall_s"),
         "measures": measures(known),
     }
+
+
+def _host() -> str:
+    import socket
+
+    return re.sub(r"[^\w-]", "-", socket.gethostname())
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _sync(path: Path) -> None:

@@ -55,7 +55,7 @@ def run_on(
     try:
         folder = str(store.folder.resolve())
         waiting = {client.submit(run_one, *_told(job), folder, pure=False): job for job in jobs}
-        ended = as_completed(list(waiting))
+        ended = as_completed(list(waiting), loop=client.loop)
         while waiting:
             look()
             batch = ended.next_batch(block=False)

@@ -246,6 +246,7 @@ def sweep(
         store = Store(store)
     if store is not None:
         make_folder(store.folder)
+        store.tidy()
     ready = [_ready(case, notice) for case in cases]
     plan = [list(case.seeds) if until is None else [] for case in cases]
     done: dict[str, RunResult] = {}

@@ -1,0 +1,211 @@
+"""Sweeps: nothing runs twice, nothing finished is lost, nothing half-written is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import SMALL, Command, untimed
+from sojourn import Error, Scenario, run
+from sojourn.results.store import Store
+from sojourn.sweep.cluster import run_one
+from sojourn.sweep.execute import Progress
+from sojourn.sweep.sweep import Case, Results, Rule, grid, sweep
+
+ROOT = Path(__file__).resolve().parent.parent
+VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10}], "bottleneck.rate": ["8mbit"]}
+
+
+def texts(results: Results) -> list[str]:
+    return [untimed(each.run.summary) for each in results]
+
+
+def made(store: Path) -> dict[str, int]:
+    """When each run of a store was written."""
+    return {p.parent.name: p.stat().st_mtime_ns for p in store.glob("[!.]*/summary.json")}
+
+
+def test_a_grid_has_a_row_for_every_run(small: Scenario, tmp_path: Path) -> None:
+    results = sweep(grid(small, VARY, [3, 1]), tmp_path)
+    frame = results.frame()
+    assert frame["bottleneck.qdisc"].to_list() == ["droptail"] * 2 + ["pi qref=10"] * 2
+    assert frame["seed"].to_list() == [3, 1, 3, 1]
+    assert frame["utilisation"].null_count() == 0
+    assert results.where(**{"bottleneck.qdisc": "droptail"}).mean("loss") == pytest.approx(
+        frame.head(2)["loss"].mean()
+    )
+    kept = Store(tmp_path).frame()
+    assert sorted(kept["key"]) == sorted(frame["key"])
+    assert set(kept["bottleneck.qdisc"]) == {"droptail", "pi qref=10"}
+    one = sweep(grid(small, VARY, [3, 1]), None, workers=1)
+    assert texts(one) == texts(results)
+
+
+def test_duckdb_reads_the_store(small: Scenario, tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    results = sweep(grid(small, VARY, [1, 2]), tmp_path / "runs/rates")
+    (sql,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/sweeps.md").read_text(), flags=re.S)
+    rows = duckdb.sql(sql.replace("'runs/", f"'{tmp_path}/runs/")).fetchall()
+    assert {(label, seeds) for label, seeds, _ in rows} == {
+        (each.case.label, 2) for each in results
+    }
+
+
+def test_what_is_there_is_not_made_again(small: Scenario, tmp_path: Path) -> None:
+    sweep(grid(small, VARY, [1, 2]), tmp_path)
+    before = made(tmp_path)
+    # The same scenario written in another way is the same run.
+    again = Scenario(json.loads(small.to_json()))
+    looks: list[int] = []
+    sweep(grid(again, VARY, [1, 2]), tmp_path, progress=lambda state: looks.append(state.done))
+    assert made(tmp_path) == before and looks == []
+    sweep(grid(small, VARY, [1, 2, 3]), tmp_path)
+    after = made(tmp_path)
+    assert len(after) == 6 and {key: after[key] for key in before} == before
+
+
+def test_a_damaged_run_is_made_again(small: Scenario, tmp_path: Path) -> None:
+    whole = sweep(grid(small, VARY, [1]), tmp_path)
+    (first, *_) = sorted(made(tmp_path))
+    file = tmp_path / first / "summary.json"
+    file.write_text(file.read_text()[:200])
+    assert len(Store(tmp_path).runs()) == 1
+    assert texts(sweep(grid(small, VARY, [1]), tmp_path)) == texts(whole)
+
+
+CHILD = """
+import sys
+from sojourn import Scenario
+from sojourn.sweep.sweep import grid, sweep
+base = Scenario({text!r})
+sweep(grid(base, {{"duration": ["20s"], "bottleneck.qdisc": ["droptail", "codel"]}}, range(1, 41)),
+      {store!r}, workers=2)
+"""
+
+
+def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    store = tmp_path / "runs"
+    script = tmp_path / "child.py"
+    text = SMALL.replace("[bottleneck]", "[probes]\nqueues = true\n\n[bottleneck]")
+    script.write_text(CHILD.format(text=text, store=str(store)))
+    whole = run(Scenario(text).with_({"duration": "20s"})).table("queues").height
+    known: dict[str, int] = {}
+    for wanted in (3, 8, 20):
+        child = subprocess.Popen([sys.executable, script], env=os.environ)
+        deadline = time.monotonic() + 60
+        while len(made(store)) < wanted:
+            assert time.monotonic() < deadline and child.poll() is None
+            time.sleep(0.003)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        there = made(store)
+        assert {key: there[key] for key in known} == known, "a finished run was made again"
+        # Whatever has its name is whole, tables included.
+        runs = Store(store).runs()
+        assert len(runs) == len(there)
+        assert all(each.table("queues").height == whole for each in runs)
+        known = there
+    subprocess.run([sys.executable, script], check=True, timeout=120)
+    there = made(store)
+    assert len(there) == 80 and {key: there[key] for key in known} == known
+    assert not list(store.glob(".*")), "what the killed ones left is tidied up"
+
+
+def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
+    words = [Path(sys.executable).with_name("sojourn"), "sweep", small_file, "--seeds", "1"]
+    words += ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s", "--store", tmp_path / "runs"]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(made(tmp_path / "runs")) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    os.kill(child.pid, signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 1.5
+    assert child.returncode == 130, err
+    assert "stopped: 2 of 3 runs" in out
+    assert len(Store(tmp_path / "runs").runs()) == 2
+
+
+def test_one_repeat_of_all_cases_comes_before_the_next(small: Scenario, tmp_path: Path) -> None:
+    orders: list[int] = []
+
+    def look(state: Progress) -> None:
+        orders.append(state.done)
+        if state.done >= 2:
+            raise KeyboardInterrupt
+
+    cases = grid(small.with_({"duration": "60s"}), VARY, [1, 2, 3])
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        sweep(cases, tmp_path, workers=1, progress=look)
+    results: Results = stopped.value.results  # type: ignore[attr-defined]
+    assert results.wanted == 6
+    assert sorted(each.seed for each in results)[:2] == [1, 1]
+
+
+def test_seeds_are_added_until_the_interval_is_small(small: Scenario, tmp_path: Path) -> None:
+    cases = [Case({}, small, [1])]
+    rule = Rule("queue_mean_packets", 0.02, least=3, most=9, step=2)
+    results = sweep(cases, tmp_path, until=rule)
+    seeds = [each.seed for each in results]
+    assert seeds == list(range(1, len(seeds) + 1)) and len(seeds) in (3, 5, 7, 9)
+    assert rule.more([each.measure("queue_mean_packets") for each in results]) == 0
+    if len(seeds) > 3:
+        fewer = [each.measure("queue_mean_packets") for each in results][: len(seeds) - 2]
+        assert rule.more(fewer) == 2
+    assert len(sweep(cases, tmp_path, until=Rule("loss", 0.9, least=2))) == 2
+    with pytest.raises(Error, match="no measure"):
+        Rule("beauty", 0.1)
+    with pytest.raises(Error, match="between 0 and 1"):
+        Rule("loss", 5)
+
+
+def test_the_command_prints_means_and_takes_up_the_store(
+    sojourn: Command, small_file: Path
+) -> None:
+    words = ["sweep", small_file, "--vary", "bottleneck.qdisc=droptail,codel", "--seeds", "1..2"]
+    first = sojourn(*words, "--store", "kept")
+    assert first.returncode == 0, first.stderr
+    assert "codel" in first.stdout and "±" in first.stdout and "4 runs in kept" in first.stdout
+    again = sojourn(*words, "--store", "kept", "--json")
+    assert len(json.loads(again.stdout)) == 4
+    assert "--seeds" in sojourn("sweep", small_file, "--seeds", "many").stderr
+    assert "--until" in sojourn("sweep", small_file, "--until", "loss").stderr
+
+
+def test_a_worker_with_another_build_is_refused(small: Scenario, tmp_path: Path) -> None:
+    with pytest.raises(Error, match="another build"):
+        run_one(small.to_json(), ".", "x", "{}", "packets", "0" * 16, str(tmp_path))
+    with pytest.raises(Error, match="needs a store"):
+        sweep([Case({}, small, [1])], None, cluster="tcp://127.0.0.1:1")
+
+
+def test_a_cluster_gives_the_same_and_survives_a_killed_worker(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    base = Scenario(SMALL).with_({"duration": "40s"})
+    cases = grid(base, {"bottleneck.qdisc": ["droptail", "codel"]}, range(1, 8))
+    killed: list[int] = []
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+
+        def look(state: Progress) -> None:
+            if state.done >= 3 and not killed:
+                worker = next(iter(cluster.workers.values()))
+                killed.append(worker.pid)
+                os.kill(worker.pid, signal.SIGKILL)
+
+        results = sweep(cases, tmp_path, cluster=cluster.scheduler_address, progress=look)
+    assert killed and len(results) == 14
+    assert texts(results) == texts(sweep(cases, None))
+    assert len(Store(tmp_path).frame()) == 14
