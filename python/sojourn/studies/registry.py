@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 STUDIES = {
     "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
+    "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",
 }
 
 
