@@ -140,7 +140,8 @@ _SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": (1, 2, 3)}
 
 def cases(scale: str) -> list[Case]:
     """The runs of a scale: the grid, the explanations of ARED, framing, round-trip times."""
-    return [*_grid(scale), *_variants(scale), *_framing(scale), *_rtts(scale), *_traffic(scale)]
+    parts = (_grid, _variants, _framing, _rtts, _traffic, _warm_up)
+    return [case for part in parts for case in part(scale)]
 
 
 def _case(part: str, scheme: str, load: float, scale: str, **changes: object) -> Case:
@@ -212,3 +213,11 @@ def _traffic(scale: str) -> Iterator[Case]:
     times = {"duration": f"{duration_s:g}s", "warmup": f"{warmup_s:g}s"}
     case = _case("traffic", UNCONGESTED, 0.9, scale, **records, **times)
     yield dataclasses.replace(case, seeds=(1,))
+
+
+def _warm_up(scale: str) -> Iterator[Case]:
+    """A congested run with samples of its queue, which say when its beginning is over."""
+    if scale == "smoke":
+        return
+    samples = {"probes.queues": True, "probes.interval": "100ms"}
+    yield dataclasses.replace(_case("warm-up", TAIL, 0.98, scale, **samples), seeds=(1,))
