@@ -41,9 +41,10 @@ use crate::fixed::{bounded, mean_packet};
 use crate::managed::packet_limit;
 use crate::ring::Ring;
 use crate::{
-    Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Probability, Sink, Stamped,
-    Verdict, list::invalid,
+    ClassInfo, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Probability, Sink,
+    Stamped, Verdict, list::invalid,
 };
+use alloc::vec::Vec;
 use sojourn_base::{Stream, Time};
 
 /// Most packets dropped in one call.
@@ -57,6 +58,12 @@ impl Parameters for Params {
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
         Rules::new(self, env).map(|_| ())
+    }
+
+    /// The two queues, so that each has its own row among the results.
+    fn classes(&self) -> Vec<ClassInfo> {
+        let lane = |name: &str| ClassInfo { name: name.into(), labels: Vec::new() };
+        ["L", "C"].map(lane).into()
     }
 }
 
@@ -135,11 +142,16 @@ impl Rules {
 #[derive(Clone, Debug)]
 struct Lane<P> {
     ring: Ring<Stamped<P>>,
+    counters: Counters,
     /// Probabilities that have added up since the last hit, Q.60.
     recur: u64,
 }
 
 impl<P: Packet> Lane<P> {
+    fn new() -> Self {
+        Self { ring: Ring::new(), counters: Counters::default(), recur: 0 }
+    }
+
     fn came(&self) -> Option<Time> {
         self.ring.peek().map(|packet| packet.at)
     }
@@ -171,6 +183,8 @@ pub struct Discipline<P: Packet> {
     credit: i64,
     limit: u32,
     counters: Counters,
+    /// Whether the packet that left last came out of L: a mark does not tell afterwards.
+    last_low: bool,
 }
 
 impl<P: Packet> Discipline<P> {
@@ -180,8 +194,9 @@ impl<P: Packet> Discipline<P> {
         Ok(Self {
             credit: rules.credit,
             rules,
-            low: Lane { ring: Ring::new(), recur: 0 },
-            classic: Lane { ring: Ring::new(), recur: 0 },
+            low: Lane::new(),
+            classic: Lane::new(),
+            last_low: false,
             coin,
             base: Probability::ZERO,
             coupled: Probability::ZERO,
@@ -249,16 +264,19 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
         self.advance(now);
-        if self.packets() >= self.limit {
-            self.counters.overflow.add(packet.bytes());
-            sink.dropped(now, packet, DropReason::Overflow);
-            return Verdict::Dropped(DropReason::Overflow);
-        }
-        self.counters.enqueued.add(packet.bytes());
+        let full = self.packets() >= self.limit;
         let lane = match packet.ecn() {
             Ecn::Ect1 | Ecn::Ce => &mut self.low,
             Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
         };
+        if full {
+            self.counters.overflow.add(packet.bytes());
+            lane.counters.overflow.add(packet.bytes());
+            sink.dropped(now, packet, DropReason::Overflow);
+            return Verdict::Dropped(DropReason::Overflow);
+        }
+        self.counters.enqueued.add(packet.bytes());
+        lane.counters.enqueued.add(packet.bytes());
         lane.ring.push(Stamped { packet, at: now });
         Verdict::Queued
     }
@@ -278,9 +296,13 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
             } else {
                 self.judge_classic(ecn != Ecn::NotEct)
             };
-            if drop && drops < MOST_DROPS && self.packets() > 0 {
-                self.counters.evicted.add(bytes);
-                self.counters.early.add(bytes);
+            let last = self.packets() == 0;
+            let lane = if low { &mut self.low } else { &mut self.classic };
+            if drop && drops < MOST_DROPS && !last {
+                for counters in [&mut self.counters, &mut lane.counters] {
+                    counters.evicted.add(bytes);
+                    counters.early.add(bytes);
+                }
                 sink.dropped(now, packet, DropReason::Early);
                 drops += 1;
                 continue;
@@ -288,7 +310,11 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
             if mark && matches!(ecn, Ecn::Ect0 | Ecn::Ect1) {
                 packet.set_ce();
                 self.counters.marked.add(bytes);
+                lane.counters.marked.add(bytes);
             }
+            self.counters.dequeued.add(bytes);
+            lane.counters.dequeued.add(bytes);
+            self.last_low = low;
             // Only service while the other waits is a debt to it.
             if self.low.ring.len() > 0 && !low {
                 self.credit -= self.rules.weights.1 * i64::from(bytes);
@@ -297,7 +323,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
             } else if self.packets() == 0 {
                 self.credit = self.rules.credit;
             }
-            self.counters.dequeued.add(bytes);
             return Some(packet);
         }
     }
@@ -325,6 +350,15 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    fn class_of(&self, _: &P) -> usize {
+        usize::from(!self.last_low)
+    }
+
+    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+        tell(&self.low.counters);
+        tell(&self.classic.counters);
     }
 
     /// p'², that of C.

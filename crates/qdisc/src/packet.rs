@@ -127,7 +127,7 @@ pub trait Discipline<P: Packet> {
     fn probability(&self) -> f64 {
         0.0
     }
-    /// The number of the class that a packet belongs to, in the order in which
+    /// The number of the class that `packet`, which left last, came out of, in the order in which
     /// [`Config::classes`](crate::Config::classes) names them; 0 where there are none.
     fn class_of(&self, packet: &P) -> usize {
         let _ = packet;

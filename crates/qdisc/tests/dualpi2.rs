@@ -241,3 +241,30 @@ fn dualpi2_updates_without_any_call_between() {
     assert_eq!(q.probabilities(), each.probabilities());
     assert_eq!(q.probability(), 1.0);
 }
+
+#[test]
+fn each_queue_counts_its_own_and_a_mark_moves_no_packet_to_the_other() {
+    let params = Params { marking: Marking::Step, step_th: Time(0), ..Params::default() };
+    let (mut q, now) = at(0.3, Params { limit: 60, ..params });
+    fill(&mut q, now, 30, Ecn::Ect0);
+    fill(&mut q, now, 30, Ecn::Ect1);
+    let over = q.enqueue(now, token(99, 1500, Ecn::Ect1), &mut ());
+    assert_eq!(over, Verdict::Dropped(DropReason::Overflow));
+    let (mut left, mut marked) = ([0, 0], [0, 0]);
+    while let Some(packet) = q.dequeue(now + Time(1), &mut ()) {
+        let class = q.class_of(&packet);
+        left[class] += 1;
+        marked[class] += u64::from(packet.ecn == Ecn::Ce);
+    }
+    let mut lanes = Vec::new();
+    q.classes(&mut |counters| lanes.push(*counters));
+    let [low, classic] = lanes[..] else { panic!("two queues") };
+    // `at` has passed one packet through C.
+    assert_eq!((low.dequeued.packets, classic.dequeued.packets), (left[0], left[1] + 1));
+    assert_eq!((low.marked.packets, classic.marked.packets), (marked[0], marked[1]));
+    assert!(marked[0] > 0 && marked[1] > 0, "{marked:?}");
+    assert_eq!((low.overflow.packets, classic.overflow.packets), (1, 0));
+    let all = q.counters();
+    assert_eq!(all.enqueued.packets, low.enqueued.packets + classic.enqueued.packets);
+    assert_eq!(all.marked.packets, low.marked.packets + classic.marked.packets);
+}

@@ -1,0 +1,51 @@
+//! DualPI2 with TCP Prague beside a classic control (RFC 9332 section 4.1): the low-latency queue
+//! stays short, and flows of both kinds get about the same rate.
+
+mod common;
+
+use common::simulate;
+
+fn beside(classic: &str, rate: &str, flows: u32) -> sojourn_records::Summary {
+    simulate(&format!(
+        r#"
+        duration = "40s"
+        warmup = "15s"
+        [tcp]
+        profile = "modern"
+        [bottleneck]
+        rate = "{rate}"
+        qdisc = "dualpi2"
+        [[traffic]]
+        kind = "bulk"
+        name = "scalable"
+        flows = {flows}
+        rtt = "10ms"
+        tcp = {{ congestion = "prague", ecn = true }}
+        [[traffic]]
+        kind = "bulk"
+        name = "classic"
+        flows = {flows}
+        rtt = "10ms"
+        tcp = {{ congestion = "{classic}", ecn = true }}
+        "#
+    ))
+}
+
+#[test]
+fn prague_finds_a_short_queue_and_a_fair_rate() {
+    for (classic, rate, flows) in
+        [("cubic", "40mbit", 1), ("cubic", "120mbit", 4), ("reno", "40mbit", 4)]
+    {
+        let summary = beside(classic, rate, flows);
+        let case = format!("{flows} + {flows} {classic} at {rate}");
+        let low = summary.links.iter().find(|l| l.name == "bottleneck/L").expect("a row for L");
+        let sojourn = &low.sojourn_s;
+        let (mean, p99) = (sojourn.mean.unwrap(), sojourn.p99.unwrap());
+        assert!(mean <= 0.001, "{case}: mean {mean}");
+        assert!(p99 <= 0.002, "{case}: 99th percentile {p99}");
+        let rates: Vec<f64> = summary.groups.iter().map(|g| g.goodput_bps.unwrap()).collect();
+        let ratio = rates[0] / rates[1];
+        assert!((0.5..=2.0).contains(&ratio), "{case}: rates {rates:?}");
+        assert!(summary.links[0].utilisation.unwrap() > 0.9, "{case}");
+    }
+}
