@@ -48,6 +48,7 @@ struct Pass<'a> {
 
 impl Visit<Token> for Pass<'_> {
     type Output = Fate;
+    const AT_ENQUEUE: bool = true;
 
     #[inline]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) -> Fate {
@@ -78,6 +79,7 @@ struct CatchUp<'a> {
 
 impl Visit<Token> for CatchUp<'_> {
     type Output = ();
+    const AT_ENQUEUE: bool = true;
 
     #[inline]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) {

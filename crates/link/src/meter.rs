@@ -51,7 +51,7 @@ impl Meter {
     }
 
     /// The queue held `packets` and `bytes` until `now`, when it changes.
-    #[inline]
+    #[inline(always)]
     pub fn until(&mut self, now: u64, packets: u32, bytes: u64) {
         let span = now - self.since;
         self.since = now;

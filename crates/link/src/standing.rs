@@ -52,7 +52,7 @@ impl Running {
     }
 
     /// Before `now` there were `packets` in the queue, for more than no time.
-    #[inline]
+    #[inline(always)]
     pub fn until(&mut self, now: u64, packets: u64) {
         self.length = self.length.min(packets);
         if now >= self.ends {
@@ -68,6 +68,7 @@ impl Running {
 
     /// Ends slices up to `now`; all but the first had `packets` throughout.
     #[cold]
+    #[inline(never)]
     fn roll(&mut self, now: u64, packets: u64) {
         let slices = (now - self.ends) / self.width + 1;
         self.ends += slices * self.width;

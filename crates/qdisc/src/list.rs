@@ -91,6 +91,9 @@ pub trait Visit<P: crate::Packet> {
     type Output;
     /// Does it.
     fn visit<D: crate::Discipline<P>>(self, discipline: &mut D) -> Self::Output;
+
+    /// Whether it only ever meets disciplines that decide at enqueue: no code is made for others.
+    const AT_ENQUEUE: bool = false;
 }
 
 /// Calls the same method on whichever discipline it is.
@@ -210,9 +213,16 @@ macro_rules! disciplines {
             }
 
             /// Lets `visitor` work on the discipline itself.
-            #[inline]
+            #[inline(always)]
             pub fn visit<V: $crate::Visit<P>>(&mut self, visitor: V) -> V::Output {
-                match self { $(Self::$variant(q) => visitor.visit(q),)+ }
+                match self {
+                    $(Self::$variant(q) => {
+                        if V::AT_ENQUEUE && !<$module::Params as Parameters>::DECIDES_AT_ENQUEUE {
+                            unreachable!("{} does not decide at enqueue", $name)
+                        }
+                        visitor.visit(q)
+                    })+
+                }
             }
         }
 

@@ -64,12 +64,11 @@ impl Endpoint {
     /// The counter in the flags of a segment; none before the connection is established.
     #[inline]
     pub(crate) fn counter(&self, params: &Params) -> Flags {
-        match &self.tracked {
-            Some(t) if params.feedback == Feedback::Counted && self.bits & bit::ECN != 0 => {
-                t.counts.field()
-            }
-            _ => Flags::NONE,
+        // The settings first: they are at hand, the rest of the endpoint need not be.
+        if params.feedback != Feedback::Counted || self.bits & bit::ECN == 0 {
+            return Flags::NONE;
         }
+        self.tracked.as_ref().map_or(Flags::NONE, |t| t.counts.field())
     }
 
     /// Acknowledges the SYN-ACK; its field tells how that came (RFC 9768 section 3.2.2.1).

@@ -155,7 +155,7 @@ impl Endpoint {
         if params.ect_acks && self.bits & bit::ECN != 0 {
             segment.ecn = params.ect;
         }
-        if params.sack && (!self.holds_nothing() || self.saw_duplicate()) {
+        if params.sack && (!self.holds_nothing() || params.dsack && self.saw_duplicate()) {
             self.put_sacks(params, segment, out);
         } else {
             self.put(segment, &[], out);

@@ -10,6 +10,7 @@
 use crate::Params;
 use crate::endpoint::Endpoint;
 use crate::segment::Segment;
+use crate::tracked::Tracked;
 use sojourn_base::Time;
 
 /// The window at the start, in bytes: what a SYN can tell.
@@ -51,10 +52,11 @@ impl Endpoint {
     /// The window as a segment tells it.
     #[inline]
     pub(crate) fn window_field(&self, params: &Params) -> u16 {
-        match &self.tracked {
-            Some(t) if params.autotune => (t.space.window >> params.window_scale) as u16,
-            _ => params.window_field,
+        if !params.autotune {
+            return params.window_field;
         }
+        let told = |t: &Tracked| (t.space.window >> params.window_scale) as u16;
+        self.tracked.as_deref().map_or(params.window_field, told)
     }
 
     /// The application has taken what a segment brought: once in a round trip the window is made
