@@ -15,7 +15,6 @@ mod connection;
 mod error;
 mod group;
 mod huge;
-mod interface;
 mod net;
 mod packet;
 mod prefetch;

@@ -321,6 +321,22 @@ def vectors(
 
 
 @app.command()
+def deploy(
+    file: Annotated[Path, typer.Argument(help="The scenario.", show_default=False)],
+    link: Annotated[str, typer.Option(help="Which of its links.")] = "bottleneck",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another value. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; default standard output.")
+    ] = None,
+) -> int:
+    """Write the commands that give a Linux router's device a scenario's link."""
+    return commands.deploy(file, link=link, sets=set_ or (), out=out)
+
+
+@app.command()
 def lab(
     file: Annotated[
         Path | None, typer.Argument(help="A scenario to begin with.", show_default=False)

@@ -253,12 +253,29 @@ def vectors(
     if out is None:
         print(text, end="")
         return 0
+    _write_text(text, out)
+    print(f"vectors: {out}")
+    return 0
+
+
+def deploy(file: Path, *, link: str, sets: Sequence[str], out: Path | None) -> int:
+    """Writes a shell script with the commands for one link."""
+    from sojourn.deploy import deploy as write
+
+    script = write(scenario_of(file, sets, None), link).script()
+    if out is None:
+        print(script, end="")
+    else:
+        _write_text(script, out)
+        print(f"script: {out}")
+    return 0
+
+
+def _write_text(text: str, out: Path) -> None:
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"cannot write to {out}: {error.strerror or error}") from error
-    print(f"vectors: {out}")
-    return 0
 
 
 # A scenario needs some traffic; that of test vectors is made beside it.

@@ -1,0 +1,136 @@
+"""Disciplines with classes: strict priority and link-sharing as Linux's HTB does them.
+
+HTB stands for all of them: it shapes the link anyhow, its classes have a rate that they are sure of
+and a ceiling up to which they borrow, and a priority.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sojourn.control.settings import rate as rate_text
+
+from .errors import DeployError
+from .leaves import Fields, Leaf, Place, leaf
+
+_CLASSFUL = {"prio", "drr", "cbq"}
+# Six bits of the codepoint stand above two of ECN.
+_DSCP_MASK = 0xFC
+# No class's rate is so small that a packet would wait for minutes.
+_LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class under the link's own."""
+
+    minor: int
+    """Its number, as tc has it: 1:minor."""
+    name: str
+    words: str
+    """What follows ``htb``: rate, ceiling, priority."""
+    leaf: Leaf
+    dscp: tuple[int, ...]
+    default: bool
+
+
+def is_classful(qdisc: Fields) -> bool:
+    """Whether it has classes that are written as HTB's."""
+    return qdisc["kind"] in _CLASSFUL
+
+
+def classes(qdisc: Fields, place: Place) -> tuple[list[Class], list[str]]:
+    """The classes of a discipline, and remarks.
+
+    Raises:
+        DeployError: If a class's own discipline is none of Linux's, or has classes itself.
+    """
+    kind = qdisc["kind"]
+    entries = qdisc["classes"]
+    remarks = [_REMARKS[kind]]
+    found = []
+    default = qdisc.get("default", entries[-1]["name"])
+    for number, (at, entry, share) in enumerate(_shares(kind, entries)):
+        field = f"{place.field}.classes[{at}]"
+        if entry.get("classes") or is_classful(entry["qdisc"]):
+            raise DeployError(
+                f"{field} ({entry['name']}): commands are written for one level of classes"
+            )
+        guaranteed = place.rate_bps * share
+        inner = leaf(entry["qdisc"], Place(guaranteed, place.mean_packet, f"{field}.qdisc"))
+        ceiling = place.rate_bps if entry.get("borrow", True) else guaranteed
+        priority = number if kind == "prio" else entry.get("priority", 1) - 1
+        priority = min(7, max(0, priority))
+        words = f"rate {rate_text(guaranteed)} ceil {rate_text(ceiling)} prio {priority}"
+        if kind == "drr" and "quantum" in entry:
+            words += f" quantum {entry['quantum']}"
+        if entry["labels"]:
+            names = ", ".join(entry["labels"])
+            remarks.append(
+                f"Class {entry['name']} is chosen by label ({names}), which packets do not carry: "
+                "add a filter of your own."
+            )
+        codes = tuple(_codepoint(code) for code in entry["dscp"])
+        found.append(
+            Class(number + 2, entry["name"], words, inner, codes, entry["name"] == default)
+        )
+    return found, remarks
+
+
+_REMARKS = {
+    "prio": "Strict priority is HTB's: an urgent class may borrow before the others.",
+    "drr": "Rounds are HTB's, within classes of equal priority.",
+    "cbq": "Linux has no CBQ any more: HTB shares the link, with the same rates.",
+}
+
+
+def _shares(kind: str, entries: list[Fields]) -> Iterator[tuple[int, Fields, float]]:
+    """Each class with its sure part of the link's rate."""
+    count = len(entries)
+    for at, entry in enumerate(entries):
+        if kind == "cbq":
+            yield at, entry, entry["share"]
+        elif kind == "prio":
+            # Nothing is sure but for the first.
+            rest = (count - 1) * _LEAST_SHARE
+            yield at, entry, 1 - rest if at == 0 else _LEAST_SHARE
+        else:
+            total = sum(other.get("quantum", 1) for other in entries)
+            yield at, entry, entry.get("quantum", 1) / total
+
+
+def _codepoint(code: object) -> int:
+    """A codepoint as the byte that it stands in."""
+    if isinstance(code, int):
+        return code << 2
+    found = _NAMES.get(str(code))
+    if found is None:
+        raise DeployError(f"codepoint {code}: must be 0 to 63 or one of {', '.join(_NAMES)}")
+    return found << 2
+
+
+# RFC 2474, 2597, 3246, 5865, 8622.
+_NAMES = {
+    **{f"cs{n}": 8 * n for n in range(8)},
+    **{f"af{c}{d}": 8 * c + 2 * d for c in range(1, 5) for d in range(1, 4)},
+    "be": 0,
+    "df": 0,
+    "le": 1,
+    "ef": 46,
+    "voice-admit": 44,
+}
+
+
+def filters(entry: Class) -> Iterator[str]:
+    """What follows ``tc filter add dev DEV parent 1:`` for a class, one line a codepoint and
+    protocol."""
+    for byte in entry.dscp:
+        yield (
+            f"protocol ip prio 1 u32 match ip dsfield {byte:#04x} {_DSCP_MASK:#04x} "
+            f"flowid 1:{entry.minor}"
+        )
+        yield (
+            f"protocol ipv6 prio 2 u32 match ip6 priority {byte:#04x} {_DSCP_MASK:#04x} "
+            f"flowid 1:{entry.minor}"
+        )

@@ -1,0 +1,256 @@
+"""Disciplines without classes as Linux's ``tc`` words them, and what Linux does otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sojourn.control.quantities import quantity
+from sojourn.control.settings import rate as rate_text
+from sojourn.control.settings import red_burst, time
+
+from .errors import DeployError
+
+Fields = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a discipline is put."""
+
+    rate_bps: float
+    mean_packet: int
+    field: str
+    """Its name in errors: ``bottleneck.qdisc``."""
+
+    @property
+    def packets_per_second(self) -> float:
+        """At the mean packet."""
+        return self.rate_bps / 8 / self.mean_packet
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """``words`` follow ``tc qdisc replace dev DEV parent …``."""
+
+    words: str
+    remarks: tuple[str, ...] = ()
+
+
+# What Linux counts where a length in packets is asked for without a limit.
+_UNLIMITED = 1_000_000
+# Linux scales PIE's alpha and beta by 16 and takes whole numbers up to 32.
+_SIXTEENTH, _MOST = 16, 32
+
+
+def leaf(qdisc: Fields, place: Place) -> Leaf:
+    """The words for a discipline.
+
+    Raises:
+        DeployError: If Linux has no such discipline, or cannot take a value.
+    """
+    kind = qdisc["kind"]
+    write = _KINDS.get(kind)
+    if write is None:
+        why = _ABSENT.get(kind, "Linux has no such discipline")
+        known = ", ".join([*_KINDS, "prio", "drr", "cbq"])
+        raise DeployError(f"{place.field} = {kind}: {why}; there are commands for {known}")
+    return write(qdisc, place)
+
+
+_ABSENT = {
+    "pi": "Linux has no PI; pie is its kin",
+    "pi_table": "Linux has no PI; pie is its kin",
+    "rem": "Linux has no REM",
+    "pi2": "Linux has PI2 only as the classic queue of dualpi2",
+    "avq": "Linux has no AVQ",
+    "feng_red": "Linux has of the adaptive REDs only Floyd's, ared",
+    "blue": "Linux has BLUE only for each flow, as sfb",
+    "python": "what is written in Python runs in the simulator only",
+}
+
+
+def _seconds(place: Place, qdisc: Fields, name: str) -> str:
+    return time(quantity(f"{place.field}.{name}", str(qdisc[name]), "time"))
+
+
+def _size(place: Place, qdisc: Fields, name: str) -> int:
+    return round(quantity(f"{place.field}.{name}", str(qdisc[name]), "size"))
+
+
+def _flag(word: str, on: object) -> str:
+    return f" {word}" if on else ""
+
+
+def _droptail(qdisc: Fields, place: Place) -> Leaf:
+    if "limit_bytes" in qdisc:
+        return Leaf(f"bfifo limit {_size(place, qdisc, 'limit_bytes')}")
+    if "limit_time" in qdisc:
+        seconds = quantity(f"{place.field}.limit_time", str(qdisc["limit_time"]), "time")
+        size = round(seconds * place.rate_bps / 8)
+        return Leaf(f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.",))
+    return Leaf(f"pfifo limit {qdisc.get('limit', 1000)}")
+
+
+def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
+    """What RED and its kin have in common: limits in bytes, the weight as a burst."""
+    wq = qdisc.get("wq")
+    if wq is None:
+        wq = -math.expm1(-1 / place.packets_per_second)
+    burst, log = red_burst(wq, qdisc["min_th"])
+    remarks = [
+        f"The weight of a sample is 2^-{log}, {2.0**-log / wq - 1:+.1%} off; tc derives it from "
+        "the burst and may call that large."
+    ]
+    words = (
+        f"avpkt {place.mean_packet} burst {burst} bandwidth {rate_text(place.rate_bps)}"
+        f"{_flag('ecn', qdisc.get('ecn'))}"
+    )
+    return words, burst, remarks
+
+
+def _red(qdisc: Fields, place: Place) -> Leaf:
+    adaptive = qdisc["kind"] == "ared"
+    if adaptive and "min_th" not in qdisc:
+        qdisc = {**qdisc, **_ared_thresholds(qdisc, place)}
+    words, burst, remarks = _averaging(qdisc, place)
+    mean = place.mean_packet
+    low, high = (round(qdisc[name] * mean) for name in ("min_th", "max_th"))
+    limit = max(min(qdisc["limit"], 4 * qdisc["max_th"]), burst) * mean
+    if qdisc.get("gentle"):
+        remarks.append("Linux is not gentle: above the upper threshold it drops everything.")
+    if adaptive:
+        remarks.append("Linux fixes bottom and top at 0.01 and 0.5.")
+        tail = " adaptive"
+    else:
+        tail = f" probability {qdisc['max_p']:g}"
+    return Leaf(f"red limit {round(limit)} min {low} max {high} {words}{tail}", tuple(remarks))
+
+
+def _ared_thresholds(qdisc: Fields, place: Place) -> dict[str, float]:
+    """Floyd, Gummadi and Shenker (2001): min_th is half the target delay, at least 5; three times
+    that is max_th."""
+    target = quantity(f"{place.field}.target_delay", str(qdisc["target_delay"]), "time")
+    low = max(5.0, target * place.packets_per_second / 2)
+    return {"min_th": low, "max_th": 3 * low}
+
+
+def _choke(qdisc: Fields, place: Place) -> Leaf:
+    words, burst, remarks = _averaging(qdisc, place)
+    words = words.replace(f"avpkt {place.mean_packet} ", "")
+    low, high = round(qdisc["min_th"]), round(qdisc["max_th"])
+    limit = max(min(qdisc["limit"], 4 * high), burst)
+    return Leaf(
+        f"choke limit {round(limit)} min {low} max {high} {words} probability {qdisc['max_p']:g}",
+        tuple(remarks),
+    )
+
+
+def _pie_words(qdisc: Fields, place: Place) -> Leaf:
+    remarks = []
+    whole = {}
+    for name in ("alpha", "beta"):
+        whole[name] = min(_MOST, round(qdisc[name] * _SIXTEENTH))
+        if whole[name] == 0:
+            raise DeployError(
+                f"{place.field}.{name} = {qdisc[name]:g}: Linux takes sixteenths, so at least 1/32"
+            )
+        error = whole[name] / _SIXTEENTH / qdisc[name] - 1
+        if abs(error) > 1e-9:
+            remarks.append(f"Linux takes sixteenths: {name} is {error:+.1%} off.")
+    words = (
+        f"target {_seconds(place, qdisc, 'target')} tupdate {_seconds(place, qdisc, 'tupdate')} "
+        f"alpha {whole['alpha']} beta {whole['beta']}{_flag('ecn', qdisc['ecn'])}"
+        f"{_flag('bytemode', qdisc['scale_by_size'])}"
+    )
+    return Leaf(words, tuple(remarks))
+
+
+def _pie(qdisc: Fields, place: Place) -> Leaf:
+    common = _pie_words(qdisc, place)
+    return Leaf(f"pie limit {min(qdisc['limit'], _UNLIMITED)} {common.words}", common.remarks)
+
+
+def _fq_pie(qdisc: Fields, place: Place) -> Leaf:
+    common = _pie_words(qdisc, place)
+    words = (
+        f"fq_pie limit {qdisc['limit']} flows {qdisc['flows']} {common.words} "
+        f"memory_limit {_size(place, qdisc, 'memory_limit')} "
+        f"ecn_prob {round(qdisc['mark_ecn_th'] * 100)}{_quantum(qdisc)}"
+    )
+    return Leaf(words, common.remarks)
+
+
+def _quantum(qdisc: Fields) -> str:
+    return f" quantum {qdisc['quantum']}" if "quantum" in qdisc else ""
+
+
+def _codel(qdisc: Fields, place: Place) -> Leaf:
+    return Leaf(
+        f"codel limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
+        f"interval {_seconds(place, qdisc, 'interval')} {'ecn' if qdisc['ecn'] else 'noecn'}"
+    )
+
+
+def _fq_codel(qdisc: Fields, place: Place) -> Leaf:
+    return Leaf(
+        f"fq_codel limit {qdisc['limit']} flows {qdisc['flows']} "
+        f"target {_seconds(place, qdisc, 'target')} "
+        f"interval {_seconds(place, qdisc, 'interval')} "
+        f"memory_limit {_size(place, qdisc, 'memory_limit')} "
+        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_quantum(qdisc)}"
+    )
+
+
+def _sfq(qdisc: Fields, place: Place) -> Leaf:
+    return Leaf(
+        f"sfq limit {qdisc['limit']} flows {qdisc['flows']} divisor {qdisc['divisor']} "
+        f"depth {qdisc['depth']}{_flag('headdrop', qdisc['head_drop'])}{_quantum(qdisc)}"
+    )
+
+
+def _cobalt(qdisc: Fields, place: Place) -> Leaf:
+    interval = _seconds(place, qdisc, "interval")
+    return Leaf(
+        f"cake unlimited besteffort flowblind rtt {interval}",
+        (
+            "Linux has COBALT inside cake, here with one flow queue.",
+            "cake takes its target as a twentieth of the interval.",
+        ),
+    )
+
+
+def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
+    remarks = ["Needs Linux 6.17 and its iproute2."]
+    if qdisc["marking"] == "ramp":
+        remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
+        low, high = (quantity(f"{place.field}.{n}", qdisc[n], "time") for n in ("min_th", "max_th"))
+        step = (low + high) / 2
+    else:
+        step = quantity(f"{place.field}.step_th", qdisc["step_th"], "time")
+    return Leaf(
+        f"dualpi2 limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
+        f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {qdisc['alpha']:.6f} "
+        f"beta {qdisc['beta']:.6f} coupling_factor {round(qdisc['coupling'])} "
+        f"step_thresh {time(step)} "
+        f"{'drop_on_overload' if qdisc['drop_on_overload'] else 'overflow'} "
+        f"classic_protection {round(qdisc['classic_weight'] * 100)}%",
+        tuple(remarks),
+    )
+
+
+_KINDS: dict[str, Callable[[Fields, Place], Leaf]] = {
+    "droptail": _droptail,
+    "red": _red,
+    "ared": _red,
+    "choke": _choke,
+    "pie": _pie,
+    "fq_pie": _fq_pie,
+    "codel": _codel,
+    "fq_codel": _fq_codel,
+    "sfq": _sfq,
+    "cobalt": _cobalt,
+    "dualpi2": _dualpi2,
+}
