@@ -1,4 +1,4 @@
-"""A discipline that goes by time follows a link whose rate changes: docs/changing-rates.md."""
+"""A discipline that goes by time follows a link whose rate changes: docs/studies/codel-2012.md."""
 
 from __future__ import annotations
 

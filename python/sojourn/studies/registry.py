@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 # Where each study's class is; only the one that is wanted is imported.
 STUDIES = {
     "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
+    "web-red-2000": "sojourn.studies.web_red:WebRed",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
+    "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",
 }
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.studies.responses import limited_mean, throughput
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
-from sojourn.studies.web_aqm.responses import limited_mean, throughput
 from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL, UNCONGESTED
 
 if TYPE_CHECKING:
@@ -220,12 +220,17 @@ class Claims:
             "worse",
             quicker(each([(TAIL, "REM 24")], 0.8, *busy)),
         )
-        yield self._check(
-            "ARED that marks instead of dropping above max_th is much better with ECN.",
-            _TON,
-            "much better",
-            quicker(each([("ARED 24 marks ECN", "ARED 24 ECN")], *busy)),
-        )
+        for mode in ("", "bytes "):
+            pair = (f"ARED 24 {mode}marks ECN", f"ARED 24 {mode}ECN")
+            yield self._check(
+                "ARED that marks instead of dropping above max_th is much better with ECN"
+                f" ({mode.strip() or 'packets'}).",
+                _TON,
+                "much better",
+                quicker(each([pair], *busy)),
+                "Acknowledgements and SYNs are not ECN-capable: above max_th they are dropped "
+                "whatever becomes of the others, in byte mode seldom, as they are small.",
+            )
         yield self._spread()
 
     def _spread(self) -> Check:

@@ -72,15 +72,18 @@ MARKS = {"ecn": True, "ecn_drop_above_max": False}
 VARIANTS: dict[str, Qdisc] = {
     "ARED 24 bytes": _ared(24, **_BYTES),
     "ARED 24 bytes ECN": _ared(24, **_BYTES, ecn=True),
+    "ARED 24 scaled": _ared(24, scale_by_size=True),
     "ARED 24 marks ECN": _ared(24, **MARKS),
     "ARED 24 bytes marks ECN": _ared(24, **_BYTES, **MARKS),
     "ARED 24 not gentle": _ared(24, gentle=False),
     "ARED 24 not gentle ECN": _ared(24, gentle=False, ecn=True),
     "ARED 24 instantaneous": _ared(24, wq=1.0),
     "ARED 24 instantaneous ECN": _ared(24, wq=1.0, ecn=True),
+    "ARED 240 bytes": _ared(240, **_BYTES),
 }
-"""Adaptive RED with one switch swapped, or the two of the ToN paper together. *Marks*: packets of
-ECN flows are marked and not dropped above ``max_th``."""
+"""Adaptive RED with one switch swapped, or the two of the ToN paper together. *Scaled*: larger
+packets are more likely to be dropped, but the queue counts packets. *Marks*: packets of ECN flows
+are marked and not dropped above ``max_th``."""
 
 RTTS: dict[str, object] = {
     "narrow": "70ms..90ms",
@@ -125,14 +128,20 @@ TIMES = {"smoke": (8.0, 3.0), "quick": (40.0, 15.0), "full": (7200.0, 1800.0)}
 # Of a calibration, and of the run whose every exchange is recorded.
 SHORT = {"smoke": (8.0, 3.0), "quick": (60.0, 20.0), "full": (1800.0, 300.0)}
 _QUICK = (TAIL, "PI 24", "PI 24 ECN", "REM 24", "REM 24 ECN", "ARED 24", "ARED 24 ECN")
-_QUICK_VARIANTS = ("ARED 24 bytes", "ARED 24 bytes ECN", "ARED 24 marks ECN")
+_QUICK_VARIANTS = (
+    "ARED 24 bytes",
+    "ARED 24 bytes ECN",
+    "ARED 24 marks ECN",
+    "ARED 24 bytes marks ECN",
+)
 _SMOKE = {0.8: (TAIL, "PI 24"), 0.98: (TAIL, "PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN")}
 _SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": (1, 2, 3)}
 
 
 def cases(scale: str) -> list[Case]:
     """The runs of a scale: the grid, the explanations of ARED, framing, round-trip times."""
-    return [*_grid(scale), *_variants(scale), *_framing(scale), *_rtts(scale), *_traffic(scale)]
+    parts = (_grid, _variants, _framing, _rtts, _traffic, _warm_up)
+    return [case for part in parts for case in part(scale)]
 
 
 def _case(part: str, scheme: str, load: float, scale: str, **changes: object) -> Case:
@@ -204,3 +213,11 @@ def _traffic(scale: str) -> Iterator[Case]:
     times = {"duration": f"{duration_s:g}s", "warmup": f"{warmup_s:g}s"}
     case = _case("traffic", UNCONGESTED, 0.9, scale, **records, **times)
     yield dataclasses.replace(case, seeds=(1,))
+
+
+def _warm_up(scale: str) -> Iterator[Case]:
+    """A congested run with samples of its queue, which say when its beginning is over."""
+    if scale == "smoke":
+        return
+    samples = {"probes.queues": True, "probes.interval": "100ms"}
+    yield dataclasses.replace(_case("warm-up", TAIL, 0.98, scale, **samples), seeds=(1,))

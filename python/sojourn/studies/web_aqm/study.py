@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.studies.responses import limited_mean, loss
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_aqm import figures, schemes, tables, traffic
 from sojourn.studies.web_aqm.claims import CLOSE, SAME, Claims
-from sojourn.studies.web_aqm.responses import limited_mean, loss
 from sojourn.studies.web_aqm.schemes import TAIL, UNCONGESTED
 from sojourn.sweep.sweep import Case, Results
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sojourn.statistics import student_interval
-from sojourn.studies.study import Table
-from sojourn.studies.web_aqm.responses import (
+from sojourn.studies.responses import (
     completed,
     limited_mean,
     loss,
     throughput,
     timeouts,
 )
+from sojourn.studies.study import Table
 from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, UNCONGESTED, VARIANTS
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sojourn.calibration import calibrate
-from sojourn.statistics.series import aggregated_variance, rescaled_range, wavelet
+from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
 from sojourn.studies.study import Band, Check, Figure, Findings, Verdict
 from sojourn.studies.web_aqm.schemes import TIMES, base, calibration
 
@@ -33,7 +33,38 @@ def evaluate(results: Results) -> Findings:
     if runs:
         _tails(runs[0].run, found, short=results.scale == "smoke")
         _memory(runs[0].run, found)
+    for each in results.where(part="warm-up"):
+        found.notes.append(_warm_up(each.run))
     return found
+
+
+def _warm_up(run: RunResult) -> str:
+    """When the beginning of the run is over, by MSER-5 on the queue."""
+    import polars as pl
+
+    queue = (
+        run.table("queues")
+        .filter(pl.col("link") == run.bottleneck["name"])
+        .group_by((pl.col("time_s") + 1e-9).floor())
+        .agg(pl.col("packets").mean())
+        .sort("time_s")["packets"]
+        .to_numpy()
+    )
+    start = float(run.summary["window_s"][0])
+    if len(queue) < 20:
+        return f"The warm-up of {start:g} s was not examined: too short a run."
+    cut = mser5(queue)
+    if cut >= len(queue) // 2 - 4:
+        # The rule's own sign that no end was found.
+        return (
+            f"By MSER-5 on drop-tail's queue at 98 %, second by second, {len(queue)} s are too "
+            f"short to tell where the beginning ends; the warm-up is {start:g} s."
+        )
+    said = "no longer than" if cut <= start else "longer than"
+    return (
+        f"Drop-tail's queue at 98 %, second by second, has a beginning of {cut} s by MSER-5: "
+        f"{said} the warm-up of {start:g} s."
+    )
 
 
 def _load(scale: str, found: Findings) -> None:

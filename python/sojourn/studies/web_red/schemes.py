@@ -1,0 +1,106 @@
+"""FIFO, RED and PI on a link of 10 Mb/s, and RED's parameters one by one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sojourn.scenario import Scenario
+from sojourn.sweep.sweep import Case
+
+Qdisc = Mapping[str, Any]
+
+LOADS = (0.8, 1.0, 1.1)
+UNCONGESTED = "uncongested"
+_ROOM = {"limit": 1_000_000}
+
+
+def red(min_th: int, max_th: int, max_p: float, wq: float) -> Qdisc:
+    """RED as its authors had it at the time: not gentle, in packets, with room for 480."""
+    marking = {"min_th": min_th, "max_th": max_th, "max_p": max_p, "wq": wq}
+    return {"kind": "red", **marking, "gentle": False, "limit": 480}
+
+
+def _pi(qref: int) -> Qdisc:
+    return {"kind": "pi", "qref": qref, "queue_in_bytes": True, "scale_by_size": True, **_ROOM}
+
+
+SCHEMES: dict[str, Qdisc] = {
+    # 1.25 bandwidth-delay products of the mean round trip, in packets of 1000 bytes or so.
+    "FIFO": {"kind": "droptail", "limit": 120},
+    "RED": red(30, 90, 0.1, 1 / 512),
+    "PI 20": _pi(20),
+    "PI 200": _pi(200),
+}
+
+_THRESHOLDS = ((5, 15), (5, 90), (15, 30), (30, 90), (30, 180), (60, 180))
+_MAX_P = (0.02, 0.1, 0.25)
+_WEIGHTS = (1 / 512, 1 / 128)
+
+
+def settings(scale: str) -> dict[str, Qdisc]:
+    """RED's parameters that are tried, by what they are."""
+    thresholds: Sequence[tuple[int, int]] = _THRESHOLDS
+    probabilities: Sequence[float] = _MAX_P
+    weights: Sequence[float] = _WEIGHTS
+    if scale == "smoke":
+        thresholds, probabilities, weights = ((5, 15), (30, 90)), (0.1,), (1 / 512,)
+    elif scale == "quick":
+        probabilities, weights = (0.02, 0.25), (1 / 512,)
+    return {
+        f"RED {low}/{high}, max_p {p:g}, wq 1/{round(1 / w)}": red(low, high, p, w)
+        for (low, high), p, w in itertools.product(thresholds, probabilities, weights)
+    }
+
+
+TIMES = {"smoke": (12.0, 4.0), "quick": (90.0, 30.0), "full": (3600.0, 900.0)}
+_SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": tuple(range(1, 11))}
+
+
+def base(scale: str) -> Scenario:
+    """The link with its users: both directions alike, as in the later study."""
+    duration_s, warmup_s = TIMES[scale]
+    return Scenario(
+        {
+            "name": "web-red-2000",
+            "duration": f"{duration_s:g}s",
+            "warmup": f"{warmup_s:g}s",
+            "load": 1.0,
+            "tcp": {"profile": "classic"},
+            "bottleneck": {
+                "rate": "10mbit",
+                "frame_overhead": 38,
+                "min_frame": 84,
+                "mean_packet": 500,
+                "qdisc": SCHEMES["FIFO"],
+            },
+            "access": {"rate": "100mbit"},
+            "traffic": [
+                {
+                    "kind": "web",
+                    "name": "web",
+                    "direction": "both",
+                    "rtt": "7ms..137ms",
+                    "start": f"0s..{min(60.0, warmup_s / 2):g}s",
+                }
+            ],
+        }
+    )
+
+
+def cases(scale: str) -> Iterator[Case]:
+    """The schemes at all loads with every exchange recorded, then RED's parameters."""
+    scenario = base(scale)
+    seeds = _SEEDS[scale]
+    for load in (0.8, 1.1) if scale == "smoke" else LOADS:
+        for scheme in (UNCONGESTED, *SCHEMES):
+            # Short objects and retries of SYNs are in the records only.
+            fields: dict[str, object] = {"load": load, "probes.exchanges": True}
+            if scheme != UNCONGESTED:
+                fields["bottleneck.qdisc"] = SCHEMES[scheme]
+            labels = {"part": "schemes", "scheme": scheme, "load": load}
+            yield Case(labels, scenario.with_(fields), seeds, uncongested=scheme == UNCONGESTED)
+    for name, qdisc in settings(scale).items():
+        labels = {"part": "tuning", "scheme": name, "load": 1.0}
+        yield Case(labels, scenario.with_({"load": 1.0, "bottleneck.qdisc": qdisc}), seeds)
