@@ -12,6 +12,7 @@ from sojourn.statistics.equivalence import equivalence, variance_saved
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
 from sojourn.studies.study import Verdict
 from sojourn.studies.verdicts import less, more, not_less, same
+from sojourn.studies.words import number, percent, with_interval
 
 
 def test_an_interval_is_students() -> None:
@@ -60,12 +61,23 @@ def test_a_sentence_agrees_only_if_every_pair_does() -> None:
     assert less({"a": (low, high), "b": (low, low[::-1])}).verdict == Verdict.UNDECIDED
     found = more({"a": (high, low)}, unit="ms", scale=1e3)
     assert found.verdict == Verdict.AGREES
-    assert found.ours.startswith("a: +1.04e+03 (")
+    assert found.ours.startswith("a: +1038 (")
     assert not_less({"a": (high, low)}, 0.1).verdict == Verdict.AGREES
     assert not_less({"a": (low, high)}, 0.1).verdict == Verdict.DIFFERS
     near = [x * 1.001 for x in low]
     assert same({"a": (near, low)}, 0.05).verdict == Verdict.AGREES
     assert same({"a": (high, low)}, 0.05).verdict == Verdict.DIFFERS
+
+
+def test_numbers_are_written_as_people_do() -> None:
+    assert [number(x) for x in (1234.4, 0.012345, -7.0, 0.0)] == ["1234", "0.0123", "−7.00", "0"]
+    assert number(12.3456, sign=True) == "+12.3"
+    assert number(1.5e-9) == "1.5e−09"
+    assert percent(0.98) == "98 %" and percent(1.05) == "105 %"
+    # 95 % of three values: 4.303 standard errors.
+    assert with_interval([1.0, 2.0, 3.0]) == "2.0 ± 2.5"
+    assert with_interval([0.1, 0.2, 0.3], 1e4) == "2000 ± 2484"
+    assert with_interval([0.5]) == "0.500"
 
 
 def test_the_warm_up_is_what_is_not_like_the_rest() -> None:

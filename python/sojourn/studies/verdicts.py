@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sojourn.statistics import PairedDifference, holm, paired_difference
 from sojourn.statistics.equivalence import Equivalence, equivalence, variance_saved
 from sojourn.studies.study import Verdict
+from sojourn.studies.words import number, percent
 
 Pairs = tuple[Sequence[float], Sequence[float]]
 """Values of the one and of the other, seed by seed."""
@@ -80,7 +81,7 @@ def same(
         Verdict.AGREES if each.holds else Verdict.DIFFERS if each.refuted else Verdict.UNDECIDED
         for each in found.values()
     ]
-    note = f"Equivalence within {margin:.0%}, two one-sided tests paired by seed, each at 5 %"
+    note = f"Equivalence within {percent(margin)}, two one-sided tests paired by seed, each at 5 %"
     return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
 
 
@@ -106,7 +107,7 @@ def not_less(
             verdicts.append(Verdict.AGREES)
         else:
             verdicts.append(Verdict.DIFFERS if each.high < -each.margin else Verdict.UNDECIDED)
-    note = f"Not less by {margin:.0%} or more, one-sided tests paired by seed, each at 5 %"
+    note = f"Not less by {percent(margin)} or more, one-sided tests paired by seed, each at 5 %"
     return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
 
 
@@ -141,9 +142,10 @@ def _words(
 ) -> str:
     said = []
     for name, each in found.items():
-        text = f"{name}: {each.mean * scale:+.3g}"
+        text = f"{name}: {number(each.mean * scale, sign=True)}"
         if each.low is not None and each.high is not None:
-            text += f" ({each.low * scale:+.3g} to {each.high * scale:+.3g})"
+            low, high = (number(end * scale, sign=True) for end in (each.low, each.high))
+            text += f" ({low} to {high})"
         said.append(f"{text} {unit}".strip())
     return "; ".join(said) or "no runs"
 

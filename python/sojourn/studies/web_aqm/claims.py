@@ -15,6 +15,7 @@ from sojourn.studies.responses import limited_mean, throughput
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
 from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL, UNCONGESTED
+from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
@@ -79,7 +80,7 @@ class Claims:
             for first, second in pairs:
                 values = self.pair(first, second, load, measure)
                 if len(values[0]):
-                    found[f"{first} − {second}, {load:.0%}"] = values
+                    found[f"{first} − {second}, {percent(load)}"] = values
         return found
 
     def _check(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.studies.curves import response_figure
 from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, UNCONGESTED, VARIANTS
+from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Figure
@@ -25,7 +26,7 @@ def responses(results: Results) -> list[Figure]:
             if all(name in (UNCONGESTED, TAIL) for name, found in curves.items() if len(found)):
                 continue
             slug = f"responses-{round(100 * load)}{'-ecn' if ecn else ''}"
-            title = f"{load:.0%} load, {'with' if ecn else 'without'} ECN"
+            title = f"{percent(load)} load, {'with' if ecn else 'without'} ECN"
             figures.append(response_figure(slug, title, curves))
     for load in LOADS:
         if len(results.where(part="ared", load=load)):
@@ -35,7 +36,7 @@ def responses(results: Results) -> list[Figure]:
                 )
                 for name in (TAIL, "ARED 24", "ARED 24 ECN", *VARIANTS)
             }
-            title = f"ARED's switches, {load:.0%} load"
+            title = f"ARED's switches, {percent(load)} load"
             figures.append(response_figure(f"ared-{round(100 * load)}", title, curves))
     for spread in ("narrow", "wide"):
         names = [UNCONGESTED, TAIL, "PI 24", "PI 24 ECN"]

@@ -10,6 +10,7 @@ from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_aqm import figures, schemes, tables, traffic
 from sojourn.studies.web_aqm.claims import CLOSE, SAME, Claims
 from sojourn.studies.web_aqm.schemes import TAIL, UNCONGESTED
+from sojourn.studies.words import percent
 from sojourn.sweep.sweep import Case, Results
 
 
@@ -68,8 +69,9 @@ _NOTES = [
     "One number stands for a curve: the mean response time with each exchange counted as two "
     "seconds at most, which is the area above the curve of the published figures. Both directions "
     "are counted together, and exchanges that began and finished in the measured window.",
-    f"Margins were set before any run: {SAME:.0%} for 'the same', {CLOSE:.0%} for 'close'. With "
-    "three seeds an interval rests on two degrees of freedom; --seeds 10 gives a verdict.",
+    f"Margins were set before any run: {percent(SAME)} for 'the same', {percent(CLOSE)} for "
+    "'close'. With three seeds an interval rests on two degrees of freedom; --seeds 10 gives a "
+    "verdict.",
     "Sizes and think times are those of the Bell Labs model of web traffic, about twice as large "
     "for an exchange as in the experiment; the talk's own distributions were not published with "
     "it. TCP has the timers of 2003, a window of 16 kB and a segment of 1460 bytes.",

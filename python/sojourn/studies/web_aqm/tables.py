@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sojourn.statistics import student_interval
 from sojourn.studies.responses import (
     completed,
     limited_mean,
@@ -15,6 +14,7 @@ from sojourn.studies.responses import (
 )
 from sojourn.studies.study import Table
 from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, UNCONGESTED, VARIANTS
+from sojourn.studies.words import percent, with_interval
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
@@ -36,8 +36,7 @@ PUBLISHED: dict[str, tuple[tuple[float, float, float], ...]] = {
 
 def interval(results: Results, measure: Callable[[RunResult], float], scale: float) -> str:
     """A mean over seeds with its 95 % interval, as text."""
-    found = student_interval([measure(each.run) * scale for each in results])
-    return f"{found.mean:.3g}" if found.half is None else f"{found.mean:.3g} ± {found.half:.2g}"
+    return with_interval([measure(each.run) for each in results], scale)
 
 
 def beside_published(results: Results) -> Table:
@@ -56,7 +55,7 @@ def beside_published(results: Results) -> Table:
             done = 100 * sum(mine) / max(sum(best), 1)
             rows.append(
                 [
-                    f"{scheme}, {load:.0%}",
+                    f"{scheme}, {percent(load)}",
                     then[0] if then else None,
                     interval(found, loss, 100),
                     f"{100 * then[1] / base:.1f}" if then else None,
@@ -86,7 +85,7 @@ def realised(results: Results) -> Table:
     for load in LOADS:
         found = results.where(part="grid", scheme=UNCONGESTED, load=load)
         if len(found):
-            rows.append([f"{load:.0%}", *(f"{throughput(each.run) / 1e6:.1f}" for each in found)])
+            rows.append([percent(load), *(f"{throughput(each.run) / 1e6:.1f}" for each in found)])
     seeds = max((len(row) - 1 for row in rows), default=0)
     return Table(
         "Realised load",
@@ -112,7 +111,7 @@ def switches(results: Results) -> Table | None:
                 ratio = sum(mine) / max(sum(tail), 1e-9)
                 rows.append(
                     [
-                        f"{scheme}, {load:.0%}",
+                        f"{scheme}, {percent(load)}",
                         interval(found, limited_mean, 1e3),
                         f"{ratio:.3f}",
                         interval(found, loss, 100),

@@ -8,6 +8,7 @@ from sojourn.calibration import calibrate
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
 from sojourn.studies.study import Band, Check, Figure, Findings, Verdict
 from sojourn.studies.web_aqm.schemes import TIMES, base, calibration
+from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +134,7 @@ def _tails(run: RunResult, found: Findings, *, short: bool) -> None:
             "Sizes of responses are heavy-tailed.",
             _SOURCE,
             "straight in a log-log plot of the complementary distribution",
-            f"tail index {index:.2f} over the largest {_TAIL:.0%} of {len(sizes)} responses",
+            f"tail index {index:.2f} over the largest {percent(_TAIL)} of {len(sizes)} responses",
             Verdict.AGREES if index < 2 else Verdict.UNDECIDED if short else Verdict.DIFFERS,
             note="By Hill's estimator; heavy-tailed is an index below 2: no variance. In a few "
             "seconds the largest responses do not end.",
@@ -146,7 +147,7 @@ def _tails(run: RunResult, found: Findings, *, short: bool) -> None:
                 "Think times are heavy-tailed.",
                 _SOURCE,
                 "straight in a log-log plot of the complementary distribution",
-                f"tail index {index:.2f} over the longest {_TAIL:.0%} of {len(idle)}",
+                f"tail index {index:.2f} over the longest {percent(_TAIL)} of {len(idle)}",
                 Verdict.AGREES if index < 2 else Verdict.UNDECIDED,
                 note="A run sees only the think times that end in it, which cuts the tail. The "
                 "model's are log-normal, each user's with a spread of its own; the talk's are not "

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from sojourn.statistics import student_interval
 from sojourn.studies.curves import response_figure
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table
 from sojourn.studies.verdicts import Pairs, Tested, less, same
 from sojourn.studies.web_red.exchanges import told
 from sojourn.studies.web_red.schemes import LOADS, SCHEMES, UNCONGESTED, cases, settings
+from sojourn.studies.words import percent, with_interval
 from sojourn.sweep.sweep import Case, Results
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _pairs(
                 results.where(part="schemes", scheme=name, load=load) for name in (first, second)
             )
             if len(mine):
-                found[f"{first} − {second}, {load:.0%}"] = mine.paired(theirs, measure)
+                found[f"{first} − {second}, {percent(load)}"] = mine.paired(theirs, measure)
     return found
 
 
@@ -189,14 +189,13 @@ def _figures(results: Results) -> list[Figure]:
             name: results.where(part="schemes", scheme=name, load=load)
             for name in (UNCONGESTED, *SCHEMES)
         }
-        slug, title = f"responses-{round(100 * load)}", f"{load:.0%} load"
+        slug, title = f"responses-{round(100 * load)}", f"{percent(load)} load"
         figures.append(response_figure(slug, title, curves))
     return [figure for figure in figures if figure is not None]
 
 
 def _interval(results: Results, measure: Measure, scale: float) -> str:
-    found = student_interval([measure(each.run) * scale for each in results])
-    return f"{found.mean:.3g}" if found.half is None else f"{found.mean:.3g} ± {found.half:.2g}"
+    return with_interval([measure(each.run) for each in results], scale)
 
 
 def _table(results: Results) -> Table:
@@ -206,7 +205,7 @@ def _table(results: Results) -> Table:
             found = results.where(part="schemes", scheme=scheme, load=load)
             if len(found):
                 cells = [_interval(found, measure, scale) for measure, scale in MEASURES.values()]
-                rows.append([f"{scheme}, {load:.0%}", *cells])
+                rows.append([f"{scheme}, {percent(load)}", *cells])
     note = (
         "± is half of the 95 % interval over the seeds. Timeouts and retransmissions of both ends."
     )
@@ -240,5 +239,5 @@ _NOTES = (
     "were made for another link, as in the later study; it counts bytes over a mean packet of 500.",
     "Users are those of the Bell Labs model in a closed loop, in both directions, without ECN. "
     "Response times count two seconds at most: the area above the curves of the figures.",
-    f"'Coincide' is equivalence within {SAME:.0%}, set before any run.",
+    f"'Coincide' is equivalence within {percent(SAME)}, set before any run.",
 )
