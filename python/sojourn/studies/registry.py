@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 STUDIES = {
     "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
     "web-red-2000": "sojourn.studies.web_red:WebRed",
+    "fluid-2000": "sojourn.studies.fluid_2000:Fluid2000",
+    "rate-feedback": "sojourn.studies.rate_feedback:RateFeedback",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
     "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",
 }

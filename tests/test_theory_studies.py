@@ -1,0 +1,52 @@
+"""The studies of fluid models: their scenarios, and the steps of their reasoning."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sojourn import Scenario
+from sojourn.studies.fluid_2000 import scenarios, windows
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize("number", scenarios.EXPERIMENTS)
+def test_the_study_runs_the_scenario_files(number: int) -> None:
+    """The files are for readers, the study makes its own: they must not drift apart."""
+
+    def shape(scenario: Scenario) -> dict[str, Any]:
+        text: Any = scenario.to_dict()
+        text.pop("name")
+        text["probes"].pop("traces", None)
+        text["traffic"].sort(key=lambda group: group["name"])
+        return dict(text)
+
+    written = Scenario.from_file(ROOT / "scenarios" / "fluid-2000" / f"{number}.toml")
+    assert shape(scenarios.experiment(number, "whole")) == shape(written)
+
+
+def test_half_of_max_p_undoes_the_spacing_of_drops() -> None:
+    plain, half = (scenarios.experiment(1, "40 flows", spaced=each) for each in (True, False))
+    first: Any = plain.to_dict()
+    second: Any = half.to_dict()
+    p, q = (each["links"][0]["qdisc"]["max_p"] for each in (first, second))
+    # RED hits 2p/(1 + p) of all packets.
+    assert 2 * q / (1 + q) == pytest.approx(p, rel=0.06)
+
+
+def test_each_step_towards_real_windows_is_below_the_models_law() -> None:
+    def law(p: float, *, once: bool, recovery: bool = False) -> float:
+        return windows.in_rounds(p, once=once, recovery=recovery, flows=200, rounds=1500)
+
+    any_time, once, recovering = (
+        law(0.01, once=False),
+        law(0.01, once=True),
+        law(0.01, once=True, recovery=True),
+    )
+    assert recovering < once < windows.INDEPENDENT < windows.MODEL
+    assert any_time < once, "several cuts in a round trip make windows smaller"
+    # With rare losses rounds are short against what lies between two of them.
+    assert law(2e-4, once=True) == pytest.approx(windows.INDEPENDENT, rel=0.04)
