@@ -1371,6 +1371,10 @@ class Access(TypedDict, total=False):
     """Packets of full size that may wait at the interface of a sending host, its
     `txqueuelen`; unlimited if left out. When it is full no more is sent, and TCP takes it
     for congestion, as Linux did in 2003. Needs `rate`."""
+    hosts: int
+    """Machines at either end of a group, over which its flows or users are dealt in turn:
+    those on one machine share its interface and its queue. 1 to 1000000; each flow has a
+    machine of its own if left out. Needs `rate`."""
     processing: Time
     """The longest time that a sending host takes over a TCP segment: each takes a random
     time between nothing and this, uniformly, and segments stay in order. A little of it

@@ -6,6 +6,7 @@ use crate::apps::{
 };
 use crate::connection::{Connections, DIRECT};
 use crate::group::{Group, Stats, Totals, Way};
+use crate::interface::{Access, Interface, Machines};
 use crate::net::{Net, Step, kind, tag};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Standing};
 use crate::probes::{FlowMeter, Probes};
@@ -39,12 +40,12 @@ const ROOM: u32 = 1 << 20;
 pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
     let mut steps = Steps::new(network);
     let mut groups = Vec::new();
-    let mut first_member = 0u32;
+    let (mut first_member, mut interfaces) = (0u32, Vec::new());
     if network.groups.len() > usize::from(u16::MAX) {
         return Err(Error::scenario("traffic: more than 65535 groups"));
     }
     for (number, group) in network.groups.iter().enumerate() {
-        let made = group_of(network, group, first_member, &mut steps);
+        let made = group_of(network, group, first_member, &mut steps, &mut interfaces);
         first_member = first_member
             .checked_add(made.members.max(1))
             .filter(|&n| n < DATAGRAM)
@@ -57,6 +58,7 @@ pub fn build(network: &Network, recorder: Recorder) -> Result<Sim, Error> {
         steps: steps.all,
         sacks: Default::default(),
         dropped: Default::default(),
+        interfaces,
     };
     let bottleneck = steps.place[network.bottleneck].unwrap_or(u32::MAX);
     let probes = Probes::new(recorder, net.links.len(), bottleneck);
@@ -165,14 +167,31 @@ fn backlog(group: &NetworkGroup) -> u64 {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-fn group_of(network: &Network, group: &NetworkGroup, first: u32, steps: &mut Steps) -> Group {
+fn group_of(
+    network: &Network,
+    group: &NetworkGroup,
+    first: u32,
+    steps: &mut Steps,
+    interfaces: &mut Vec<Interface>,
+) -> Group {
+    let machines = group.hosts.map(|count| {
+        let first = interfaces.len() as u32;
+        interfaces.resize(interfaces.len() + Machines::interfaces(count), Interface::default());
+        Machines { first, count }
+    });
+    let link = group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0));
     Group {
         name: group.name.clone(),
         kind: group.source.kind(),
         key: group.key,
         members: group.members,
         first_member: first,
-        access: group.access_rate.map(|rate| Serialiser::new(rate.0, 0, 0)),
+        access: match link {
+            None => Access::Unlimited,
+            Some(link) if machines.is_some() => Access::Shared(link),
+            Some(link) => Access::Private(link),
+        },
+        machines,
         backlog: backlog(group),
         processing: group.processing.0,
         ways: [steps.way(group, &group.forward), steps.way(group, &group.backward)],

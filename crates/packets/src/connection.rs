@@ -21,7 +21,8 @@ pub struct Side {
     pub timer_at: u64,
     /// Delay from the host to the first link on its packets' way, ns.
     pub delay: u64,
-    /// When the private link towards the network is free, ns, and that link's fraction.
+    /// When the private link towards the network is free, ns, and that link's fraction; with a
+    /// shared interface instead of the fraction that interface's number.
     pub out_free: u64,
     pub out_carry: u64,
     /// The same for the private link from the network.
@@ -47,6 +48,24 @@ impl Side {
             step,
             waiting: 0,
         }
+    }
+
+    /// The same with the interfaces of a machine that it shares, out and in.
+    pub fn shares(mut self, [out, into]: [u32; 2]) -> Self {
+        (self.out_carry, self.in_carry) = (u64::from(out), u64::from(into));
+        self
+    }
+
+    /// The shared interface towards the network.
+    #[inline]
+    pub fn out_interface(&self) -> usize {
+        self.out_carry as usize
+    }
+
+    /// The shared interface from the network.
+    #[inline]
+    pub fn in_interface(&self) -> usize {
+        self.in_carry as usize
     }
 
     /// `n` more events are on their way to this end.

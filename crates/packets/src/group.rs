@@ -1,8 +1,8 @@
 //! A traffic group at run time: where its packets go, how its members differ, what it counts.
 
 use crate::connection::{Connection, Side};
+use crate::interface::{Access, Machines};
 use sojourn_base::{Kind, Stream};
-use sojourn_link::Serialiser;
 use sojourn_records::Histogram;
 use sojourn_traffic::Sampler;
 
@@ -74,8 +74,10 @@ pub struct Group {
     /// Number of its first member among those of all groups.
     pub first_member: u32,
     pub tcp: sojourn_tcp::Params,
-    /// The private link of each flow at each end, if it has a rate.
-    pub access: Option<Serialiser>,
+    /// How hosts are connected at each end.
+    pub access: Access,
+    /// The machines that its members share, if they do.
+    pub machines: Option<Machines>,
     /// How long what waits at a sending host's interface may take to go out, ns.
     pub backlog: u64,
     /// The longest time that a host takes over a segment that it sends, ns.
@@ -113,7 +115,11 @@ impl Group {
         // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
         // that same instant, what others have sent before.
         let side = |way: &Way, delay: u64| Side::new((way.lead + delay).max(1), way.step);
-        let (data, back) = (side(&ways[0], extra / 2), side(&ways[1], extra - extra / 2));
+        let (mut data, mut back) = (side(&ways[0], extra / 2), side(&ways[1], extra - extra / 2));
+        if let Some(machines) = &self.machines {
+            data = data.shares(machines.of(index, false));
+            back = back.shares(machines.of(index, true));
+        }
         if data_from == 0 { [data, back] } else { [back, data] }
     }
 }

@@ -15,6 +15,7 @@ mod connection;
 mod error;
 mod group;
 mod huge;
+mod interface;
 mod net;
 mod packet;
 mod prefetch;

@@ -2,10 +2,11 @@
 //! segment leaves an endpoint.
 
 use crate::connection::{DIRECT, Side};
+use crate::interface::{Access, Interface, cross};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
 use crate::wheel::{Event, Wheel};
 use sojourn_base::{Dscp, Kind, Stream, Time};
-use sojourn_link::{Dropped, Link, Serialiser};
+use sojourn_link::{Dropped, Link};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Kinds of events, in the order in which simultaneous ones are handled: what leaves, before what
@@ -79,6 +80,8 @@ pub struct Net {
     pub steps: Vec<Step>,
     pub sacks: SackPool,
     pub dropped: Dropped<Standing>,
+    /// Interfaces of machines that several flows share.
+    pub interfaces: Vec<Interface>,
 }
 
 impl Net {
@@ -88,7 +91,7 @@ impl Net {
         self.wheel.push(Event { time, tag, aux, payload: EMPTY });
     }
 
-    /// Sends a packet out of a host at `now`: over its private link, if that has a rate, and the
+    /// Sends a packet out of a host at `now`: over its interface, if that has a rate, and the
     /// delay behind it. Returns whether it goes straight to the peer, so that one more event
     /// waits there. `id` names the connection and the end it goes to.
     #[inline]
@@ -98,12 +101,18 @@ impl Net {
         id: u32,
         packet: Packet,
         side: &mut Side,
-        access: Option<&Serialiser>,
+        access: &Access,
     ) -> bool {
-        let mut at = now;
-        if let Some(link) = access {
-            at = over_private(link, now, &packet, &mut side.out_free, &mut side.out_carry);
-        }
+        let mut at = match access {
+            Access::Private(link) => {
+                cross(link, now, packet.ip_bytes(), &mut side.out_free, &mut side.out_carry)
+            }
+            Access::Unlimited => now,
+            Access::Shared(link) => {
+                let interface = &mut self.interfaces[side.out_interface()];
+                cross(link, now, packet.ip_bytes(), &mut interface.free, &mut interface.carry)
+            }
+        };
         at += side.delay;
         let direct = side.step == DIRECT;
         let kind = if direct { kind::DELIVER } else { kind::ARRIVE };
@@ -112,26 +121,11 @@ impl Net {
     }
 }
 
-/// When a packet that comes at `now` has crossed a private link: one that only its own flow uses,
-/// without a limit, so that nothing can happen there but waiting.
-#[inline]
-pub fn over_private(
-    link: &Serialiser,
-    now: u64,
-    packet: &Packet,
-    free: &mut u64,
-    carry: &mut u64,
-) -> u64 {
-    let starts = now.max(*free);
-    *free = link.end(starts, packet.ip_bytes(), *free < now, carry);
-    *free
-}
-
 /// What an endpoint's call may do to the world, and what it has to tell.
 pub struct Out<'a> {
     pub net: &'a mut Net,
     pub side: &'a mut Side,
-    pub access: Option<&'a Serialiser>,
+    pub access: &'a Access,
     /// The longest that what waits at the host's interface may take, ns.
     pub backlog: u64,
     /// The endpoint's own time, ns: the present, or shortly ahead of it.
@@ -191,7 +185,15 @@ impl Output for Out<'_> {
 
     #[inline]
     fn has_room(&mut self) -> bool {
-        self.side.out_free.saturating_sub(self.at) <= self.backlog
+        self.backlog == u64::MAX || self.leaves().0.saturating_sub(self.at) <= self.backlog
+    }
+
+    fn leaves(&mut self) -> Time {
+        Time(match self.access {
+            Access::Unlimited => 0,
+            Access::Private(_) => self.side.out_free,
+            Access::Shared(_) => self.net.interfaces[self.side.out_interface()].free,
+        })
     }
 
     #[inline]

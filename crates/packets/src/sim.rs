@@ -11,7 +11,8 @@ use crate::apps::Apps;
 use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
-use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, over_private, tag};
+use crate::interface::{Access, cross};
+use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, tag};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
@@ -181,13 +182,7 @@ impl Sim {
             match through {
                 None => self.lost(now, &packet),
                 Some(at) if reorders && step.next == DIRECT => {
-                    let tag = tag(kind::CROSSED, id);
-                    self.net.wheel.push(Event {
-                        time: at + step.delay,
-                        tag,
-                        aux: 0,
-                        payload: packet,
-                    });
+                    self.crossed_later(at + step.delay, id, packet);
                 }
                 Some(at) => self.forward(at + step.delay, id, step.next, packet),
             }
@@ -213,15 +208,25 @@ impl Sim {
         let end = (id & 1) as usize;
         let tag = tag(kind::DELIVER, id);
         if packet.conn & DATAGRAM != 0 {
-            let at = self.apps.reach_host(&self.groups, at, &packet, end);
-            self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
+            match self.apps.reach_host(&self.groups, &mut self.net, at, &packet, end, ahead) {
+                Some(at) => self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet }),
+                None => self.crossed_later(at, id, packet),
+            }
             return;
         }
         let conn = &mut self.conns[packet.conn];
         let side = &mut conn.sides[end];
         let mut at = at;
-        if let Some(link) = &self.groups[usize::from(conn.group)].access {
-            at = over_private(link, at, &packet, &mut side.in_free, &mut side.in_carry);
+        match &self.groups[usize::from(conn.group)].access {
+            Access::Private(link) => {
+                at = cross(link, at, packet.ip_bytes(), &mut side.in_free, &mut side.in_carry);
+            }
+            Access::Unlimited => {}
+            Access::Shared(_) if ahead => return self.crossed_later(at, id, packet),
+            Access::Shared(link) => {
+                let interface = &mut self.net.interfaces[side.in_interface()];
+                at = cross(link, at, packet.ip_bytes(), &mut interface.free, &mut interface.carry);
+            }
         }
         let ahead = ahead && self.fused && at <= self.boundary;
         if ahead && side.free() && conn.ends[end].deadline().0 > at {
@@ -230,6 +235,13 @@ impl Sim {
             side.wait_for(1);
             self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
         }
+    }
+
+    /// A packet crosses its last link at `at`, and others may come to the same machine before.
+    #[inline(never)]
+    fn crossed_later(&mut self, at: u64, id: u32, packet: Packet) {
+        let tag = tag(kind::CROSSED, id);
+        self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
     }
 
     /// A segment reaches its endpoint, whose clock shows `at`.
@@ -280,7 +292,7 @@ impl Sim {
         let mut out = Out {
             net: &mut self.net,
             side: &mut sides[end],
-            access: group.access.as_ref(),
+            access: &group.access,
             backlog: group.backlog,
             at,
             peer: id ^ 1,

@@ -24,6 +24,7 @@ const SCENARIOS: &[&str] = &[
     "rate-trace",
     "red-modern",
     "rem-web-ecn",
+    "shared-hosts",
     "udp-ping",
 ];
 

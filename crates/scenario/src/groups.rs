@@ -129,6 +129,7 @@ impl Resolver<'_> {
             tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,
             access_rate: self.scenario.access.rate,
             access_queue: self.scenario.access.queue,
+            hosts: self.scenario.access.hosts,
             processing: self.scenario.access.processing,
             load_rate: links(&forward).iter().filter_map(|link| link.rate).min(),
             forward,

@@ -136,6 +136,8 @@ pub struct NetworkGroup {
     pub access_rate: Option<Rate>,
     /// Packets of full size that may wait at a sending host's interface; none: unlimited.
     pub access_queue: Option<u32>,
+    /// Machines at either end over which the members are dealt; none: one for each.
+    pub hosts: Option<u32>,
     /// The longest time that a sending host takes over a segment.
     pub processing: Time,
     /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
@@ -169,6 +171,19 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     if scenario.access.queue.is_some() && scenario.access.rate.is_none() {
         let message = "an interface without a rate has no queue: give `access.rate` too";
         return Err(Fault::new(steps!["access", "queue"], message));
+    }
+    if let Some(hosts) = scenario.access.hosts {
+        let wrong =
+            |message: &str| Err(Fault::new(steps!["access", "hosts"], format!("{hosts}{message}")));
+        if !(1..=1_000_000).contains(&hosts) {
+            return wrong(" must be from 1 to 1000000");
+        }
+        if scenario.access.rate.is_none() {
+            return wrong(": an interface without a rate is not shared: give `access.rate` too");
+        }
+        if scenario.access.processing > Time::ZERO {
+            return wrong(": not together with `access.processing`; leave one of them out");
+        }
     }
     if scenario.access.rate == Some(Rate(0)) {
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));

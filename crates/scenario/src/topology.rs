@@ -219,7 +219,8 @@ pub struct NamedLink {
     pub link: Link,
 }
 
-/// Each flow has a private link at each of its ends; packets of different flows never meet there.
+/// The interfaces of hosts: each flow has its own at each of its ends, where packets of different
+/// flows never meet, unless `hosts` says otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Access {
@@ -229,6 +230,10 @@ pub struct Access {
     /// unlimited if left out. When it is full no more is sent, and TCP takes it for congestion, as
     /// Linux did in 2003. Needs `rate`.
     pub queue: Option<u32>,
+    /// Machines at either end of a group, over which its flows or users are dealt in turn: those on
+    /// one machine share its interface and its queue. 1 to 1000000; each flow has a machine of its
+    /// own if left out. Needs `rate`.
+    pub hosts: Option<u32>,
     /// The longest time that a sending host takes over a TCP segment: each takes a random time
     /// between nothing and this, uniformly, and segments stay in order. A little of it (the time of
     /// a packet on the bottleneck) breaks the marching in step of flows with the same round trip,

@@ -164,6 +164,12 @@ pub trait Output {
     fn has_room(&mut self) -> bool {
         true
     }
+    /// When the last segment that was sent leaves the host's interface; in the past if nothing
+    /// waits there.
+    #[inline]
+    fn leaves(&mut self) -> Time {
+        Time::ZERO
+    }
     /// `bytes` more bytes reach the application in order.
     fn deliver(&mut self, bytes: u32);
     /// Something happened that the application may wait for.

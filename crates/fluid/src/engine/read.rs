@@ -146,6 +146,9 @@ fn check_group(group: &NetworkGroup) -> Result<(), Error> {
     if group.access_queue.is_some() {
         return Err(Error(refused("access.queue", "private links have no queue in it")));
     }
+    if group.hosts.is_some() {
+        return Err(Error(refused("access.hosts", "interfaces have no queue in it to share")));
+    }
     if bulk.rate.is_some() {
         let why = "its flows send as fast as TCP lets them";
         return Err(Error(refused(&format!("traffic.{name}.rate"), why)));

@@ -83,7 +83,7 @@ impl Sim {
             let packet = datagram(member, app.due[at], app.ecn, now);
             app.members[at].sent += 1;
             let side = &mut app.sides[at][0];
-            self.net.emit(now, packet.conn << 1 | 1, packet, side, g.access.as_ref());
+            self.net.emit(now, packet.conn << 1 | 1, packet, side, &g.access);
         }
         let gap = app.schedule_next(at);
         self.call_member(now + gap, group, index, super::GO_ON);
@@ -96,7 +96,7 @@ impl Sim {
         let packet = datagram(g.first_member + index, app.ip_bytes, app.ecn, now);
         app.sent += u64::from(self.measuring);
         let side = &mut app.sides[index as usize][0];
-        self.net.emit(now, packet.conn << 1 | 1, packet, side, g.access.as_ref());
+        self.net.emit(now, packet.conn << 1 | 1, packet, side, &g.access);
         let interval = app.interval;
         self.call_member(now + interval, group, index, super::GO_ON);
     }
@@ -131,7 +131,7 @@ impl Sim {
                 let side = &mut app.sides[at][1];
                 let mut answer = *packet;
                 answer.segment.ecn = app.ecn;
-                self.net.emit(now, packet.conn << 1, answer, side, g.access.as_ref());
+                self.net.emit(now, packet.conn << 1, answer, side, &g.access);
             }
             App::Probe(app) => {
                 let sent = u64::from(packet.segment.ack) << 32 | u64::from(packet.segment.seq);

@@ -13,7 +13,8 @@ pub use web::Users;
 
 use crate::connection::{Connection, NONE};
 use crate::group::{Group, Totals};
-use crate::net::{ID_BITS, kind, note, tag};
+use crate::interface::{Access, cross};
+use crate::net::{ID_BITS, Net, kind, note, tag};
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_records::{ExchangeRow, GroupId, Outcome, TransferRow};
@@ -79,27 +80,36 @@ impl Apps {
         groups.partition_point(|group| group.first_member <= member) - 1
     }
 
-    /// A datagram reaches its host's private link at `at`; when it has crossed it.
+    /// A datagram reaches its host's interface at `at`; when it has crossed it. None if that cannot
+    /// be told yet, `ahead` of its time.
     pub fn reach_host(
         &mut self,
         groups: &[Group],
+        net: &mut Net,
         at: u64,
         packet: &crate::packet::Packet,
         end: usize,
-    ) -> u64 {
+        ahead: bool,
+    ) -> Option<u64> {
         let member = packet.conn & !crate::packet::DATAGRAM;
         let group = Self::group_of(groups, member);
         let index = (member - groups[group].first_member) as usize;
         let side = match &mut self.apps[group] {
             App::Datagrams(app) => &mut app.sides[index][end],
             App::Probe(app) => &mut app.sides[index][end],
-            _ => return at,
+            _ => return Some(at),
         };
+        let bytes = packet.ip_bytes();
         match &groups[group].access {
-            Some(link) => {
-                crate::net::over_private(link, at, packet, &mut side.in_free, &mut side.in_carry)
+            Access::Unlimited => Some(at),
+            Access::Private(link) => {
+                Some(cross(link, at, bytes, &mut side.in_free, &mut side.in_carry))
             }
-            None => at,
+            Access::Shared(_) if ahead => None,
+            Access::Shared(link) => {
+                let interface = &mut net.interfaces[side.in_interface()];
+                Some(cross(link, at, bytes, &mut interface.free, &mut interface.carry))
+            }
         }
     }
 }
