@@ -93,11 +93,19 @@ class Tcp(TypedDict, total=False):
     autotune: bool
     """Let the receive window begin with 64 KiB and grow with what the application takes in
     a round trip, up to `receive_window`, as Linux; if false, it is that from the start.
-    Needs `sack` (default false)."""
+    Needs `sack` (classic false, modern true)."""
     burst_segments: int
     """Most segments that a paced sender hands down at once, as segmentation offload makes
     it: 1 to 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst
     otherwise."""
+    small_queues: bool
+    """Let no more of a flow wait at its own host's interface than two packets, or what it
+    sends in a millisecond, as Linux does (TCP small queues). Matters where `access.rate`
+    gives hosts an interface. Needs `sack` (classic false, modern true)."""
+    tso: bool
+    """Hold new data back until they make a burst of what the pace sends in a millisecond, up
+    to `burst_segments`, or of a third of the window, as Linux does for segmentation
+    offload. Needs `sack` (default false)."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
     delayed_ack_time: Time

@@ -17,6 +17,7 @@ const SCENARIOS: &[&str] = &[
     "device-bql",
     "droptail-bulk",
     "lossy-jitter",
+    "modern-hosts",
     "parking-lot",
     "pi-ecn",
     "rate-random",

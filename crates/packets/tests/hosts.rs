@@ -65,3 +65,33 @@ fn a_full_interface_counts_as_congestion_and_loses_nothing() {
     assert!(rtt(&long) > 0.15, "{}", rtt(&long));
     assert!(goodput(&short) > 0.85 * goodput(&long), "{} {}", goodput(&short), goodput(&long));
 }
+
+#[test]
+fn a_receive_window_that_grows_holds_nobody_back() {
+    let share = |autotune: bool| {
+        let text = flows("", "")
+            .replace("rate = \"10mbit\"", "rate = \"50mbit\"")
+            .replace("[tcp]\n", &format!("[tcp]\nprofile = \"modern\"\nautotune = {autotune}\n"));
+        goodput(&simulate(&text.replace("40ms", "150ms")))
+    };
+    // A window of 0.9 MiB would do, and begins with 64 KiB.
+    let (grown, given) = (share(true), share(false));
+    assert!((grown / given - 1.0).abs() < 0.02, "{grown} {given}");
+}
+
+#[test]
+fn small_queues_leave_a_fast_sender_nothing_to_wait_for_at_its_own_interface() {
+    let rtt = |switches: &str| {
+        let text =
+            flows("", "").replace("[tcp]\n", &format!("[tcp]\nprofile = \"modern\"\n{switches}\n"));
+        let summary = simulate(&text);
+        assert!(goodput(&summary) > 0.99 * 40e6 * 1448.0 / 1500.0, "{switches}");
+        some(summary.groups[0].rtt_s.p50)
+    };
+    // The window grows for ever at the interface; with small queues three packets of 1.2 ms stand.
+    assert!(rtt("small_queues = false") > 0.15);
+    assert!(rtt("") < 0.049, "{}", rtt(""));
+    // Paced, a millisecond's worth, which is again two packets.
+    assert!(rtt("pacing = true") < 0.049);
+    assert!(rtt("tso = true") < 0.055);
+}

@@ -98,6 +98,9 @@ impl Endpoint {
             self.acknowledged(params, now, segment, sacks, out);
         }
         self.count_mark(params, segment);
+        if params.autotune && segment.span() == 0 {
+            self.echo_time(params, segment);
+        }
         // Data come before the answer to the acknowledgement, so that what is sent acknowledges
         // them too.
         let reply = self.receive(params, now, segment, out);

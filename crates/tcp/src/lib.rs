@@ -65,6 +65,7 @@ mod handshake;
 mod hystart;
 mod judge;
 mod log;
+mod offload;
 mod pace;
 mod params;
 mod prr;

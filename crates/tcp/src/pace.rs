@@ -14,7 +14,7 @@ const SLOW_START: u64 = 200;
 const AVOIDANCE: u64 = 120;
 
 /// A burst is what goes out in one part of this many of a second (`sk_pacing_shift`).
-const BURSTS_A_SECOND: u64 = 1 << 10;
+pub(crate) const BURSTS_A_SECOND: u64 = 1 << 10;
 
 /// When more may be sent.
 #[derive(Clone, Copy, Debug)]

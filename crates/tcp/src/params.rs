@@ -88,6 +88,10 @@ pub struct Params {
     pub autotune: bool,
     /// Most segments of a paced burst.
     pub burst_segments: u32,
+    /// Whether little of a flow may wait at its host's interface (TCP small queues).
+    pub small_queues: bool,
+    /// Whether new data wait until they make a burst, as for segmentation offload.
+    pub tso: bool,
     /// Whether acknowledgements may wait (RFC 5681 section 4.2).
     pub delayed_ack: bool,
     /// Whether the window restarts after a pause longer than the retransmission timeout
@@ -140,6 +144,8 @@ pub(crate) struct Choices {
     pub pacing: bool,
     pub autotune: bool,
     pub burst_segments: u32,
+    pub small_queues: bool,
+    pub tso: bool,
     pub delayed_ack: bool,
     pub idle_restart: bool,
     pub syn_retries: u8,
@@ -207,6 +213,8 @@ impl Params {
             tracked: congestion.samples()
                 || c.accecn
                 || c.autotune
+                || c.small_queues
+                || c.tso
                 || c.rack
                 || c.tlp
                 || c.dsack
@@ -225,6 +233,8 @@ impl Params {
             pacing: c.pacing,
             autotune: c.autotune,
             burst_segments: c.burst_segments,
+            small_queues: c.small_queues,
+            tso: c.tso,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,
             syn_retries: c.syn_retries,

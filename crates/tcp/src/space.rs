@@ -59,6 +59,15 @@ impl Endpoint {
         self.tracked.as_deref().map_or(params.window_field, told)
     }
 
+    /// A bare acknowledgement brings its time to be echoed too (RFC 7323 section 4.3), or a receiver
+    /// to which data alone come would see no round trip.
+    pub(crate) fn echo_time(&mut self, params: &Params, segment: &Segment) {
+        let (next, told) = (self.rcv_nxt, self.ack_sent);
+        if params.timestamps && segment.seq == next && told == next {
+            self.ts_recent = segment.tsval;
+        }
+    }
+
     /// The application has taken what a segment brought: once in a round trip the window is made
     /// to fit.
     pub(crate) fn fit_window(&mut self, params: &Params, now: Time, segment: &Segment) {

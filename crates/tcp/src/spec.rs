@@ -67,6 +67,8 @@ impl Profile {
             pacing: false,
             autotune: false,
             burst_segments: 1,
+            small_queues: false,
+            tso: false,
             delayed_ack: true,
             idle_restart: true,
             syn_retries: 5,
@@ -91,6 +93,8 @@ impl Profile {
                 undo: true,
                 hystart: true,
                 burst_segments: 45, // 64 KiB
+                small_queues: true,
+                autotune: true,
                 timestamps: true,
                 syn_retries: 6,
                 retries: 15,
@@ -209,13 +213,23 @@ pub struct Spec {
     pub pacing: Option<bool>,
     /// Let the receive window begin with 64 KiB and grow with what the application takes in a round
     /// trip, up to `receive_window`, as Linux; if false, it is that from the start. Needs `sack`
-    /// (default false).
+    /// (classic false, modern true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub autotune: Option<bool>,
     /// Most segments that a paced sender hands down at once, as segmentation offload makes it: 1 to
     /// 1000 (classic 1, modern 45). What the pace sends in a millisecond is a burst otherwise.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub burst_segments: Option<u32>,
+    /// Let no more of a flow wait at its own host's interface than two packets, or what it sends in a
+    /// millisecond, as Linux does (TCP small queues). Matters where `access.rate` gives hosts an
+    /// interface. Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub small_queues: Option<bool>,
+    /// Hold new data back until they make a burst of what the pace sends in a millisecond, up to
+    /// `burst_segments`, or of a third of the window, as Linux does for segmentation offload. Needs
+    /// `sack` (default false).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub tso: Option<bool>,
     /// Acknowledge every second segment only, or after a while (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack: Option<bool>,
@@ -298,6 +312,8 @@ impl Spec {
             pacing,
             autotune,
             burst_segments,
+            small_queues,
+            tso,
             delayed_ack,
             delayed_ack_time,
             idle_restart,
@@ -364,7 +380,20 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
             c.$field = false;)+
         };
     }
-    refuse!(accecn, autotune, rack, tlp, dsack, prr, frto, undo, hystart, pacing);
+    refuse!(
+        accecn,
+        autotune,
+        rack,
+        tlp,
+        dsack,
+        prr,
+        frto,
+        undo,
+        hystart,
+        pacing,
+        small_queues,
+        tso
+    );
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use crate::accecn::Counts;
 use crate::endpoint::{Endpoint, Phase};
 use crate::hystart::HyStart;
 use crate::log::{Log, Record, state};
+use crate::offload::Offload;
 use crate::pace::Pacer;
 use crate::prr::Prr;
 use crate::rack::{MinRtt, Rack};
@@ -47,6 +48,8 @@ pub(crate) struct Tracked {
     limited: bool,
     limited_end: u32,
     most: u32,
+    /// What is at the host's interface.
+    pub offload: Offload,
     /// The receive window that grows.
     pub space: Space,
     /// What AccECN counts.
@@ -92,6 +95,7 @@ impl Tracked {
             limited: false,
             limited_end: nxt,
             most: 0,
+            offload: Offload::default(),
             space: Space::new(params, now),
             counts: Counts::default(),
             duplicate: None,
@@ -233,10 +237,19 @@ impl Endpoint {
                 t.pace_at = at;
                 break;
             }
+            if let Some(at) = self.queue_is_full(params, now) {
+                self.tracked().pace_at = at;
+                break;
+            }
+            if again.is_none() && self.defers(params, now, pipe) {
+                limited = cwnd - pipe < peer_window - outstanding;
+                break;
+            }
             match again {
                 Some(number) => self.resend(params, now, number, out),
                 None => self.send_new(params, now, new, out),
             }
+            self.of_burst(params, now, len, out);
         }
         let (outstanding, una, nxt) = (self.in_flight(), self.snd_una, self.snd_nxt);
         self.tracked().validate(limited, outstanding, una, nxt);

@@ -51,6 +51,8 @@ impl PartialOrd for Packet {
 pub struct Record {
     /// The interface takes no new data.
     pub full: bool,
+    /// When what was sent last leaves the interface.
+    pub leaves: Time,
     pub sent: Vec<(Segment, Vec<SackBlock>)>,
     pub delivered: u64,
     pub events: Vec<Event>,
@@ -64,6 +66,9 @@ impl Output for Record {
     }
     fn has_room(&mut self) -> bool {
         !self.full
+    }
+    fn leaves(&mut self) -> Time {
+        self.leaves
     }
     fn deliver(&mut self, bytes: u32) {
         assert!(bytes > 0);
