@@ -26,7 +26,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs'
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-install: .venv/.extension ## Build everything; the command is then .venv/bin/sojourn
+install: .venv/.extension $(BIN)/sojourn-router ## Build everything; the command is then .venv/bin/sojourn
 
 $(UV):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; try make PYTHON=python3.11")'
@@ -44,6 +44,14 @@ $(UV):
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv \
 	  > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
 	@touch $@
+
+# Only Linux has the devices that real packets need; anywhere else there is no such command.
+$(BIN)/sojourn-router: $(SOURCES) .venv/.extension
+ifeq ($(shell uname -s),Linux)
+	@echo "building the router"
+	@cargo build --locked --quiet --profile router -p sojourn-router
+	@cp -f $(TARGET)/router/sojourn-router $@
+endif
 
 demo: install ## Compare queue disciplines under web traffic, at reduced scale: about a minute
 	$(BIN)/sojourn compare scenarios/web.toml \

@@ -5,6 +5,7 @@
 //! one meet the same queue, the same limiter and the same counters.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod classes;
 mod device;
 mod dql;
@@ -18,6 +19,7 @@ mod summary;
 mod waiting;
 mod wire;
 
+pub use arrivals::Arrivals;
 pub use link::{Dropped, Fate, INTERRUPT, Link, READY, Sent, TRANSMITTED};
 pub use sample::Samples;
 pub use serialiser::Serialiser;

@@ -409,6 +409,11 @@ impl<S: Waiting> Link<S> {
         self.wire.as_ref().map_or_else(Count::default, |wire| wire.lost)
     }
 
+    /// How many sojourn times have been measured in the window, and their sum in nanoseconds.
+    pub fn sojourns(&self) -> (u64, u128) {
+        (self.meter.sojourn.count(), self.meter.sojourn.sum())
+    }
+
     /// The discipline's probability of dropping or marking, where it has one.
     pub fn probability(&self) -> f64 {
         match &self.queue {

@@ -4,6 +4,7 @@ use crate::connection::{Connection, Side};
 use crate::interface::{Access, Machines};
 use sojourn_base::{Kind, Stream};
 use sojourn_records::Histogram;
+use sojourn_scenario::private_delay;
 use sojourn_traffic::Sampler;
 
 /// One direction of a group's path.
@@ -107,11 +108,8 @@ impl Group {
     pub fn sides(&self, index: u64, data_from: usize) -> [Side; 2] {
         let ways = &self.ways;
         let propagation = ways[0].propagation + ways[1].propagation;
-        let extra = self.rtt.as_ref().map_or(0, |rtt| {
-            let stream = &mut self.stream(Kind::Delay, index);
-            let rtt = rtt.sample_member(index, u64::from(self.members.max(1)), stream);
-            rtt.saturating_sub(propagation)
-        });
+        let stream = &mut self.stream(Kind::Delay, index);
+        let extra = private_delay(self.rtt.as_ref(), propagation, self.members, index, stream);
         // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
         // that same instant, what others have sent before.
         let side = |way: &Way, delay: u64| Side::new((way.lead + delay).max(1), way.step);

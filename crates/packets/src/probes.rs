@@ -4,17 +4,8 @@ use crate::net::Net;
 use crate::packet::{Packet, Standing};
 use crate::tap::{Tap, Tapped};
 use sojourn_base::Time;
-use sojourn_link::{Link, Samples};
-use sojourn_records::{CoarseHistogram, FlowId, LinkId, PacketCountRow, Recorder, TraceRow};
-
-/// Arrivals at one link in the current short interval.
-struct Arrivals {
-    link: u32,
-    interval: u64,
-    start: u64,
-    packets: u64,
-    bytes: u64,
-}
+use sojourn_link::{Arrivals, Link, Samples};
+use sojourn_records::{CoarseHistogram, FlowId, Recorder, TraceRow};
 
 /// What is known of one flow beyond its endpoints' own counters.
 #[derive(Default)]
@@ -80,7 +71,7 @@ impl Probes {
 
     /// Counts arrivals at `link` in spans of `interval` nanoseconds.
     pub fn count_arrivals(&mut self, link: u32, interval: u64) {
-        self.counting.push(Arrivals { link, interval, start: 0, packets: 0, bytes: 0 });
+        self.counting.push(Arrivals::new(link, interval));
     }
 
     /// Captures what leaves `link`.
@@ -102,13 +93,10 @@ impl Probes {
     }
 
     fn count_arrival_at(&mut self, now: u64, link: u32, packet: &Packet) {
-        for counter in self.counting.iter_mut().filter(|c| c.link == link) {
-            if now >= counter.start + counter.interval {
-                flush(counter, &mut self.recorder);
-                counter.start = now - now % counter.interval;
+        for counter in self.counting.iter_mut().filter(|c| c.link() == link) {
+            if let Some(row) = counter.add(now, packet.ip_bytes()) {
+                self.recorder.push(row);
             }
-            counter.packets += 1;
-            counter.bytes += u64::from(packet.ip_bytes());
         }
     }
 
@@ -173,22 +161,9 @@ impl Probes {
 
     /// The run is over: what is still being counted becomes rows.
     pub fn end(&mut self) {
-        for counter in &mut self.counting {
-            flush(counter, &mut self.recorder);
+        for row in self.counting.iter_mut().filter_map(Arrivals::end) {
+            self.recorder.push(row);
         }
-    }
-}
-
-fn flush(counter: &mut Arrivals, recorder: &mut Recorder) {
-    if counter.packets > 0 {
-        recorder.push(PacketCountRow {
-            time_s: Time(counter.start),
-            link: LinkId(counter.link),
-            packets: counter.packets,
-            bytes: counter.bytes,
-        });
-        counter.packets = 0;
-        counter.bytes = 0;
     }
 }
 

@@ -114,26 +114,48 @@ impl<W: Write> Writer<W> {
         let length = packet.headers(&mut headers)?;
         let wire = length + usize::from(packet.payload_len);
         let kept = if self.content == Content::Headers { length } else { wire };
-        let padding = kept.next_multiple_of(4) - kept;
-        let total = (32 + kept + padding) as u32;
+        self.start_packet(packet.time, kept, wire)?;
+        self.out.write_all(&headers[..length])?;
+        self.out.write_all(&ZEROS[..kept - length])?;
+        self.end_packet(kept)
+    }
 
+    /// Adds a real packet, which must be one of IPv4: all of it, or its first bytes if the capture
+    /// is of headers.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write_bytes(&mut self, time: Time, packet: &[u8]) -> Result<()> {
+        let most = if self.content == Content::Headers { LONGEST_HEADERS } else { packet.len() };
+        let kept = &packet[..packet.len().min(most)];
+        self.start_packet(time, kept.len(), packet.len())?;
+        self.out.write_all(kept)?;
+        self.end_packet(kept.len())
+    }
+
+    /// What stands before the bytes of a packet: `kept` of `wire` bytes follow.
+    fn start_packet(&mut self, time: Time, kept: usize, wire: usize) -> Result<()> {
         let mut start = [0; 28];
         let fields = [
             ENHANCED_PACKET,
-            total,
+            (32 + kept.next_multiple_of(4)) as u32,
             0, // interface
-            (packet.time.0 >> 32) as u32,
-            packet.time.0 as u32,
+            (time.0 >> 32) as u32,
+            time.0 as u32,
             kept as u32,
             wire as u32,
         ];
         for (place, field) in start.chunks_exact_mut(4).zip(fields) {
             place.copy_from_slice(&field.to_le_bytes());
         }
-        self.out.write_all(&start)?;
-        self.out.write_all(&headers[..length])?;
-        self.out.write_all(&ZEROS[..kept - length + padding])?;
-        self.out.write_all(&total.to_le_bytes())
+        self.out.write_all(&start)
+    }
+
+    /// What stands behind them.
+    fn end_packet(&mut self, kept: usize) -> Result<()> {
+        let padded = kept.next_multiple_of(4);
+        self.out.write_all(&ZEROS[..padded - kept])?;
+        self.out.write_all(&(32 + padded as u32).to_le_bytes())
     }
 
     /// Gives back what it wrote to, which is to be flushed.

@@ -50,6 +50,9 @@ pub struct Summary {
     /// One entry per flow, when the scenario asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
+    /// The router that real packets went through; `None` from engines without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router: Option<RouterSummary>,
 }
 
 impl Summary {
@@ -251,6 +254,46 @@ impl Distribution {
             cdf: histogram.cdf(Self::POINTS).into_iter().map(point).collect(),
         }
     }
+}
+
+/// The router that real packets went through. Counts are of the whole run:
+/// `received = delivered + refused + dropped + lost + held`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RouterSummary {
+    /// Packets that hosts sent into it.
+    pub received: u64,
+    /// Packets that it handed to hosts.
+    pub delivered: u64,
+    /// Packets that went no further, for one of the reasons below.
+    pub refused: u64,
+    /// Of those: no IP packet, or one whose lengths are wrong.
+    pub malformed: u64,
+    /// Of those: longer than the devices' MTU.
+    pub too_long: u64,
+    /// Of those: of or to an address that has no path here.
+    pub unroutable: u64,
+    /// Of those: no buffer was free.
+    pub no_buffer: u64,
+    /// Of those: the receiving host's kernel would not have it.
+    pub undeliverable: u64,
+    /// Packets that queues dropped.
+    pub dropped: u64,
+    /// Packets that wires lost.
+    pub lost: u64,
+    /// Packets that were under way at the end.
+    pub held: u64,
+    /// Packets delivered in the measuring window, and how much later than they should have been,
+    /// in seconds.
+    pub lateness_s: Distribution,
+    /// The lateness that the 99th percentile must not exceed for the run to be trusted, in
+    /// seconds.
+    #[serde(serialize_with = "finite")]
+    pub lateness_limit_s: f64,
+    /// Whether it did: the machine was too busy, and delays may be wrong by that much.
+    pub late: bool,
+    /// Processor time of the router's thread, in seconds.
+    #[serde(serialize_with = "finite")]
+    pub cpu_s: f64,
 }
 
 /// One traffic group.

@@ -10,7 +10,9 @@
 //! - [`forward`]: the router itself.
 //! - [`hosts`]: real servers, clients and flows.
 //! - [`engine`]: a scenario run with real TCP.
+//! - [`between`]: a bottleneck for any program.
 
+pub mod between;
 pub mod engine;
 pub mod forward;
 pub mod hosts;

@@ -1,12 +1,18 @@
 //! `sojourn-router`: a bottleneck for real packets between two private network namespaces.
 
 use clap::Parser;
+use sojourn_router::between;
+use std::process::ExitCode;
 
 /// A bottleneck for real packets between two private network namespaces.
 #[derive(Parser)]
 #[command(version)]
-struct Arguments {}
+enum Arguments {
+    Between(between::Arguments),
+}
 
-fn main() {
-    let Arguments {} = Arguments::parse();
+fn main() -> ExitCode {
+    match Arguments::parse() {
+        Arguments::Between(arguments) => between::main(&arguments),
+    }
 }

@@ -34,7 +34,7 @@ use sojourn_tcp::Spec as Tcp;
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step};
-pub use network::{Network, NetworkGroup, NetworkLink, NetworkProbes};
+pub use network::{Network, NetworkGroup, NetworkLink, NetworkProbes, private_delay};
 pub use probes::{Packets, Probes};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};

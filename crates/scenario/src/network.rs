@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sojourn_base::{Dscp, Rate, Time};
+use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Sampler, Source};
@@ -147,6 +147,30 @@ pub struct NetworkGroup {
     pub load_rate: Option<Rate>,
     /// For a replay: start and bytes of every transfer of this group, by start.
     pub replay: Arc<[(Time, u64)]>,
+}
+
+impl NetworkGroup {
+    /// What the minimum round trip of flow `index` leaves beside propagation, ns; both ends share
+    /// it, the end where data come from having the smaller half.
+    #[must_use]
+    pub fn private_delay(&self, seed: u64, index: u64) -> u64 {
+        let stream = &mut Stream::new(seed, Kind::Delay, self.key, index);
+        private_delay(self.rtt.as_ref(), self.propagation.0, self.members, index, stream)
+    }
+}
+
+/// See [`NetworkGroup::private_delay`]: the flow is one of so many `members` (0: they come and go),
+/// and `stream` draws its delay.
+#[must_use]
+pub fn private_delay(
+    rtt: Option<&Sampler>,
+    propagation: u64,
+    members: u32,
+    index: u64,
+    stream: &mut Stream,
+) -> u64 {
+    let draw = |rtt: &Sampler| rtt.sample_member(index, u64::from(members.max(1)), stream);
+    rtt.map(draw).map_or(0, |rtt| rtt.saturating_sub(propagation))
 }
 
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be

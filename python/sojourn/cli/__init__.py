@@ -30,6 +30,8 @@ def main() -> int:
         files = [word for word in options if not word.startswith("-")]
         if len(files) == 1 and sorted(options) in (files, ["--json", *files]):
             return guarded(lambda: _run(files[0], "--json" in options))
+    if arguments[:1] == ["router"]:
+        return guarded(lambda: _router(arguments[1:]))
     return guarded(lambda: _parse(arguments))
 
 
@@ -39,6 +41,13 @@ def _run(file: str, as_json: bool) -> int:
     from sojourn.cli import commands
 
     return commands.run(Path(file), as_json=as_json)
+
+
+def _router(arguments: list[str]) -> int:
+    """All options are the router's own, and what follows ``--`` is a command."""
+    from sojourn.cli.router import router
+
+    return router(arguments or ["--help"])
 
 
 def _parse(arguments: list[str]) -> int:

@@ -99,6 +99,22 @@ def run(
     )
 
 
+@app.command(
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    add_help_option=False,
+)
+def router(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="--rate RATE [OPTIONS] -- COMMAND…", show_default=False),
+    ] = None,
+) -> int:
+    """Put a bottleneck for real packets between two private networks and run a program there."""
+    from sojourn.cli.router import router as between
+
+    return between(arguments or ["--help"])
+
+
 @app.command()
 def compare(
     file: File,

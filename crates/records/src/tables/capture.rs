@@ -4,6 +4,7 @@ use super::error::RecordError;
 use super::file::partial;
 use super::recorder::Written;
 use crate::pcapng;
+use sojourn_base::Time;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
@@ -31,8 +32,19 @@ impl Capture {
     }
 
     pub(super) fn add(&mut self, packet: &pcapng::Packet<'_>) {
+        self.add_with(|writer| writer.write(packet));
+    }
+
+    pub(super) fn add_bytes(&mut self, time: Time, packet: &[u8]) {
+        self.add_with(|writer| writer.write_bytes(time, packet));
+    }
+
+    fn add_with(
+        &mut self,
+        write: impl FnOnce(&mut pcapng::Writer<BufWriter<File>>) -> std::io::Result<()>,
+    ) {
         let Some(writer) = &mut self.writer else { return };
-        match writer.write(packet) {
+        match write(writer) {
             Ok(()) => self.packets += 1,
             Err(error) => {
                 self.error = Some(RecordError::new(&self.path, error));

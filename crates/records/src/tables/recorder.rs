@@ -6,6 +6,7 @@ use super::error::RecordError;
 use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, Row, TraceRow, TransferRow};
 use super::writer::{BATCH, Table, Writer};
 use crate::pcapng;
+use sojourn_base::Time;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -125,6 +126,11 @@ impl Recorder {
     /// Adds a packet to a capture.
     pub fn capture(&mut self, id: CaptureId, packet: &pcapng::Packet<'_>) {
         self.captures[id.0].add(packet);
+    }
+
+    /// Adds a real packet of IPv4 to a capture.
+    pub fn capture_bytes(&mut self, id: CaptureId, time: Time, packet: &[u8]) {
+        self.captures[id.0].add_bytes(time, packet);
     }
 
     /// Writes what is left and gives the files their names. All files that can be completed are,

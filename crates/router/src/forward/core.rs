@@ -1,0 +1,344 @@
+//! The network between two sides, without sockets or clocks: packets in, packets out, all at
+//! instants that the caller names or that follow from them.
+
+use super::held::Held;
+use super::lateness::Lateness;
+use super::parse::{facts, set_ce};
+use super::paths::{HOST, Paths};
+use super::plan::Plan;
+use super::probes::Probes;
+use super::report::{Counts, Report, Snapshot};
+use super::slab::Slab;
+use crate::net::address::Side;
+use sojourn_base::Time;
+use sojourn_link::{Dropped, INTERRUPT, Link, READY, Sent, TRANSMITTED};
+use sojourn_records::Recorder;
+use sojourn_scenario::Network;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Where packets go that have come to the end of their path.
+pub trait Output {
+    /// The packet was due at `due` at the host on `side`. False if it would not have it.
+    fn deliver(&mut self, due: u64, side: Side, packet: &[u8]) -> bool;
+    /// A look at all queues.
+    fn snapshot(&mut self, snapshot: Snapshot) {
+        let _ = snapshot;
+    }
+}
+
+/// What an event does, in the order in which those of one instant are handled: what leaves, what
+/// comes, what is delivered, what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum What {
+    /// A link's transmitter is free, or what it held back is ready.
+    Serve { link: u32, why: u32 },
+    /// A packet reaches the link of its step.
+    Arrive(u32),
+    /// A packet reaches its host.
+    Deliver(u32),
+    /// The measured window begins.
+    Window,
+    /// The queues are sampled.
+    Sample,
+    /// Someone wants to see the queues.
+    Look,
+}
+
+impl What {
+    fn rank(self) -> u64 {
+        match self {
+            Self::Serve { .. } => 0,
+            Self::Arrive(_) => 1,
+            Self::Deliver(_) => 2,
+            Self::Window | Self::Sample | Self::Look => 3,
+        }
+    }
+}
+
+/// Events are in order of time, then of rank, then of birth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: u64,
+    order: u64,
+    what: What,
+}
+
+/// The network.
+pub struct Core {
+    network: Network,
+    links: Vec<Link<Held>>,
+    paths: Paths,
+    slab: Slab,
+    held: Vec<Held>,
+    events: BinaryHeap<Reverse<Event>>,
+    born: u64,
+    handled: u64,
+    dropped: Dropped<Held>,
+    probes: Probes,
+    counts: Counts,
+    mtu: usize,
+    /// The time of the last event, ns: nothing may come before.
+    now: u64,
+    measuring: bool,
+    /// Time between two looks, ns, if anyone looks.
+    look: Option<u64>,
+}
+
+impl Core {
+    /// The network of `plan`, for packets of at most `mtu` bytes, of which `buffers` may be under
+    /// way. Records go to `recorder`; with `look` a snapshot is given so often.
+    ///
+    /// # Errors
+    /// What cannot be built, in one line.
+    pub fn new(
+        plan: &Plan,
+        recorder: Recorder,
+        mtu: u32,
+        buffers: u32,
+        look: Option<Time>,
+    ) -> Result<Self, String> {
+        let network = plan.network().clone();
+        let mut links = Vec::new();
+        for (number, link) in network.links.iter().enumerate() {
+            let new = Link::build(&network, number, false)
+                .map_err(|e| format!("link {}: {e}", link.name))?;
+            links.extend(new);
+        }
+        let probes = Probes::new(&network, recorder, links.len());
+        let empty = Held::default();
+        let mut new = Self {
+            paths: Paths::new(plan),
+            slab: Slab::new(buffers, mtu as usize),
+            held: vec![empty; buffers as usize],
+            // A packet is in one event at most; a link in three.
+            events: BinaryHeap::with_capacity(buffers as usize + 4 * links.len() + 8),
+            born: 0,
+            handled: 0,
+            dropped: Dropped::default(),
+            counts: Counts::default(),
+            mtu: mtu as usize,
+            now: 0,
+            measuring: false,
+            look: look.map(|look| look.0.max(1)),
+            links,
+            probes,
+            network,
+        };
+        new.push(new.network.warmup.0, What::Window);
+        if let Some(interval) = new.probes.interval() {
+            new.push(interval, What::Sample);
+        }
+        if let Some(look) = new.look {
+            new.push(look, What::Look);
+        }
+        Ok(new)
+    }
+
+    fn push(&mut self, time: u64, what: What) {
+        self.born += 1;
+        let order = what.rank() << 60 | self.born;
+        self.events.push(Reverse(Event { time, order, what }));
+    }
+
+    /// When something is to be done next, ns.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.events.peek().map_or(u64::MAX, |event| event.0.time)
+    }
+
+    /// A host on `side` has sent a packet, which is seen at `now`.
+    pub fn packet(&mut self, now: u64, side: Side, bytes: &[u8]) {
+        let now = now.max(self.now);
+        self.counts.received += 1;
+        if bytes.len() > self.mtu {
+            self.counts.too_long += 1;
+            return;
+        }
+        let Some(facts) = facts(bytes) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        let Some(start) = self.paths.start(now, side, &facts) else {
+            self.counts.unroutable += 1;
+            return;
+        };
+        let Some(handle) = self.slab.keep(bytes) else {
+            self.counts.no_buffer += 1;
+            return;
+        };
+        self.held[handle as usize] = Held {
+            handle,
+            bytes: facts.bytes,
+            enqueued: 0,
+            step: start.step,
+            flow: facts.flow,
+            label: 0,
+            source: facts.source,
+            destination: facts.destination,
+            ecn: facts.ecn,
+            written: facts.ecn,
+            dscp: facts.dscp,
+            to: side.other(),
+        };
+        self.probes.tap_side(side, now, bytes);
+        self.go_on(start.at, handle, start.step);
+    }
+
+    /// A packet reaches what is next on its path at `at`.
+    fn go_on(&mut self, at: u64, handle: u32, step: u32) {
+        self.held[handle as usize].step = step;
+        self.push(at, if step == HOST { What::Deliver(handle) } else { What::Arrive(handle) });
+    }
+
+    /// Does what is due up to and including `now`, each thing at its own time.
+    pub fn run(&mut self, now: u64, out: &mut impl Output) {
+        while let Some(Reverse(event)) = self.events.peek()
+            && event.time <= now
+        {
+            let Event { time, what, .. } = *event;
+            self.events.pop();
+            self.now = time;
+            self.handled += 1;
+            match what {
+                What::Serve { link, why } => {
+                    self.links[link as usize].woken(time, why);
+                    self.serve(time, link);
+                }
+                What::Arrive(handle) => self.arrive(time, handle),
+                What::Deliver(handle) => self.deliver(time, handle, out),
+                What::Window => {
+                    self.measuring = true;
+                    for link in &mut self.links {
+                        link.start_window(time);
+                    }
+                }
+                What::Sample => {
+                    self.probes.sample(time, &mut self.links);
+                    if let Some(interval) = self.probes.interval() {
+                        self.push(time + interval, What::Sample);
+                    }
+                }
+                What::Look => {
+                    out.snapshot(self.probes.look(time, &mut self.links, &self.counts));
+                    if let Some(look) = self.look {
+                        self.push(time + look, What::Look);
+                    }
+                }
+            }
+        }
+    }
+
+    fn arrive(&mut self, now: u64, handle: u32) {
+        let mut packet = self.held[handle as usize];
+        let step = self.paths.step(packet.step);
+        packet.enqueued = now;
+        packet.label = step.label;
+        self.probes.arrived(now, step.link, packet.bytes);
+        let link = &mut self.links[step.link as usize];
+        link.offer(now, packet, &mut self.dropped);
+        if link.wants() {
+            self.serve(now, step.link);
+        }
+        self.let_go();
+    }
+
+    /// A link may send its next packet.
+    fn serve(&mut self, now: u64, number: u32) {
+        let link = &mut self.links[number as usize];
+        let interrupt = link.interrupt();
+        let sent = link.transmit(now, &mut self.dropped);
+        let ready = if link.wants() { link.wake_at(now) } else { None };
+        for (at, why) in [(interrupt, INTERRUPT), (ready, READY)] {
+            if let Some(at) = at {
+                self.push(at, What::Serve { link: number, why });
+            }
+        }
+        if let Some(Sent { standing: mut packet, ends, through }) = sent {
+            self.push(ends, What::Serve { link: number, why: TRANSMITTED });
+            let handle = packet.handle;
+            let bytes = self.slab.get(handle, packet.bytes as usize);
+            if packet.ecn != packet.written {
+                set_ce(bytes);
+                packet.written = packet.ecn;
+            }
+            self.probes.tap_link(number, ends, bytes);
+            self.held[handle as usize] = packet;
+            match through {
+                None => {
+                    self.counts.lost += 1;
+                    self.slab.release(handle);
+                }
+                Some(at) => {
+                    let step = self.paths.step(packet.step);
+                    self.go_on(at + step.delay, handle, step.next);
+                }
+            }
+        }
+        self.let_go();
+    }
+
+    /// Gives the buffers of dropped packets back.
+    fn let_go(&mut self) {
+        for packet in self.dropped.0.drain(..) {
+            self.counts.dropped += 1;
+            self.slab.release(packet.handle);
+        }
+    }
+
+    fn deliver(&mut self, due: u64, handle: u32, out: &mut impl Output) {
+        let packet = self.held[handle as usize];
+        let bytes = self.slab.get(handle, packet.bytes as usize);
+        if out.deliver(due, packet.to, bytes) {
+            self.counts.delivered += 1;
+            self.probes.tap_side(packet.to, due, bytes);
+        } else {
+            self.counts.undeliverable += 1;
+        }
+        self.slab.release(handle);
+    }
+
+    /// Captures all that the host on `side` sends and receives.
+    pub fn capture_side(&mut self, side: Side) {
+        self.probes.capture_side(side);
+    }
+
+    /// Whether the measured window has begun.
+    #[inline]
+    #[must_use]
+    pub fn measuring(&self) -> bool {
+        self.measuring
+    }
+
+    /// What has been counted so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts { held: u64::from(self.slab.used()), ..self.counts }
+    }
+
+    /// Ends at `end`, up to which everything has been done: sums up, and gives the recorder back.
+    #[must_use]
+    pub fn finish(mut self, end: u64, lateness: &Lateness) -> (Report, Recorder) {
+        let counts = self.counts();
+        let mut links = Vec::new();
+        if self.measuring {
+            for link in &mut self.links {
+                link.settle(end);
+            }
+            let window = Time(end.saturating_sub(self.network.warmup.0));
+            links = sojourn_link::summaries(&self.network, &self.links, window);
+        }
+        let place =
+            self.network.links[..self.network.bottleneck].iter().filter(|l| l.rate.is_some());
+        let bottleneck = self.links.get(place.count()).map(|link| link.counters().dequeued.packets);
+        let report = Report {
+            end_s: Time(end).as_secs_f64(),
+            events: self.handled,
+            bottleneck_packets: bottleneck.unwrap_or(0),
+            links,
+            router: counts.summary(lateness),
+        };
+        (report, self.probes.finish())
+    }
+}

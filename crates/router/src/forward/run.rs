@@ -1,0 +1,239 @@
+//! The thread that carries packets between the devices and the network that is in between.
+//!
+//! It sleeps until a packet comes or something is due, to the nanosecond as far as the kernel lets
+//! it, or spins. It reads a few packets at a time, so that what is due meanwhile is not held up.
+
+use super::core::{Core, Output};
+use super::lateness::Lateness;
+use super::plan::Plan;
+use super::report::{Report, Snapshot};
+use crate::net::Tun;
+use crate::net::address::Side;
+use sojourn_base::Time;
+use sojourn_records::Recorder;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+/// Packets read from a device before looking at the other and at what is due.
+const BURST: usize = 16;
+
+/// The longest sleep: so soon it is noticed that the run is to stop.
+const LONGEST: Duration = Duration::from_millis(50);
+
+/// The longest IP packet.
+const READ: usize = 65_536;
+
+/// Tells nanoseconds since the start of a run. Copies tell the same time.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock(Instant);
+
+impl Clock {
+    /// A clock that shows zero now.
+    #[must_use]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// A clock that shows zero until `begin`.
+    #[must_use]
+    pub fn starting(begin: Instant) -> Self {
+        Self(begin)
+    }
+
+    /// The time, ns.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        Instant::now().saturating_duration_since(self.0).as_nanos() as u64
+    }
+}
+
+/// How the router runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The devices' MTU: longer packets are refused.
+    pub mtu: u32,
+    /// Packets that may be under way at a time.
+    pub buffers: u32,
+    /// Never sleep.
+    pub spin: bool,
+    /// End after this time; none: when told to.
+    pub end: Option<Time>,
+    /// Time between snapshots, if someone watches.
+    pub look: Option<Time>,
+    /// Captures of all that the left and the right host send and receive.
+    pub capture: [bool; 2],
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mtu: 1500,
+            // Memory is touched as it is needed: this many full packets would be 200 MB.
+            buffers: 1 << 17,
+            spin: false,
+            end: None,
+            look: None,
+            capture: [false; 2],
+        }
+    }
+}
+
+/// Talks with a router that runs.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Set to end the run early.
+    pub stop: AtomicBool,
+}
+
+/// A router that is ready to run.
+pub struct Router {
+    core: Core,
+    ends: Ends,
+    settings: Settings,
+    lateness: Lateness,
+}
+
+/// The devices, and what is measured of packets that leave.
+struct Ends {
+    tuns: [Tun; 2],
+    clock: Clock,
+    late: Option<Lateness>,
+    watcher: Option<SyncSender<Snapshot>>,
+}
+
+impl Output for Ends {
+    #[inline]
+    fn deliver(&mut self, due: u64, side: Side, packet: &[u8]) -> bool {
+        if let Some(late) = &mut self.late {
+            late.record(due, self.clock.now());
+        }
+        self.tuns[side as usize].write(packet)
+    }
+
+    fn snapshot(&mut self, snapshot: Snapshot) {
+        if let Some(watcher) = &self.watcher {
+            // Whoever watches and does not keep up misses some.
+            let _ = watcher.try_send(snapshot);
+        }
+    }
+}
+
+impl Router {
+    /// A router between the devices of the left and the right namespace. Records go to `recorder`.
+    ///
+    /// # Errors
+    /// What cannot be built, in one line.
+    pub fn new(
+        plan: &Plan,
+        tuns: [Tun; 2],
+        recorder: Recorder,
+        settings: Settings,
+    ) -> Result<Self, String> {
+        let Settings { mtu, buffers, look, capture, .. } = settings;
+        let mut core = Core::new(plan, recorder, mtu, buffers, look)?;
+        for side in Side::BOTH {
+            if capture[side as usize] {
+                core.capture_side(side);
+            }
+        }
+        let lateness = Lateness::new(plan.network());
+        let ends = Ends { tuns, clock: Clock::start(), late: None, watcher: None };
+        Ok(Self { core, ends, settings, lateness })
+    }
+
+    /// Runs on the calling thread until the end or until told to stop. The recorder comes back for
+    /// the caller to finish.
+    ///
+    /// # Errors
+    /// If a device is gone.
+    pub fn run(
+        self,
+        clock: Clock,
+        control: &Control,
+        watcher: Option<SyncSender<Snapshot>>,
+    ) -> io::Result<(Report, Recorder)> {
+        let Self { mut core, mut ends, settings, lateness } = self;
+        (ends.clock, ends.watcher) = (clock, watcher);
+        let mut lateness = Some(lateness);
+        prefer_this_thread();
+        let begun = cpu_time();
+        let mut buffer = vec![0; READ];
+        let last = settings.end.map_or(u64::MAX, |end| end.0);
+        loop {
+            let now = clock.now().min(last);
+            core.run(now, &mut ends);
+            if core.measuring() && ends.late.is_none() {
+                ends.late = lateness.take();
+            }
+            if now == last || control.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let mut came = false;
+            for side in Side::BOTH {
+                for _ in 0..BURST {
+                    let Some(bytes) = ends.tuns[side as usize].read(&mut buffer)? else { break };
+                    core.packet(clock.now(), side, &buffer[..bytes]);
+                    came = true;
+                }
+            }
+            if !came && !settings.spin {
+                let due = core.next().min(last);
+                let wait = Duration::from_nanos(due.saturating_sub(clock.now()));
+                sleep(&ends.tuns, wait.min(LONGEST))?;
+            }
+        }
+        let end = clock.now().min(last);
+        core.run(end, &mut ends);
+        // Without a window nothing was measured.
+        let lateness = ends.late.or(lateness);
+        let Some(lateness) = lateness else { unreachable!("it is in one of both places") };
+        let (mut report, recorder) = core.finish(end, &lateness);
+        report.router.cpu_s = cpu_time().saturating_sub(begun).as_secs_f64();
+        Ok((report, recorder))
+    }
+}
+
+/// Waits for a packet, but not longer than `wait`.
+fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<()> {
+    if wait.is_zero() {
+        return Ok(());
+    }
+    let poll = |tun: &Tun| libc::pollfd { fd: tun.descriptor(), events: libc::POLLIN, revents: 0 };
+    let mut descriptors = [poll(&tuns[0]), poll(&tuns[1])];
+    let wait = libc::timespec {
+        tv_sec: wait.as_secs() as libc::time_t,
+        tv_nsec: libc::c_long::from(wait.subsec_nanos()),
+    };
+    // SAFETY: the array and the time outlive the call, which gets the array's length.
+    #[expect(unsafe_code, reason = "a system call with pointers")]
+    let ready =
+        unsafe { libc::ppoll(descriptors.as_mut_ptr(), 2, &raw const wait, std::ptr::null()) };
+    match io::Error::last_os_error() {
+        error if ready < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Wakes this thread as exactly as can be, and before others if that is allowed.
+fn prefer_this_thread() {
+    // SAFETY: system calls without pointers, for this thread only. Refusals only cost precision.
+    #[expect(unsafe_code, reason = "system calls")]
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong);
+        libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, -15);
+    }
+}
+
+/// Processor time of this thread.
+fn cpu_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call gets a time that outlives it.
+    #[expect(unsafe_code, reason = "a system call with a pointer")]
+    unsafe {
+        libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
+    }
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

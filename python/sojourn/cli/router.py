@@ -1,0 +1,202 @@
+"""``sojourn router``: a bottleneck for real packets, and its queues while a program runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from shutil import which
+from typing import IO, TYPE_CHECKING, Any
+
+from sojourn.cli.tables import NOTHING, number, show
+from sojourn.errors import Error
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PROGRAM = "sojourn-router"
+
+# A second of lines, of which ten come in one.
+_SPAN = 10
+_BARS = "▁▂▃▄▅▆▇█"
+
+_LIVE = ("link", "Mb/s", "rate", "queue", "", "sojourn ms", "p", "dropped", "marked")
+_FINAL = ("link", "Mb/s", "utilisation %", "packets", "dropped", "marked", "queue mean", "p99",
+          "sojourn mean ms", "p99")  # fmt: skip
+
+
+def program() -> Path:
+    """Where the router is: beside this command, or on the path.
+
+    Raises:
+        Error: if it has not been built.
+    """
+    beside = Path(sys.executable).with_name(PROGRAM)
+    if beside.exists():
+        return beside
+    if found := which(PROGRAM):
+        return Path(found)
+    raise Error(
+        f"{PROGRAM} is not built; make install builds it (cargo build -p sojourn-router --profile "
+        "router)"
+    )
+
+
+def router(arguments: Sequence[str]) -> int:
+    """Runs the router; a live view on a terminal, the table at the end anywhere.
+
+    Returns:
+        The exit code of the program that ran at its left.
+    """
+    command = [os.fspath(program()), "between"]
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if any(word in own for word in ("--json", "-h", "--help")) or not sys.stdout.isatty():
+        # The program's own output is what is wanted; the table follows on stderr.
+        with Uninterrupted():
+            return subprocess.run([*command, *arguments], check=False).returncode
+    return _watch([*command, "--json", *arguments])
+
+
+class Uninterrupted:
+    """Ctrl-C reaches the router too, which then ends with its summary: it is for us to wait."""
+
+    def __enter__(self) -> None:
+        # Other than ignoring, a handler is not inherited.
+        self.before = signal.signal(signal.SIGINT, lambda *_: None)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self.before)
+
+
+def _watch(command: Sequence[str]) -> int:
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(highlight=False)
+    view = View()
+    end: Mapping[str, Any] = {}
+    with (
+        Uninterrupted(),
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+        ) as process,
+        Live(console=console, refresh_per_second=10, transient=True) as live,
+    ):
+        said = threading.Thread(target=_repeat, args=(process.stderr, console), daemon=True)
+        said.start()
+        for line in _lines(process.stdout):
+            if "snapshot" in line:
+                live.update(view.show(line["snapshot"]))
+            else:
+                end = line
+        said.join()
+        code = process.wait()
+    if "error" in end:
+        raise Error(end["error"])
+    if "summary" in end:
+        print_summary(end["summary"])
+    return code
+
+
+def _lines(stream: IO[str] | None) -> Iterator[dict[str, Any]]:
+    for text in stream or ():
+        yield json.loads(text)
+
+
+def _repeat(stream: IO[str] | None, console: Any) -> None:
+    """What the programs say stands above the view."""
+    for text in stream or ():
+        console.out(text.rstrip("\n"), highlight=False)
+
+
+class View:
+    """The last second of every link, and how its queue has moved."""
+
+    def __init__(self) -> None:
+        self.looks: deque[Mapping[str, Any]] = deque(maxlen=_SPAN)
+        self.lengths: dict[str, deque[int]] = {}
+        self.totals: dict[str, list[int]] = {}
+
+    def show(self, look: Mapping[str, Any]) -> RenderableType:
+        """Takes a look into account and draws all."""
+        from rich import box
+        from rich.table import Table
+
+        self.looks.append(look)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{look['time_s']:.1f} s")
+        for column, heading in enumerate(_LIVE):
+            # The bars grow to the right.
+            right = column > 0 and heading != ""
+            table.add_column(heading, justify="right" if right else "left", no_wrap=True)
+        for place, link in enumerate(look["links"]):
+            table.add_row(*self._row(place, link))
+        return table
+
+    def _row(self, place: int, link: Mapping[str, Any]) -> list[str]:
+        name = link["name"]
+        lengths = self.lengths.setdefault(name, deque(maxlen=40))
+        lengths.append(link["queue_packets"])
+        totals = self.totals.setdefault(name, [0, 0])
+        totals[0] += link["dropped"]
+        totals[1] += link["marked"]
+        recent = [look["links"][place] for look in self.looks]
+        sent = sum(one["dequeued_bytes"] for one in recent) * 8 * _SPAN / len(recent)
+        waits = [one["sojourn_s"] for one in recent if one["sojourn_s"] is not None]
+        return [
+            name,
+            f"{sent * 1e-6:.2f}",
+            f"{link['rate_bps'] * 1e-6:g}",
+            str(link["queue_packets"]),
+            bars(lengths),
+            f"{sum(waits) / len(waits) * 1e3:.2f}" if waits else NOTHING,
+            f"{link['probability']:.4f}",
+            str(totals[0]),
+            str(totals[1]),
+        ]
+
+
+def bars(values: Sequence[float] | deque[int]) -> str:
+    """Values as a line of bars, the greatest being full."""
+    most = max(values, default=0)
+    if most <= 0:
+        return _BARS[0] * len(values)
+    return "".join(_BARS[min(int(value / most * 8), 7)] for value in values)
+
+
+def print_summary(summary: Mapping[str, Any]) -> None:
+    """The table at the end, and how late packets were."""
+    rows = [
+        [
+            link["name"],
+            number(link["throughput_bps"], 1e-6, 2),
+            number(link["utilisation"], 100, 1),
+            str(link["dequeued"]),
+            str(link["dropped"]),
+            str(link["marked"]),
+            number(link["queue_packets"]["mean"], 1, 1),
+            number(link["queue_packets"]["p99"], 1, 0),
+            number(link["sojourn_s"]["mean"], 1e3, 2),
+            number(link["sojourn_s"]["p99"], 1e3, 2),
+        ]
+        for link in summary["links"]
+    ]
+    show(_FINAL, rows)
+    carried = summary["router"]
+    late = carried["lateness_s"]
+    print(
+        f"late by {number(late['p50'], 1e6, 0)} µs (median), {number(late['p99'], 1e6, 0)} µs "
+        f"(99 %), {number(late['max'], 1e3, 1)} ms (most)"
+    )
+    if carried["refused"]:
+        print(f"{carried['refused']} packets were refused")
+    if carried["late"]:
+        print(
+            "THE MACHINE WAS TOO BUSY: 1 % of packets were late by more than "
+            f"{carried['lateness_limit_s'] * 1e3:.1f} ms"
+        )

@@ -1,0 +1,66 @@
+"""The command ``sojourn router``: its view and its table; the router itself is tested in Rust."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sojourn.cli import router
+from sojourn.errors import Error
+
+
+def look(queue: int, **more: object) -> dict[str, object]:
+    link = {
+        "name": "bottleneck",
+        "rate_bps": 100_000_000,
+        "queue_packets": queue,
+        "probability": 0.25,
+        "dropped": 1,
+        "marked": 2,
+        "dequeued_bytes": 125_000,
+        "sojourn_s": 0.004,
+    }
+    return {"time_s": 1.5, "links": [link | more]}
+
+
+def test_the_view_sums_drops_and_averages_the_last_second() -> None:
+    view = router.View()
+    for queue in range(25):
+        view.looks.append(look(queue))
+        row = view._row(0, look(queue)["links"][0])  # type: ignore[index]
+    assert row[0] == "bottleneck"
+    assert row[1] == "10.00"
+    assert row[2] == "100"
+    assert row[3] == "24"
+    assert row[5] == "4.00"
+    assert row[7:] == ["25", "50"]
+
+
+def test_bars_rise_with_the_values() -> None:
+    assert router.bars([0, 0]) == "▁▁"
+    assert router.bars([1, 4, 8]) == "▂▅█"
+    assert router.bars([]) == ""
+
+
+def test_without_the_program_one_line_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Error, match="make install") as caught:
+        router.program()
+    assert "\n" not in str(caught.value)
+
+
+def test_all_options_go_to_the_router_as_they_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fake = tmp_path / router.PROGRAM
+    fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    words = ["--rate=10mbit", "--qdisc", "pi,qref=24", "--", "ping", "-c", "1", "--json"]
+    assert router.router(words) == 7
+    assert capfd.readouterr().out == "between|" + "|".join(words) + "|"
