@@ -49,6 +49,14 @@ def test_a_grid_has_a_row_for_every_run(small: Scenario, tmp_path: Path) -> None
     assert texts(one) == texts(results)
 
 
+def test_sweeps_with_other_labels_share_a_store(small: Scenario, tmp_path: Path) -> None:
+    sweep([Case({"what": 0.5}, small, [1])], tmp_path)
+    sweep([Case({"what": "half", "more": True}, small, [2])], tmp_path)
+    frame = Store(tmp_path).frame().sort("seed")
+    assert frame["what"].to_list() == ["0.5", "half"]
+    assert frame["more"].to_list() == [None, True]
+
+
 def test_duckdb_reads_the_store(small: Scenario, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = sweep(grid(small, VARY, [1, 2]), tmp_path / "runs/rates")

@@ -127,7 +127,7 @@ class Store:
             row |= {name: told[name] for name in _COLUMNS}
             row |= {path: plain(value) for path, value in run.varied.items()}
             rows.append(row | told["measures"])
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
 _COLUMNS = ("label", "seed", "engine", "version", "simulated_s", "wall_s")

@@ -177,7 +177,7 @@ class Results:
             row |= {"wall_s": each.run.summary.get("wall_s")}
             row |= {"key": each.run.folder.name if each.run.kept and each.run.folder else None}
             rows.append(row | measures(each.run.summary))
-        return pl.DataFrame(rows, infer_schema_length=None)
+        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
     def realised_load(self, ideal: Results) -> dict[int, float]:
         """By seed, what ``ideal``, the same on the uncongested link, offers of the link's rate."""
