@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import subprocess
 import time
@@ -94,6 +96,37 @@ def test_every_preset_has_controls_and_runs(lab: str) -> None:
             found = answers(socket, 1)
             assert "error" not in found, f"{name}: {found}"
             assert len(found["points"]) == 2 and found["figures"], name
+
+
+def test_the_models_queue_lies_over_the_simulated_one(lab: str) -> None:
+    found = presets(lab)
+    short = {"duration": "12s", "warmup": "2s"}
+    for name, there in (("mis-scaled", True), ("good-bad", False)):
+        setting = {**found[name], "common": {**found[name]["common"], **short}}
+        with runs(lab) as socket:
+            socket.send(json.dumps({"id": 7, **setting}))
+            full = answers(socket, 7)
+            theory = answers(socket, 7, until="theory")
+        assert (theory["queue"] is not None) == there, name
+        if there:
+            before = next(each for each in full["figures"] if each["slug"] == "queue")
+            assert theory["queue"]["title"] == before["title"]
+            assert "fluid" in theory["queue"]["words"]
+            (text,) = theory["queue"]["spec"]["datasets"].values()
+            rows = list(csv.DictReader(io.StringIO(text)))
+            modelled = [float(row["model"]) for row in rows if row["model"]]
+            # 60 flows of the paper begin with empty queues and fill them.
+            assert len(modelled) > 50 and max(modelled) > 50 > min(modelled)
+
+
+def test_a_link_whose_rate_falls_holds_a_queue_by_length_ten_times_as_long(lab: str) -> None:
+    setting = presets(lab)["falling-rate"]
+    with runs(lab) as socket:
+        short = {"duration": "25s", "warmup": "14s"}
+        socket.send(json.dumps({"id": 8, **setting, "common": {**setting["common"], **short}}))
+        found = answers(socket, 8)
+    delays = {each["side"]: each["delay_ms"] for each in found["points"]}
+    assert delays["A"] > 5 * delays["B"], delays
 
 
 def test_the_numbers_are_those_of_the_saved_scenario(lab: str) -> None:

@@ -86,6 +86,26 @@ rtt = "160ms..240ms"
 start = "0s..10s"
 """
 
+_FALLING = """\
+duration = "80s"
+
+[bottleneck]
+rate = "100mbit"
+delay = "10ms"
+qdisc = "codel"
+schedule = { kind = "steps", steps = [["10s", "10mbit"], ["30s", "1mbit"], ["60s", "100mbit"]] }
+reverse = { rate = "100mbit", qdisc = "droptail" }
+
+[tcp]
+profile = "modern"
+
+[[traffic]]
+kind = "bulk"
+name = "flows"
+flows = 4
+rtt = "60ms..120ms"
+"""
+
 
 @lru_cache(maxsize=1)
 def all_presets() -> tuple[Preset, ...]:
@@ -198,6 +218,18 @@ start = "0s..10s"
                     "A": _qdisc(kind="ared", min_th=12, max_th=36),
                     "B": _qdisc(kind="pi", qref=24, queue_in_bytes=True),
                 },
+            ),
+        ),
+        Preset(
+            "falling-rate",
+            "A link whose rate falls",
+            "Four long flows on a link that falls from 100 to 10 Mb/s at 10 s and to 1 Mb/s at "
+            "30 s, and comes back at 60 s. A queue limited by its length is ten times as long "
+            "in time at a tenth of the rate; one that goes by the time packets wait is not.",
+            Setting(
+                _FALLING,
+                {},
+                {"A": _qdisc(kind="droptail", limit=834), "B": _qdisc(kind="codel")},
             ),
         ),
         Preset(

@@ -217,6 +217,7 @@ class _Server:
 
     async def _stages(self, socket: WebSocket, number: Any, setting: Setting, job: Job) -> None:
         from sojourn.lab.answers import answer
+        from sojourn.lab.models import overlaid
         from sojourn.lab.theory import theory
 
         scenarios = await asyncio.to_thread(self._scenarios, setting)
@@ -239,6 +240,8 @@ class _Server:
             made = await asyncio.to_thread(answer, runs)
             await _send(socket, {"id": number, "stage": stage, **made}, job)
         loops = await asyncio.to_thread(theory, scenarios)
+        if not job.stop.is_set():
+            loops["queue"] = await asyncio.to_thread(overlaid, runs, scenarios)
         await _send(socket, {"id": number, "stage": "theory", **loops}, job)
 
     def _scenarios(self, setting: Setting) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from . import style
 from .comparison import Series
 
 WIDTH, HEIGHT = 520, 300
@@ -93,7 +94,10 @@ def queue_series(
     window: tuple[float, float],
     own_scales: bool = False,
 ) -> Chart:
-    """Queue length over time, a row for each series: the mean, over a band from least to most."""
+    """Queue length over time, a row for each series: the mean, over a band from least to most.
+
+    A column ``model`` is drawn over it, dashed.
+    """
     return _rows(
         table,
         series=series,
@@ -332,8 +336,13 @@ def _rows(
         tooltip=["series:N"] if detail is None else ["series:N", detail],
         **more,
     )
+    layers = [band, line]
+    if "model" in table.columns:
+        dashed = base.mark_line(strokeWidth=2, strokeDash=list(style.DASHED), clip=True)
+        y = alt.Y("model:Q", title=y_title, axis=axis)
+        layers.append(dashed.encode(x=_time_axis(), y=y, color=colour, tooltip=["series:N"]))
     return _faceted(
-        [band, line], table=table, series=series, title=title, window=window, own_scales=own_scales
+        layers, table=table, series=series, title=title, window=window, own_scales=own_scales
     )
 
 

@@ -261,6 +261,10 @@
     }
     complain("");
     if (message.stage === "theory") {
+      if (message.queue && answer) {
+        answer.figures = answer.figures.map((each) => (each.slug === "queue" ? message.queue : each));
+        figures(answer.figures, $("figures"));
+      }
       $("results").dataset.state = "done";
       return theory(message.theory);
     }
