@@ -254,6 +254,57 @@ def reproduce(
 
 
 @app.command()
+def evaluate(
+    qdisc: Annotated[
+        str | None,
+        typer.Option(
+            "--qdisc",
+            metavar="A,B,…",
+            help='Disciplines beside drop-tail: pi,codel,{kind="pie",target="5ms"}. '
+            "Default: the common ones.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="smoke (seconds), quick (two minutes) or full (hours).")
+    ] = "quick",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Seeds of each case, instead of the scale's own.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of the page; default studies/rfc7928."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Evaluate queue disciplines by the IETF's guidelines (RFC 7928), against drop-tail.
+
+    Kinds of senders, round trips, bursts, levels of congestion, changing rates, mixes, both
+    directions, several links, ECN, scheduling: tables, and ellipses of delay and goodput.
+    """
+    from sojourn.cli import studies
+
+    return studies.evaluate(
+        qdisc,
+        scale=scale,
+        workers=workers,
+        cluster=cluster,
+        seeds=seeds,
+        store=store,
+        out=out,
+        as_json=json,
+    )
+
+
+@app.command()
 def report(
     runs: Annotated[
         list[Path], typer.Argument(help="Folders of runs or of comparisons.", show_default=False)

@@ -1,4 +1,4 @@
-"""``sojourn reproduce``: lists the studies, runs one, says what came of it."""
+"""``sojourn reproduce`` and ``sojourn evaluate``: list studies, run one, say what came of it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sojourn.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     from sojourn.studies.reproduce import Reproduction
+    from sojourn.studies.study import Study
 
 
 def reproduce(
@@ -24,16 +25,70 @@ def reproduce(
     as_json: bool,
 ) -> int:
     """Runs a study and prints its verdicts; without a name the list of studies."""
-    from sojourn.cli import progress
     from sojourn.studies.registry import study
+
+    if name is None:
+        return _list(as_json)
+    return _make(
+        study(name),
+        scale=scale,
+        workers=workers,
+        cluster=cluster,
+        seeds=seeds,
+        store=store,
+        out=out,
+        as_json=as_json,
+    )
+
+
+def evaluate(
+    qdiscs: str | None,
+    *,
+    scale: str,
+    workers: int | None,
+    cluster: str | None,
+    seeds: int | None,
+    store: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Runs RFC 7928 for the disciplines as typed; without any for those of the study."""
+    from sojourn.cli.values import parse_value, split
+    from sojourn.studies.rfc7928.study import Rfc7928
+
+    wanted = Rfc7928()
+    if qdiscs is not None:
+        wanted = Rfc7928([parse_value(each) for each in split(qdiscs)])
+    return _make(
+        wanted,
+        scale=scale,
+        workers=workers,
+        cluster=cluster,
+        seeds=seeds,
+        store=store,
+        out=out,
+        as_json=as_json,
+    )
+
+
+def _make(
+    wanted: Study,
+    *,
+    scale: str,
+    workers: int | None,
+    cluster: str | None,
+    seeds: int | None,
+    store: Path | None,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Runs a study, writes its page and says what came of it."""
+    from sojourn.cli import progress
     from sojourn.studies.reproduce import reproduce as make
     from sojourn.studies.reproduce import write
     from sojourn.sweep.sweep import Interrupted
 
-    if name is None:
-        return _list(as_json)
-    wanted = study(name)
-    out = out if out is not None else Path("studies") / name
+    out = out if out is not None else Path("studies") / wanted.name
     store = store if store is not None else out / "runs"
     line = progress.ComparisonLine()
     try:

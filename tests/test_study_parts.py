@@ -1,0 +1,93 @@
+"""Pieces of studies by themselves: formulas, ellipses, what a discipline can be turned into."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from conftest import Command
+from sojourn import Error
+from sojourn.studies.codel_2012 import setpoint
+from sojourn.studies.rfc7928 import disciplines, ellipses
+from sojourn.studies.rfc7928.situations import SITUATIONS, Times, flows
+from sojourn.studies.rfc7928.study import Rfc7928
+
+
+@pytest.mark.parametrize("f", [0.0, 0.05, 0.2, 0.5, 1.0])
+def test_both_averages_of_the_sawtooth_are_those_of_the_sawtooth(f: float) -> None:
+    rounds, time = setpoint.integrated(f)
+    assert setpoint.per_round(f) == pytest.approx(rounds, abs=1e-9)
+    assert setpoint.over_time(f) == pytest.approx(time, abs=1e-9)
+
+
+def test_the_averages_differ_but_where_the_queue_is_empty_or_never_is() -> None:
+    for f in (0.1, 0.3, 0.5):
+        assert setpoint.over_time(f) > setpoint.per_round(f) + 0.001
+    assert setpoint.over_time(0) == setpoint.per_round(0) == 0.75
+    assert setpoint.over_time(1) == setpoint.per_round(1) == 1
+
+
+def test_power_over_time_peaks_where_the_rfcs_only_falls() -> None:
+    grid = [i / 100 for i in range(101)]
+    best = max(grid, key=setpoint.power_over_time)
+    assert best == pytest.approx(0.28, abs=0.02)
+    assert setpoint.power_over_time(best) == pytest.approx(1.13, abs=0.005)
+    falls = [setpoint.rfc_power(f) for f in grid]
+    assert falls == sorted(falls, reverse=True)
+
+
+def test_an_ellipse_is_one_deviation_of_its_points() -> None:
+    rng = random.Random(3)
+    logs = [rng.gauss(2, 0.3) for _ in range(4000)]
+    goodputs = [9 + 2 * (each - 2) + rng.gauss(0, 0.1) for each in logs]
+    outline = ellipses.ellipse([math.exp(each) for each in logs], goodputs)
+    assert max(math.log(delay) for delay, _ in outline) == pytest.approx(2.3, abs=0.02)
+    assert max(good for _, good in outline) == pytest.approx(9 + math.hypot(0.6, 0.1), abs=0.05)
+    assert outline[0] == pytest.approx(outline[-1])
+
+
+def test_two_runs_make_no_ellipse() -> None:
+    assert ellipses.ellipse([5, 6], [9, 9]) == []
+
+
+def test_the_parameter_of_delay_is_the_disciplines_own() -> None:
+    assert disciplines.turned("codel", 2) == {"kind": "codel", "target": "10ms"}
+    assert disciplines.turned({"kind": "pi", "qref": 30}, 0.5) == {"kind": "pi", "qref": 15}
+    assert disciplines.turned("droptail", 2) is None
+
+
+def test_what_cannot_mark_is_not_run_with_ecn() -> None:
+    assert disciplines.with_ecn("droptail") is None
+    assert disciplines.with_ecn("pie") == {"kind": "pie", "ecn": True}
+
+
+def test_drop_tail_comes_first_and_each_discipline_once() -> None:
+    assert disciplines.check(("pi", "droptail", "pi", {"kind": "pi", "qref": 30})) == (
+        "droptail",
+        "pi",
+        {"kind": "pi", "qref": 30},
+    )
+    with pytest.raises(Error, match="beside drop-tail"):
+        disciplines.check(("droptail",))
+
+
+def test_every_situation_takes_every_discipline_of_the_default_list() -> None:
+    times = Times(10, 2)
+    for situation in SITUATIONS:
+        for qdisc in (disciplines.BASELINE, *disciplines.DEFAULT):
+            situation.build(disciplines.plain(qdisc), times)
+    assert [flows(level) for level in ("mild", "medium", "heavy")] == [3, 7, 9]
+
+
+def test_a_list_of_ones_own_is_what_runs() -> None:
+    cases = Rfc7928(["pie", {"kind": "codel", "target": "2ms"}]).runs("smoke")
+    assert {case.labels["qdisc"] for case in cases} == {"drop-tail", "PIE", "CoDel target=2ms"}
+
+
+@pytest.mark.parametrize("text", ["nonsense", "droptail", 'pi,{kind="codel"', "pi,3"])
+def test_a_list_that_is_wrong_is_one_line(text: str, sojourn: Command) -> None:
+    found = sojourn("evaluate", "--qdisc", text)
+    assert found.returncode != 0
+    assert len(found.stderr.splitlines()) == 1
