@@ -764,7 +764,8 @@ class Dualpi2QueueDiscipline(TypedDict, total=False):
     classic_weight: float
     """C's share of the link if both queues stand: 0 to 1 (default 0.1, Linux)."""
     time_shift: Time
-    """How much older L's head is taken for, up to "1000s"; default: twice the target."""
+    """How much older L's head is taken for, up to "1000s"; default: twice the target (RFC
+    9332, appendix A.2: "50ms" on the public Internet)."""
     decision: Decision
     """How a probability becomes a decision: "recur" (default, RFC 9332) or "random"
     (Linux)."""
@@ -868,11 +869,11 @@ class CodelQueueDiscipline(TypedDict, total=False):
 
     kind: Required[Literal['codel']]
     target: Time
-    """Sojourn time that may stand: "1us" to "100s" (default "5ms": RFC 8289 section 4, 5 to
-    10 % of `interval`)."""
+    """Sojourn time that may stand: "1us" to "100s" (default "5ms": RFC 8289 section 4.3, 5
+    to 10 % of `interval`)."""
     interval: Time
     """For how long it may be above `target`, and the time to the second drop; about the
-    longest round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4)."""
+    longest round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4.2)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
     ce_threshold: Time
@@ -881,7 +882,7 @@ class CodelQueueDiscipline(TypedDict, total=False):
     centres."""
     mtu: int
     """Drop nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500,
-    or the link's mean packet if that is larger (RFC 8289 section 5.6: an MTU)."""
+    or the link's mean packet if that is larger (RFC 8289 section 4.1: an MTU)."""
     limit: int
     """Most packets in the queue: 1 to 67108864 (default 1000, as in Linux)."""
 
@@ -893,16 +894,16 @@ class FqCodelQueueDiscipline(TypedDict, total=False):
     kind: Required[Literal['fq_codel']]
     target: Time
     """Sojourn time that may stand in a queue: "1us" to "100s" (default "5ms": RFC 8290
-    section 5.2)."""
+    section 5.2.2)."""
     interval: Time
     """For how long it may be above `target`, about the longest round trip: "1us" to "100s"
-    (default "100ms": RFC 8290 section 5.2)."""
+    (default "100ms": RFC 8290 section 5.2.1)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section
-    5.2)."""
+    5.2.6)."""
     ce_threshold: Time
     """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says:
-    "1us" to "100s"; default: never (RFC 8290 section 5.2)."""
+    "1us" to "100s"; default: never (RFC 8290 section 5.2.7)."""
     mtu: int
     """CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default:
     1500, or the link's mean packet if that is larger."""
@@ -910,12 +911,12 @@ class FqCodelQueueDiscipline(TypedDict, total=False):
     """Whether `mtu` is compared with what all queues hold or with the packet's own queue
     (default true, as in Linux)."""
     flows: int
-    """Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2)."""
+    """Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2.5)."""
     quantum: int
     """Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean
-    packet if that is larger (RFC 8290 section 5.2: an MTU)."""
+    packet if that is larger (RFC 8290 section 5.2.4: an MTU)."""
     limit: int
-    """Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2)."""
+    """Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2.3)."""
     memory_limit: Size
     """Most bytes in all queues; at least one packet (default "32MiB", as in Linux)."""
 

@@ -11,9 +11,9 @@ use crate::ParseError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Dscp(u8);
 
-/// The names and their codepoints: class selectors and the default (RFC 2474 section 4.2.2),
-/// assured forwarding (RFC 2597 section 6), expedited forwarding (RFC 3246 section 2.7), voice
-/// admit (RFC 5865) and lower effort (RFC 8622).
+/// The names and their codepoints: the default (RFC 2474 section 4.1), class selectors (section
+/// 4.2.2), assured forwarding (RFC 2597 section 6), expedited forwarding (RFC 3246 section 2.7),
+/// voice admit (RFC 5865) and lower effort (RFC 8622).
 const NAMES: [(&str, u8); 24] = [
     ("default", 0),
     ("le", 1),

@@ -13,9 +13,9 @@
 //!    drop.
 //! 2. At most 64 packets are dropped in one call; a packet is then delivered, and what is still due
 //!    goes next. The RFC's loop ends only with the queue.
-//! 3. With `ecn` the packet that would be dropped is marked and delivered, as RFC 8290 section 5.2
-//!    has it; the pseudocode of RFC 8289 knows no ECN. A packet that is CE already is delivered and counts
-//!    as signalled. Only one packet is marked in a call.
+//! 3. With `ecn` the packet that would be dropped is marked and delivered, as in FQ-CoDel (RFC
+//!    8290 section 5.2.6); the pseudocode of RFC 8289 knows no ECN. A packet that is CE already is
+//!    delivered and counts as signalled. Only one packet is marked in a call.
 //! 4. `maxpacket`, below which nothing is dropped, is the parameter `mtu` and does not follow the
 //!    packets seen.
 //! 5. `limit` is in packets; what finds the queue full is dropped at the tail and does not touch
@@ -55,11 +55,11 @@ pub(crate) const MTU: u32 = 1500;
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
-    /// Sojourn time that may stand: "1us" to "100s" (default "5ms": RFC 8289 section 4, 5 to 10 %
-    /// of `interval`).
+    /// Sojourn time that may stand: "1us" to "100s" (default "5ms": RFC 8289 section 4.3,
+    /// 5 to 10 % of `interval`).
     pub target: Time,
     /// For how long it may be above `target`, and the time to the second drop; about the longest
-    /// round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4).
+    /// round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4.2).
     pub interval: Time,
     /// Mark ECN-capable packets instead of dropping them (default false, as in Linux).
     pub ecn: bool,
@@ -68,7 +68,7 @@ pub struct Params {
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
     /// Drop nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500, or the
-    /// link's mean packet if that is larger (RFC 8289 section 5.6: an MTU).
+    /// link's mean packet if that is larger (RFC 8289 section 4.1: an MTU).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub mtu: Option<u32>,
     /// Most packets in the queue: 1 to 67108864 (default 1000, as in Linux).

@@ -1,5 +1,5 @@
 //! The linear PI controller on queueing delay that PI2 and DualPI2 have in common, RFC 9332,
-//! appendix A:
+//! figures 6 and 8:
 //!
 //! ```text
 //! p' += alpha (delay − target) + beta (delay − delay before), clamped to 0..1

@@ -14,11 +14,13 @@
 //!    packets at most in both. It goes on until the limits hold again.
 //! 3. Drops for a limit are added to the `count` of the queue's CoDel, as in Linux, so that its drops
 //!    follow closer; the RFC is silent.
-//! 4. `whole_backlog`: the RFC leaves open whose last `mtu` bytes CoDel spares. True, as in Linux: of
-//!    all queues together, so that the one packet of a queue may be dropped while others stand.
-//!    False: of each queue.
+//! 4. `whole_backlog`: whose last `mtu` bytes CoDel spares. True, as RFC 8289 section 4.4 asks and as
+//!    in Linux: those of all queues together, so that the one packet of a queue may be dropped while
+//!    others stand. False: those of each queue.
 //! 5. `memory_limit` counts bytes of packets. The RFC has a limit in packets only.
 //! 6. The hash is of the packet's flow and of a key drawn for the run.
+//! 7. As in Linux, a new queue that turns out to be empty is forgotten at once if no old ones wait;
+//!    the RFC puts it behind the old ones in any case. Credits are used up at 0, in the RFC below.
 //!
 //! # Differences from Linux
 //!
@@ -46,15 +48,15 @@ use sojourn_base::{Size, Stream, Time};
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
     /// Sojourn time that may stand in a queue: "1us" to "100s" (default "5ms": RFC 8290 section
-    /// 5.2).
+    /// 5.2.2).
     pub target: Time,
     /// For how long it may be above `target`, about the longest round trip: "1us" to "100s" (default
-    /// "100ms": RFC 8290 section 5.2).
+    /// "100ms": RFC 8290 section 5.2.1).
     pub interval: Time,
-    /// Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section 5.2).
+    /// Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section 5.2.6).
     pub ecn: bool,
     /// Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says: "1us" to
-    /// "100s"; default: never (RFC 8290 section 5.2).
+    /// "100s"; default: never (RFC 8290 section 5.2.7).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
     /// CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500, or
@@ -64,13 +66,13 @@ pub struct Params {
     /// Whether `mtu` is compared with what all queues hold or with the packet's own queue (default
     /// true, as in Linux).
     pub whole_backlog: bool,
-    /// Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2).
+    /// Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2.5).
     pub flows: u32,
     /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet if
-    /// that is larger (RFC 8290 section 5.2: an MTU).
+    /// that is larger (RFC 8290 section 5.2.4: an MTU).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub quantum: Option<u32>,
-    /// Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2).
+    /// Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2.3).
     pub limit: u32,
     /// Most bytes in all queues; at least one packet (default "32MiB", as in Linux).
     pub memory_limit: Size,

@@ -18,11 +18,15 @@
 //!    would go on rising over an idle link. `delay = "rate"` is the way of section 5.2.
 //! 3. With `delay = "rate"` a measuring cycle counts the packet at whose start it begins and not
 //!    the one at whose start it ends: the bytes that were on the wire in between.
-//! 4. PIE is always on; section 5.3's switching off below a third of the buffer is left out.
+//! 4. PIE is always on; section 5.3's switching off below a third of the buffer is left out. p decays
+//!    at updates that find no delay twice, as in section 4.2 and appendix A; appendix B lets it decay
+//!    below half of `target` too.
 //! 5. Updates that come due between two packets are run at once before the next, with the delay
 //!    as it stood: within a band of p all change it by the same amount, so a silence costs a step
 //!    per band, or while p decays at most as many as take it to 0.
 //! 6. Bursts are allowed in steps of `tupdate`, as in section 4.4.
+//! 7. At a p of exactly `mark_ecn_th` packets are still marked, as the text of section 5.1 says; its
+//!    pseudocode drops them.
 //!
 //! # Differences from Linux
 //!
@@ -61,7 +65,7 @@ pub enum Delay {
     Rate,
 }
 
-/// PIE. The defaults are those of RFC 8033, section 4.2.
+/// PIE. The defaults are those of RFC 8033, appendix A.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]

@@ -1,8 +1,8 @@
 //! Strict priority: the first class that has a packet ready sends. What comes later in the list
 //! waits, for ever if need be.
 //!
-//! Source: the discipline is older than its names; as a scheduler of classes it is in RFC 1046
-//! (Prue and Postel, 1988). Which class a packet belongs to follows from its label or its
+//! Source: the discipline is older than its names; RFC 2474 section 4.2.2.4 names it first among
+//! the ways to serve classes. Which class a packet belongs to follows from its label or its
 //! codepoint (RFC 2474).
 //!
 //! # Differences from the source

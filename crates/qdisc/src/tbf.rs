@@ -2,7 +2,7 @@
 //! most at once.
 //!
 //! Source: RFC 2697 and 2698 name the two buckets (without their colours); the sum that never is
-//! exceeded is that of RFC 2212 section 3: in any span `t` at most `rate` · t + `burst` bytes, and
+//! exceeded is that of RFC 2212, "Policing": in any span `t` at most `rate` · t + `burst` bytes, and
 //! with a peak rate at most `peak_rate` · t + `peak_burst`.
 //!
 //! A bucket fills at its rate, up to its depth. A packet passes when every bucket holds as many

@@ -1,7 +1,8 @@
 """CoDel's target and interval from round trip times (RFC 8289).
 
-The interval is a worst-case round trip through the bottleneck (section 4.3), the target 5 to 10 %
-of it (section 3.2), and no shorter than a packet takes to be sent (section 4.4).
+The interval is about the longest round trip through the bottleneck (section 4.2; RFC 8290, section
+5.2.1), the target 5 to 10 % of it (section 3.2), and no shorter than a packet takes to be sent (RFC
+8290, section 5.2.2).
 """
 
 from __future__ import annotations
@@ -101,5 +102,5 @@ def codel(
         "cycle_amplitude_s": cycle.amplitude,
         "cycle_period_s": cycle.period,
     }
-    rule = "RFC 8289, sections 3.2, 4.3 and 4.4; margins of a relay's describing function"
+    rule = "RFC 8289, sections 3.2 and 4.2, RFC 8290, section 5.2.2; margins of a relay's describing function"
     return Design(controller, law or Reno(), region, rule, values, {}, tuple(notes))

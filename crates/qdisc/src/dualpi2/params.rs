@@ -72,7 +72,8 @@ pub struct Params {
     pub scheduler: Scheduler,
     /// C's share of the link if both queues stand: 0 to 1 (default 0.1, Linux).
     pub classic_weight: f64,
-    /// How much older L's head is taken for, up to "1000s"; default: twice the target.
+    /// How much older L's head is taken for, up to "1000s"; default: twice the target (RFC 9332,
+    /// appendix A.2: "50ms" on the public Internet).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub time_shift: Option<Time>,
     /// How a probability becomes a decision: "recur" (default, RFC 9332) or "random" (Linux).

@@ -28,7 +28,7 @@ const BANDS: [(u64, u32); 6] = [
 /// Section 5.4: no drop before the accumulated p reaches 0.85, one for certain at 8.5; Q.60.
 const NONE_BEFORE: u64 = 85 * PERCENT;
 const ONE_AT: u64 = 850 * PERCENT;
-/// Section 5.2: bytes of a measuring cycle.
+/// DQ_THRESHOLD, appendix B: bytes of a measuring cycle.
 const CYCLE: u64 = 1 << 14;
 
 /// A gain in hertz, 0 to 32, per nanosecond in Q.84.

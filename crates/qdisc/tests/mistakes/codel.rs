@@ -54,7 +54,7 @@ fn overload(params: codel::Params, ecn: Ecn, signals: usize) -> Vec<(u64, u64)> 
 
 #[test]
 fn under_constant_overload_the_drops_follow_the_law_within_a_microsecond() {
-    // RFC 8289 section 5.5: 0, 100, 170.7, 228.4, 278.4, 323.2, 364.0, 401.8 ms after the first.
+    // The law of RFC 8289 section 5.6: 0, 100, 170.7, 228.4, 278.4, 323.2, 364.0, 401.8 ms after the first.
     for (ecn, kind) in [(false, Ecn::Ect0), (true, Ecn::Ect1), (true, Ecn::NotEct)] {
         let params = codel::Params { ecn, limit: 2000, ..Default::default() };
         let hits = overload(params, kind, 3000);
