@@ -193,7 +193,7 @@ class HighspeedCongestionControl(TypedDict, total=False):
     1e-7, RFC 3649 section 5)."""
     high_decrease: float
     """Share of the window that a loss takes at `high_window`: 0.01 to 0.5 (default 0.1, RFC
-    3649 section 5)."""
+    3649 section 7)."""
 
 
 class CubicCongestionControl(TypedDict, total=False):
@@ -202,7 +202,7 @@ class CubicCongestionControl(TypedDict, total=False):
     kind: Required[Literal['cubic']]
     c: float
     """Scale of the cubic, in segments per cubed second: 0.001 to 100 (default 0.4, RFC 9438
-    section 5)."""
+    section 5.1)."""
     beta: float
     """Share of the window that a loss leaves: 0.1 to 0.95 (default 0.7, RFC 9438 section
     4.6)."""

@@ -8,13 +8,19 @@
 //!    counter may mean is taken (RFC 9768 section 3.2.2.5.2, as Linux does).
 //! 2. Both ends have the same settings, so neither need fall back to what the other can do. SYNs
 //!    are never ECN-capable, so their answers always tell of one that is not.
+//! 3. The exact echo acknowledges at once what waited when the marks change, as DCTCP's paper has
+//!    it; RFC 8257 section 3.2 acknowledges the packet that changed at once as well.
+//! 4. AccECN: a second mark alone is no cause for an acknowledgement (RFC 9768 section 3.2.2.5.1),
+//!    as every second segment is acknowledged anyway. Bare acknowledgements between data are not
+//!    looked at for whether the packet before was marked.
 
 use crate::endpoint::{Endpoint, bit};
 use crate::params::{Feedback, Params};
 use crate::segment::{Flags, Output, Segment};
 use sojourn_base::{Ecn, Time};
 
-/// The counter's field in a handshake that answers a segment without ECN (RFC 9768 table 3).
+/// The counter's field in a handshake that answers a segment without ECN (RFC 9768 tables 2
+/// and 3).
 pub(crate) const NOT_ECT: Flags = Flags::CWR;
 
 /// Both counters start here (RFC 9768 section 3.2.1).

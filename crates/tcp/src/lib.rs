@@ -39,15 +39,20 @@
 //!    a sample, with the gains of RFC 6298 unchanged.
 //! 5. SACK blocks travel on bare acknowledgements only, so data segments keep their size. What was
 //!    selectively acknowledged stays so after a timeout: receivers here never take it back (RFC
-//!    2018 section 8).
+//!    2018 section 8). Only segments that came twice as a whole are reported (RFC 2883 section 4.2
+//!    has parts too): nothing is cut anew when it is sent again.
 //! 6. FlightSize in a reduction is at most the congestion window, which leaves out what limited
-//!    transmit added (RFC 3042 section 2). A mark and a loss in the same window reduce it once; a
+//!    transmit added (RFC 5681 section 3.2). A mark and a loss in the same window reduce it once; a
 //!    timeout always does.
 //! 7. After a handshake in which a SYN or SYN-ACK was lost the timeout is 3 s, or the initial one
 //!    if that is greater, until a sample comes (RFC 6298 rule 5.7 for any initial timeout).
 //! 8. The retransmission timer starts again with the first retransmission of a fast recovery, as
 //!    RFC 6675 section 6 allows; by RFC 6298 alone it would wait for new data to be acknowledged.
-//! 9. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
+//! 9. The rescue retransmission of RFC 6675 section 4 (`NextSeg` rule 4) may go out before the first
+//!    retransmission of the recovery is acknowledged, which section 5 step 4.3 puts off.
+//! 10. Without a log an acknowledgement that moves the edge or brings data does not count as a
+//!    duplicate, whatever else it reports (RFC 6675 section 2 counts it).
+//! 11. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
 //!    under way and one segment, as Linux. A mark reduces their window at once; PRR is for losses.
 //!
 //! What else differs stands at the top of the files `rack.rs`, `tlp.rs`, `undo.rs`, `hystart.rs`

@@ -172,7 +172,7 @@ impl Params {
         let payload = c.mss - u32::from(options);
         let marks = congestion.marks();
         let segments = |n: u32| n.saturating_mul(payload).min(LARGEST_WINDOW);
-        // SACK-permitted takes the two bytes of padding of the timestamps (RFC 7323 appendix A).
+        // SACK-permitted takes the two bytes of padding of the timestamps, as in Linux.
         let sack_permitted = if c.sack && !c.timestamps { 4 } else { 0 };
         let scale_option = if scale > 0 { 4 } else { 0 };
         Self {

@@ -51,7 +51,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// RFC 9937 section 5, the first example: 100 segments in flight, one lost, halving.
+    /// The first example of RFC 6937 section 3.1, PRR's text before RFC 9937: 20 segments in flight,
+    /// one lost, halving.
     #[test]
     fn a_single_loss_is_answered_by_every_second_acknowledgement() {
         let mut prr = Prr::start(20);
@@ -69,7 +70,7 @@ mod tests {
         assert_eq!(pipe, 10);
     }
 
-    /// The same with half of the window lost: the flight is at the threshold from the start, and
+    /// The second, with 15 of the 20 lost: the flight is at the threshold from the start, and
     /// what arrives is replaced.
     #[test]
     fn after_heavy_loss_what_arrives_is_replaced() {

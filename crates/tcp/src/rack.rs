@@ -6,6 +6,11 @@
 //! 1. The reordering timer waits for the segment that RACK goes by, not for the last one sent
 //!    before it (section 6.2 step 5): a gap between two segments later, and nothing to search for.
 //! 2. The least round trip is that of the last 5 to 10 minutes, as in Linux.
+//! 3. The round trip that RACK goes by is that of the segment sent last of those that have arrived.
+//!    In section 6.2 step 2 it is that of the one that this acknowledgement tells of, which is
+//!    longer if that was overtaken.
+//! 4. At a timeout what was sent a round trip ago is overdue, as in Linux; section 6.3 adds the
+//!    reordering window.
 
 use crate::log::{Log, Record, state};
 use crate::rate::sent_after;

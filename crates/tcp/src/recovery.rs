@@ -40,7 +40,7 @@ impl Endpoint {
                     self.inflation = i32::from(self.dupacks) * mss; // RFC 3042
                 }
             }
-            // RFC 6582 section 3.2 step 3: another segment has left the network.
+            // RFC 5681 section 3.2 step 4: another segment has left the network.
             Phase::Recovery if !params.sack => self.inflation += mss,
             Phase::Recovery | Phase::Loss => {}
         }

@@ -22,7 +22,7 @@ impl Endpoint {
     }
 
     /// Sends new data while less is outstanding than the windows allow. Only full segments, but
-    /// for the last of what is written: the window never moves by less (RFC 9293 section 3.8.6).
+    /// for the last of what is written: the window never moves by less (RFC 9293 section 3.8.6.2).
     #[inline]
     pub(crate) fn push_new(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         if self.unsent == 0 && !self.fin_is_due() {
@@ -114,7 +114,8 @@ impl Endpoint {
     }
 
     /// Sends what lies from `block.start` again, a segment at most, and gives where that ends. It
-    /// is not ECN-capable (RFC 3168 section 6.1.5) unless settings say so, and spoils the timing (Karn; RFC 6298 section 3).
+    /// is not ECN-capable (RFC 3168 section 6.1.5) unless settings say so, and spoils the timing
+    /// (Karn; RFC 6298 section 3).
     #[cold]
     pub(crate) fn send_again(
         &mut self,

@@ -5,6 +5,8 @@
 //!
 //! 1. The delay of an acknowledgement that may wait (`TLP.max_ack_delay`) is the least timeout, as
 //!    in Linux, if that is more than the delay that both ends have in their settings.
+//! 2. A probe does not wait for a round trip to have been measured since the last one (section 7.3),
+//!    as in Linux.
 
 use crate::Params;
 use crate::endpoint::{Endpoint, Phase, bit};
@@ -33,10 +35,13 @@ impl Endpoint {
         let may = params.tlp && open && outstanding > 0 && t.probe.is_none() && t.log.sacked() == 0;
         t.probe_at = Time::MAX;
         if may {
-            let mut timeout = if srtt == Time::ZERO { UNMEASURED } else { srtt * 2 };
-            if outstanding <= params.payload {
-                timeout += params.delayed_ack_time.max(params.min_rto);
-            }
+            let timeout = match srtt {
+                Time::ZERO => UNMEASURED,
+                _ if outstanding <= params.payload => {
+                    srtt * 2 + params.delayed_ack_time.max(params.min_rto)
+                }
+                _ => srtt * 2,
+            };
             t.probe_at = (now + timeout).min(rto_at);
         }
     }

@@ -148,7 +148,7 @@ impl Endpoint {
     pub(crate) fn leave(&mut self) {
         if let Some(t) = &mut self.tracked {
             t.rto_at = self.rto_at;
-            // While a probe is due the timer stands back (RFC 8985 section 7.2).
+            // While a probe is due the timer stands back (RFC 8985 section 8).
             let rto = if t.probe_at == Time::MAX { t.rto_at } else { t.probe_at };
             self.rto_at = rto.min(t.reorder_at).min(t.pace_at);
         }

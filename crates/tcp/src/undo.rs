@@ -5,9 +5,14 @@
 //!
 //! # Differences from the sources
 //!
-//! 1. The windows become what they were, at once (RFC 4015 section 3.2 would raise the window to
-//!    what is in flight plus the initial window); so does the timeout's back-off.
+//! 1. The windows become what they were, at once (RFC 4015 section 3.4 would raise the window to
+//!    what is in flight plus at most the initial window); so does the timeout's back-off. The
+//!    estimate of the round trip is not made more careful (section 3.6).
 //! 2. A reduction after a mark is never undone.
+//! 3. An older echoed time is enough, as in Linux: RFC 3522 section 3.2 step 5 would also have the
+//!    acknowledgement bring no D-SACK, and leave data outstanding unless D-SACKs were seen before.
+//! 4. Retransmissions and D-SACKs are counted, as in Linux, not matched: RFC 3708 section 3 gives up
+//!    where a segment was sent again twice (A.3) or the network made the duplicate (A.4).
 
 use crate::Params;
 use crate::congestion::Window;
@@ -64,7 +69,7 @@ impl Undo {
 
 impl Endpoint {
     /// Whether an acknowledgement shows that the last reduction was for nothing: it answers
-    /// something sent before anything was sent again (RFC 3522 section 3.2 step 5), or everything
+    /// something sent before anything was sent again (RFC 3522 section 3.2 step 4), or everything
     /// that was has come twice.
     pub(crate) fn was_spurious(&mut self, params: &Params, segment: &Segment) -> bool {
         let undo = &self.tracked().undo;

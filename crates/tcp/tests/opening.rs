@@ -84,6 +84,22 @@ fn after_a_lost_syn_the_window_is_one_segment_and_the_timeout_three_seconds() {
     assert_eq!(s.end.timeouts(), 1);
 }
 
+/// RFC 8985 section 7.2: a second, whatever is outstanding.
+#[test]
+fn without_a_measured_round_trip_a_probe_comes_after_a_second() {
+    let mut s = Script::idle(&modern());
+    s.open();
+    s.wait(1100);
+    s.arrives(s.syn_ack(Flags::NONE));
+    s.forget();
+    s.write(1000);
+    assert_eq!((s.sent(), s.end.srtt()), (vec![0], None));
+    s.wait(999);
+    assert!(s.sent().is_empty());
+    s.wait(1);
+    assert_eq!((s.sent(), s.end.timeouts()), (vec![0], 0));
+}
+
 #[test]
 fn a_lost_syn_leaves_the_threshold_alone_unless_it_counts_as_congestion() {
     for (counts, threshold) in [(false, None), (true, Some(5 * MSS))] {

@@ -372,7 +372,7 @@ fn newreno_goes_back_after_a_timeout_and_ignores_the_duplicates_it_causes() {
     s.ack(10);
     assert_eq!(s.sent(), [10, 11, 12]);
     for _ in 0..5 {
-        s.ack(10); // RFC 6582 section 4.1: not beyond `recover`
+        s.ack(10); // RFC 6582 section 3.2 step 2: not beyond `recover`
     }
     assert_eq!(s.end.retransmissions(), 3);
 }

@@ -102,5 +102,8 @@ def codel(
         "cycle_amplitude_s": cycle.amplitude,
         "cycle_period_s": cycle.period,
     }
-    rule = "RFC 8289, sections 3.2 and 4.2, RFC 8290, section 5.2.2; margins of a relay's describing function"
+    rule = (
+        "RFC 8289, sections 3.2 and 4.2; RFC 8290, section 5.2.2; "
+        "margins of a relay's describing function"
+    )
     return Design(controller, law or Reno(), region, rule, values, {}, tuple(notes))

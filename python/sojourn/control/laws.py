@@ -156,7 +156,7 @@ class Scalable:
 
 @dataclass(frozen=True)
 class HighSpeed:
-    """HighSpeed TCP (RFC 3649, section 5); up to ``low_window`` it is Reno."""
+    """HighSpeed TCP (RFC 3649, sections 5 and 7); up to ``low_window`` it is Reno."""
 
     low_window: float = 38.0
     """Window in packets from which on it differs from Reno."""

@@ -17,7 +17,8 @@
 //! 3. When acknowledgements stop growing the window for longer than a round trip, because the
 //!    application has nothing to send, the epoch is moved by that time (section 5.8).
 //! 4. After a restart from idle the epoch begins anew from the window that is left.
-//! 5. Marks count as losses, as in section 4.6, but for `beta_ecn` (RFC 8511).
+//! 5. Marks count as losses, as in section 4.6, but for `beta_ecn` (RFC 8511), which holds in
+//!    slow start too.
 //!
 //! # Differences from Linux
 //!
@@ -42,7 +43,7 @@ use sojourn_base::Time;
 #[cfg_attr(feature = "schema", schemars(rename = "CubicSettings"))]
 pub struct Settings {
     /// Scale of the cubic, in segments per cubed second: 0.001 to 100 (default 0.4, RFC 9438
-    /// section 5).
+    /// section 5.1).
     pub c: f64,
     /// Share of the window that a loss leaves: 0.1 to 0.95 (default 0.7, RFC 9438 section 4.6).
     pub beta: f64,

@@ -2,7 +2,7 @@
 //!
 //! RFC 8257. The sender keeps α, a moving average over windows of the share of bytes marked, with
 //! gain `g` (section 3.3): α ← (1−g)·α + g·M. Once per window with marks, `cwnd ← cwnd·(1 − α/2)`.
-//! Slow start, congestion avoidance and the answer to losses are those of Reno (sections 3.3, 3.5).
+//! Slow start, congestion avoidance and the answer to losses are those of Reno (sections 3.4, 3.5).
 //! It needs ECN, and a peer that tells how much was marked.
 //!
 //! # Differences from the source
@@ -12,6 +12,9 @@
 //! 2. How marks come back, by the receiver's state machine of section 3.2 or by more accurate ECN,
 //!    is not part of this file.
 //! 3. The window stays at two segments at least.
+//! 4. What is selectively acknowledged counts when it is; section 3.3 step 1 waits for the edge.
+//! 5. SYNs and RSTs are not ECN-capable, though section 3.6 wants them so; retransmissions and bare
+//!    acknowledgements (section 4) are with `ect_control`.
 //!
 //! # Differences from Linux
 //!
@@ -20,7 +23,7 @@
 //! 2. Linux lets the window shrink to two segments by marks too, but sets `ssthresh` from the whole
 //!    window after an acknowledged congestion state; a loss halves the window, here the flight.
 //! 3. After a mark Linux does not grow for a round trip and counts towards the next segment anew;
-//!    here growth goes on, as section 3.3 has it.
+//!    here growth goes on, as section 3.4 has it.
 //! 4. Retransmissions are ECN-capable in Linux's DCTCP; that is the sender's matter here.
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, fixed, reno};
@@ -74,7 +77,7 @@ impl Share {
         self.marked += u64::from(sample.marked.min(sample.acked));
     }
 
-    /// The observation window ends: RFC 8257 section 3.3 steps 4 to 7.
+    /// The observation window ends: RFC 8257 section 3.3 steps 5, 6 and 8.
     pub(crate) fn end(&mut self, g: u64) {
         if self.acked > 0 {
             let m = u128::from(self.marked) * u128::from(fixed::ONE) / u128::from(self.acked);

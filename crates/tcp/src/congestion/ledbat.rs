@@ -9,7 +9,7 @@
 //!
 //! 1. Delays are round trips, not one-way delays (section 2.2): queueing of acknowledgements counts.
 //! 2. The sender's window starts as the connection does, and grows by slow start until three quarters
-//!    of the target are queued (RFC 6817 section 2.4.2 leaves slow start open; the three quarters are
+//!    of the target are queued (RFC 6817 section 2.2 leaves slow start open; the three quarters are
 //!    those of draft-irtf-iccrg-ledbat-plus-plus section 4.4).
 //! 3. The window shrinks with every acknowledgement that shows too much delay, but grows only when
 //!    it is what limits the sender, in place of ALLOWED_INCREASE.
@@ -51,9 +51,9 @@ pub struct Tuning {
     gain: u64,
 }
 
-/// BASE_HISTORY: minutes that the least delay is remembered (section 2.4.2).
+/// BASE_HISTORY: minutes that the least delay is remembered (section 2.5).
 const BASE_HISTORY: usize = 10;
-/// CURRENT_FILTER: samples of which the least is the present delay.
+/// CURRENT_FILTER: samples of which the least is the present delay (sections 2.4.2, 2.5).
 const CURRENT_FILTER: usize = 4;
 
 /// State.
@@ -90,9 +90,8 @@ impl State {
 
 /// gain·`off`/target·MSS/cwnd per byte acknowledged, Q.32.
 fn share(tuning: &Tuning, off: Time, cwnd: u32, mss: u32) -> u64 {
-    let off = u128::from(off.0.min(tuning.target.0));
-    let share = u128::from(tuning.gain) * off / u128::from(tuning.target.0.max(1));
-    (share * u128::from(mss) / u128::from(cwnd.max(1))) as u64
+    let share = u128::from(tuning.gain) * u128::from(off.0) / u128::from(tuning.target.0.max(1));
+    u64::try_from(share * u128::from(mss) / u128::from(cwnd.max(1))).unwrap_or(u64::MAX)
 }
 
 impl Control for State {
@@ -187,6 +186,18 @@ mod tests {
         assert!(r.segments() < 3.0, "{}", r.segments());
         run(&mut r, 100.0, 0.0, 400);
         assert!(r.segments() > 100.0, "{}", r.segments());
+    }
+
+    /// Section 2.4.2: `off_target` has no lower bound.
+    #[test]
+    fn far_above_the_target_it_gives_way_by_more_than_a_segment_a_round_trip() {
+        let s = Settings { target: Time::from_millis(25), gain: 1.0 };
+        let mut r: Rounds<State> = Rounds::new(&s, 100);
+        run(&mut r, 100.0, 0.0, 10);
+        let before = r.segments();
+        run(&mut r, 100.0, 100.0, 1); // about 100 ms of queue: three targets too much
+        let lost = before - r.segments();
+        assert!((2.5..3.5).contains(&lost), "{lost}");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //!    counts wholly as slow start.
 //! 2. The window is at least two segments after a mark, so a sender never waits for its timer to
 //!    send a single segment (RFC 3168 section 6.1.2 lets it, at a window of one).
+//! 3. `beta_ecn` holds in slow start too; RFC 8511 section 4 recommends it in congestion avoidance.
 //!
 //! # Differences from Linux
 //!

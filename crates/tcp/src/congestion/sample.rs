@@ -34,7 +34,7 @@ pub struct Window {
 
 impl Window {
     /// Slow start, if the window is below its threshold: grows it by what is acknowledged, but by
-    /// at most two segments (RFC 3465 section 2.2, L = 2), or one after a timeout (section 2.3).
+    /// at most two segments, or one after a timeout (RFC 3465 sections 2.2 and 2.3: L is 2, or 1).
     /// The acknowledgement that crosses the threshold counts wholly as slow start.
     #[inline]
     pub(crate) fn slow_start(&mut self, acked: &Acked) -> bool {
