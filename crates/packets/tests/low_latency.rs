@@ -1,4 +1,4 @@
-//! DualPI2 with TCP Prague beside a classic control (RFC 9332 section 4.1): the low-latency queue
+//! DualPI2 with TCP Prague beside a classic control (RFC 9332 section 2.1): the low-latency queue
 //! stays short, and flows of both kinds get about the same rate.
 
 mod common;

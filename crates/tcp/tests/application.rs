@@ -1,5 +1,5 @@
 //! Senders whose application writes less than the window allows: the window says nothing of the
-//! path then and does not grow (RFC 7661 section 4.2, `tcp_is_cwnd_limited` of Linux).
+//! path then and does not grow (RFC 7661 section 4.4, `tcp_is_cwnd_limited` of Linux).
 
 mod common;
 

@@ -93,7 +93,7 @@ def findings(results: Results, found: Findings) -> None:
     delays = less({"voice's wait": fq.paired(codel, delay)}, unit="ms", scale=1e3)
     losses = less({"voice's loss": fq.paired(codel, loss)}, unit="%", scale=100)
     web_times = less({"web, median": fq.paired(codel, page)}, unit="ms", scale=1e3)
-    source = "the talk's slides on FQ-CoDel with thin flows and web; RFC 8290 section 6"
+    source = "the talk's slides on FQ-CoDel with thin flows and web; RFC 8290 section 1.3"
     found.checks += [
         Check(
             claim="FQ-CoDel isolates constant low-rate flows: they wait less than with CoDel.",
