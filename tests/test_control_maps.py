@@ -14,7 +14,7 @@ import pytest
 from sojourn import cli
 from sojourn.cli import app
 from sojourn.control.configured import controller as configured
-from sojourn.control.controllers import PI
+from sojourn.control.controllers import PI, PI2
 from sojourn.control.errors import ControlError
 from sojourn.control.figures import map_plot, save
 from sojourn.control.images import coloured, png
@@ -24,7 +24,7 @@ from sojourn.control.maps import Axis, stability_map
 from sojourn.control.marking import Power, Ramp
 from sojourn.control.points import Network
 from sojourn.control.rate import RateFeedback, window_bound
-from sojourn.control.red import RED
+from sojourn.control.red import ARED, RED
 from sojourn.control.settings import Link
 from sojourn.control.simulated import fluid_swing, packet_swing, with_fluid
 from sojourn.control.stability import margins
@@ -177,3 +177,10 @@ def test_the_command_tells_how_much_is_unstable(capsys: pytest.CaptureFixture[st
     told = json.loads(capsys.readouterr().out)
     assert 0.05 < told["unstable"] < 0.95
     assert told["contour"]
+
+
+@pytest.mark.parametrize("controller", [PI2(), ARED(50, 150)])
+def test_a_controller_without_a_fluid_model_is_told_which_have_one(controller: PI2 | ARED) -> None:
+    network = Network(flows=60, capacity=3750, rtt=0.25)
+    with pytest.raises(ControlError, match=f"{controller.kind}: .* it has red, pi, rem, pie"):
+        fluid_swing(network, Reno(), controller)

@@ -261,7 +261,10 @@ def fluid_controller(controller: Controller, network: Network) -> fluid.laws.Con
             controller.gentle,
             controller.uniform_gaps,
         )
-    raise ControlError(f"{controller.kind}: the fluid engine has no such controller")
+    raise ControlError(
+        f"{controller.kind}: the fluid engine has no such controller; it has red, pi, rem, pie, "
+        "codel and rate; leave --fluid out, or use --packets"
+    )
 
 
 def packet_swing(
