@@ -15,7 +15,8 @@ from sojourn.studies.rfc7928.disciplines import PACKET, buffered
 RATE, RTT = 10e6, 0.1
 PRODUCT = round(RATE * RTT / (8 * PACKET))
 
-# Section 8.2.1: flows for a drop probability of 0.1, 0.5 and 1 %, as shares of the product.
+# Sections 8.2.2 to 8.2.4: flows for a drop rate of 0.1, 0.5 and 1 %, as shares of the product.
+# The RFC takes them of the sum of product and buffer (section 8.2.1), about twice as many.
 LEVELS = {"mild": 0.036, "medium": 0.081, "heavy": 0.114}
 LEVEL_LOSS = {"mild": 0.1, "medium": 0.5, "heavy": 1.0}
 
