@@ -34,7 +34,7 @@ def evaluate(results: Results) -> Findings:
     if runs:
         _tails(runs[0].run, found, short=results.scale == "smoke")
         _memory(runs[0].run, found)
-    for each in results.where(part="warm-up"):
+    for each in results.where(part="warm-up").runs[:1]:
         found.notes.append(_warm_up(each.run))
     return found
 
