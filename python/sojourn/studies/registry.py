@@ -16,6 +16,7 @@ STUDIES = {
     "web-red-2000": "sojourn.studies.web_red:WebRed",
     "fluid-2000": "sojourn.studies.fluid_2000:Fluid2000",
     "rate-feedback": "sojourn.studies.rate_feedback:RateFeedback",
+    "tcp-laws": "sojourn.studies.tcp_laws.study:TcpLaws",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
     "rfc7928": "sojourn.studies.rfc7928.study:Rfc7928",
     "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",

@@ -1,0 +1,1 @@
+"""The published laws of congestion controls beside what they do: one module for each part."""
