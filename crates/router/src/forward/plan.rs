@@ -39,10 +39,13 @@ impl Plan {
     /// Counts the endpoints through groups and their members, in the order of the scenario.
     ///
     /// # Errors
-    /// If there are more than there are addresses for.
+    /// If there are more than there are addresses for, or flows that share a machine.
     pub fn new(network: Network, foreign: Foreign) -> Result<Self, String> {
         let (mut blocks, mut first) = (Vec::new(), 0u32);
         for group in &network.groups {
+            if group.hosts.is_some() {
+                return Err("access.hosts: real flows share no interface; leave it out".into());
+            }
             let count = if group.members == 0 { TRANSFERS } else { group.members };
             blocks.push(Block { first, count });
             first = first.saturating_add(count);
@@ -119,5 +122,13 @@ mod tests {
         assert_eq!(plan.endpoint(1, u64::from(TRANSFERS) + 5), 8);
         assert_eq!(plan.endpoint(2, 1), 3 + TRANSFERS + 1);
         assert_eq!(plan.address(0, 1, Side::Right), Ipv4Addr::new(10, 128, 1, 1));
+    }
+
+    #[test]
+    fn machines_that_flows_share_are_refused() {
+        let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10mbit\"\n[access]\n\
+                    rate = \"1gbit\"\nhosts = 2\n[[traffic]]\nkind = \"bulk\"\nflows = 4\n";
+        let error = Plan::new(network(text), Foreign::Refused).unwrap_err();
+        assert!(error.contains("access.hosts"), "{error}");
     }
 }

@@ -158,7 +158,7 @@ impl Router {
         let Self { mut core, mut ends, settings, lateness } = self;
         (ends.clock, ends.watcher) = (clock, watcher);
         let mut lateness = Some(lateness);
-        prefer_this_thread();
+        prefer_this_thread(settings.spin);
         let begun = cpu_time();
         let mut buffer = vec![0; READ];
         let last = settings.end.map_or(u64::MAX, |end| end.0);
@@ -217,13 +217,21 @@ fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<()> {
     }
 }
 
-/// Wakes this thread as exactly as can be, and before others if that is allowed.
-fn prefer_this_thread() {
-    // SAFETY: system calls without pointers, for this thread only. Refusals only cost precision.
+/// Wakes this thread as exactly as can be, and before all others if that is allowed. One that never
+/// sleeps only comes before ordinary ones: as a thread of real time it would be held up by the
+/// kernel's limit for those.
+fn prefer_this_thread(spins: bool) {
+    // SAFETY: system calls for this thread only, one with a pointer to what outlives it. Refusals
+    // only cost precision.
     #[expect(unsafe_code, reason = "system calls")]
     unsafe {
         libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong);
-        libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, -15);
+        let priority = libc::sched_param { sched_priority: 1 };
+        // What this thread starts, if anything, is ordinary again.
+        let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
+        if spins || libc::sched_setscheduler(0, policy, &raw const priority) != 0 {
+            libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, -15);
+        }
     }
 }
 
