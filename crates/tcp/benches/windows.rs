@@ -51,6 +51,7 @@ impl Sender {
             max_window: Some(window),
             hystart: Some(false),
             min_rto: Some(Time::from_secs(100)),
+            max_rto: Some(Time::from_secs(3600)),
             initial_rto: Some(Time::from_secs(100)),
             ..Spec::default()
         };
