@@ -15,6 +15,7 @@ STUDIES = {
     "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
     "web-red-2000": "sojourn.studies.web_red:WebRed",
     "fluid-2000": "sojourn.studies.fluid_2000:Fluid2000",
+    "pi-2001": "sojourn.studies.pi_2001:Pi2001",
     "rate-feedback": "sojourn.studies.rate_feedback:RateFeedback",
     "tcp-laws": "sojourn.studies.tcp_laws.study:TcpLaws",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
