@@ -144,14 +144,13 @@ impl Rules {
 #[derive(Clone, Debug)]
 struct Lane<P> {
     ring: Ring<Stamped<P>>,
-    counters: Counters,
     /// Probabilities that have added up since the last hit, Q.60.
     recur: u64,
 }
 
 impl<P: Packet> Lane<P> {
     fn new() -> Self {
-        Self { ring: Ring::new(), counters: Counters::default(), recur: 0 }
+        Self { ring: Ring::new(), recur: 0 }
     }
 
     fn came(&self) -> Option<Time> {
@@ -185,6 +184,8 @@ pub struct Discipline<P: Packet> {
     credit: i64,
     limit: u32,
     counters: Counters,
+    /// Those of L; C's are the rest.
+    low_counters: Counters,
     /// Whether the packet that left last came out of L: a mark does not tell afterwards.
     last_low: bool,
 }
@@ -198,6 +199,7 @@ impl<P: Packet> Discipline<P> {
             rules,
             low: Lane::new(),
             classic: Lane::new(),
+            low_counters: Counters::default(),
             last_low: false,
             coin,
             base: Probability::ZERO,
@@ -218,6 +220,15 @@ impl<P: Packet> Discipline<P> {
     #[must_use]
     pub fn low_latency_packets(&self) -> u32 {
         self.low.ring.len()
+    }
+
+    /// Counts something of a packet of L, or of C.
+    #[inline]
+    fn count(&mut self, low: bool, what: impl Fn(&mut Counters)) {
+        what(&mut self.counters);
+        if low {
+            what(&mut self.low_counters);
+        }
     }
 
     /// Whether L is served next, and what the credit will be after `bytes` of either.
@@ -266,19 +277,14 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
         self.advance(now);
-        let full = self.packets() >= self.limit;
-        let lane = match packet.ecn() {
-            Ecn::Ect1 | Ecn::Ce => &mut self.low,
-            Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
-        };
-        if full {
-            self.counters.overflow.add(packet.bytes());
-            lane.counters.overflow.add(packet.bytes());
+        let (low, bytes) = (matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce), packet.bytes());
+        if self.packets() >= self.limit {
+            self.count(low, |counters| counters.overflow.add(bytes));
             sink.dropped(now, packet, DropReason::Overflow);
             return Verdict::Dropped(DropReason::Overflow);
         }
-        self.counters.enqueued.add(packet.bytes());
-        lane.counters.enqueued.add(packet.bytes());
+        self.count(low, |counters| counters.enqueued.add(bytes));
+        let lane = if low { &mut self.low } else { &mut self.classic };
         lane.ring.push(Stamped { packet, at: now });
         Verdict::Queued
     }
@@ -298,24 +304,20 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
             } else {
                 self.judge_classic(ecn != Ecn::NotEct)
             };
-            let last = self.packets() == 0;
-            let lane = if low { &mut self.low } else { &mut self.classic };
-            if drop && drops < MOST_DROPS && !last {
-                for counters in [&mut self.counters, &mut lane.counters] {
+            if drop && drops < MOST_DROPS && self.packets() > 0 {
+                self.count(low, |counters| {
                     counters.evicted.add(bytes);
                     counters.early.add(bytes);
-                }
+                });
                 sink.dropped(now, packet, DropReason::Early);
                 drops += 1;
                 continue;
             }
             if mark && matches!(ecn, Ecn::Ect0 | Ecn::Ect1) {
                 packet.set_ce();
-                self.counters.marked.add(bytes);
-                lane.counters.marked.add(bytes);
+                self.count(low, |counters| counters.marked.add(bytes));
             }
-            self.counters.dequeued.add(bytes);
-            lane.counters.dequeued.add(bytes);
+            self.count(low, |counters| counters.dequeued.add(bytes));
             self.last_low = low;
             // Only service while the other waits is a debt to it.
             if self.low.ring.len() > 0 && !low {
@@ -359,8 +361,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
-        tell(&self.low.counters);
-        tell(&self.classic.counters);
+        tell(&self.low_counters);
+        let mut classic = Counters::default();
+        classic.follow(&self.low_counters, &self.counters);
+        tell(&classic);
     }
 
     /// p'², that of C.
