@@ -18,6 +18,8 @@ STUDIES = {
     "pi-2001": "sojourn.studies.pi_2001:Pi2001",
     "rate-feedback": "sojourn.studies.rate_feedback:RateFeedback",
     "tcp-laws": "sojourn.studies.tcp_laws.study:TcpLaws",
+    "scalable-2003": "sojourn.studies.scalable_2003:ScalableTcp",
+    "arena-cbq": "sojourn.studies.arena_cbq:ArenaCbq",
     "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
     "rfc7928": "sojourn.studies.rfc7928.study:Rfc7928",
     "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",
