@@ -152,14 +152,19 @@ def _response(results: Results) -> Figure:
         .group_by("stack", "p", maintain_order=True)
         .mean()
     )
+    decades = [1e-4, 1e-3, 1e-2, 1e-1]
     x = alt.X(
-        "p:Q", scale=alt.Scale(type="log"), title="Loss probability", axis=alt.Axis(format="e")
+        "p:Q",
+        scale=alt.Scale(type="log", domain=[1e-4, 1e-1]),
+        title="Loss probability",
+        axis=alt.Axis(format="e", values=decades),
     )
     base = alt.Chart(data).encode(x=x, color=_colour(["classic", "scalable"]))
     scale = alt.Scale(type="log")
+    axis = alt.Axis(values=[1, 3, 10, 30, 100, 300, 1000])
     chart = alt.layer(
         base.mark_line(strokeDash=[2, 2]).encode(
-            y=alt.Y("law:Q", scale=scale, title="Window (packets)")
+            y=alt.Y("law:Q", scale=scale, title="Window (packets)", axis=axis)
         ),
         base.mark_point(filled=True).encode(y=alt.Y("window:Q", scale=scale)),
     ).properties(width=420, height=280)
