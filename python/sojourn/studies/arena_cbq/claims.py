@@ -13,6 +13,7 @@ from sojourn.studies import verdicts
 from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.scenarios import ARENAS
 from sojourn.studies.study import Check, Verdict
+from sojourn.studies.words import number, percent, with_interval
 from sojourn.sweep.sweep import Results
 
 REPORT = "report on the Arena project"
@@ -38,13 +39,9 @@ def values(
     return list(results.where(**labels).values(of).values())
 
 
-def around(found: list[float], digits: int = 4) -> str:
-    """A mean with its interval."""
-    if not found:
-        return "–"
-    interval = student_interval(found)
-    text = f"{interval.mean:.{digits}g}"
-    return text if interval.half is None else f"{text} ± {interval.half:.2g}"
+def around(found: list[float]) -> str:
+    """A mean with its interval; a dash if there is nothing."""
+    return with_interval(found) if found else "–"
 
 
 def _in(arena: str, measure: Callable[[RunResult, str], float]) -> Callable[[RunResult], float]:
@@ -97,7 +94,7 @@ def unfairness(results: Results) -> list[Check]:
             claim="CBQ gives each arena an equal share of the link.",
             source=f"{REPORT}, set-up",
             published="a third each",
-            ours=f"{', '.join(around([v / 1e6 for v in each], 3) for each in shares)} Mb/s; "
+            ours=f"{', '.join(around([v / 1e6 for v in each]) for each in shares)} Mb/s; "
             f"differences {equal.ours}",
             verdict=equal.verdict,
             note=f"{equal.note} Where every arena has always something to send: 14 elephants "
@@ -131,7 +128,7 @@ def finish_times(results: Results) -> list[Check]:
                     source=f"{REPORT}, finish times",
                     published=f"{seconds:g} s",
                     ours=f"{around(ours)} s",
-                    difference=f"{100 * off:+.0f} %",
+                    difference=f"{number(100 * off, 2, sign=True)} %",
                     verdict=Verdict.SHOWN
                     if given
                     else verdict
@@ -140,7 +137,7 @@ def finish_times(results: Results) -> list[Check]:
                     note="The size of the elephants, which the report does not give, is inferred "
                     "from this one number."
                     if given
-                    else f"Agrees within {TIME:.0%}."
+                    else f"Agrees within {percent(TIME)}."
                     + ("" if part == 1 else f" {part:g} of the elephant was sent."),
                 )
             )
@@ -249,7 +246,7 @@ def holding(results: Results) -> list[Check]:
     high = interval.high if interval.high is not None else interval.mean
     inside = (1 - NEAR) * target <= low and high <= (1 + NEAR) * target
     outside = high < (1 - NEAR) * target or low > (1 + NEAR) * target
-    words = ", ".join(f"{a} {around(v, 3)}" for a, v in means.items())
+    words = ", ".join(f"{a} {around(v)}" for a, v in means.items())
     known = interval.half is not None and target == 50
     checks.append(
         Check(
@@ -262,7 +259,7 @@ def holding(results: Results) -> list[Check]:
             else Verdict.AGREES
             if inside
             else Verdict.DIFFERS,
-            note=f"Agrees if the 95 % interval of the mean lies within {NEAR:.0%} of 50. With one "
+            note=f"Agrees if the 95 % interval of the mean lies within {percent(NEAR)} of 50. With one "
             "elephant and mice the loop has fewer flows most of the time than the gains were "
             "made for; the table of what was inferred has it with 14 elephants.",
         )

@@ -99,7 +99,7 @@ def alone(results: Results) -> Table:
                     labels["scheme"],
                     labels["qref"],
                     arena,
-                    around(queue, 3),
+                    around(queue),
                     f"{100 * statistics.fmean(near):.3g}",
                     f"{100 * statistics.fmean(zero):.3g}",
                     f"{100 * statistics.fmean(one):.3g}",
@@ -127,7 +127,9 @@ def _over_time(results: Results, gains: str) -> Figure:
     table = run.run.table("queues").filter(pl.col("link").is_in(ARENAS))
     # Half-second steps are finer than a line on the page.
     every = table.filter((pl.col("time_s") * 10).round().cast(pl.Int64) % 5 == 0)
-    data = every.select("time_s", "link", "packets").filter(pl.col("time_s") <= 400)
+    data = every.select("time_s", "link", "packets").filter(
+        pl.col("time_s").is_between(s.WARMUP, s.WARMUP + 300)
+    )
     chart = (
         alt.Chart(data)
         .mark_line(strokeWidth=0.8)
@@ -135,9 +137,9 @@ def _over_time(results: Results, gains: str) -> Figure:
             x=alt.X("time_s:Q", title="Time (s)"),
             y=alt.Y("packets:Q", title="Queue (packets)"),
             color=_colour("link"),
-            row=alt.Row("link:N", title=None, sort=list(ARENAS)),
         )
         .properties(width=620, height=110)
+        .facet(row=alt.Row("link:N", title=None, sort=list(ARENAS)))
     )
     words = f"Queue of each arena over time with the {gains} gains and qref {qref}."
     title = f"Queue over time: {s.NAMES[gains].split(' / ')[0]}, qref {qref}"
@@ -160,7 +162,8 @@ def _sweep(results: Results) -> Figure:
         for arena in ARENAS:
             time = 8 * s.ELEPHANT / s.rate(each.run, arena)
             queue, loss = s.queue(each.run, arena), 100 * s.loss(each.run, arena)
-            scheme, qref = each.case.labels["scheme"], each.case.labels["qref"]
+            scheme = f"{each.case.labels['scheme']} gains"
+            qref = each.case.labels["qref"]
             rows += [
                 (scheme, qref, arena, "mean queue (packets)", queue),
                 (scheme, qref, arena, "loss (%)", loss),

@@ -7,7 +7,6 @@ import statistics
 from collections.abc import Callable
 
 from sojourn.results.run import RunResult
-from sojourn.statistics import student_interval
 from sojourn.studies import verdicts
 from sojourn.studies.scalable_2003 import bulk, fairness, laws
 from sojourn.studies.scalable_2003.published import (
@@ -21,6 +20,7 @@ from sojourn.studies.scalable_2003.published import (
     WITH_WEB,
 )
 from sojourn.studies.study import Check, Verdict
+from sojourn.studies.words import number, percent, with_interval
 from sojourn.sweep.sweep import Results
 
 CELL = 0.2
@@ -53,13 +53,6 @@ def values(
     return list(results.where(**labels).values(of).values())
 
 
-def around(found: list[float], digits: int = 3) -> str:
-    """A mean with its interval."""
-    interval = student_interval(found)
-    text = f"{interval.mean:.{digits}g}"
-    return text if interval.half is None else f"{text} ± {interval.half:.2g}"
-
-
 def close(ours: float, published: float, margin: float) -> Verdict:
     """Whether one number is within a relative margin of the other."""
     return Verdict.AGREES if abs(ours / published - 1) <= margin else Verdict.DIFFERS
@@ -67,7 +60,7 @@ def close(ours: float, published: float, margin: float) -> Verdict:
 
 def off(ours: float, published: float) -> str:
     """The difference in percent."""
-    return f"{100 * (ours / published - 1):+.1f} %"
+    return f"{number(100 * (ours / published - 1), 2, sign=True)} %"
 
 
 def traditional(results: Results) -> list[Check]:
@@ -79,7 +72,7 @@ def traditional(results: Results) -> list[Check]:
         measured = values(
             results, laws.measured_recovery, part="recovery", rate=rate, counting=True
         )
-        text = f"window {w:.4g}, recovery {duration(recovery)}, loss {p:.2g} by the formulas"
+        text = f"window {number(w, 4)}, recovery {duration(recovery)}, loss {p:.2g} by the formulas"
         errors = [w / window - 1, recovery / seconds - 1, p / loss - 1]
         if measured:
             text += f"; recovery of a flow {duration(statistics.fmean(measured))}"
@@ -151,12 +144,12 @@ def variance(results: Results) -> list[Check]:
                 claim=f"Coefficient of variation of the rate, {name}",
                 source=source,
                 published=f"{spread:.2f}",
-                ours=f"{around(varied)} per packet, {around(times)} over time",
+                ours=f"{with_interval(varied)} per packet, {with_interval(times)} over time",
                 difference=off(mean, spread),
                 verdict=verdict if enough else Verdict.UNDECIDED,
                 note=f"√(b/2) is a linearisation; exactly, per packet, √(b/(2−b)) = "
                 f"{math.sqrt(b / (2 - b)):.3f}. Random losses, mean window {laws.LOSSY_WINDOW}. "
-                f"Agrees within {VARIES:.0%}.",
+                f"Agrees within {percent(VARIES)}.",
             )
         )
         found += [
@@ -164,7 +157,7 @@ def variance(results: Results) -> list[Check]:
                 claim=f"Round trips to regain what a loss took, {name}",
                 source=source,
                 published=f"{recover:g} ({recover * laws.RTT:.3g} s)",
-                ours=f"{regained:.3g} ({regained * laws.RTT:.3g} s); formula {exact:.3g}",
+                ours=f"{number(regained)} ({regained * laws.RTT:.3g} s); formula {number(exact)}",
                 difference=f"{regained - recover:+.2g} RTT",
                 verdict=Verdict.AGREES
                 if abs(regained - recover) <= ROUNDS and abs(exact - recover) < 0.06
@@ -177,21 +170,21 @@ def variance(results: Results) -> list[Check]:
                 claim=f"Round trips to halve the rate, {name}",
                 source=source,
                 published=f"{halve:g} ({halve * laws.RTT:.2g} s)",
-                ours=f"{halved:.3g} ({halved * laws.RTT:.3g} s)",
+                ours=f"{number(halved)} ({halved * laws.RTT:.3g} s)",
                 difference=off(halved, halve),
                 verdict=close(halved, halve, ROUNDED),
                 note="From the reductions after the link became four times slower: one a round "
-                f"trip. Agrees within {ROUNDED:.0%}.",
+                f"trip. Agrees within {percent(ROUNDED)}.",
             ),
             Check(
                 claim=f"Round trips to double the rate, {name}",
                 source=source,
                 published=f"{double:g} ({double * laws.RTT:.3g} s)",
-                ours=f"{doubled:.4g} ({doubled * laws.RTT:.3g} s)",
+                ours=f"{number(doubled, 4)} ({doubled * laws.RTT:.3g} s)",
                 difference=off(doubled, double),
                 verdict=close(doubled, double, ROUNDED),
                 note="From the slope of the window's logarithm after the link became four times "
-                f"faster. Agrees within {ROUNDED:.0%}.",
+                f"faster. Agrees within {percent(ROUNDED)}.",
             ),
         ]
     return [*found, *_recommended(results)]
@@ -244,12 +237,12 @@ def transfers(results: Results) -> list[Check]:
                     claim=f"Transfers of 2 GB in 1200 s: {bulk.name_of(stack)}, {flows} flows",
                     source=source,
                     published=str(published),
-                    ours=around(ours),
+                    ours=with_interval(ours),
                     difference=off(mean, published),
                     verdict=close(mean, published, CELL)
                     if results.scale == "full"
                     else Verdict.UNDECIDED,
-                    note=f"Agrees within {CELL:.0%} of the one run that was published."
+                    note=f"Agrees within {percent(CELL)} of the one run that was published."
                     if results.scale == "full"
                     else f"{bulk.SECONDS[results.scale]} s, goodput times 1200 s.",
                 )
@@ -296,12 +289,12 @@ def web(results: Results) -> list[Check]:
                 claim=f"Transfers beside 4200 web users, four flows: {bulk.name_of(stack)}",
                 source=source,
                 published=str(published),
-                ours=around(ours),
+                ours=with_interval(ours),
                 difference=off(mean, published),
                 verdict=close(mean, published, CELL)
                 if results.scale == "full"
                 else Verdict.UNDECIDED,
-                note=f"Agrees within {CELL:.0%}."
+                note=f"Agrees within {percent(CELL)}."
                 if results.scale == "full"
                 else f"{bulk.SECONDS[results.scale]} s, goodput times 1200 s.",
             )
@@ -346,7 +339,7 @@ def sharing(results: Results) -> list[Check]:
         )
         for each in shared
     }
-    words = "; ".join(f"{window} packets: {around(each)}" for window, each in ratios.items())
+    words = "; ".join(f"{window} packets: {with_interval(each)}" for window, each in ratios.items())
     return [
         Check(
             claim="Below lwnd Scalable TCP is as fair as traditional TCP: at the same loss rate it "

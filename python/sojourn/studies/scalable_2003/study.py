@@ -81,8 +81,8 @@ _NOTES = [
     "what Linux 2.4 remembered of a destination. Processors and buses of the testbed's PCs, which "
     "kept them below the interfaces' rate, are not modelled.",
     "Two interfaces of 1 Gb/s carry 142 transfers in 1200 s with Ethernet's framing (1460 bytes of "
-    "1538), which is the most that was published; it seems that all flows ran on two machines. Here "
-    "more than that goes through where TCP lets it.",
+    "1538), which is the most that was published; it seems that all flows ran on two "
+    "machines. Here more than that goes through where TCP lets it.",
     "The round trip of 120 ms is recalled, not read again. Flows start within a second of each "
     "other, and a host takes up to 5 µs over a segment, lest flows march in step.",
     "Web users: the published page gives their number and what they moved, not their model. Here "

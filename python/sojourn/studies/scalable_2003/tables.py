@@ -6,9 +6,10 @@ import statistics
 from typing import Any
 
 from sojourn.studies.scalable_2003 import bulk, fairness
-from sojourn.studies.scalable_2003.claims import around, values
+from sojourn.studies.scalable_2003.claims import values
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS, WITH_WEB
 from sojourn.studies.study import Figure, Table
+from sojourn.studies.words import with_interval
 from sojourn.sweep.sweep import Results
 
 COLOURS = {
@@ -29,7 +30,7 @@ def transfers(results: Results) -> Table:
         for stack in there:
             ours = values(results, bulk.completed, part="bulk", stack=stack, flows=flows)
             published = f"{TRANSFERS[stack][i]} / " if stack in TRANSFERS else ""
-            row.append(f"{published}{around(ours)}" if ours else f"{published}–")
+            row.append(f"{published}{with_interval(ours)}" if ours else f"{published}–")
         rows.append(row)
     return Table(
         "Completed transfers of 2 GB in 1200 s: published / ours",
@@ -76,8 +77,8 @@ def web(results: Results) -> Table | None:
             [
                 STACKS.get(stack, "no bulk flows"),
                 WITH_WEB.get(stack, "–"),
-                around(ours) if ours else "–",
-                around(moved),
+                with_interval(ours) if ours else "–",
+                with_interval(moved),
                 statistics.fmean(1e3 * each["p50"] for each in times),
                 statistics.fmean(1e3 * each["p99"] for each in times),
             ]
