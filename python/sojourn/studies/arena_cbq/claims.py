@@ -259,7 +259,7 @@ def holding(results: Results) -> list[Check]:
             else Verdict.AGREES
             if inside
             else Verdict.DIFFERS,
-            note=f"Agrees if the 95 % interval of the mean lies within {percent(NEAR)} of 50. With one "
+            note=f"Agrees if the mean's 95 % interval lies within {percent(NEAR)} of 50. With one "
             "elephant and mice the loop has fewer flows most of the time than the gains were "
             "made for; the table of what was inferred has it with 14 elephants.",
         )
