@@ -294,8 +294,7 @@ fn start(network: &Network, sim: &mut Sim) {
     for (at, group) in network.groups.iter().enumerate() {
         let members = u64::from(group.members);
         for index in 0..members.max(1) {
-            let mut stream = sim.groups[at].stream(Kind::Start, index);
-            let start = group.start.sample_member(index, members, &mut stream);
+            let start = group.start_of(network.seed, index).0;
             sim.call_member(start, at, index as u32, crate::apps::START);
         }
     }

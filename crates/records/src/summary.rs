@@ -17,7 +17,7 @@ use sojourn_base::Time;
 pub struct Summary {
     /// Version of Sojourn that made the run.
     pub version: String,
-    /// The engine: `packets` or `fluid`.
+    /// The engine: `packets`, `fluid` or `linux`.
     pub engine: String,
     /// The scenario's name, possibly empty.
     pub name: String,
@@ -50,9 +50,30 @@ pub struct Summary {
     /// One entry per flow, when the scenario asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flows: Vec<FlowSummary>,
+    /// The real hosts; `None` from engines that compute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<HostsSummary>,
     /// The router that real packets went through; `None` from engines without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub router: Option<RouterSummary>,
+}
+
+/// Real hosts: in what they differ from the scenario, and what their kernels counted in the whole
+/// run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostsSummary {
+    /// The kernel's release.
+    pub kernel: String,
+    /// One line for each setting that the kernel does not follow.
+    pub differences: Vec<String>,
+    /// Segments sent again, SYNs included.
+    pub retransmitted_segments: u64,
+    /// Packets with the mark CE that arrived.
+    pub ce_packets: u64,
+    /// Packets that arrived.
+    pub received: u64,
+    /// Duplicates that receivers told of.
+    pub duplicates: u64,
 }
 
 impl Summary {

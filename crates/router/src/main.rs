@@ -1,7 +1,7 @@
 //! `sojourn-router`: a bottleneck for real packets between two private network namespaces.
 
 use clap::Parser;
-use sojourn_router::between;
+use sojourn_router::{between, engine::command as run};
 use std::process::ExitCode;
 
 /// A bottleneck for real packets between two private network namespaces.
@@ -9,10 +9,12 @@ use std::process::ExitCode;
 #[command(version)]
 enum Arguments {
     Between(between::Arguments),
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse() {
         Arguments::Between(arguments) => between::main(&arguments),
+        Arguments::Run(arguments) => run::main(&arguments),
     }
 }

@@ -11,6 +11,7 @@
 mod document;
 mod error;
 mod groups;
+mod members;
 mod network;
 mod probes;
 mod read;

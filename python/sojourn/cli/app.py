@@ -78,8 +78,9 @@ def run(
     engine: Annotated[
         str,
         typer.Option(
-            help="packets, or fluid for long flows; both with a comma: fluid,packets. With more "
-            "than one each run lies in a folder of its own in --out."
+            help="packets, fluid for long flows, or linux for real TCP in real time (as root); "
+            "several with commas: packets,linux. With more than one each run lies in a folder of "
+            "its own in --out."
         ),
     ] = "packets",
     report: Annotated[

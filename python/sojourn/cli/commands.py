@@ -50,7 +50,7 @@ def run(
         scenario = scenario.with_({f"probes.{name}": True for name in tables})
     if len(engines) > 1 or report_to is not None:
         scenario = _drawn(scenario)
-    if scenario.needs_users and engines == ["packets"]:
+    if scenario.needs_users and "fluid" not in engines:
         from sojourn.calibration import with_users
 
         scenario = with_users(scenario, notice=progress.notice)

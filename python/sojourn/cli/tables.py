@@ -69,8 +69,27 @@ def print_run(result: RunResult) -> None:
     show(_LINK_HEADINGS, [_link_row(link) for link in links])
     print()
     show(_GROUP_HEADINGS, [_group_row(group) for group in summary["groups"]])
+    _print_real(summary)
     if result.kept:
         print(f"run: {result.folder}")
+
+
+def _print_real(summary: Mapping[str, Any]) -> None:
+    """What a run with real hosts says of itself."""
+    hosts, router = summary.get("hosts"), summary.get("router")
+    if hosts is None or router is None:
+        return
+    late = router["lateness_s"]
+    print()
+    print(
+        f"Linux {hosts['kernel']}; the router was late by {number(late['p50'], 1e6, 0)} µs (p50), "
+        f"{number(late['p99'], 1e6, 0)} µs (p99), {number(late['max'], 1e6, 0)} µs at most"
+    )
+    if router["late"]:
+        limit = number(router["lateness_limit_s"], 1e6, 0)
+        print(f"doubtful: the machine was too busy; p99 should be below {limit} µs")
+    for line in hosts["differences"]:
+        print(f"not as in the scenario: {line}")
 
 
 def _link_row(link: Mapping[str, Any]) -> list[str]:

@@ -233,6 +233,16 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
         )
     if len({run.window for run in comparison.runs}) > 1:
         yield "The runs were not all measured over the same window of time."
+    for run in comparison.runs:
+        router, hosts = run.summary.get("router"), run.summary.get("hosts")
+        if isinstance(router, Mapping) and router.get("late"):
+            yield (
+                f"Run {run.number} with real packets is doubtful: the machine was too busy, and "
+                "delays are wrong by as much as its router was late."
+            )
+        if isinstance(hosts, Mapping) and hosts.get("differences"):
+            said = "; ".join(map(str, hosts["differences"]))
+            yield f"The hosts of run {run.number} were not as the scenario says: {said}."
 
 
 def _run_details(comparison: Comparison) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ use netlink_packet_core::{
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
@@ -26,12 +26,22 @@ pub struct Device {
     pub mtu: u32,
     /// Packets that may wait for the router.
     pub queue: u32,
+    /// The window that TCP connections start with, in segments.
+    pub initial_window: u32,
+    /// Whether TCP acknowledges every segment at once.
+    pub quick_acks: bool,
 }
 
 impl Default for Device {
     fn default() -> Self {
         // A bottleneck's worth of packets never waits here unless the router is held up.
-        Self { name: "sojourn".into(), mtu: 1500, queue: 10_000 }
+        Self {
+            name: "sojourn".into(),
+            mtu: 1500,
+            queue: 10_000,
+            initial_window: 10,
+            quick_acks: false,
+        }
     }
 }
 
@@ -57,12 +67,17 @@ pub fn configure(namespace: &Namespace, side: Side, device: &Device) -> Result<(
             to: Some((network.into(), prefix)),
             device: loopback,
             source: None,
+            metrics: Vec::new(),
             kind: RouteType::Local,
         })?;
         kernel.add_route(Route {
             to: None,
             device: tun,
             source: Some(own.into()),
+            metrics: vec![
+                RouteMetric::InitCwnd(device.initial_window),
+                RouteMetric::QuickAck(u32::from(device.quick_acks)),
+            ],
             kind: RouteType::Unicast,
         })
     })
@@ -82,6 +97,7 @@ struct Route {
     to: Option<(IpAddr, u8)>,
     device: u32,
     source: Option<IpAddr>,
+    metrics: Vec<RouteMetric>,
     kind: RouteType,
 }
 
@@ -141,6 +157,9 @@ impl Kernel {
         }
         if let Some(source) = route.source {
             message.attributes.push(RouteAttribute::PrefSource(address(source)));
+        }
+        if !route.metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(route.metrics));
         }
         self.ask("adding a route", NLM_F_CREATE, RouteNetlinkMessage::NewRoute(message))
     }

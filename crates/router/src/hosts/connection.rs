@@ -1,0 +1,172 @@
+//! A connection as both its ends and the books see it.
+//!
+//! Both hosts live in one process, so what the simulator's applications know of each other they
+//! know here too: the server learns from shared memory how long the request is, how long to think
+//! and what to answer. Only packets go over the network, and exactly those.
+
+use super::sys::{self, TcpInfo};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::net::TcpStream;
+
+/// The client's end: it opened.
+pub const CLIENT: usize = 0;
+/// The server's.
+pub const SERVER: usize = 1;
+
+/// Which connection: its endpoint, and the client's port.
+pub type Key = (u32, u16);
+
+/// Sums since the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Bytes that reached their applications.
+    pub delivered: u64,
+    /// Segments sent.
+    pub sent: u64,
+    /// Segments with data or a FIN that were sent again.
+    pub retransmissions: u64,
+    /// Expiries of the retransmission timer, without those of SYNs.
+    pub timeouts: u64,
+    /// SYN and SYN-ACK segments that were sent again.
+    pub syn_retries: u64,
+}
+
+impl std::ops::AddAssign for Totals {
+    fn add_assign(&mut self, other: Self) {
+        self.delivered += other.delivered;
+        self.sent += other.sent;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.syn_retries += other.syn_retries;
+    }
+}
+
+impl Totals {
+    /// What came since `start`.
+    pub fn since(&self, start: &Self) -> Self {
+        Self {
+            delivered: self.delivered.saturating_sub(start.delivered),
+            sent: self.sent.saturating_sub(start.sent),
+            retransmissions: self.retransmissions.saturating_sub(start.retransmissions),
+            timeouts: self.timeouts.saturating_sub(start.timeouts),
+            syn_retries: self.syn_retries.saturating_sub(start.syn_retries),
+        }
+    }
+}
+
+/// One end.
+pub struct End {
+    /// Its socket.
+    pub stream: TcpStream,
+    /// SYNs or SYN-ACKs that were sent again until it was open.
+    handshake: TcpInfo,
+    /// Bytes that its application has read.
+    pub delivered: AtomicU64,
+}
+
+impl End {
+    /// An end that has just been opened.
+    pub fn new(stream: TcpStream) -> Self {
+        let handshake = sys::tcp_info(stream.as_fd()).unwrap_or_default();
+        Self { stream, handshake, delivered: AtomicU64::new(0) }
+    }
+
+    /// What the kernel knows; nothing of an end that failed.
+    pub fn info(&self) -> TcpInfo {
+        sys::tcp_info(self.stream.as_fd()).unwrap_or_default()
+    }
+
+    /// What it has counted.
+    pub fn totals(&self) -> Totals {
+        let info = self.info();
+        let expiries = |info: &TcpInfo| u64::from(info.timeouts.unwrap_or(0));
+        let retries = u64::from(self.handshake.retransmissions);
+        Totals {
+            delivered: self.delivered.load(Relaxed),
+            sent: u64::from(info.segments),
+            retransmissions: u64::from(info.retransmissions).saturating_sub(retries),
+            timeouts: expiries(&info).saturating_sub(expiries(&self.handshake)),
+            syn_retries: retries,
+        }
+    }
+}
+
+/// An exchange or a transfer under way.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exchange {
+    /// Whether it began in the measured window.
+    pub counts: bool,
+    /// When it began, ns.
+    pub started: u64,
+    /// When the first byte of the response came, ns; 0 before.
+    pub first_byte: u64,
+    /// Bytes of the request.
+    pub request: u32,
+    /// Bytes of the response, or of the transfer.
+    pub response: u64,
+    /// How long the server thinks, ns.
+    pub server_delay: u64,
+    /// What the connection had counted when it began.
+    pub before: Totals,
+}
+
+/// A connection.
+pub struct Connection {
+    /// Its group.
+    pub group: usize,
+    /// The flow, the user or the transfer.
+    pub member: u32,
+    /// Its name.
+    pub key: Key,
+    state: Mutex<State>,
+}
+
+/// What both ends share.
+#[derive(Default)]
+pub struct State {
+    /// The ends that are open.
+    pub ends: [Option<Arc<End>>; 2],
+    /// What ends that are closed have counted.
+    pub retired: Totals,
+    /// What is under way.
+    pub exchange: Option<Exchange>,
+    /// Exchanges that the server has not yet begun with.
+    pub asked: std::collections::VecDeque<Exchange>,
+}
+
+impl Connection {
+    /// A connection that is about to be opened.
+    pub fn new(group: usize, member: u32, key: Key) -> Self {
+        Self { group, member, key, state: Mutex::default() }
+    }
+
+    /// What both ends share, for a moment.
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What both ends have counted.
+    pub fn totals(&self) -> Totals {
+        self.state().totals()
+    }
+}
+
+impl State {
+    /// What both ends have counted.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.retired;
+        for end in self.ends.iter().flatten() {
+            totals += end.totals();
+        }
+        totals
+    }
+
+    /// An end is closed; its socket goes when the last who holds it lets go.
+    pub fn retire(&mut self, end: usize) {
+        if let Some(end) = self.ends[end].take() {
+            self.retired += end.totals();
+        }
+    }
+}

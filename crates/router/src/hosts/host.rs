@@ -1,0 +1,217 @@
+//! One side: the sockets, the clock and the books that its tasks share.
+
+use super::addresses::{self, Endpoints};
+use super::clock::Alarms;
+use super::connection::{Connection, End, Key};
+use super::ledger::Ledger;
+use super::payload::Pattern;
+use super::receipts::Receipts;
+use super::settings::{Settings, SocketSettings};
+use super::sys;
+use sojourn_scenario::Network;
+use std::cell::RefCell;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+
+/// The left side, where data come from.
+pub const LEFT: usize = 0;
+/// The right side.
+pub const RIGHT: usize = 1;
+
+/// What both sides share.
+#[derive(Clone)]
+pub struct Common {
+    /// The scenario.
+    pub network: Arc<Network>,
+    /// Who has which address.
+    pub endpoints: Arc<Endpoints>,
+    /// What sockets are given.
+    pub settings: Arc<Settings>,
+    /// The books.
+    pub ledger: Arc<Ledger>,
+    /// The books of datagrams.
+    pub receipts: Arc<Receipts>,
+    /// What is sent.
+    pub pattern: Arc<Pattern>,
+}
+
+/// One side, for the tasks of its thread.
+pub struct Host {
+    /// What both share.
+    pub common: Common,
+    /// Who waits for what time.
+    pub alarms: Alarms,
+    /// [`LEFT`] or [`RIGHT`].
+    pub side: usize,
+    /// The next port of each endpoint, from the first on.
+    ports: RefCell<Vec<u16>>,
+    /// Where everything is read into; no task keeps it over an await.
+    pub buffer: RefCell<Vec<u8>>,
+}
+
+/// Ports from here on are clients'; a name server's and the like would be below.
+const FIRST_PORT: u16 = 1024;
+/// Ports from here on are servers', one for each group.
+pub const SERVERS: u16 = 40_000;
+/// Bytes that are read at once.
+const READ: usize = 1 << 18;
+/// Unsent bytes that may lie in the kernel: a flow that is stopped sends no more than these.
+const UNSENT: i32 = 1 << 16;
+/// Connections that may wait to be accepted.
+const BACKLOG: u32 = 4096;
+
+impl Host {
+    /// One side, with nothing open.
+    pub fn new(common: Common, alarms: Alarms, side: usize) -> Self {
+        let ports = vec![0; common.endpoints.count() as usize];
+        Self { common, alarms, side, ports: ports.into(), buffer: vec![0; READ].into() }
+    }
+
+    /// Time of the run, ns.
+    pub fn now(&self) -> u64 {
+        self.alarms.clock().now()
+    }
+
+    /// A name for an endpoint's next connection.
+    pub fn next_key(&self, endpoint: u32) -> Key {
+        let port = &mut self.ports.borrow_mut()[endpoint as usize];
+        let key = (endpoint, FIRST_PORT + *port);
+        *port = (*port + 1) % (SERVERS - FIRST_PORT);
+        key
+    }
+
+    /// Opens a connection from this side to the other.
+    pub async fn connect(&self, group: usize, key: Key) -> io::Result<Arc<End>> {
+        let addresses = addresses::of(key.0);
+        let settings = &self.common.settings.sockets[group];
+        let socket = socket(settings)?;
+        socket.bind(SocketAddr::from((addresses[self.side], key.1)))?;
+        let to = SocketAddr::from((addresses[1 - self.side], SERVERS + group as u16));
+        let stream = socket.connect(to).await?;
+        tune(&stream, settings)?;
+        Ok(Arc::new(End::new(stream)))
+    }
+
+    /// Waits for the next connection of a group's server; none if it is nobody's.
+    pub async fn accept(
+        &self,
+        listener: &TcpListener,
+        group: usize,
+    ) -> io::Result<Option<(Arc<Connection>, Arc<End>)>> {
+        let (stream, from) = listener.accept().await?;
+        let SocketAddr::V4(from) = from else { return Ok(None) };
+        let Some(endpoint) = addresses::endpoint(*from.ip()) else { return Ok(None) };
+        let Some(connection) = self.common.ledger.find((endpoint, from.port())) else {
+            return Ok(None);
+        };
+        tune(&stream, &self.common.settings.sockets[group])?;
+        Ok(Some((connection, Arc::new(End::new(stream)))))
+    }
+
+    /// Writes up to `most` bytes of a stream from `offset` on; how many, which is not none.
+    pub async fn write(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+        loop {
+            end.stream.writable().await?;
+            match end.stream.try_write(self.common.pattern.at(offset, most)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+                Ok(written) => return Ok(written as u64),
+            }
+        }
+    }
+
+    /// Reads up to `most` bytes of a stream that must go on at `offset`; none: the peer is done.
+    pub async fn read(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+        loop {
+            end.stream.readable().await?;
+            let mut buffer = self.buffer.borrow_mut();
+            let most = most.min(READ as u64) as usize;
+            match end.stream.try_read(&mut buffer[..most]) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+                Ok(read) => {
+                    if !self.common.pattern.matches(offset, &buffer[..read]) {
+                        self.common.ledger.fault(format!(
+                            "bytes {offset} to {} of a connection arrived altered",
+                            offset + read as u64
+                        ));
+                    }
+                    let read = read as u64;
+                    end.delivered.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
+                    return Ok(read);
+                }
+            }
+        }
+    }
+
+    /// Reads until the peer is done.
+    pub async fn drain(&self, end: &End, mut offset: u64) -> io::Result<()> {
+        loop {
+            match self.read(end, offset, u64::MAX).await? {
+                0 => return Ok(()),
+                read => offset += read,
+            }
+        }
+    }
+}
+
+/// Sends no more, but for what is under way.
+pub fn shut(end: &End) -> io::Result<()> {
+    sys::shut(end.stream.as_fd())
+}
+
+fn socket(settings: &SocketSettings) -> io::Result<TcpSocket> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    let fd = socket.as_fd();
+    sys::set_text(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &settings.congestion)?;
+    let set = |level, name, value| sys::set_option(fd, level, name, value);
+    set(libc::IPPROTO_TCP, libc::TCP_MAXSEG, settings.mss as i32)?;
+    set(libc::IPPROTO_TCP, libc::TCP_SYNCNT, i32::from(settings.syn_retries).max(1))?;
+    if settings.dscp > 0 {
+        set(libc::IPPROTO_IP, libc::IP_TOS, i32::from(settings.dscp) << 2)?;
+    }
+    if let Some(window) = settings.window {
+        // The kernel doubles the buffer, and counts at most half of it as window; a buffer that is
+        // set is not tuned, and so the clamp stays.
+        let room = i32::try_from(u64::from(window) * 2).unwrap_or(i32::MAX);
+        set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, room)?;
+        set(libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window as i32)?;
+    }
+    Ok(socket)
+}
+
+/// What a connection keeps after it is open.
+fn tune(stream: &TcpStream, settings: &SocketSettings) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let fd = stream.as_fd();
+    sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+    if settings.pacing {
+        // Any rate but "unlimited" turns the kernel's own pacing on.
+        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, i32::MAX)?;
+    }
+    Ok(())
+}
+
+/// A group's server on this side, for all addresses.
+pub fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
+    let socket = socket(settings)?;
+    let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, SERVERS + group as u16);
+    socket.bind(SocketAddr::V4(address))?;
+    socket.listen(BACKLOG)
+}
+
+/// Whether the kernel has a congestion control; if not, what it has.
+pub fn check_congestion(settings: &SocketSettings) -> Result<(), String> {
+    let socket = TcpSocket::new_v4().map_err(|error| format!("a socket: {error}"))?;
+    let name = &settings.congestion;
+    sys::set_text(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name).map_err(|_| {
+        let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+        let known = std::fs::read_to_string(path).unwrap_or_default();
+        let known: Vec<&str> = known.split_whitespace().collect();
+        format!("tcp.congestion = {name}: this kernel has {}", known.join(", "))
+    })
+}
