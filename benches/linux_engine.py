@@ -18,7 +18,7 @@ from typing import Any
 
 from sojourn import Scenario, run
 
-TCP = {"profile": "modern", "congestion": "cubic", "autotune": True}
+TCP = {"profile": "modern", "congestion": "cubic", "tso": True}
 
 
 def _bulk(flows: int, rtt: str) -> dict[str, Any]:

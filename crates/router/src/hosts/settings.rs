@@ -93,6 +93,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("prr", p.prr, on(p.prr), "always"),
         ("undo", p.undo, on(p.undo), "always"),
         ("hystart", p.hystart != reno, on(p.hystart), "HyStart with cubic only"),
+        ("tso", p.tso, on(p.tso), "always"),
         ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
         (
@@ -244,11 +245,12 @@ mod tests {
 
     #[test]
     fn modern_cubic_is_what_linux_does_and_nothing_is_noted() {
-        let made = made(&network("profile = \"modern\"\ncongestion = \"cubic\"", BULK)).unwrap();
+        let tcp = "profile = \"modern\"\ncongestion = \"cubic\"\ntso = true";
+        let made = made(&network(tcp, BULK)).unwrap();
         assert_eq!(made.differences, Vec::<String>::new());
         assert_eq!(made.initial_window, 10);
         assert!(!made.quick_acks);
-        assert_eq!((made.sockets[0].mss, made.sockets[0].window), (1460, Some(4 << 20)));
+        assert_eq!((made.sockets[0].mss, made.sockets[0].window), (1460, None));
         assert!(made.sysctls.contains(&("net.ipv4.tcp_ecn".into(), "0".into())));
     }
 
