@@ -13,7 +13,7 @@ use crate::probes::{FlowMeter, Probes};
 use crate::sim::Sim;
 use crate::tap::Tap;
 use crate::wheel::Wheel;
-use sojourn_base::{Ecn, Kind, Stream, Time};
+use sojourn_base::{Ecn, Stream, Time};
 use sojourn_link::{Link, Serialiser};
 use sojourn_qdisc::label_hash;
 use sojourn_records::{
