@@ -46,8 +46,8 @@ class ScalableTcp(Study):
             claims.sharing,
         ):
             found.checks += part(results)
-        made = (tables.transfers(results), tables.web(results), tables.network(results))
-        found.tables = [table for table in made if table is not None]
+        made = (tables.transfers, tables.machines, tables.web, tables.network)
+        found.tables = [table for make in made if (table := make(results)) is not None]
         found.figures = tables.figures(results)
         found.bands = _bands(results)
         found.notes += _NOTES
@@ -77,7 +77,8 @@ _NOTES = [
     "bytes; 10 % for windows below lwnd.",
     "Hosts: 1 Gb/s, TCP of 2003 with SACK and without a limit by the receiver (64 MiB). A "
     "host's transmit queue of 100 or 2000 packets counts as congestion when it is full, as in "
-    "Linux 2.4. Every flow has a host of its own and 2 GB go over a new connection each, without "
+    "Linux 2.4. Every flow has a host of its own, but for those beside web users and in a table of "
+    "their own; 2 GB go over a new connection each, without "
     "what Linux 2.4 remembered of a destination. Processors and buses of the testbed's PCs, which "
     "kept them below the interfaces' rate, are not modelled.",
     "Two interfaces of 1 Gb/s carry 142 transfers in 1200 s with Ethernet's framing (1460 bytes of "

@@ -41,6 +41,22 @@ def transfers(results: Results) -> Table:
     )
 
 
+def machines(results: Results) -> Table | None:
+    """The same with all flows on two machines."""
+    rows = []
+    for stack, published in TRANSFERS.items():
+        for i, flows in enumerate(FLOWS):
+            labels = {"stack": stack, "flows": flows}
+            ours = values(results, bulk.completed, part="machines", **labels)
+            if ours:
+                own = values(results, bulk.completed, part="bulk", **labels)
+                row = [with_interval(each) if each else "–" for each in (own, ours)]
+                rows.append([STACKS[stack], flows, published[i], *row])
+    title = "Transfers with all flows on two machines"
+    columns = ["stack", "flows", "published", "a machine each", "two machines"]
+    return Table(title, columns, rows) if rows else None
+
+
 def network(results: Results) -> Table:
     """What the link saw."""
     rows = []
