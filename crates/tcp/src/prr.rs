@@ -31,9 +31,11 @@ impl Prr {
         self.delivered += u64::from(bytes);
         let allowed = self.delivered.saturating_sub(self.out);
         let count = if pipe > ssthresh {
-            // In proportion, rounded up.
+            // In proportion, rounded up; but no more than has arrived, should the flight have been
+            // below the threshold: what was sent again before is in the network and not in it.
             (self.delivered * u64::from(ssthresh))
                 .div_ceil(u64::from(self.flight))
+                .min(self.delivered)
                 .saturating_sub(self.out)
         } else {
             // As much as has left the network (PRR-CRB), a segment more while all goes well
@@ -68,6 +70,21 @@ mod tests {
             }
         }
         assert_eq!(pipe, 10);
+    }
+
+    /// A recovery that follows another at once: its flight is without what was sent again, and may
+    /// be below a threshold that stands. Then the network must not be filled further.
+    #[test]
+    fn no_more_is_sent_than_arrives_while_the_network_holds_more_than_the_threshold() {
+        let mut prr = Prr::start(10);
+        let (mut pipe, mut sent) = (40, 0);
+        for n in 1..=20u32 {
+            pipe -= 1;
+            let count = prr.on_ack(1, pipe, 20, 1, false);
+            (sent, pipe) = (sent + count, pipe + count);
+            prr.sent(count);
+            assert!(sent <= n, "{sent} after {n}");
+        }
     }
 
     /// The second, with 15 of the 20 lost: the flight is at the threshold from the start, and
