@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sojourn.cli import router
+from sojourn.engines import linux
 from sojourn.errors import Error
 
 
@@ -50,14 +51,14 @@ def test_without_the_program_one_line_says_how_to_build_it(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Error, match="make install") as caught:
-        router.program()
+        linux.program()
     assert "\n" not in str(caught.value)
 
 
 def test_all_options_go_to_the_router_as_they_are(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    fake = tmp_path / router.PROGRAM
+    fake = tmp_path / linux.PROGRAM
     fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
     fake.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))

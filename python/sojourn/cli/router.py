@@ -10,17 +10,14 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from shutil import which
 from typing import IO, TYPE_CHECKING, Any
 
 from sojourn.cli.tables import NOTHING, number, show
+from sojourn.engines.linux import program
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-PROGRAM = "sojourn-router"
 
 # A second of lines, of which ten come in one.
 _SPAN = 10
@@ -29,23 +26,6 @@ _BARS = "▁▂▃▄▅▆▇█"
 _LIVE = ("link", "Mb/s", "rate", "queue", "", "sojourn ms", "p", "dropped", "marked")
 _FINAL = ("link", "Mb/s", "utilisation %", "packets", "dropped", "marked", "queue mean", "p99",
           "sojourn mean ms", "p99")  # fmt: skip
-
-
-def program() -> Path:
-    """Where the router is: beside this command, or on the path.
-
-    Raises:
-        Error: if it has not been built.
-    """
-    beside = Path(sys.executable).with_name(PROGRAM)
-    if beside.exists():
-        return beside
-    if found := which(PROGRAM):
-        return Path(found)
-    raise Error(
-        f"{PROGRAM} is not built; make install builds it (cargo build -p sojourn-router --profile "
-        "router)"
-    )
 
 
 def router(arguments: Sequence[str]) -> int:

@@ -50,8 +50,8 @@ def program() -> Path:
     found = named or (str(beside) if beside.is_file() else shutil.which(PROGRAM))
     if found is None or not os.access(found, os.X_OK):
         raise Error(
-            f"the linux engine needs the program {named or PROGRAM}, which is not there: "
-            "make install builds it (cargo build --release -p sojourn-router)"
+            f"real packets need the program {named or PROGRAM}, which is not there: "
+            "make install builds it (cargo build --profile router -p sojourn-router)"
         )
     return Path(found)
 
