@@ -6,10 +6,12 @@ mod common;
 use common::{dumbbell, lab, server, with_router};
 use sojourn_base::{Kind, Stream};
 use sojourn_router::forward::Report;
+use sojourn_router::hosts::sys;
 use sojourn_router::net::Lab;
 use sojourn_router::net::address::Side;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 /// Longer than any transfer takes.
@@ -34,6 +36,9 @@ fn transfer(lab: &Lab, bytes: &[u8]) -> Vec<u8> {
         });
         let stream = lab.side(Side::Left).run(|| Ok(TcpStream::connect((server(), 5000)))).unwrap();
         let mut stream = stream.unwrap();
+        // Whatever the machine's own is, which need not fill a queue.
+        let (tcp, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
+        sys::set_text(stream.as_fd(), tcp, option, "reno").unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(bytes).unwrap();
         drop(stream);
@@ -87,7 +92,7 @@ fn bytes_arrive_intact_through_every_discipline_with_ecn() {
 fn marks_are_set_in_the_packets_and_heeded() {
     // A threshold that a single flow crosses, and no drops of the discipline's own.
     let bottleneck = "rate = \"20mbit\"\ndelay = \"5ms\"\n\
-                      qdisc = { kind = \"red\", min_th = 5, max_th = 15, ecn = true }";
+                      qdisc = { kind = \"red\", min_th = 2, max_th = 15, wq = 0.1, ecn = true }";
     let Some(report) = intact("marks", bottleneck, 2_500_000) else { return };
     let counts = &report.links[0].counts;
     assert!(counts.marked > 0, "{counts:?}");
