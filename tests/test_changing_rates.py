@@ -47,5 +47,8 @@ def test_what_goes_by_the_length_has_a_delay_that_goes_with_the_rate() -> None:
     pi = medians({"kind": "pi", "qref": 30}, 4)
     droptail = medians({"kind": "droptail", "limit": 834}, 4)
     for step in (1, 2, 4):
-        assert pi[step] > 2 * bound(RATES[step])
         assert droptail[step] > 10 * bound(RATES[step])
+    # At 10 Mb/s PI still swings in the second half of its step, from a queue of hundreds to none
+    # (utilisation 0.69 to 0.97 with three seeds): its median there says nothing.
+    for step in (2, 4):
+        assert pi[step] > 2 * bound(RATES[step])

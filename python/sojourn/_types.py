@@ -103,8 +103,8 @@ class Tcp(TypedDict, total=False):
     sends in a millisecond, as Linux does (TCP small queues). Matters where `access.rate`
     gives hosts an interface. Needs `sack` (classic false, modern true)."""
     tso: bool
-    """Hold new data back until they make a burst of what the pace sends in a millisecond, up
-    to `burst_segments`, or of a third of the window, as Linux does for segmentation
+    """Hold new data back until they make a burst of what the pace sends in a millisecond,
+    up to `burst_segments`, or of a third of the window, as Linux does for segmentation
     offload. Needs `sack` (default false)."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
@@ -1371,8 +1371,8 @@ NamedLink = TypedDict(
 
 
 class Access(TypedDict, total=False):
-    """Each flow has a private link at each of its ends; packets of different flows never
-    meet there."""
+    """The interfaces of hosts: each flow has its own at each of its ends, where packets of
+    different flows never meet, unless `hosts` says otherwise."""
 
     rate: Rate
     """Rate of each private link; unlimited if left out."""

@@ -75,6 +75,15 @@ impl Alarms {
             return tokio::task::yield_now().await;
         }
         let (waker, woken) = oneshot::channel();
+        self.await_turn(at, waker);
+        // An error would mean that `ring` ended, and with it the run.
+        if woken.await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// Enters who is to be woken at a time.
+    fn await_turn(&self, at: u64, waker: oneshot::Sender<()>) {
         let mut state = self.0.state.borrow_mut();
         let number = state.next;
         state.next += 1;
@@ -84,10 +93,6 @@ impl Alarms {
         drop(state);
         if first {
             self.set(at);
-        }
-        // An error would mean that `ring` ended, and with it the run.
-        if woken.await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 

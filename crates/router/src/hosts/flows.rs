@@ -155,10 +155,11 @@ pub async fn receivers(host: Rc<Host>, group: usize, listener: TcpListener) {
 /// Receives a transfer.
 async fn receive(host: &Host, connection: &Connection, end: Arc<End>) {
     let ledger = &host.common.ledger;
-    let mut state = connection.state();
-    let expected = state.exchange.map(|exchange| exchange.response);
-    state.ends[SERVER] = Some(Arc::clone(&end));
-    drop(state);
+    let expected = {
+        let mut state = connection.state();
+        state.ends[SERVER] = Some(Arc::clone(&end));
+        state.exchange.map(|exchange| exchange.response)
+    };
     let mut received = 0;
     // That it failed, the sender says.
     while let Ok(read) = host.read(&end, received, u64::MAX).await {
