@@ -107,6 +107,67 @@ rtt = "60ms..120ms"
 """
 
 
+_ARENAS = """\
+duration = "60s"
+warmup = "15s"
+
+[bottleneck]
+rate = "7.5mbit"
+delay = "5ms"
+mean_packet = 1000
+qdisc = { kind = "droptail", limit = 180 }
+
+[tcp]
+profile = "classic"
+mss = 960
+receive_window = "1MiB"
+""" + "".join(
+    f"""
+[[traffic]]
+kind = "bulk"
+name = "{name}"
+flows = 4
+rtt = "{rtt}"
+start = "0s..2s"
+"""
+    for name, rtt in (("short", "30ms"), ("middle", "150ms"), ("long", "600ms"))
+)
+_ARENA_CLASSES = [
+    {"name": name, "share": 0.333, "labels": [name], "qdisc": {"kind": "droptail", "limit": 60}}
+    for name in ("short", "middle", "long")
+]
+
+_BROWSING = """\
+duration = "60s"
+warmup = "20s"
+
+[bottleneck]
+rate = "10mbit"
+frame_overhead = 38
+min_frame = 84
+mean_packet = 500
+qdisc = { kind = "droptail", limit = 240 }
+
+[tcp]
+profile = "classic"
+
+[[traffic]]
+kind = "web"
+name = "users"
+users = 1000
+rtt = "10ms..150ms"
+start = "0s..10s"
+"""
+
+_UNRESPONSIVE = """
+[[traffic]]
+kind = "udp"
+name = "blind"
+rate = "4mbit"
+packet = "1000B"
+"""
+
+
 @lru_cache(maxsize=1)
 def all_presets() -> tuple[Preset, ...]:
     """All of them, the one that the page opens with first."""
@@ -192,27 +253,7 @@ def all_presets() -> tuple[Preset, ...]:
             "Users of 2003 with windows of 16 kB, after the SIGCOMM 2003 study at a tenth of its "
             "rate. Move the number of users; switch ECN on on both sides.",
             Setting(
-                """\
-duration = "60s"
-warmup = "20s"
-
-[bottleneck]
-rate = "10mbit"
-frame_overhead = 38
-min_frame = 84
-mean_packet = 500
-qdisc = { kind = "droptail", limit = 240 }
-
-[tcp]
-profile = "classic"
-
-[[traffic]]
-kind = "web"
-name = "users"
-users = 1000
-rtt = "10ms..150ms"
-start = "0s..10s"
-""",
+                _BROWSING,
                 {},
                 {
                     "A": _qdisc(kind="ared", min_th=12, max_th=36),
@@ -241,6 +282,84 @@ start = "0s..10s"
                 _long_flows("200mbit", 4, "120ms", profile="classic"),
                 {"bottleneck.qdisc": {"kind": "droptail", "limit": 400}},
                 {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "scalable"}},
+            ),
+        ),
+        Preset(
+            "laws",
+            "Reno and CUBIC after a loss",
+            "Two flows at 100 Mb/s over 100 ms and a short queue. Reno comes back by a segment a "
+            "round trip, CUBIC along its cubic: look at the utilisation.",
+            Setting(
+                _long_flows("100mbit", 2, "100ms"),
+                {"bottleneck.qdisc": {"kind": "droptail", "limit": 200}},
+                {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "cubic"}},
+            ),
+        ),
+        Preset(
+            "arenas",
+            "Three arenas, one link",
+            "Four flows each over 30, 150 and 600 ms. In one queue those with the short round trip "
+            "take nearly all; class-based queueing gives every arena a third.",
+            Setting(
+                _ARENAS,
+                {},
+                {
+                    "A": _qdisc(kind="droptail", limit=180),
+                    "B": _qdisc(kind="cbq", borrowing="formal", classes=_ARENA_CLASSES),
+                },
+            ),
+        ),
+        Preset(
+            "red-swings",
+            "RED that swings",
+            "RED as in the first fluid model of TCP and AQM: a steep profile over a slow average. "
+            "The model's queue swings with the simulated one; a tenth of the slope calms both.",
+            Setting(
+                _PAPER,
+                {},
+                {
+                    "A": _qdisc(kind="red", min_th=150, max_th=200, max_p=1.0, wq=1e-4, limit=800),
+                    "B": _qdisc(kind="red", min_th=150, max_th=200, max_p=0.1, wq=1e-4, limit=800),
+                },
+            ),
+        ),
+        Preset(
+            "red-web",
+            "RED is hard to tune",
+            "Web users on 10 Mb/s, RED beside a plain queue. Move the thresholds and the maximal "
+            "probability: is there a setting that makes pages come sooner?",
+            Setting(
+                _BROWSING,
+                {},
+                {
+                    "A": _qdisc(kind="droptail", limit=240),
+                    "B": _qdisc(kind="red", min_th=5, max_th=90, max_p=0.1),
+                },
+            ),
+        ),
+        Preset(
+            "hardware",
+            "PI from a table of sixteen",
+            "A router with thousands of queues has no room for exact probabilities. Side B takes "
+            "them from sixteen entries: does the queue notice?",
+            Setting(
+                _PAPER,
+                {},
+                {
+                    "A": _qdisc(kind="pi", qref=200, limit=800),
+                    "B": _qdisc(kind="pi_table", qref=200, limit=800),
+                },
+            ),
+        ),
+        Preset(
+            "unresponsive",
+            "A sender that does not listen",
+            "Four long flows beside 4 Mb/s of datagrams that ignore losses. One queue for all lets "
+            "them take what they want; a queue for each flow does not.",
+            Setting(
+                _long_flows("10mbit", 4, "40ms") + _UNRESPONSIVE,
+                {},
+                {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
             ),
         ),
     )
