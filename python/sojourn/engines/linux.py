@@ -78,7 +78,8 @@ def run(
         scenario = with_users(scenario, stop=stop)
     if out is None:
         scratch = TemporaryDirectory(prefix="sojourn-") if scenario.has_tables else None
-        text, interrupted = _talk(tool, scenario, scratch and Path(scratch.name), progress, stop)
+        folder = None if scratch is None else Path(scratch.name)
+        text, interrupted = _talk(tool, scenario, folder, progress, stop)
         result = RunResult.from_engine(text, scenario, label=label, scratch=scratch)
     else:
         draft = Draft(Path(out))
