@@ -299,7 +299,7 @@ def all_presets() -> tuple[Preset, ...]:
             "arenas",
             "Three arenas, one link",
             "Four flows each over 30, 150 and 600 ms. In one queue those with the short round trip "
-            "take nearly all; class-based queueing gives every arena a third.",
+            "take three quarters; class-based queueing gives every arena a third.",
             Setting(
                 _ARENAS,
                 {},
@@ -312,14 +312,15 @@ def all_presets() -> tuple[Preset, ...]:
         Preset(
             "red-swings",
             "RED that swings",
-            "RED as in the first fluid model of TCP and AQM: a steep profile over a slow average. "
-            "The model's queue swings with the simulated one; a tenth of the slope calms both.",
+            "RED with the thresholds of the first fluid model of TCP and AQM: a steep profile over "
+            "a slow average. The queue swings between empty and twice the upper threshold; a wide "
+            "profile calms it. The dashed line is the model's queue: does it swing too?",
             Setting(
                 _PAPER,
                 {},
                 {
                     "A": _qdisc(kind="red", min_th=150, max_th=200, max_p=1.0, wq=1e-4, limit=800),
-                    "B": _qdisc(kind="red", min_th=150, max_th=200, max_p=0.1, wq=1e-4, limit=800),
+                    "B": _qdisc(kind="red", min_th=50, max_th=600, max_p=0.1, wq=1e-5, limit=800),
                 },
             ),
         ),
