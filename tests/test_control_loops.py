@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
+from sojourn import Scenario
+from sojourn.control import configured
 from sojourn.control.controllers import PI, PI2, PIE, REM, CoDelSetpoint
 from sojourn.control.errors import ControlError
 from sojourn.control.laws import AIMD, HighSpeed, Law, Reno, Scalable, probability, window
@@ -232,3 +235,20 @@ def test_an_operating_point_that_does_not_exist_is_refused() -> None:
     for bad in ({"flows": 0, "rtt": 0.1}, {"flows": 1, "rtt": 0.0}, {"flows": 1}):
         with pytest.raises(ControlError):
             Network(capacity=100, **bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["pi", "rem", "pie", "pi2", "red", "codel"])
+def test_the_whole_settings_of_a_scenario_have_a_model(kind: str) -> None:
+    link = {"rate": "10mbit", "delay": "5ms", "qdisc": kind}
+    group = {"kind": "bulk", "flows": 1, "rtt": "20ms"}
+    whole = Scenario({"duration": "10s", "bottleneck": link, "traffic": [group]}).to_dict()
+    assert len(whole["bottleneck"]["qdisc"]) > 3
+    found = configured.controller(whole["bottleneck"]["qdisc"])
+    assert asdict(found) == pytest.approx(asdict(configured.controller(kind)), rel=1e-12)
+
+
+def test_settings_that_move_the_loop_are_not_passed_over() -> None:
+    assert configured.controller({"kind": "ared", "min_th": 5, "max_th": 15, "target_delay": "5ms"})
+    for table in ({"kind": "ared", "target_delay": "5ms"}, {"kind": "pi2", "scalable": True}):
+        with pytest.raises(ControlError, match="no such setting"):
+            configured.controller(table)

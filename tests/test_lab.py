@@ -90,6 +90,8 @@ def test_every_preset_has_controls_and_runs(lab: str) -> None:
         assert status == 200, f"{name}: {text}"
         controls = json.loads(text)
         assert controls["common"] and controls["A"] and controls["B"], name
+        for side in "AB":
+            assert controls[side][0]["value"] in controls[side][0]["choices"], name
         changed = {**setting, "common": {**setting["common"], "duration": "5s", "warmup": "1s"}}
         with runs(lab) as socket:
             socket.send(json.dumps({"id": 1, **changed}))

@@ -39,6 +39,22 @@ _KINDS: dict[str, tuple[Callable[..., Any], _Fields]] = {
 _DEFAULTS = {"pi": {"a": 1.822e-5, "b": 1.816e-5, "hz": 170.0, "qref": 50.0}}
 # They do not move an operating point, or not in this model.
 _LEFT_OUT = {"kind", "ecn", "limit", "mean_packet", "queue_in_bytes", "scale_by_size"}
+_LEFT_OUT_OF: Mapping[str, set[str]] = {
+    "red": {"min_queue", "ecn_drop_above_max"},
+    # How max_p moves; the model lets it stand where the average is in the middle.
+    "ared": {"alpha", "beta", "interval", "max_p", "gentle", "ecn_drop_above_max"},
+    "pie": {"max_burst", "delay", "derandomize", "mark_ecn_th"},
+    "pi2": {"coupling"},
+}
+
+
+def _left_out(kind: str, name: str, table: Mapping[str, Any]) -> bool:
+    """Whether a setting may be passed over in the model of a discipline."""
+    if (kind, name) == ("ared", "target_delay"):
+        return "min_th" in table  # which it would choose
+    if (kind, name) == ("pi2", "scalable"):
+        return table[name] is False
+    return name in _LEFT_OUT or name in _LEFT_OUT_OF.get(kind, ())
 
 
 def controller(qdisc: object) -> Controller | RateFeedback:
@@ -68,7 +84,7 @@ def controller(qdisc: object) -> Controller | RateFeedback:
         if name in fields:
             to, is_time = fields[name]
             given[to] = _read(f"{kind}.{name}", value, is_time)
-        elif name not in _LEFT_OUT:
+        elif not _left_out(kind, name, table):
             raise ControlError(
                 f"{kind}.{name}: the model has no such setting; it has {', '.join(fields)}"
             )

@@ -118,6 +118,8 @@ def _side(scenario: Scenario) -> list[Control]:
     values = {} if isinstance(qdisc, str) else qdisc
     names = [name for name in _names("QueueDiscipline") if name in _simple()]
     about = _simple()[kind]["description"] if kind in _simple() else ""
+    if kind not in names:
+        names.append(kind)  # what a scenario brings along can be kept, though not moved
     made = [Control(_QDISC, "Queue discipline", "choice", kind, about, choices=names)]
     if kind not in _simple():
         return made
