@@ -237,6 +237,21 @@ def all_presets() -> tuple[Preset, ...]:
             ),
         ),
         Preset(
+            "queue-rate",
+            "Round trip and stability: queue against rate feedback",
+            "Side A marks by the queue's length, side B by the rate of arrivals. Make the round "
+            "trip longer: PI's queue swings more about its setpoint, AVQ's gets shorter and the "
+            "link less busy.",
+            Setting(
+                _PAPER,
+                {"tcp.ecn": True},
+                {
+                    "A": _qdisc(kind="pi", qref=200, ecn=True, limit=800),
+                    "B": _qdisc(kind="avq", ecn=True, limit=800),
+                },
+            ),
+        ),
+        Preset(
             "elephant",
             "One elephant among mice",
             "A single long transfer beside many short ones. FQ-CoDel gives each flow a queue of "
