@@ -6,11 +6,11 @@
 mod arguments;
 mod lines;
 mod programs;
-mod signal;
 mod table;
 
 pub use arguments::Arguments;
 
+use crate::engine::talk;
 use crate::forward::{Clock, Control, Foreign, Plan, Report, Router, Settings, Snapshot};
 use crate::net::address::Side;
 use crate::net::{Device, Lab, acquire};
@@ -60,7 +60,7 @@ fn run(arguments: &Arguments, lines: &Lines) -> Result<u8, Failure> {
     };
     let other = |e: crate::net::Error| Failure::Run(e.to_string());
     acquire().map_err(other)?;
-    signal::listen();
+    talk::stop_on_signals();
     let device = Device { mtu: arguments.mtu, ..Device::default() };
     let (lab, tuns) = Lab::new(&device, &variables).map_err(other)?;
     let settings = Settings {
@@ -96,7 +96,7 @@ fn forward(
                 for snapshot in snapshots.try_iter() {
                     lines.snapshot(&snapshot);
                 }
-                !thread.is_finished() && !signal::came()
+                !thread.is_finished() && !talk::stop_wanted()
             })
         });
         control.stop.store(true, Ordering::Relaxed);

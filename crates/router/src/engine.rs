@@ -9,7 +9,7 @@ pub mod command;
 mod groups;
 mod limits;
 mod samples;
-mod talk;
+pub(crate) mod talk;
 
 use crate::forward::{self, Foreign, Plan, Router};
 use crate::hosts::addresses::Endpoints;
