@@ -230,7 +230,7 @@ impl<S: Waiting> Link<S> {
     }
 
     /// Offers a packet to a fused link.
-    #[inline]
+    #[inline(always)]
     pub fn pass(&mut self, now: u64, bytes: u32, ecn: Ecn) -> Fate {
         let Queue::Tokens(queue) = &mut self.queue else { unreachable!("the link is fused") };
         queue.visit(Pass {

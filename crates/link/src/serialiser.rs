@@ -34,6 +34,7 @@ impl Serialiser {
         (ip_bytes + self.overhead).max(self.min_frame)
     }
 
+    #[cold]
     fn divide(&self, ip_bytes: u32) -> (u64, u64) {
         // At most (65 575 + 2³²) bytes · 8 · 10⁹: overhead is validated far below 2³¹.
         let parts = u128::from(self.wire_bytes(ip_bytes)) * 8_000_000_000;
@@ -43,7 +44,7 @@ impl Serialiser {
 
     /// When a transmission that starts at `start` ends. `carry` is the link's fraction; it is
     /// dropped when the link was idle before.
-    #[inline]
+    #[inline(always)]
     pub fn end(&self, start: u64, ip_bytes: u32, idle_before: bool, carry: &mut u64) -> u64 {
         let (whole, rest) = match self.table.get(ip_bytes as usize) {
             Some(&entry) => entry,

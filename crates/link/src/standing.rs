@@ -5,12 +5,9 @@
 //! Queue, 2012), call it the bad queue, and find it as the minimum over at least a round trip.
 //!
 //! The window is cut into [`SLICES`] equal slices. Within a slice all it takes is a comparison per
-//! change; the least values of complete slices stand in a deque that never holds a value with a
-//! smaller one behind it, so each slice costs a constant time on average and memory is bounded.
+//! change; see [`Window`] for what the end of a slice takes.
 //! The running minimum is taken at the end of each slice, over the slices that end there, which is
 //! exact: so its mean is one over `window / 64`.
-
-use std::collections::VecDeque;
 
 /// Slices of a window.
 const SLICES: u64 = 64;
@@ -129,9 +126,15 @@ impl Running {
 }
 
 /// The minimum over the last [`SLICES`] values, and its statistics.
+///
+/// Values stand in blocks of [`SLICES`]. When a block is complete, each of its places gets the least
+/// value from there to the block's end; so the minimum of any window is that of two numbers, one of
+/// the block before and one of the block under way (van Herk 1992; Gil and Werman 1993).
 struct Window {
-    /// Slices and their values, both rising.
-    candidates: VecDeque<(u64, u64)>,
+    /// The places up to the last slice: values. Those behind it: least values to the block's end.
+    block: Box<[u64; SLICES as usize]>,
+    /// The least value of the block under way.
+    least: u64,
     /// The minimum when the last slice ended; [`NONE`] if there was no value ever.
     last: u64,
     sum: u128,
@@ -141,34 +144,41 @@ struct Window {
 
 impl Default for Window {
     fn default() -> Self {
-        let candidates = VecDeque::with_capacity(SLICES as usize + 1);
-        Self { candidates, last: NONE, sum: 0, slices: 0, most: 0 }
+        let block = Box::new([NONE; SLICES as usize]);
+        Self { block, least: NONE, last: NONE, sum: 0, slices: 0, most: 0 }
     }
 }
 
 impl Window {
     fn push(&mut self, slice: u64, value: u64) {
-        while self.candidates.front().is_some_and(|&(of, _)| of + SLICES <= slice) {
-            self.candidates.pop_front();
-        }
-        if value != NONE {
-            while self.candidates.back().is_some_and(|&(_, other)| other >= value) {
-                self.candidates.pop_back();
-            }
-            self.candidates.push_back((slice, value));
-        }
-        if let Some(&(_, least)) = self.candidates.front() {
+        let place = (slice % SLICES) as usize;
+        self.block[place] = value;
+        self.least = self.least.min(value);
+        let before = self.block.get(place + 1).map_or(NONE, |&least| least);
+        let least = self.least.min(before);
+        if least != NONE {
             self.last = least;
+        }
+        if place + 1 == self.block.len() {
+            self.complete();
         }
         self.count(1);
     }
 
+    /// The block is complete.
+    fn complete(&mut self) {
+        let mut least = NONE;
+        for place in self.block.iter_mut().rev() {
+            least = least.min(*place);
+            *place = least;
+        }
+        self.least = NONE;
+    }
+
     /// More slices with the value of at least a window of slices before, the last being `slice`.
     fn skip(&mut self, slices: u64, slice: u64, value: u64) {
-        self.candidates.clear();
-        if value != NONE {
-            self.candidates.push_back((slice, value));
-        }
+        self.block.fill(value);
+        self.least = if (slice + 1).is_multiple_of(SLICES) { NONE } else { value };
         self.count(slices);
     }
 

@@ -2,10 +2,11 @@
 //! segment leaves an endpoint.
 
 use crate::connection::{DIRECT, Side};
+use crate::group::Group;
 use crate::interface::{Access, Interface, cross};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
 use crate::wheel::{Event, Wheel};
-use sojourn_base::{Dscp, Kind, Stream, Time};
+use sojourn_base::{Dscp, Kind, Time};
 use sojourn_link::{Dropped, Link};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
@@ -125,17 +126,14 @@ impl Net {
 pub struct Out<'a> {
     pub net: &'a mut Net,
     pub side: &'a mut Side,
-    pub access: &'a Access,
-    /// The longest that what waits at the host's interface may take, ns.
-    pub backlog: u64,
+    pub group: &'a Group,
     /// The endpoint's own time, ns: the present, or shortly ahead of it.
     pub at: u64,
     /// The connection, and the end its packets go to.
     pub peer: u32,
-    /// Draws the time that the host takes over each segment, if it takes any.
-    pub processing: Option<Processing>,
-    /// Write the time into segments that have no timestamps of their own, for delay probes.
-    pub stamp: bool,
+    /// The connection's serial number, and how many segments the endpoint has sent.
+    pub serial: u32,
+    pub segments: u64,
     /// The round trip that was measured, ns.
     pub round_trip: Option<u64>,
     pub sent: u32,
@@ -144,52 +142,45 @@ pub struct Out<'a> {
     pub notes: u32,
 }
 
-/// The random time that a host takes over a segment: drawn from the segment's own name, so that
-/// it is the same whatever else happens.
-pub struct Processing {
-    pub longest: u64,
-    pub seed: u64,
-    /// The group's key.
-    pub key: u32,
-    /// The connection's serial number and the end.
-    pub end: u64,
-    /// How many segments that end has sent.
-    pub segment: u64,
-}
-
-impl Processing {
-    fn next(&mut self) -> u64 {
-        self.segment += 1;
-        let index = self.end << 32 | (self.segment & 0xffff_ffff);
-        Stream::new(self.seed, Kind::Host, self.key, index).below(self.longest + 1)
+impl Out<'_> {
+    /// The random time that the host takes over a segment, ns: drawn from the segment's own name,
+    /// so that it is the same whatever else happens.
+    #[cold]
+    fn processing(&mut self) -> u64 {
+        self.segments += 1;
+        let end = u64::from(self.serial) << 1 | u64::from(self.peer & 1 ^ 1);
+        let index = end << 32 | (self.segments & 0xffff_ffff);
+        self.group.stream(Kind::Host, index).below(self.group.processing + 1)
     }
 }
 
 impl Output for Out<'_> {
     #[inline]
     fn send(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
-        if self.stamp {
+        // For delay probes, where there are no timestamps.
+        if self.group.stamp {
             segment.tsval = (self.at / 1000) as u32;
         }
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
         let packet = Packet { segment, conn: self.peer >> 1, sacks };
         self.sent += 1;
         let mut at = self.at;
-        if let Some(processing) = &mut self.processing {
-            at = (at + processing.next()).max(self.side.out_free);
+        if self.group.processing > 0 {
+            at = (at + self.processing()).max(self.side.out_free);
             self.side.out_free = at;
         }
-        let direct = self.net.emit(at, self.peer, packet, self.side, self.access);
+        let direct = self.net.emit(at, self.peer, packet, self.side, &self.group.access);
         self.direct += u32::from(direct);
     }
 
     #[inline]
     fn has_room(&mut self) -> bool {
-        self.backlog == u64::MAX || self.leaves().0.saturating_sub(self.at) <= self.backlog
+        let backlog = self.group.backlog;
+        backlog == u64::MAX || self.leaves().0.saturating_sub(self.at) <= backlog
     }
 
     fn leaves(&mut self) -> Time {
-        Time(match self.access {
+        Time(match self.group.access {
             Access::Unlimited => 0,
             Access::Private(_) => self.side.out_free,
             Access::Shared(_) => self.net.interfaces[self.side.out_interface()].free,

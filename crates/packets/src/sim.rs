@@ -12,7 +12,7 @@ use crate::build::probe;
 use crate::connection::{Connection, Connections, DIRECT, NONE};
 use crate::group::Group;
 use crate::interface::{Access, cross};
-use crate::net::{ID_BITS, Net, Out, Processing, Step, kind, note, tag};
+use crate::net::{ID_BITS, Net, Out, Step, kind, note, tag};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
@@ -75,7 +75,7 @@ impl Sim {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: &Event<Packet>) {
         let id = event.tag & ((1 << ID_BITS) - 1);
         let now = event.time;
@@ -292,18 +292,11 @@ impl Sim {
         let mut out = Out {
             net: &mut self.net,
             side: &mut sides[end],
-            access: &group.access,
-            backlog: group.backlog,
+            group,
             at,
             peer: id ^ 1,
-            processing: (group.processing > 0).then(|| Processing {
-                longest: group.processing,
-                seed: group.seed,
-                key: group.key,
-                end: u64::from(conn.generation) << 1 | end as u64,
-                segment: ends[end].segments_sent(),
-            }),
-            stamp: group.stamp,
+            serial: conn.generation,
+            segments: ends[end].segments_sent(),
             round_trip: None,
             sent: 0,
             direct: 0,
