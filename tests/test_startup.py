@@ -33,6 +33,26 @@ def test_a_run_imports_no_tables_or_figures(small_file: Path, options: list[str]
     assert not imported(COMMAND, "run", small_file, *options) & (HEAVY | {"rich"})
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "reproduce",
+        "explain pi",
+        "schema",
+        "vectors codel --ops 10",
+        "design --help",
+        "theory recovery",
+        "sweep --help",
+    ],
+)
+def test_commands_that_compute_nothing_import_no_mathematics(line: str) -> None:
+    assert not imported(COMMAND, *line.split()) & (HEAVY - {"numpy"})
+
+
+def test_listing_the_studies_imports_none_of_them() -> None:
+    assert not imported(COMMAND, "reproduce") & (HEAVY | {"rich"})
+
+
 def test_every_public_name_is_there() -> None:
     import sojourn
 

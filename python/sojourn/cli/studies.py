@@ -119,16 +119,16 @@ def _make(
 
 
 def _list(as_json: bool) -> int:
-    from sojourn.studies.registry import names, study
+    from sojourn.studies.registry import names, study, title
 
-    found = [study(name) for name in names()]
     if as_json:
+        found = [study(name) for name in names()]
         keys = ("name", "title", "source", "about", "scales")
         print(json.dumps([{key: getattr(each, key) for key in keys} for each in found], indent=1))
         return 0
-    width = max(len(each.name) for each in found)
-    for each in found:
-        print(f"{each.name:{width}}  {each.title}")
+    width = max(map(len, names()))
+    for name in names():
+        print(f"{name:{width}}  {title(name)}")
     print("\nsojourn reproduce NAME [--scale smoke|quick|full]")
     return 0
 

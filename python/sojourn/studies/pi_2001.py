@@ -12,7 +12,7 @@ import polars as pl
 from sojourn.control.design_pi import paper_gains
 from sojourn.control.points import Network
 from sojourn.scenario import Scenario
-from sojourn.studies import verdicts
+from sojourn.studies import registry, verdicts
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.verdicts import Tested
 from sojourn.sweep.sweep import Case, Results
@@ -67,7 +67,7 @@ class Pi2001(Study):
     """PI against RED."""
 
     name = "pi-2001"
-    title = "PI against RED: flows that leave and return"
+    title = registry.title(name)
     source = (
         "C. Hollot, V. Misra, D. Towsley, W. Gong: On designing improved controllers for AQM "
         "routers supporting TCP flows, INFOCOM 2001."

@@ -22,6 +22,7 @@ import polars as pl
 from sojourn.control.design_pi import paper_gains
 from sojourn.control.points import Network
 from sojourn.scenario import Scenario
+from sojourn.studies import registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.sweep.sweep import Case, Results
 
@@ -100,7 +101,7 @@ class PiHardware(Study):
     """Which table of probabilities serves PI best."""
 
     name = "pi-hardware"
-    title = "PI in hardware: which table of probabilities"
+    title = registry.title(name)
     source = (
         "Talk on PI in routers with 512 queues of 8 classes, sampled each millisecond: the drop "
         "probability comes from a table of 16 entries, "

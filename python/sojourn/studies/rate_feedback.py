@@ -22,6 +22,7 @@ from sojourn.control.critical import Edge
 from sojourn.control.figures import nyquist_plot
 from sojourn.control.paradox import CAPACITY, FLOWS, Paradox, paradox_response
 from sojourn.control.responses import nyquist_response
+from sojourn.studies import registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.sweep.sweep import Results
 
@@ -88,7 +89,7 @@ class RateFeedback(Study):
     """Feedback on the rate against feedback on the queue."""
 
     name = "rate-feedback"
-    title = "Feedback from queues and from rates: what the round trip does to stability"
+    title = registry.title(name)
     source = (
         "Talk on the stability of feedback from queues and from rates; F. Kelly, Models for a "
         "self-managed Internet (2000); G. Vinnicombe, On the stability of networks operating "

@@ -3,32 +3,79 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Study
 
-# Where each study's class is; only the one that is wanted is imported.
+
+class Entry(NamedTuple):
+    """A study that there is."""
+
+    where: str
+    """Module and class: only the one that is wanted is imported, as that takes seconds."""
+    title: str
+    """What the list shows."""
+
+
 STUDIES = {
-    "web-aqm-2003": "sojourn.studies.web_aqm:WebAqm",
-    "web-red-2000": "sojourn.studies.web_red:WebRed",
-    "fluid-2000": "sojourn.studies.fluid_2000:Fluid2000",
-    "pi-2001": "sojourn.studies.pi_2001:Pi2001",
-    "rate-feedback": "sojourn.studies.rate_feedback:RateFeedback",
-    "tcp-laws": "sojourn.studies.tcp_laws.study:TcpLaws",
-    "scalable-2003": "sojourn.studies.scalable_2003:ScalableTcp",
-    "arena-cbq": "sojourn.studies.arena_cbq:ArenaCbq",
-    "pi-hardware": "sojourn.studies.pi_hardware:PiHardware",
-    "rfc7928": "sojourn.studies.rfc7928.study:Rfc7928",
-    "codel-2012": "sojourn.studies.codel_2012.study:Codel2012",
+    "web-aqm-2003": Entry(
+        "sojourn.studies.web_aqm:WebAqm",
+        "The effects of active queue management on web performance",
+    ),
+    "web-red-2000": Entry(
+        "sojourn.studies.web_red:WebRed",
+        "Web users behind FIFO, RED and PI at 10 Mb/s",
+    ),
+    "fluid-2000": Entry(
+        "sojourn.studies.fluid_2000:Fluid2000",
+        "A fluid model of TCP and RED, and packets",
+    ),
+    "pi-2001": Entry(
+        "sojourn.studies.pi_2001:Pi2001",
+        "PI against RED: flows that leave and return",
+    ),
+    "rate-feedback": Entry(
+        "sojourn.studies.rate_feedback:RateFeedback",
+        "Feedback from queues and from rates: what the round trip does to stability",
+    ),
+    "tcp-laws": Entry(
+        "sojourn.studies.tcp_laws.study:TcpLaws",
+        "Congestion controls beside their laws",
+    ),
+    "scalable-2003": Entry(
+        "sojourn.studies.scalable_2003:ScalableTcp",
+        "Scalable TCP: bulk transfers over a long fat link",
+    ),
+    "arena-cbq": Entry(
+        "sojourn.studies.arena_cbq:ArenaCbq",
+        "Three arenas over class-based queueing",
+    ),
+    "pi-hardware": Entry(
+        "sojourn.studies.pi_hardware:PiHardware",
+        "PI in hardware: which table of probabilities",
+    ),
+    "rfc7928": Entry(
+        "sojourn.studies.rfc7928.study:Rfc7928",
+        "Queue management by the IETF's guidelines",
+    ),
+    "codel-2012": Entry(
+        "sojourn.studies.codel_2012.study:Codel2012",
+        "CoDel and FQ-CoDel: controlling delay",
+    ),
 }
 
 
 def names() -> list[str]:
     """What studies are called."""
     return list(STUDIES)
+
+
+def title(name: str) -> str:
+    """The title of a study."""
+    return STUDIES[name].title
 
 
 def study(name: str) -> Study:
@@ -39,6 +86,6 @@ def study(name: str) -> Study:
     """
     if name not in STUDIES:
         raise Error(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
-    module, _, attribute = STUDIES[name].partition(":")
+    module, _, attribute = STUDIES[name].where.partition(":")
     found: Study = getattr(import_module(module), attribute)()
     return found

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.arena_cbq import claims, scenarios, tables
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep.sweep import Case, Results
@@ -15,7 +16,7 @@ class ArenaCbq(Study):
     """Three arenas over class-based queueing."""
 
     name = "arena-cbq"
-    title = "Three arenas over class-based queueing"
+    title = registry.title(name)
     source = "Slides and report of the Arena project: PI on the classes of CBQ."
     about = (
         "A long link shared by flows with short, middle and long round trips, an elephant and mice "

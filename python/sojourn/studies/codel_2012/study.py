@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.codel_2012 import access, harm, isolation, law, queues, rates, targets
 from sojourn.studies.study import Findings, Study
 from sojourn.sweep.sweep import Case, Results
@@ -16,7 +17,7 @@ class Codel2012(Study):
     """CoDel as its authors presented it."""
 
     name = "codel-2012"
-    title = "CoDel and FQ-CoDel: controlling delay"
+    title = registry.title(name)
     source = (
         'K. Nichols and V. Jacobson, talk at IETF 84 and "Controlling queue delay", ACM Queue '
         "10(5), 2012; RFC 8289 (CoDel) and RFC 8290 (FQ-CoDel), 2018."

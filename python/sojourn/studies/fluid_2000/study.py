@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping
 from typing import ClassVar
 
-from sojourn.studies import verdicts
+from sojourn.studies import registry, verdicts
 from sojourn.studies.fluid_2000 import figures, windows
 from sojourn.studies.fluid_2000.measures import Seen, response, seen
 from sojourn.studies.fluid_2000.scenarios import (
@@ -31,7 +31,7 @@ class Fluid2000(Study):
     """The fluid model beside packets."""
 
     name = "fluid-2000"
-    title = "A fluid model of TCP and RED, and packets"
+    title = registry.title(name)
     source = (
         "V. Misra, W. Gong, D. Towsley: Fluid-based analysis of a network of AQM routers "
         "supporting TCP flows with an application to RED, SIGCOMM 2000."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.rfc7928 import claims, disciplines, ellipses, metrics
 from sojourn.studies.rfc7928.situations import (
     APART,
@@ -38,7 +39,7 @@ class Rfc7928(Study):
     """RFC 7928 for a list of disciplines, drop-tail always among them."""
 
     name = "rfc7928"
-    title = "Queue management by the IETF's guidelines"
+    title = registry.title(name)
     source = (
         "N. Kuhn, P. Natarajan, N. Khademi, D. Ros: Characterization Guidelines for Active Queue "
         "Management (AQM), RFC 7928, 2016."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.scalable_2003 import bulk, claims, fairness, laws, tables
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep.sweep import Case, Results
@@ -14,7 +15,7 @@ class ScalableTcp(Study):
     """Scalable TCP on a transatlantic link."""
 
     name = "scalable-2003"
-    title = "Scalable TCP: bulk transfers over a long fat link"
+    title = registry.title(name)
     source = (
         "T. Kelly, Scalable TCP: improving performance in highspeed wide area networks, PFLDnet "
         "2003, and its talk."

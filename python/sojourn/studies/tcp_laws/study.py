@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sojourn.statistics import student_interval
+from sojourn.studies import registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.tcp_laws import cases, laws, measured, pictures
 from sojourn.studies.verdicts import same
@@ -22,7 +23,7 @@ class TcpLaws(Study):
     """Windows, shares and recovery times against what is published of them."""
 
     name = "tcp-laws"
-    title = "Congestion controls beside their laws"
+    title = registry.title(name)
     source = (
         "Mathis et al. 1997 and Padhye et al. 1998 (Reno), RFC 3649 (HighSpeed), RFC 9438 (CUBIC), "
         "Kelly 2003 (Scalable TCP), Xu, Harfoush and Rhee 2004 (round trips)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.responses import limited_mean, loss
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_aqm import figures, schemes, tables, traffic
@@ -18,7 +19,7 @@ class WebAqm(Study):
     """Web response times under active queue management."""
 
     name = "web-aqm-2003"
-    title = "The effects of active queue management on web performance"
+    title = registry.title(name)
     source = (
         "L. Le, J. Aikat, K. Jeffay, F. D. Smith, SIGCOMM 2003, its talk, and the longer paper in "
         "IEEE/ACM Transactions on Networking 15 (2007)."

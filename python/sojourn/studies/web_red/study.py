@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from sojourn.studies import registry
 from sojourn.studies.curves import response_figure
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table
@@ -47,7 +48,7 @@ class WebRed(Study):
     """Web response times under FIFO, RED and PI."""
 
     name = "web-red-2000"
-    title = "Web users behind FIFO, RED and PI at 10 Mb/s"
+    title = registry.title(name)
     source = (
         "The earlier study of which the talk of SIGCOMM 2003 tells; RED alone in M. Christiansen, "
         "K. Jeffay, D. Ott, F. D. Smith, Tuning RED for web traffic, SIGCOMM 2000."
