@@ -65,6 +65,12 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def study_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The runs of studies at ``smoke``: made once for all tests that look at them."""
+    return tmp_path_factory.mktemp("studies")
+
+
 @pytest.fixture
 def small() -> Scenario:
     return Scenario(SMALL)

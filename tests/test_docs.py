@@ -1,83 +1,31 @@
-"""The documents against the program: commands run, links lead somewhere, tables are complete."""
+"""The documents against the program: links lead somewhere, tables are complete."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import COMMAND
+from documents import DOCS, PAGES, ROOT, console_lines, own_command, page_name, prose, text_of
 from sojourn import Scenario, run, schema
-
-ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
-ALL_PAGES = sorted(
-    path
-    for path in [*ROOT.glob("*.md"), *DOCS.glob("**/*.md"), *ROOT.glob("benches/**/*.md")]
-    if not path.name.startswith("-")
-)
-
-# What is added to commands that simulate, so that they are done soon.
-_SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
-_SIMULATES = {"run", "compare", "calibrate", "sweep"}
-
-
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def commands(path: Path) -> list[str]:
-    """Command lines of ``sojourn`` in blocks of console, continued lines joined."""
-    found = []
-    for block in re.findall(r"^```console\n(.*?)^```", text_of(path), re.M | re.S):
-        for line in block.replace("\\\n", " ").splitlines():
-            # A bare "sojourn" without a prompt may be a command's output.
-            match = re.match(r"(?:\$ (?:\.venv/bin/)?|\.venv/bin/)sojourn (.*)", line)
-            if match:
-                found.append(match[1].split(" #")[0].strip())
-    return found
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_in_documents_run(page: Path, tmp_path: Path) -> None:
-    lines = commands(page)
-    for folder in ("scenarios", "examples"):
-        (tmp_path / folder).symlink_to(ROOT / folder)
-    environment = {**os.environ, "SOJOURN_CACHE": str(tmp_path / "cache")}
-    for line in lines:
-        words = line.split()
-        short = f" {_SHORT}" if words[0] in _SIMULATES else ""
-        found = subprocess.run(
-            ["bash", "-c", f'"{COMMAND}" {line}{short}'],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert found.returncode == 0, f"{line}: {found.stderr}"
 
 
 def test_the_readme_shows_the_commands() -> None:
-    shown = {line.split()[0] for line in commands(ROOT / "README.md")}
+    lines = map(own_command, console_lines(ROOT / "README.md"))
+    shown = {line.split()[0] for line in lines if line}
     assert shown >= {"run", "compare", "report", "explain", "schema"}
 
 
-@pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_links_lead_to_files_and_headings(page: Path) -> None:
-    prose = re.sub(r"```.*?```", "", text_of(page), flags=re.S)
-    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if re.match(r"[a-z]+:", target):
             continue
-        name, _, anchor = target.partition("#")
-        file = (page.parent / name).resolve() if name else page
+        there, _, anchor = target.partition("#")
+        file = (page.parent / there).resolve() if there else page
         assert file.exists(), f"{page.name}: {target} is not there"
         if anchor:
             assert anchor in anchors(file), f"{page.name}: {target}: no such heading"

@@ -16,14 +16,9 @@ from sojourn.studies.reproduce import Reproduction, reproduce, write
 from sojourn.studies.study import SCALES, Verdict
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("studies")
-
-
 @pytest.fixture(scope="module", params=names())
-def made(request: pytest.FixtureRequest, store: Path) -> Reproduction:
-    return reproduce(study(request.param), "smoke", store=store)
+def made(request: pytest.FixtureRequest, study_store: Path) -> Reproduction:
+    return reproduce(study(request.param), "smoke", store=study_store)
 
 
 class Page(HTMLParser):
@@ -80,10 +75,10 @@ def test_the_page_stands_alone(made: Reproduction, tmp_path: Path) -> None:
     assert len(kept["checks"]) == len(made.findings.checks)
 
 
-def test_runs_that_are_there_are_not_made_again(made: Reproduction, store: Path) -> None:
+def test_runs_that_are_there_are_not_made_again(made: Reproduction, study_store: Path) -> None:
     looks = []
     again = reproduce(
-        made.study, "smoke", store=store, progress=lambda state: looks.append(state.done)
+        made.study, "smoke", store=study_store, progress=lambda state: looks.append(state.done)
     )
     assert looks == []
     assert again.to_dict() == made.to_dict()

@@ -39,7 +39,7 @@ def cases(scale: str) -> list[Case]:
         rates, windows, seeds, seconds = [10**-1.5, 10**-3], [8, 96], (1,), 60
     else:
         rates, windows = losses(), list(WINDOWS)
-        seeds, seconds = ((1, 2, 3), 150) if scale == "quick" else (tuple(range(1, 11)), 300)
+        seeds, seconds = ((1, 2, 3), 120) if scale == "quick" else (tuple(range(1, 11)), 300)
     found = []
     for p in rates:
         for control in CONTROLS:

@@ -28,7 +28,7 @@ class ScalableTcp(Study):
     )
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "40 s of four flows with two stacks, one setting of a and b, one seed",
-        "quick": "240 s of bulk transfers with five stacks, one seed, and with web users",
+        "quick": "160 s of bulk transfers with five stacks, one seed, and with web users",
         "full": "1200 s as published, three seeds; ten for laws and sharing",
     }
 
