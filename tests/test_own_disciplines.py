@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ import pytest
 import sojourn
 from conftest import COMMAND
 from sojourn.qdisc import DROP, MARK, PASS, Discipline, Packet, Queue, Time, Verdict, register
+from sojourn.results.store import key
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -152,3 +155,33 @@ def test_a_changed_class_is_another_run(tmp_path: Path) -> None:
         file.write_text(text)
         keys.add(key(sojourn.Scenario(fields, base_dir=tmp_path), "packets"))
     assert len(keys) == 2
+
+
+_NOTEBOOK = """
+from dataclasses import dataclass
+from sojourn.qdisc import MARK, PASS, Discipline, register
+
+LEAST = {least}
+
+def chance(packets):
+    return packets * {share}
+
+@register("typed in")
+@dataclass
+class Typed(Discipline):
+    def enqueue(self, now, packet, queue):
+        share = chance(queue.packets) if queue.packets > LEAST else 0
+        return MARK if self.link.random() < share else PASS
+"""
+
+
+def test_a_class_from_a_notebook_is_known_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is no file, what the class and its helpers say names the run."""
+    keys = []
+    for least, share in ((10, 0.001), (10, 0.002), (11, 0.001), (10, 0.001)):
+        cell = ModuleType("notebook")
+        monkeypatch.setitem(sys.modules, "notebook", cell)
+        exec(_NOTEBOOK.format(least=least, share=share), cell.__dict__)
+        keys.append(key(scenario({"kind": "python", "class": "typed in"}), "packets"))
+    assert keys[0] == keys[3]
+    assert len(set(keys)) == 3

@@ -10,7 +10,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from sojourn.errors import Error, ScenarioError
@@ -183,11 +183,49 @@ def check(fields: object, base_dir: Path) -> bool:
     return bool(classes)
 
 
-def sources(fields: object, base_dir: Path) -> list[Path]:
-    """The files of the classes in a scenario's fields: what they say decides what a run gives."""
-    found = set()
+def sources(fields: object, base_dir: Path) -> list[bytes]:
+    """What the classes in a scenario's fields say, as it decides what a run gives.
+
+    Of a class from a file the whole file; of one from a notebook or a prompt its code, and that of
+    the functions and classes beside it that it uses.
+    """
+    files, codes = set(), []
     for kind, each in used(fields):
-        module = sys.modules[find(kind, each["class"], base_dir).__module__]
-        if module.__file__:
-            found.add(Path(module.__file__))
-    return sorted(found)
+        cls = find(kind, each["class"], base_dir)
+        file = getattr(sys.modules[cls.__module__], "__file__", None)
+        if file:
+            files.add(Path(file))
+        else:
+            codes.append("\n".join(_code_of(cls, set())).encode())
+    return [path.read_bytes() for path in sorted(files)] + sorted(set(codes))
+
+
+def _code_of(value: object, seen: set[int]) -> Iterator[str]:
+    """What a class, a function or a constant does, without where and when it was written."""
+    if isinstance(value, type | FunctionType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+    if isinstance(value, type):
+        for name, inner in sorted(vars(value).items()):
+            if not name.startswith("__") or isinstance(inner, FunctionType):
+                yield name
+                yield from _code_of(inner, seen)
+    elif isinstance(value, FunctionType):
+        yield from _code_of(value.__code__, seen)
+        yield repr(value.__defaults__)
+        near = value.__globals__
+        for name in value.__code__.co_names:
+            # What is imported has a version of its own.
+            if name in near and getattr(near[name], "__module__", value.__module__) == (
+                value.__module__
+            ):
+                yield name
+                yield from _code_of(near[name], seen)
+    elif isinstance(value, CodeType):
+        yield value.co_code.hex()
+        yield repr(value.co_names)
+        for constant in value.co_consts:
+            yield from _code_of(constant, seen)
+    elif not isinstance(value, ModuleType):
+        yield repr(value)

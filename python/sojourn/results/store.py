@@ -184,13 +184,13 @@ def key(scenario: Scenario, engine: str) -> str:
     digest = hashlib.sha256(f"{_engine.version()} {_build()} {engine}\n{text}\n".encode())
     fields = json.loads(text)
     paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
+    contents = [path.read_bytes() for path in paths if path.is_file()]
     if '"class"' in text:
         from sojourn.own import sources
 
-        paths += sources(fields, scenario.base_dir)
-    for path in paths:
-        if path.is_file():
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        contents += sources(fields, scenario.base_dir)
+    for each in contents:
+        digest.update(hashlib.sha256(each).digest())
     return digest.hexdigest()[:16]
 
 
