@@ -21,7 +21,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo test lint format bench clean
+.PHONY: help install demo test lint format docs bench clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -85,10 +85,13 @@ format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
 
+docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
+	@$(BIN)/python docs/builder
+
 bench: install ## Measure speed, side by side with what else is installed
 	@$(BIN)/python benches/run.py
 
 clean: ## Remove what make has made
-	rm -rf .venv .tools target runs/demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .tools target docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache
 	rm -f python/sojourn/_engine*.so
-	find python tests benches -name __pycache__ -prune -exec rm -rf {} +
+	find python tests benches docs -name __pycache__ -prune -exec rm -rf {} +

@@ -7,7 +7,7 @@ from typing import Self
 from sojourn._engine import quantity
 
 
-class _Quantity(int):
+class Quantity(int):
     """A whole number in the smallest unit; text is read as in a scenario file."""
 
     _kind = ""
@@ -17,19 +17,19 @@ class _Quantity(int):
         return super().__new__(cls, quantity(cls._kind, value) if isinstance(value, str) else value)
 
 
-class Time(_Quantity):
+class Time(Quantity):
     """A time in nanoseconds, such as ``Time("5ms")``."""
 
     _kind = "time"
 
 
-class Rate(_Quantity):
+class Rate(Quantity):
     """A rate in bits per second, such as ``Rate("100mbit")``."""
 
     _kind = "rate"
 
 
-class Size(_Quantity):
+class Size(Quantity):
     """A size in bytes, such as ``Size("64KiB")``."""
 
     _kind = "size"

@@ -18,21 +18,21 @@ _WIDTH = 96
 def explain(name: str | None) -> str:
     """What ``name`` means, or without one what there is to explain."""
     whole = schema()
-    groups = _topics(whole)
+    groups = topics(whole)
     if name is None:
-        lines = [f"{title}: {', '.join(topics)}" for title, topics in groups.items()]
+        lines = [f"{title}: {', '.join(group)}" for title, group in groups.items()]
         return "\n\n".join(_wrapped(line) for line in [*lines, "sojourn explain NAME says more."])
-    topics = {topic: found for group in groups.values() for topic, found in group.items()}
+    known = {topic: found for group in groups.values() for topic, found in group.items()}
     full = name
-    if name not in topics:
+    if name not in known:
         # The short form of a name that is meant by one thing only: pi for qdisc.pi.
-        short = [topic for topic in topics if topic.rpartition(".")[2] == name]
+        short = [topic for topic in known if topic.rpartition(".")[2] == name]
         if len(short) != 1:
-            near = short or difflib.get_close_matches(name, topics, n=1)
+            near = short or difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(topics)}")
+            raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(known)}")
         full = short[0]
-    text = _text(full, topics[full], whole["$defs"])
+    text = _text(full, known[full], whole["$defs"])
     kind, _, own = full.rpartition(".")
     about = documentation(kind, own) if kind else None
     return f"{text}\n\n{about.rstrip()}" if about else text
@@ -42,12 +42,13 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _topics(whole: Schema) -> dict[str, dict[str, Schema]]:
+def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
+    """What there is to explain, by kind and name: the part of the schema for each."""
     defs = whole["$defs"]
     tables = {"scenario": whole}
     for name, field in whole["properties"].items():
         # Of a list of tables, such as [[links]], one of them.
-        inner = _resolve(field.get("items", field), defs)
+        inner = resolve(field.get("items", field), defs)
         if "properties" in inner:
             tables[name] = inner
     return {
@@ -72,32 +73,33 @@ def _kinds(schema: Schema) -> dict[str, Schema]:
     return found
 
 
-def _resolve(field: Schema, defs: dict[str, Schema]) -> Schema:
+def resolve(field: Schema, defs: dict[str, Schema]) -> Schema:
+    """What a field refers to, or which of its alternatives is not null."""
     if "$ref" in field:
-        return _resolve(defs[field["$ref"].rsplit("/", 1)[-1]], defs)
+        return resolve(defs[field["$ref"].rsplit("/", 1)[-1]], defs)
     for each in field.get("anyOf", []):
         if each.get("type") != "null":
-            return _resolve(each, defs)
+            return resolve(each, defs)
     return field
 
 
 def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
-    lines = [f"{name}: {_words(topic)}"]
+    lines = [f"{name}: {words(topic)}"]
     lines = textwrap.wrap(lines[0], _WIDTH)
     for field, inner in topic["properties"].items():
         if field == "kind":
             continue
-        choices = _choices(_resolve(inner, defs))
+        allowed = choices(resolve(inner, defs))
         default = inner.get("default")
-        about = _words(inner) or _words(_resolve(inner, defs))
-        if choices:
-            about += f" One of {', '.join(choices)}."
+        about = words(inner) or words(resolve(inner, defs))
+        if allowed:
+            about += f" One of {', '.join(allowed)}."
         if default not in (None, [], {}, "") and "default" not in about and not _nested(default):
             about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
         lines += ["", f"  {field}"]
         lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
         if name.startswith("qdisc."):
-            lines += _parts(_resolve(inner.get("items", {}), defs), defs)
+            lines += _parts(resolve(inner.get("items", {}), defs), defs)
     return "\n".join(lines)
 
 
@@ -105,12 +107,13 @@ def _parts(item: Schema, defs: dict[str, Schema]) -> list[str]:
     """The fields of each table in a list, such as a discipline's classes."""
     lines = []
     for field, inner in item.get("properties", {}).items():
-        about = f"{field}: {_words(inner) or _words(_resolve(inner, defs))}"
+        about = f"{field}: {words(inner) or words(resolve(inner, defs))}"
         lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 10)
     return lines
 
 
-def _choices(schema: Schema) -> list[str]:
+def choices(schema: Schema) -> list[str]:
+    """The constants that a field may be."""
     alternatives = [each["const"] for each in schema.get("oneOf", []) if "const" in each]
     return [str(each) for each in schema.get("enum", alternatives)]
 
@@ -119,5 +122,6 @@ def _nested(value: object) -> bool:
     return isinstance(value, dict | list)
 
 
-def _words(schema: Schema) -> str:
+def words(schema: Schema) -> str:
+    """What the schema says of it, on one line."""
     return " ".join(str(schema.get("description", "")).split())

@@ -1,0 +1,110 @@
+"""What a scenario file may hold and what the command takes, from the schema and from the parser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+import typer
+from pages import Page
+
+from sojourn import schema
+from sojourn._engine import documentation
+from sojourn.cli import explain
+from sojourn.cli.app import app
+
+_GROUP = "Reference"
+_ABOUT = {
+    "queue disciplines": '`qdisc = { kind = "NAME", … }` of a link.',
+    "congestion controls": '`congestion = { kind = "NAME", … }` of `[tcp]`.',
+    "traffic": "`kind` of each `[[traffic]]`.",
+    "parts of the file": "Tables of a scenario file.",
+    "values": "Tables that stand for a value.",
+}
+
+
+def pages() -> Iterator[Page]:
+    """A page for each kind of thing that a scenario names, and one for the commands."""
+    whole = schema()
+    for title, topics in explain.topics(whole).items():
+        name = title.replace(" ", "-")
+        parts = [f"# {title.capitalize()}", _ABOUT[title]]
+        for topic, found in topics.items():
+            parts += _topic(topic, found, whole["$defs"])
+        yield Page(f"reference/{name}.html", title.capitalize(), _GROUP, "\n\n".join(parts))
+    text = "\n\n".join(["# Commands", *_commands()])
+    yield Page("reference/commands.html", "Commands", _GROUP, text)
+
+
+def _topic(name: str, topic: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[str]:
+    yield f"## {name}"
+    yield explain.words(topic)
+    rows = ["| field | default | range | meaning |", "|---|---|---|---|"]
+    for field, inner in topic["properties"].items():
+        if field == "kind":
+            continue
+        resolved = explain.resolve(inner, defs)
+        about = explain.words(inner) or explain.words(resolved)
+        choices = explain.choices(resolved)
+        if choices:
+            about += f" One of {', '.join(f'`{each}`' for each in choices)}."
+        cells = [f"`{field}`", _default(inner), _range(inner, resolved), about]
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    yield "\n".join(rows)
+    kind, _, own = name.rpartition(".")
+    if kind and (text := documentation(kind, own)):
+        # Its headings stand below the topic's.
+        yield text.replace("\n# ", "\n### ").replace("\n## ", "\n### ")
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    value = field.get("default")
+    if value in (None, [], {}, ""):
+        return ""
+    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
+
+
+def _range(field: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
+    both = {**resolved, **field}
+    low, high = both.get("minimum"), both.get("maximum")
+    above, below = both.get("exclusiveMinimum"), both.get("exclusiveMaximum")
+    parts = [
+        f"≥ {low:g}" if low is not None else f"> {above:g}" if above is not None else "",
+        f"≤ {high:g}" if high is not None else f"< {below:g}" if below is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _commands() -> Iterator[str]:
+    root = typer.main.get_command(app)
+    assert isinstance(root, click.Group)
+    yield f"{root.help}\n\nExit codes: 0; 1 for a failure; 2 for bad input; 130 after Ctrl-C."
+    yield from _group(root, "sojourn")
+
+
+def _group(group: click.Group, name: str) -> Iterator[str]:
+    for word, command in sorted(group.commands.items()):
+        full = f"{name} {word}"
+        if isinstance(command, click.Group):
+            yield from _group(command, full)
+            continue
+        yield f"## {full}"
+        yield command.help or ""
+        rows = ["| argument | default | meaning |", "|---|---|---|"]
+        for each in command.params:
+            if each.name == "help":
+                continue
+            if isinstance(each, click.Option):
+                shown = ", ".join(f"`{option}`" for option in each.opts)
+                if not each.is_flag:
+                    shown += f" {each.metavar or each.type.name.upper()}"
+                about = each.help or ""
+            else:
+                shown, about = f"{each.human_readable_name}", getattr(each, "help", "") or ""
+            default = "" if each.default in (None, False, ()) else f"`{each.default}`"
+            cells = (shown, default, about)
+            rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+        if len(rows) > 2:
+            yield "\n".join(rows)
