@@ -67,10 +67,5 @@ def _tutorial() -> Page:
         text = "".join(cell["source"])
         parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
     first, second, *rest = parts
-    return Page(
-        "tutorial.html",
-        "Tutorial",
-        "Start",
-        "\n\n".join([second, first, *rest]),
-        path.with_suffix(".md"),
-    )
+    text = "\n\n".join([second, first, *rest])
+    return Page("tutorial.html", "Tutorial", "Start", text, path)

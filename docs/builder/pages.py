@@ -1,4 +1,4 @@
-"""A page of the site and how it is written: Markdown to HTML, links, source files that are shown."""
+"""A page of the site and how it is written: Markdown to HTML, links, files that are shown."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class Site:
         there, _, anchor = href.partition("#")
         file = Path(os.path.normpath(page.source.parent / there))
         mark = f"#{anchor}" if anchor else ""
-        if file in self._by_source:
+        if file in self._by_source and file != page.source:
             return _between(page.name, self._by_source[file]) + mark
         if file.is_dir():
             return None

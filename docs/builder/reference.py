@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -56,7 +57,7 @@ def _topic(name: str, topic: Mapping[str, Any], defs: Mapping[str, Any]) -> Iter
     kind, _, own = name.rpartition(".")
     if kind and (text := documentation(kind, own)):
         # Its headings stand below the topic's.
-        yield text.replace("\n# ", "\n### ").replace("\n## ", "\n### ")
+        yield re.sub(r"^#+ ", "### ", text, flags=re.M)
 
 
 def _default(field: Mapping[str, Any]) -> str:
