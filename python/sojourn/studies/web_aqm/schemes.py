@@ -133,6 +133,8 @@ _QUICK_VARIANTS = (
     "ARED 24 bytes ECN",
     "ARED 24 marks ECN",
     "ARED 24 bytes marks ECN",
+    "ARED 24 not gentle ECN",
+    "ARED 24 instantaneous ECN",
 )
 _SMOKE = {0.8: (TAIL, "PI 24"), 0.98: (TAIL, "PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN")}
 _SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": (1, 2, 3)}
