@@ -45,7 +45,7 @@ def cases(scale: str) -> list[Case]:
                 continue
             labels = {"part": "recovery", "rate": rate, "counting": counting}
             found.append(Case(labels, recovery(rate, counting), (1,)))
-    seconds, seeds = {"smoke": (60, (1,)), "quick": (500, (1, 2)), "full": (500, range(1, 11))}[
+    seconds, seeds = {"smoke": (60, (1,)), "quick": (160, (1, 2, 3)), "full": (500, range(1, 11))}[
         scale
     ]
     for b in (1 / 8,) if few else VARIANCE:
