@@ -67,6 +67,7 @@ test: lint ## Check the style, then run all tests: Rust, Python, and the report 
 	  printf "test result: %d passed; %d failed; %d ignored in %d suites\n", passed, failed, ignored, suites; \
 	  exit !(passed > 0 && failed == 0) }' $(TARGET)/cargo-test.log
 	@tests/browser.sh
+	@tests/kernel.sh
 	@echo "== pytest"
 	@$(BIN)/pytest
 

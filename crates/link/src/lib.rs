@@ -11,6 +11,7 @@ mod device;
 mod dql;
 mod link;
 mod meter;
+mod observed;
 mod rate;
 mod sample;
 mod serialiser;
@@ -21,6 +22,7 @@ mod wire;
 
 pub use arrivals::Arrivals;
 pub use link::{Dropped, Fate, INTERRUPT, Link, READY, Sent, TRANSMITTED};
+pub use observed::Observed;
 pub use sample::Samples;
 pub use serialiser::Serialiser;
 pub use summary::summaries;

@@ -61,7 +61,7 @@ fn link_summary<S: Waiting>(network: &NetworkLink, link: &Link<S>, window: Time)
     }
 }
 
-fn link_counts(
+pub(crate) fn link_counts(
     now: &Counters,
     start: &Counters,
     standing: Count,
@@ -136,12 +136,12 @@ fn device_summary<S: Waiting>(device: &Device<S>, window: Time) -> DeviceSummary
     }
 }
 
-fn bytes(meter: &Meter, window: Time) -> Quantiles {
+pub(crate) fn bytes(meter: &Meter, window: Time) -> Quantiles {
     let (mean, max) = meter.bytes(window.0);
     Quantiles { mean: Some(mean), max: Some(max as f64), ..Quantiles::default() }
 }
 
-fn mean_and_max(found: Option<(f64, u64)>, unit: f64) -> Quantiles {
+pub(crate) fn mean_and_max(found: Option<(f64, u64)>, unit: f64) -> Quantiles {
     Quantiles {
         mean: found.map(|(mean, _)| mean / unit),
         max: found.map(|(_, max)| max as f64 / unit),

@@ -7,6 +7,7 @@
 
 pub mod command;
 mod groups;
+pub mod guest;
 mod limits;
 mod samples;
 pub(crate) mod talk;

@@ -1,7 +1,7 @@
 //! `sojourn-router`: a bottleneck for real packets between two private network namespaces.
 
 use clap::Parser;
-use sojourn_router::{between, engine::command as run};
+use sojourn_router::{between, engine::command as run, engine::guest::command as guest};
 use std::process::ExitCode;
 
 /// A bottleneck for real packets between two private network namespaces.
@@ -10,11 +10,14 @@ use std::process::ExitCode;
 enum Arguments {
     Between(between::Arguments),
     Run(run::Arguments),
+    #[command(hide = true)]
+    Guest(guest::Arguments),
 }
 
 fn main() -> ExitCode {
     match Arguments::parse() {
         Arguments::Between(arguments) => between::main(&arguments),
         Arguments::Run(arguments) => run::main(&arguments),
+        Arguments::Guest(arguments) => guest::main(&arguments),
     }
 }

@@ -78,9 +78,9 @@ def run(
     engine: Annotated[
         str,
         typer.Option(
-            help="packets, fluid for long flows, or linux for real TCP in real time (as root); "
-            "several with commas: packets,linux. With more than one each run lies in a folder of "
-            "its own in --out."
+            help="packets, fluid for long flows, linux for real TCP in real time (as root), or "
+            "kernel for Linux's own queues and TCPs in a virtual machine; several with commas: "
+            "packets,linux. With more than one each run lies in a folder of its own in --out."
         ),
     ] = "packets",
     report: Annotated[

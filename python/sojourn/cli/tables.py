@@ -77,17 +77,21 @@ def print_run(result: RunResult) -> None:
 def _print_real(summary: Mapping[str, Any]) -> None:
     """What a run with real hosts says of itself."""
     hosts, router = summary.get("hosts"), summary.get("router")
-    if hosts is None or router is None:
+    if hosts is None:
         return
-    late = router["lateness_s"]
     print()
-    print(
-        f"Linux {hosts['kernel']}; the router was late by {number(late['p50'], 1e6, 0)} µs (p50), "
-        f"{number(late['p99'], 1e6, 0)} µs (p99), {number(late['max'], 1e6, 0)} µs at most"
-    )
-    if router["late"]:
-        limit = number(router["lateness_limit_s"], 1e6, 0)
-        print(f"doubtful: the machine was too busy; p99 should be below {limit} µs")
+    if router is None:
+        print(f"Linux {hosts['kernel']} in a virtual machine")
+    else:
+        late = router["lateness_s"]
+        print(
+            f"Linux {hosts['kernel']}; the router was late by {number(late['p50'], 1e6, 0)} µs "
+            f"(p50), {number(late['p99'], 1e6, 0)} µs (p99), {number(late['max'], 1e6, 0)} µs at "
+            "most"
+        )
+        if router["late"]:
+            limit = number(router["lateness_limit_s"], 1e6, 0)
+            print(f"doubtful: the machine was too busy; p99 should be below {limit} µs")
     for line in hosts["differences"]:
         print(f"not as in the scenario: {line}")
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sojourn.results.run import RunResult
     from sojourn.scenario import Scenario
 
-NAMES = ("packets", "fluid", "linux")
+NAMES = ("packets", "fluid", "linux", "kernel")
 
 
 def run(
@@ -35,8 +35,8 @@ def run(
             earlier run there is replaced. Without it only the summary is kept, in memory.
         progress: Called ten times a second with the simulated seconds and the bottleneck packets
             so far.
-        engine: ``"packets"``, ``"fluid"`` for scenarios of long flows, or ``"linux"`` for real
-            TCP in real time.
+        engine: ``"packets"``, ``"fluid"`` for scenarios of long flows, ``"linux"`` for real TCP in
+            real time, or ``"kernel"`` for Linux's own queues and TCPs in a virtual machine.
         label: What to call the run in tables and figures; default the scenario's name.
         stop: Gives the run up when set, from another thread.
 
@@ -56,6 +56,10 @@ def run(
         from sojourn.engines import linux
 
         return linux.run(scenario, out, progress, label=label, stop=stop)
+    if engine == "kernel":
+        from sojourn.engines import kernel
+
+        return kernel.run(scenario, out, progress, label=label, stop=stop)
     from sojourn.engines import packets
 
     return packets.run(scenario, out, progress, label=label, stop=stop)

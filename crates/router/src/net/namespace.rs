@@ -59,6 +59,12 @@ impl Namespace {
         })
     }
 
+    /// A path by which other programs can name it as long as this process has it.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.descriptor())
+    }
+
     pub(super) fn descriptor(&self) -> RawFd {
         self.0.as_raw_fd()
     }

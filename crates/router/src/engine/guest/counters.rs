@@ -1,0 +1,192 @@
+//! A discipline's own counters, asked of the kernel: what it dropped, why, and its probability.
+
+use super::fate::Reading;
+use crate::net::Namespace;
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+use std::ffi::CString;
+use std::io;
+
+/// linux/rtnetlink.h, linux/netlink.h.
+const RTM_NEWQDISC: u16 = 36;
+const RTM_GETQDISC: u16 = 38;
+const REQUEST_DUMP: u16 = 0x301;
+const DONE: u16 = 3;
+/// Attributes of a discipline: its kind, its statistics, and in those the ones of the queue and
+/// the discipline's own.
+const KIND: u16 = 1;
+const STATS2: u16 = 7;
+const STATS_QUEUE: u16 = 3;
+const STATS_APP: u16 = 4;
+/// Lengths of the headers.
+const MESSAGE: usize = 16;
+const TC: usize = 20;
+
+/// Asks for the discipline below the shaper of one device.
+pub struct Asker {
+    socket: Socket,
+    device: i32,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+impl Asker {
+    /// One for the device of this name in a namespace.
+    ///
+    /// # Errors
+    /// In one line.
+    pub fn new(space: &Namespace, device: &str) -> Result<Self, String> {
+        let open = || -> io::Result<(Socket, i32)> {
+            space.enter().map_err(io::Error::other)?;
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            socket.connect(&SocketAddr::new(0, 0))?;
+            let name = CString::new(device)?;
+            // SAFETY: the call gets a terminated string that outlives it.
+            #[expect(unsafe_code, reason = "a system call with a C string")]
+            let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+            Ok((socket, index as i32))
+        };
+        let opened = std::thread::scope(|scope| {
+            scope.spawn(open).join().unwrap_or_else(|_| Err(io::Error::other("a thread died")))
+        });
+        let (socket, index) = opened.map_err(|error| format!("counters of {device}: {error}"))?;
+        let mut request = Vec::with_capacity(MESSAGE + TC);
+        request.extend(((MESSAGE + TC) as u32).to_ne_bytes());
+        request.extend(RTM_GETQDISC.to_ne_bytes());
+        request.extend(REQUEST_DUMP.to_ne_bytes());
+        request.extend([0; MESSAGE + TC - 8]);
+        request[MESSAGE + 4..MESSAGE + 8].copy_from_slice(&index.to_ne_bytes());
+        Ok(Self { socket, device: index, request, answer: Vec::with_capacity(1 << 16) })
+    }
+
+    /// The counters now; the time is the caller's to set.
+    ///
+    /// # Errors
+    /// If the kernel does not answer.
+    pub fn ask(&mut self) -> io::Result<Reading> {
+        self.socket.send(&self.request, 0)?;
+        let mut reading = Reading::default();
+        loop {
+            self.answer.clear();
+            self.socket.recv(&mut self.answer, 0)?;
+            let mut rest = self.answer.as_slice();
+            while let Some(length) = word(rest, 0).map(|length| length as usize)
+                && (MESSAGE..=rest.len()).contains(&length)
+            {
+                match half(rest, 4) {
+                    Some(DONE) => return Ok(reading),
+                    Some(RTM_NEWQDISC) => self.look(&rest[MESSAGE..length], &mut reading),
+                    _ => return Err(io::Error::other("an answer that is none")),
+                }
+                rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+            }
+        }
+    }
+
+    /// A discipline of the device, if it is the one below the shaper, whose number `tc` was told.
+    fn look(&self, message: &[u8], reading: &mut Reading) {
+        let (index, handle) = (word(message, 4), word(message, 8));
+        if index != Some(self.device as u32) || handle.map(|handle| handle >> 16) != Some(LEAF) {
+            return;
+        }
+        let attributes = message.get(TC..).unwrap_or_default();
+        let kind = find(attributes, KIND).unwrap_or_default();
+        let kind = std::str::from_utf8(kind).unwrap_or_default().trim_end_matches('\0');
+        let statistics = find(attributes, STATS2).unwrap_or_default();
+        // linux/gen_stats.h: qlen, backlog, drops, requeues, overlimits.
+        let dropped = find(statistics, STATS_QUEUE).and_then(|queue| word(queue, 8));
+        reading.dropped = dropped.unwrap_or(0).into();
+        let own = find(statistics, STATS_APP).unwrap_or_default();
+        reading.overflow = overflow(kind, own).unwrap_or(reading.dropped);
+        reading.probability = probability(kind, own);
+    }
+}
+
+/// The number that the discipline below the shaper has: its handle is `10:`.
+const LEAF: u32 = 0x10;
+
+/// Drops because of a limit, of the statistics of each kind in linux/pkt_sched.h; none: all of them.
+fn overflow(kind: &str, own: &[u8]) -> Option<u64> {
+    let at = |place: usize| word(own, 4 * place).map(u64::from);
+    match kind {
+        // early, pdrop, …
+        "red" | "choke" => at(1),
+        // prob (8 bytes), delay, avg_dq_rate, dq_rate_estimating, packets_in, dropped, overlimit
+        "pie" => at(7),
+        // packets_in, dropped, overlimit, overmemory
+        "fq_pie" => Some(at(2)? + at(3)?),
+        // maxpacket, count, lastcount, ldelay, drop_next, drop_overlimit
+        "codel" => at(5),
+        // type, maxpacket, drop_overlimit
+        "fq_codel" => at(2),
+        "cake" => Some(0),
+        _ => None,
+    }
+}
+
+/// Of those that have one and tell it.
+fn probability(kind: &str, own: &[u8]) -> f64 {
+    match (kind, own.get(..8)) {
+        ("pie", Some(bytes)) => {
+            let mut value = [0; 8];
+            value.copy_from_slice(bytes);
+            u64::from_ne_bytes(value) as f64 / u64::MAX as f64
+        }
+        _ => 0.0,
+    }
+}
+
+/// The contents of the first attribute of this type.
+fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(half(attributes, 0)?);
+        let contents = attributes.get(4..length)?;
+        if half(attributes, 2)? & 0x3fff == wanted {
+            return Some(contents);
+        }
+        attributes = attributes.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2).map(|b| u16::from_ne_bytes([b[0], b[1]]))
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(values: &[u32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn attributes_are_found_behind_others() {
+        let mut bytes = Vec::new();
+        bytes.extend(6u16.to_ne_bytes());
+        bytes.extend(1u16.to_ne_bytes());
+        bytes.extend([b'a', 0, 0, 0]);
+        bytes.extend(8u16.to_ne_bytes());
+        bytes.extend(7u16.to_ne_bytes());
+        bytes.extend([1, 2, 3, 4]);
+        assert_eq!(find(&bytes, 1), Some(&[b'a', 0][..]));
+        assert_eq!(find(&bytes, 7), Some(&[1, 2, 3, 4][..]));
+        assert_eq!(find(&bytes, 9), None);
+        assert_eq!(find(&bytes[..3], 1), None);
+    }
+
+    #[test]
+    fn each_kind_says_what_its_limit_cost() {
+        assert_eq!(overflow("codel", &words(&[0, 0, 0, 0, 0, 6, 0])), Some(6));
+        assert_eq!(overflow("red", &words(&[5, 2, 0, 0])), Some(2));
+        assert_eq!(overflow("fq_pie", &words(&[9, 9, 1, 2, 0])), Some(3));
+        assert_eq!(overflow("pfifo", &[]), None, "all of them");
+        let half = (u64::MAX / 2).to_ne_bytes();
+        assert!((probability("pie", &half) - 0.5).abs() < 1e-9);
+    }
+}

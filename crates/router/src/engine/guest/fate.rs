@@ -1,0 +1,307 @@
+//! From what was seen before and behind a queue to what happened in it.
+//!
+//! A packet that came and went has waited for as long as lies between. One that came and never
+//! went, while one of its flow that came later did, was dropped: within a flow no discipline that
+//! Linux has changes the order. *When* it was dropped depends on the discipline: on its arrival, or
+//! when the queue was asked for a packet and gave one that came later. What came too late for
+//! either to be known stood in the queue at the end.
+
+use super::plan::Drops;
+use super::watch::Seen;
+use sojourn_base::{Ecn, Time};
+use sojourn_link::Observed;
+use sojourn_records::{LinkSummary, QueueRow};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+/// Something that happened, at its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Joined,
+    Refused,
+    Evicted,
+    Sent { enqueued: u64, marked: bool },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Event {
+    at: u64,
+    bytes: u32,
+    what: What,
+}
+
+/// A reading of the discipline's own counters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// When, ns.
+    pub at: u64,
+    /// Packets that it has dropped because a limit was reached.
+    pub overflow: u64,
+    /// Packets that it has dropped.
+    pub dropped: u64,
+    /// Its probability.
+    pub probability: f64,
+}
+
+/// Everything that happened in a queue, in order of time.
+#[derive(Debug)]
+pub struct Story {
+    events: Vec<Event>,
+    /// Packets that were dropped over all.
+    pub dropped: u64,
+}
+
+impl Story {
+    /// The story of a queue before which `came` was seen and behind which `went`, both in order
+    /// of time, on a clock that shows 0 when the run begins.
+    ///
+    /// # Errors
+    /// If a packet went that never came: then not everything was seen.
+    pub fn new(came: &[Seen], went: &[Seen], drops: Drops) -> Result<Self, String> {
+        let departures = matched(came, went)?;
+        let fates = fates(came, &departures, drops);
+        let mut events = Vec::with_capacity(came.len() + went.len());
+        let mut dropped = 0;
+        for (packet, fate) in came.iter().zip(fates) {
+            let Seen { at, bytes, .. } = *packet;
+            let joined = Event { at, bytes, what: What::Joined };
+            match fate {
+                Fate::Stands => events.push(joined),
+                Fate::Sent(at, marked) => {
+                    let at = at.max(packet.at);
+                    let what = What::Sent { enqueued: packet.at, marked };
+                    events.extend([joined, Event { at, bytes, what }]);
+                }
+                Fate::Dropped(None) => {
+                    dropped += 1;
+                    events.push(Event { what: What::Refused, ..joined });
+                }
+                Fate::Dropped(Some(at)) => {
+                    dropped += 1;
+                    events.extend([joined, Event { at, bytes, what: What::Evicted }]);
+                }
+            }
+        }
+        // At one instant: what leaves is dropped or sent before what comes joins, but for a packet
+        // that leaves at the instant at which it came. The sort keeps the order of equals.
+        events.sort_by_key(|event| event.at);
+        Ok(Self { events, dropped })
+    }
+
+    /// Tells a link of it all, up to `end`: the link's row of the summary, for a window from
+    /// `warmup` on, and a row at each multiple of `interval`.
+    pub fn tell(
+        &self,
+        link: &mut Observed,
+        number: u32,
+        times: &Times,
+        readings: &[Reading],
+        mut row: impl FnMut(QueueRow),
+    ) -> LinkSummary {
+        let mut overflows = Overflows::new(readings);
+        let mut window = Some(times.warmup);
+        let mut sample = times.interval;
+        let mut catch_up = |link: &mut Observed, until: u64| loop {
+            let next = [window, sample].into_iter().flatten().min().filter(|at| *at <= until);
+            let Some(at) = next else { return };
+            if window == Some(at) {
+                link.start_window(at);
+                window = None;
+            } else {
+                row(link.sample(at, number, probability(readings, at)));
+                sample = sample.zip(times.interval).map(|(at, interval)| at + interval);
+            }
+        };
+        for event in self.events.iter().take_while(|event| event.at <= times.end) {
+            catch_up(link, event.at);
+            let Event { at, bytes, what } = *event;
+            match what {
+                What::Joined => link.enqueued(at, bytes),
+                What::Refused => link.refused(at, bytes, overflows.take(at)),
+                What::Evicted => link.evicted(at, bytes, overflows.take(at)),
+                What::Sent { enqueued, marked } => link.sent(at, enqueued, bytes, marked),
+            }
+        }
+        catch_up(link, times.end);
+        link.summary(times.end, Time(times.end.saturating_sub(times.warmup)))
+    }
+}
+
+/// The instants of a run, ns.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// The measured window begins.
+    pub warmup: u64,
+    /// The run ends.
+    pub end: u64,
+    /// Between two samples of the queue, if they are wanted.
+    pub interval: Option<u64>,
+}
+
+/// The last reading before an instant tells the probability.
+fn probability(readings: &[Reading], at: u64) -> f64 {
+    let next = readings.partition_point(|reading| reading.at <= at);
+    next.checked_sub(1).map_or(0.0, |last| readings[last].probability)
+}
+
+/// Which drops are because of a limit: of those between two readings as many as the discipline has
+/// counted, the first ones.
+struct Overflows<'a> {
+    readings: &'a [Reading],
+    taken: u64,
+}
+
+impl<'a> Overflows<'a> {
+    fn new(readings: &'a [Reading]) -> Self {
+        Self { readings, taken: 0 }
+    }
+
+    fn take(&mut self, at: u64) -> bool {
+        let next = self.readings.partition_point(|reading| reading.at < at);
+        let reading = self.readings.get(next).or(self.readings.last());
+        let more = reading.is_some_and(|reading| reading.overflow > self.taken);
+        self.taken += u64::from(more);
+        more
+    }
+}
+
+/// For each packet that came, when it went and whether it was marked in between.
+fn matched(came: &[Seen], went: &[Seen]) -> Result<Vec<Option<(u64, bool)>>, String> {
+    let mut places: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(came.len());
+    for (place, packet) in came.iter().enumerate() {
+        places.entry(packet.name).or_default().push_back(place);
+    }
+    let mut departures = vec![None; came.len()];
+    for packet in went {
+        let place = places.get_mut(&packet.name).and_then(VecDeque::pop_front);
+        let Some(place) = place else {
+            return Err(format!(
+                "a packet of {} bytes left the queue at {} ns and was never seen to come",
+                packet.bytes, packet.at
+            ));
+        };
+        let marked = packet.ecn == Ecn::Ce && came[place].ecn != Ecn::Ce;
+        departures[place] = Some((packet.at, marked));
+    }
+    Ok(departures)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Sent(u64, bool),
+    /// Dropped at this time, or as it came.
+    Dropped(Option<u64>),
+    /// Still there.
+    Stands,
+}
+
+fn fates(came: &[Seen], departures: &[Option<(u64, bool)>], drops: Drops) -> Vec<Fate> {
+    // In order of departure: every packet before one that leaves, in its queue, is gone.
+    let mut order: Vec<(u64, usize)> = departures
+        .iter()
+        .enumerate()
+        .filter_map(|(at, gone)| Some((gone.as_ref()?.0, at)))
+        .collect();
+    order.sort_unstable();
+    let mut queues: BTreeMap<u32, VecDeque<usize>> = BTreeMap::new();
+    let queue_of = |place: usize| match drops {
+        Drops::Departure => 0,
+        Drops::Arrival | Drops::FlowDeparture => came[place].flow,
+    };
+    for (place, gone) in departures.iter().enumerate() {
+        if gone.is_none() {
+            queues.entry(queue_of(place)).or_default().push_back(place);
+        }
+    }
+    let mut fates: Vec<Fate> = departures
+        .iter()
+        .map(|gone| gone.map_or(Fate::Stands, |(at, marked)| Fate::Sent(at, marked)))
+        .collect();
+    for (at, left) in order {
+        let Some(missing) = queues.get_mut(&queue_of(left)) else { continue };
+        while let Some(&place) = missing.front()
+            && place < left
+        {
+            missing.pop_front();
+            fates[place] = Fate::Dropped((drops != Drops::Arrival).then_some(at));
+        }
+    }
+    fates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::Scenario;
+
+    fn seen(at: u64, name: u64) -> Seen {
+        Seen { at, name, flow: (name / 100) as u32, bytes: 1000, ecn: Ecn::Ect0 }
+    }
+
+    fn link(
+        interval: Option<u64>,
+        story: &Story,
+        readings: &[Reading],
+    ) -> (LinkSummary, Vec<QueueRow>) {
+        let text = "duration = \"1s\"\n[bottleneck]\nrate = \"8mbit\"\nreverse = \"ideal\"\n\
+                    [[traffic]]\nkind = \"bulk\"\n";
+        let network = Scenario::from_toml(text, "test").unwrap().network(".".as_ref()).unwrap();
+        let mut link = Observed::new(&network, 0).unwrap();
+        let times = Times { warmup: 0, end: 1000, interval };
+        let mut rows = Vec::new();
+        let summary = story.tell(&mut link, 0, &times, readings, |row| rows.push(row));
+        summary.check_conservation().unwrap();
+        (summary, rows)
+    }
+
+    #[test]
+    fn a_drop_on_arrival_never_stood_in_the_queue() {
+        let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
+        let went = [seen(100, 1), seen(200, 3)];
+        let story = Story::new(&came, &went, Drops::Arrival).unwrap();
+        let (row, _) =
+            link(None, &story, &[Reading { at: 500, overflow: 1, ..Reading::default() }]);
+        assert_eq!((row.counts.enqueued, row.counts.dropped_overflow), (2, 1));
+        assert_eq!(row.queue_packets.mean, Some((100.0 + 180.0) / 1000.0));
+    }
+
+    #[test]
+    fn a_drop_at_departure_stood_there_until_the_next_one_left() {
+        let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
+        let went = [seen(100, 1), seen(200, 3)];
+        let story = Story::new(&came, &went, Drops::Departure).unwrap();
+        let (row, _) = link(None, &story, &[]);
+        assert_eq!((row.counts.enqueued, row.counts.dropped_early), (3, 1));
+        assert_eq!(row.queue_packets.mean, Some((100.0 + 190.0 + 180.0) / 1000.0));
+    }
+
+    #[test]
+    fn another_flow_says_nothing_of_queues_that_are_one_s_own() {
+        let came = [seen(0, 101), seen(10, 201), seen(20, 102)];
+        let went = [seen(50, 102), seen(60, 201)];
+        let own = Story::new(&came, &went, Drops::FlowDeparture).unwrap();
+        assert_eq!(own.dropped, 1);
+        assert!(own.events.contains(&Event { at: 50, bytes: 1000, what: What::Evicted }));
+        let late = [seen(50, 101)];
+        let story = Story::new(&came, &late, Drops::FlowDeparture).unwrap();
+        assert_eq!(story.dropped, 0, "what came later may still be there");
+        let (row, _) = link(None, &story, &[]);
+        assert_eq!(row.counts.queued_at_end, 2);
+    }
+
+    #[test]
+    fn marks_and_samples_are_told() {
+        let came = [seen(0, 1), seen(0, 2)];
+        let went = [Seen { ecn: Ecn::Ce, ..seen(300, 1) }, seen(600, 2)];
+        let story = Story::new(&came, &went, Drops::Departure).unwrap();
+        let readings = [Reading { at: 250, probability: 0.5, ..Reading::default() }];
+        let (row, rows) = link(Some(400), &story, &readings);
+        assert_eq!(row.counts.marked, 1);
+        assert_eq!(rows.iter().map(|row| row.packets).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(rows[0].probability, 0.5);
+    }
+
+    #[test]
+    fn a_packet_from_nowhere_is_an_error() {
+        assert!(Story::new(&[], &[seen(1, 1)], Drops::Arrival).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+"""From a scenario to what the virtual machine is told; and what it cannot do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sojourn.control.quantities import quantity
+from sojourn.deploy import DeployError
+from sojourn.deploy.leaves import Place, leaf
+from sojourn.errors import ScenarioError
+
+from .image import BASE, BUILT_IN, CONGESTION, DISCIPLINES
+
+if TYPE_CHECKING:
+    from sojourn.scenario import Scenario
+
+FASTEST_BPS = 50e6
+"""The fastest link: the virtual machine works through some 4000 full packets a second."""
+
+LONGEST_S = 60.0
+"""The longest run."""
+
+# How much of what the shaper is late it may make up for, in seconds: more than it ever is, and
+# less than a packet.
+_LATE_S = 50e-6
+# What a shaper's class may send in its turn: it has no other to take turns with.
+_QUANTUM = 1514
+# The Ethernet header, which devices count and scenarios do not.
+_ETHERNET = 14
+
+_NO_CLASSES = {"prio", "drr", "cbq"}
+# The rest drops when a packet comes.
+_DROPS = {"codel": "departure", "cobalt": "departure", "fq_codel": "flow_departure"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the virtual machine is told beside the scenario."""
+
+    links: list[dict[str, Any]]
+    remarks: list[str]
+    modules: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As the guest reads it."""
+        return {"links": self.links, "remarks": self.remarks}
+
+
+def plan(scenario: Scenario) -> Plan:
+    """What to put where.
+
+    Raises:
+        ScenarioError: If the kernel engine cannot run the scenario; the message names the field.
+    """
+    fields: Mapping[str, Any] = scenario.to_dict()
+    seconds = quantity("duration", str(fields["duration"]), "time")
+    if seconds > LONGEST_S:
+        raise ScenarioError(
+            f'duration = "{fields["duration"]}": the kernel engine runs {LONGEST_S:.0f}s at most; '
+            "use --engine packets or linux"
+        )
+    forward = fields.get("bottleneck")
+    if not forward:
+        raise ScenarioError(
+            "the kernel engine runs one [bottleneck]; for more links use --engine packets or linux"
+        )
+    _check_traffic(fields)
+    _check_probes(fields["probes"])
+    modules = [*BASE, *_congestion(fields)]
+    links, remarks = [], []
+    for name, table in (("bottleneck", forward), ("reverse", _back(forward))):
+        if table is None or not table.get("rate"):
+            if name == "bottleneck":
+                raise ScenarioError("bottleneck.rate: the kernel engine needs one; add it")
+            continue
+        made, said, module = _link(name, table)
+        links.append(made)
+        remarks += [f"{name}: {remark}" for remark in said]
+        modules += [module] if module else []
+    return Plan(links, remarks, list(dict.fromkeys(modules)))
+
+
+def _back(forward: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The direction back; none if it is ideal."""
+    reverse = forward.get("reverse")
+    if reverse == "ideal":
+        return None
+    return {**forward, **(reverse or {})}
+
+
+def _check_traffic(fields: Mapping[str, Any]) -> None:
+    for at, group in enumerate(fields["traffic"]):
+        if group["kind"] == "replay":
+            raise ScenarioError(
+                f"traffic[{at}].kind = replay: the kernel engine reads no files; use transfers"
+            )
+        if group.get("direction", "forward") != "forward":
+            raise ScenarioError(
+                f"traffic[{at}].direction = {group['direction']}: the kernel engine's data go "
+                "forward; use --engine packets or linux"
+            )
+    access = fields.get("access") or {}
+    for name in ("hosts", "queue"):
+        if access.get(name):
+            raise ScenarioError(f"access.{name}: the kernel engine has none; leave it out")
+
+
+def _check_probes(probes: Mapping[str, Any]) -> None:
+    for name in ("pcap", "packet_counts"):
+        if probes.get(name):
+            raise ScenarioError(
+                f"probes.{name}: the kernel engine has queues, flows, traces and exchanges; "
+                "leave it out"
+            )
+
+
+def _congestion(fields: Mapping[str, Any]) -> list[str]:
+    """The modules of the congestion controls that the scenario names."""
+    modules = []
+    for at, group in enumerate([fields, *fields["traffic"]]):
+        tcp = group.get("tcp") or {}
+        named = tcp.get("congestion")
+        if named is None:
+            continue
+        name = named if isinstance(named, str) else named["kind"]
+        if name in CONGESTION:
+            modules.append(f"tcp_{name}")
+        elif name not in BUILT_IN:
+            where = f"traffic[{at - 1}].tcp" if at else "tcp"
+            known = ", ".join([*BUILT_IN, *CONGESTION])
+            raise ScenarioError(f"{where}.congestion = {name}: the kernel engine has {known}")
+    return modules
+
+
+def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], str | None]:
+    """What the guest is told of a link, what is different there, and the module it needs."""
+    for field in ("schedule", "loss", "jitter", "device"):
+        if table.get(field):
+            raise ScenarioError(
+                f"{name}.{field} = {table[field]}: the kernel engine's links have a constant rate "
+                "and lose nothing; leave it out, or use --engine packets"
+            )
+    rate = quantity(f"{name}.rate", str(table["rate"]), "rate")
+    if rate > FASTEST_BPS:
+        raise ScenarioError(
+            f'{name}.rate = "{table["rate"]}": the kernel engine goes up to '
+            f"{FASTEST_BPS / 1e6:.0f}mbit; use --engine packets or linux"
+        )
+    qdisc = table["qdisc"]
+    qdisc = {"kind": qdisc} if isinstance(qdisc, str) else dict(qdisc)
+    kind = qdisc["kind"]
+    if kind in _NO_CLASSES or kind in {"tbf", "dualpi2"}:
+        why = {
+            "tbf": "it shapes by itself",
+            "dualpi2": "Linux has it from 6.17 on, and the kernel is 6.1",
+        }.get(kind, "it has classes")
+        raise ScenarioError(
+            f"{name}.qdisc = {kind}: {why}; the kernel engine has disciplines without classes"
+        )
+    try:
+        made = leaf(qdisc, Place(rate, int(table["mean_packet"]), f"{name}.qdisc"))
+    except DeployError as error:
+        raise ScenarioError(str(error)) from error
+    burst = max(1, round(rate / 8 * _LATE_S))
+    shape = (
+        f"rate {round(rate)}bit burst {burst}b cburst {burst}b quantum {_QUANTUM} "
+        f"overhead {int(table.get('frame_overhead', 0))} mpu {int(table.get('min_frame', 0))}"
+    )
+    link = {
+        "name": name,
+        "drops": _DROPS.get(kind, "arrival"),
+        "commands": [
+            f"qdisc add dev {{dev}} root handle 1: stab overhead -{_ETHERNET} htb default 1",
+            f"class add dev {{dev}} parent 1: classid 1:1 htb {shape}",
+            f"qdisc add dev {{dev}} parent 1:1 handle 10: {made.words}",
+        ],
+    }
+    return link, list(made.remarks), DISCIPLINES.get(made.words.split()[0])

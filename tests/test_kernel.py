@@ -1,0 +1,245 @@
+"""The kernel engine: what it refuses, what the virtual machine gets, and one that boots."""
+
+from __future__ import annotations
+
+import platform
+import stat
+import sys
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sojourn import Error, Scenario, run
+from sojourn.engines import kernel, linux, packets
+from sojourn.engines.kernel import image, machine
+from sojourn.engines.kernel.archive import Entry, archive
+from sojourn.engines.kernel.plan import plan
+from sojourn.engines.kernel.ramdisk import libraries_of
+
+BULK = """
+duration = "4s"
+warmup = "1s"
+[tcp]
+profile = "modern"
+congestion = "cubic"
+[bottleneck]
+rate = "10mbit"
+delay = "5ms"
+qdisc = { kind = "codel" }
+reverse = "ideal"
+[[traffic]]
+kind = "bulk"
+flows = 2
+rtt = "20ms"
+"""
+
+
+def planned(**changes: object):
+    return plan(Scenario(BULK).with_({k.replace("__", "."): v for k, v in changes.items()}))
+
+
+# --- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"duration": "61s"}, r'^duration = "61s": the kernel engine runs 60s at most'),
+        ({"bottleneck.rate": "60mbit"}, r'^bottleneck\.rate = "60mbit": .* up to 50mbit'),
+        ({"bottleneck.reverse": {"rate": "60mbit"}}, r'^reverse\.rate = "60mbit"'),
+        ({"bottleneck.qdisc": {"kind": "pi", "qref": 20}}, r"^bottleneck\.qdisc = pi: .*no PI"),
+        ({"bottleneck.qdisc": {"kind": "rem", "qref": 20}}, r"^bottleneck\.qdisc = rem: .*no REM"),
+        ({"bottleneck.qdisc": {"kind": "dualpi2"}}, r"^bottleneck\.qdisc = dualpi2: .*6\.17"),
+        ({"bottleneck.qdisc.ecn": True, "bottleneck.loss": 0.01}, r"^bottleneck\.loss = 0\.01: "),
+        ({"bottleneck.jitter": "2ms"}, r"^bottleneck\.jitter = "),
+        ({"tcp.congestion": "prague"}, r"^tcp\.congestion = prague: .* has reno, cubic"),
+        ({"traffic.0.direction": "both"}, r"^traffic\[0\]\.direction = both: "),
+        ({"access": {"rate": "1gbit", "hosts": 2}}, r"^access\.hosts: "),
+        ({"probes.pcap": ["bottleneck"]}, r"^probes\.pcap: "),
+    ],
+)
+def test_what_it_cannot_do_is_one_line_that_names_the_field(changes, said: str) -> None:
+    scenario = Scenario(BULK).with_(changes)
+    with pytest.raises(Error, match=said) as raised:
+        run(scenario, engine="kernel")
+    assert "\n" not in str(raised.value)
+
+
+def test_more_than_one_bottleneck_is_refused() -> None:
+    lot = {"hops": 2, "rate": "10mbit", "delay": "1ms"}
+    traffic = [{"kind": "bulk", "from": "n0", "to": "n2"}]
+    with pytest.raises(Error, match=r"one \[bottleneck\]"):
+        plan(Scenario({"duration": "5s", "parking_lot": lot, "traffic": traffic}))
+
+
+def test_without_an_emulator_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    if platform.machine() != "x86_64":
+        pytest.skip("another error comes first here")
+    with pytest.raises(Error, match="qemu-system-x86_64: install qemu-system-x86"):
+        run(Scenario(BULK), engine="kernel")
+
+
+def test_without_apt_and_without_a_file_it_says_where_to_put_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(
+        Error, match=f"no apt-get to fetch it: put its file into {tmp_path}/kernel$"
+    ):
+        image.found()
+    assert not list((tmp_path / "kernel").iterdir())
+
+
+# --- what the machine gets
+
+
+def test_a_link_is_a_shaper_that_counts_packets_and_the_kernel_s_own_queue() -> None:
+    made = planned(bottleneck__frame_overhead=38, bottleneck__min_frame=84)
+    (link,) = made.links
+    assert link["drops"] == "departure"
+    root, shaper, queue = link["commands"]
+    assert "stab overhead -14 htb default 1" in root
+    assert "rate 10000000bit" in shaper
+    assert shaper.endswith("overhead 38 mpu 84")
+    assert queue.split("handle 10: ")[1].startswith("codel limit 1000 target 5ms")
+    assert made.modules == [*image.BASE, "sch_codel"]
+
+
+def test_the_way_back_is_a_link_of_its_own_unless_it_is_ideal() -> None:
+    back = {"rate": "1mbit", "qdisc": {"kind": "droptail", "limit": 20}}
+    made = planned(bottleneck__reverse=back)
+    assert [link["name"] for link in made.links] == ["bottleneck", "reverse"]
+    assert "pfifo limit 20" in made.links[1]["commands"][2]
+
+
+def test_congestion_controls_of_groups_bring_their_modules() -> None:
+    made = planned(tcp__congestion="scalable")
+    assert "tcp_scalable" in made.modules
+    scenario = Scenario(BULK).with_({"traffic.0.tcp": {"congestion": "westwood"}})
+    assert "tcp_westwood" in plan(scenario).modules
+
+
+def test_modules_come_after_those_that_they_need(tmp_path: Path) -> None:
+    (tmp_path / "a.ko").write_bytes(b"x\0depends=b,c\0y")
+    (tmp_path / "b.ko").write_bytes(b"\0depends=c\0")
+    (tmp_path / "c.ko").write_bytes(b"\0depends=\0")
+    found = image.Image(tmp_path).modules(["a", "c"])
+    assert [file.stem for file in found] == ["c", "b", "a"]
+    with pytest.raises(Error, match="no module d"):
+        image.Image(tmp_path).modules(["d"])
+
+
+def test_the_archive_has_folders_before_their_files_and_a_trailer() -> None:
+    made = archive([Entry("/a/b/c", b"hello"), Entry("/a/d", device=(5, 1), mode=0o600)])
+    assert len(made) % 4 == 0
+    names = []
+    at = 0
+    while at < len(made):
+        fields = [int(made[at + 6 + 8 * n : at + 14 + 8 * n], 16) for n in range(13)]
+        assert made[at : at + 6] == b"070701"
+        size, length = fields[6], fields[11]
+        names.append(made[at + 110 : at + 110 + length - 1].decode())
+        at += -(-(110 + length) // 4) * 4
+        if names[-1] == "a/b/c":
+            assert made[at : at + size] == b"hello"
+        if names[-1] == "a/d":
+            assert (fields[9], fields[10]) == (5, 1)
+        at += -(-size // 4) * 4
+    assert names == ["a", "a/b", "a/b/c", "a/d", "TRAILER!!!"]
+
+
+def test_a_program_s_libraries_are_found() -> None:
+    found = libraries_of(Path(sys.executable).resolve())
+    assert any("libc" in name for name in found)
+    assert all(Path(name).is_file() for name in found)
+
+
+# --- how it is heard
+
+
+def emulator(folder: Path, body: str) -> list[str]:
+    path = folder / "emulator"
+    path.write_text(
+        f"#!{sys.executable}\nimport json, sys, time\nout = sys.stdout.buffer\n{body}\n"
+    )
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return [str(path)]
+
+
+def test_tables_come_before_the_summary(tmp_path: Path) -> None:
+    body = (
+        "out.write(b'\\x1bc noise\\n')\n"
+        'out.write(b\'{"now_s": 0.5, "packets": 7}\\n\')\n'
+        'out.write(b\'{"file": "queues.parquet", "bytes": 5}\\nab\\ncd\')\n'
+        'out.write(b\'{"summary": {"seed": 3}}\\n\')'
+    )
+    seen = []
+    said = machine.talk(
+        emulator(tmp_path, body),
+        tmp_path / "console",
+        tmp_path,
+        lambda now, count: seen.append((now, count)),
+        None,
+    )
+    assert said == '{"seed": 3}'
+    assert seen == [(0.5, 7)]
+    assert (tmp_path / "queues.parquet").read_bytes() == b"ab\ncd"
+
+
+def test_a_machine_that_dies_tells_what_it_printed_last(tmp_path: Path) -> None:
+    (tmp_path / "console").write_text("Kernel panic:\n no init")
+    with pytest.raises(Error, match="without a result: Kernel panic: no init"):
+        machine.talk(emulator(tmp_path, ""), tmp_path / "console", None, None, None)
+
+
+def test_stopping_ends_the_machine(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(packets.Stopped):
+        machine.talk(emulator(tmp_path, "time.sleep(60)"), tmp_path / "c", None, None, stop)
+
+
+# --- one that boots
+
+
+@pytest.fixture(scope="session")
+def guest() -> None:
+    try:
+        machine.emulator()
+        linux.program()
+        kernel.ready()
+    except Error as error:
+        print(f"SKIPPED: the kernel engine: because {error}", file=sys.__stderr__)
+        pytest.skip(str(error))
+
+
+def test_the_kernel_runs_a_scenario_and_gives_its_tables(guest, tmp_path: Path) -> None:
+    scenario = Scenario(BULK).with_({"probes.queues": True, "bottleneck.qdisc.ecn": True})
+    scenario = scenario.with_({"tcp.ecn": True, "traffic.0.rtt": "20ms..30ms"})
+    theirs = run(scenario, tmp_path / "run", engine="kernel")
+    ours = run(scenario)
+    assert theirs.summary["engine"] == "kernel"
+    assert theirs.summary["hosts"]["kernel"].startswith("6.1.")
+    assert set(theirs.bottleneck) == set(ours.bottleneck)
+    link, simulated = theirs.bottleneck, ours.bottleneck
+    assert link["utilisation"] == pytest.approx(simulated["utilisation"], abs=0.05)
+    assert link["queued_at_start"] + link["arrived"] == (
+        link["dequeued"] + link["dropped"] + link["queued_at_end"]
+    )
+    assert link["marked"] > 0 and link["dropped"] <= 2
+    # CoDel holds the queue near its target.
+    assert 0.001 < link["sojourn_s"]["mean"] < 0.015
+    (group,) = theirs.summary["groups"]
+    # What arrives is what the link lets through, without headers.
+    assert group["goodput_bps"] < link["throughput_bps"] * 1448 / 1500 * 1.02
+    assert group["goodput_bps"] > link["throughput_bps"] * 0.9
+    # The smallest round trip that was drawn, and the time that packets take to be sent.
+    assert 0.020 < group["rtt_s"]["p50"] < 0.045
+    queues = theirs.table("queues")
+    assert queues.schema == pl.read_parquet(tmp_path / "run/queues.parquet").schema
+    assert queues.height == 400
+    assert queues["dequeued"].sum() > 3000
