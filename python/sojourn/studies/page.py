@@ -25,6 +25,7 @@ _SAID = {
     Verdict.AGREES: "agrees",
     Verdict.SHOWN: "shown without a verdict",
 }
+_SAID_OF_MANY = {Verdict.DIFFERS: "do not agree", Verdict.AGREES: "agree"}
 
 
 def render(made: Reproduction, target: Path) -> Path:
@@ -78,7 +79,7 @@ def _html(made: Reproduction, specs: dict[str, Any]) -> str:
 def counts(made: Reproduction) -> str:
     """``5 agree, 1 does not`` in a sentence."""
     parts = [
-        f"{number} {_SAID[verdict]}"
+        f"{number} {_SAID[verdict] if number == 1 else _SAID_OF_MANY.get(verdict, _SAID[verdict])}"
         for verdict in _ORDER
         if (number := made.count(verdict)) or verdict == Verdict.DIFFERS
     ]

@@ -58,6 +58,10 @@ def close(ours: float, published: float, margin: float) -> Verdict:
     return Verdict.AGREES if abs(ours / published - 1) <= margin else Verdict.DIFFERS
 
 
+def _flows(number: int) -> str:
+    return "1 flow" if number == 1 else f"{number} flows"
+
+
 def off(ours: float, published: float) -> str:
     """The difference in percent."""
     return f"{number(100 * (ours / published - 1), 2, sign=True)} %"
@@ -234,7 +238,7 @@ def transfers(results: Results) -> list[Check]:
             mean = statistics.fmean(ours)
             found.append(
                 Check(
-                    claim=f"Transfers of 2 GB in 1200 s: {bulk.name_of(stack)}, {flows} flows",
+                    claim=f"Transfers of 2 GB in 1200 s: {bulk.name_of(stack)}, {_flows(flows)}",
                     source=source,
                     published=str(published),
                     ours=with_interval(ours),
@@ -256,7 +260,7 @@ def transfers(results: Results) -> list[Check]:
             )
             both = [seed for seed in mine if seed in theirs]
             if both:
-                pairs[f"{flows} flows"] = ([mine[s] for s in both], [theirs[s] for s in both])
+                pairs[_flows(flows)] = ([mine[s] for s in both], [theirs[s] for s in both])
         if not pairs:
             continue
         tested = verdicts.more(pairs, unit="transfers")
