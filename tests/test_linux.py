@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import stat
+import struct
 import sys
 import threading
 from pathlib import Path
@@ -205,3 +207,183 @@ def test_a_run_that_is_killed_says_so_in_one_line(real, tmp_path: Path) -> None:
         run(scenario, tmp_path / "out", engine="linux", progress=kill)
     assert not (tmp_path / "out").exists()
     assert set(children()) <= before
+
+
+MODERN = """
+[tcp]
+profile = "modern"
+congestion = "cubic"
+tso = true
+"""
+
+
+def test_datagrams_are_those_of_the_simulated_run(real) -> None:
+    scenario = Scenario(
+        """
+        duration = "4s"
+        warmup = "1s"
+        [bottleneck]
+        rate = "10mbit"
+        delay = "5ms"
+        qdisc = { kind = "droptail", limit = 50 }
+        [probes]
+        flows = true
+        [[traffic]]
+        kind = "udp"
+        name = "even"
+        flows = 2
+        rate = "2mbit"
+        packet = "500B"
+        rtt = "30ms"
+        [[traffic]]
+        kind = "udp"
+        name = "poisson"
+        rate = "3mbit"
+        poisson = true
+        [[traffic]]
+        kind = "onoff"
+        name = "turns"
+        flows = 2
+        rate = "3mbit"
+        on = { dist = "exponential", mean = "200ms" }
+        off = { dist = "exponential", mean = "400ms" }
+        """
+    )
+    ours, theirs = (run(scenario, engine=name).summary for name in ("packets", "linux"))
+    for one, other in zip(ours["groups"], theirs["groups"], strict=True):
+        # The same packets at the same times, but for those about the ends of the window.
+        assert abs(one["started"] - other["started"]) <= 5 + 0.01 * one["started"], (one, other)
+        assert abs(one["finished"] - other["finished"]) <= 0.05 * one["started"], (one, other)
+    for one, other in zip(ours["flows"], theirs["flows"], strict=True):
+        assert other["delay_s"] == pytest.approx(one["delay_s"], rel=0.2, abs=2e-3), (one, other)
+        assert other["jitter_s"] < one["jitter_s"] + 2e-3, (one, other)
+        assert other["loss"] == pytest.approx(one["loss"], abs=0.1), (one, other)
+
+
+def packets_of(capture: Path) -> list[tuple[float, int]]:
+    """Times and lengths of the packets in a capture (pcapng: enhanced packet blocks)."""
+    content, at, found = capture.read_bytes(), 0, []
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == 6:
+            high, low, _, original = struct.unpack_from("<IIII", content, at + 12)
+            found.append(((high << 32 | low) / 1e9, original))
+        at += length
+    return found
+
+
+def test_transfers_are_replayed_and_captured(real, tmp_path: Path) -> None:
+    listed = [
+        ("left", "right", 50_000),
+        ("left", "right", 200_000),
+        ("right", "left", 30_000),
+        ("left", "right", 100),
+        ("right", "left", 400_000),
+    ]
+    lines = [f"{0.1 + 0.3 * n} {' '.join(map(str, one))}" for n, one in enumerate(listed)]
+    (tmp_path / "list.txt").write_text("\n".join(lines))
+    scenario = Scenario(
+        'duration = "4s"\n'
+        + MODERN
+        + """
+        [bottleneck]
+        rate = "10mbit"
+        delay = "5ms"
+        qdisc = { kind = "droptail", limit = 500 }
+        [[traffic]]
+        kind = "replay"
+        file = "list.txt"
+        [probes]
+        exchanges = true
+        pcap = ["bottleneck", "reverse"]
+        """,
+        base_dir=tmp_path,
+    )
+    out = tmp_path / "out"
+    result = run(scenario, out, engine="linux")
+    rows = result.transfers.sort("started_s")
+    assert rows["outcome"].to_list() == ["finished"] * 5
+    assert rows["bytes"].to_list() == [size for _, _, size in listed]
+    for at, started in enumerate(rows["started_s"]):
+        assert started == pytest.approx(0.1 + 0.3 * at, abs=0.05)
+    for link in result.summary["links"]:
+        packets_seen = packets_of(out / f"{link['name']}.pcapng")
+        assert len(packets_seen) == link["dequeued"] > 100
+        assert sum(length for _, length in packets_seen) == link["dequeued_bytes"]
+        times = [time for time, _ in packets_seen]
+        assert times == sorted(times)
+        assert 0.1 < times[0] < times[-1] < 4
+        # No two leave a link of 10 Mb/s nearer to each other than their transmission takes.
+        for (one, _), (other, length) in itertools.pairwise(packets_seen):
+            assert other - one >= length * 8 / 10e6 - 2e-9
+
+
+def test_the_rate_changes_when_it_should_and_a_flow_is_traced(real, tmp_path: Path) -> None:
+    scenario = Scenario(
+        'duration = "6s"\n'
+        + MODERN
+        + """
+        [bottleneck]
+        rate = "20mbit"
+        delay = "5ms"
+        qdisc = "codel"
+        [bottleneck.schedule]
+        kind = "steps"
+        steps = [["2s", "5mbit"], ["4s", "0bit"], ["4500ms", "40mbit"]]
+        [[traffic]]
+        kind = "bulk"
+        name = "bulk"
+        flows = 2
+        [probes]
+        queues = true
+        interval = "50ms"
+        traces = ["bulk.1"]
+        """
+    )
+    result = run(scenario, tmp_path / "out", engine="linux")
+    queues = result.queues.filter(pl.col("link") == "bottleneck")
+
+    def mean_rate(since: float, until: float) -> float:
+        part = queues.filter(pl.col("time_s").is_between(since, until))
+        sent = part["dequeued_bytes"][1:].sum()
+        return 8 * sent / (part["time_s"][-1] - part["time_s"][0])
+
+    assert 15e6 < mean_rate(0.5, 1.95) <= 20.1e6
+    assert 4e6 < mean_rate(2.5, 3.95) <= 5.1e6
+    assert mean_rate(4.05, 4.45) == 0
+    assert mean_rate(5.2, 5.95) > 15e6
+    traces = result.traces
+    assert set(traces["flow"]) == {"bulk.1"}
+    assert traces.height > 50
+    assert traces["time_s"].is_sorted()
+    assert (traces["in_flight_bytes"] <= traces["cwnd_bytes"] + 3 * 1448).all()
+    # The window follows the rate, which fell to a quarter.
+    cwnd = [
+        traces.filter(pl.col("time_s").is_between(*part))["cwnd_bytes"].mean()
+        for part in ((1.0, 2.0), (3.0, 4.0))
+    ]
+    assert cwnd[1] < 0.8 * cwnd[0], cwnd
+
+
+def test_a_gigabit_passes_and_every_packet_is_accounted_for(real) -> None:
+    scenario = Scenario(
+        'duration = "3s"\nwarmup = "1s"\n'
+        + MODERN
+        + """
+        [bottleneck]
+        rate = "1gbit"
+        delay = "1ms"
+        qdisc = { kind = "droptail", limit = 1000 }
+        reverse = "ideal"
+        [[traffic]]
+        kind = "bulk"
+        flows = 4
+        rtt = "5ms"
+        """
+    )
+    summary = run(scenario, engine="linux").summary
+    # However busy the machine is; an idle one does more than 950.
+    assert summary["groups"][0]["goodput_bps"] > 200e6
+    router = summary["router"]
+    gone = sum(router[name] for name in ("delivered", "refused", "dropped", "lost", "held"))
+    assert router["received"] == gone

@@ -6,12 +6,14 @@
 //! real time; it ends with the scenario, or early when somebody wants it to.
 
 pub mod command;
+mod congestion;
 mod groups;
 pub mod guest;
 mod limits;
 mod samples;
 pub(crate) mod talk;
 
+use crate::bpf::Registered;
 use crate::forward::{self, Foreign, Plan, Router};
 use crate::hosts::addresses::Endpoints;
 use crate::hosts::clock::Clock;
@@ -62,6 +64,9 @@ struct Run {
     router: Option<Router>,
     forwarding: Option<Forwarding>,
     clock: Clock,
+    /// Congestion controls that the kernel has as long as this.
+    #[expect(dead_code, reason = "to be dropped, after the hosts")]
+    programs: Vec<Registered>,
 }
 
 /// The router's thread.
@@ -86,13 +91,9 @@ impl Run {
         limits::check(&network).map_err(Failure::Scenario)?;
         hosts::check(&network).map_err(Failure::Scenario)?;
         let known = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
-        let settings = Arc::new(settings(&network, &known).map_err(Failure::Scenario)?);
-        for (group, socket) in network.groups.iter().zip(&settings.sockets) {
-            if hosts::settings::uses_tcp(group) {
-                hosts::check_congestion(socket)
-                    .map_err(|what| Failure::Scenario(format!("{}: {what}", group.name)))?;
-            }
-        }
+        let mut settings = settings(&network, &known).map_err(Failure::Scenario)?;
+        let programs = congestion::find(&network, &mut settings).map_err(Failure::Scenario)?;
+        let settings = Arc::new(settings);
         let plan = Plan::new(network.clone(), Foreign::Refused).map_err(Failure::Scenario)?;
         let endpoints = Arc::new(Endpoints::new(&plan).map_err(Failure::Scenario)?);
         let other = |error: net::Error| Failure::Other(error.to_string());
@@ -135,6 +136,7 @@ impl Run {
             router: Some(router),
             forwarding: None,
             clock: Clock { start: 0 },
+            programs,
         })
     }
 
@@ -200,6 +202,7 @@ impl Run {
     fn finish(&mut self, reached: u64) -> Result<Summary, String> {
         let common = self.hosts.common();
         common.ledger.books().finish(reached);
+        common.receipts.finish();
         let kernels = self.kernels()?;
         let Some(forwarding) = self.forwarding.take() else { return Err(self.broken()) };
         forwarding.control.stop.store(true, Relaxed);

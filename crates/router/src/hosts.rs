@@ -20,7 +20,7 @@ pub mod sys;
 mod web;
 
 pub use connection::Totals;
-pub use host::{Common, check_congestion};
+pub use host::{Common, knows_congestion};
 
 use crate::net::Namespace;
 use clock::{Alarms, Clock};

@@ -7,12 +7,14 @@
 //! Namespaces and devices live as long as the process: there is nothing to clean up after it.
 //!
 //! - [`net`]: namespaces, devices, addresses.
+//! - [`bpf`]: congestion controls that the kernel has not.
 //! - [`forward`]: the router itself.
 //! - [`hosts`]: real servers, clients and flows.
 //! - [`engine`]: a scenario run with real TCP.
 //! - [`between`]: a bottleneck for any program.
 
 pub mod between;
+pub mod bpf;
 pub mod engine;
 pub mod forward;
 pub mod hosts;

@@ -345,6 +345,100 @@ fn wanted_to_end_early_it_gives_what_it_has() {
     assert!(number(&summary["links"][0]["dequeued"]) > 10.0, "{last}");
 }
 
+/// The kernel's congestion controls that belong to a process.
+fn programs_of(process: u32) -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let known = std::fs::read_to_string(path).unwrap();
+    let of = format!("{process:07x}");
+    known
+        .split_whitespace()
+        .filter(|n| n.starts_with("sj") && n.contains(&of))
+        .map(Into::into)
+        .collect()
+}
+
+#[test]
+fn what_the_kernel_has_not_runs_as_a_program() {
+    if !possible("what_the_kernel_has_not_runs_as_a_program") {
+        return;
+    }
+    let text = r#"
+        duration = "5s"
+        warmup = "2s"
+        [tcp]
+        profile = "modern"
+        congestion = { kind = "scalable", a = 0.02 }
+        [bottleneck]
+        rate = "20mbit"
+        delay = "5ms"
+        qdisc = { kind = "droptail", limit = 60 }
+        reverse = "ideal"
+        [[traffic]]
+        kind = "bulk"
+        rtt = "30ms"
+        [[traffic]]
+        kind = "bulk"
+        rtt = "30ms"
+        tcp = { congestion = "aimd" }
+        [probes]
+        traces = ["bulk1.0"]
+    "#;
+    let mut child = start("program", text);
+    let process = child.id();
+    let last = last_line(&mut child);
+    assert_eq!(programs_of(process), Vec::<String>::new(), "nothing stays behind");
+    if let Some(error) = last["error"].as_str() {
+        let missing = ["needs clang", "needs libbpf", "the kernel refuses"];
+        assert!(missing.iter().any(|part| error.contains(part)), "{error}");
+        eprintln!("SKIPPED: what_the_kernel_has_not_runs_as_a_program: because {error}");
+        return;
+    }
+    let summary = &last["summary"];
+    check_router(summary);
+    assert!(number(&summary["links"][0]["utilisation"]) > 0.9, "{}", summary["links"][0]);
+    for group in summary["groups"].as_array().unwrap() {
+        assert!(number(&group["goodput_bps"]) > 1e6, "{group}");
+    }
+    assert!(!summary["hosts"]["differences"].to_string().contains("congestion"));
+}
+
+#[test]
+fn killed_in_the_middle_its_program_is_gone() {
+    if !possible("killed_in_the_middle_its_program_is_gone") {
+        return;
+    }
+    let text = r#"
+        duration = "30s"
+        [tcp]
+        congestion = "westwood"
+        [bottleneck]
+        rate = "10mbit"
+        qdisc = { kind = "droptail", limit = 50 }
+        [[traffic]]
+        kind = "bulk"
+    "#;
+    let mut child = start("killed-program", text);
+    let process = child.id();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..5 {
+        let line = lines.next().unwrap().unwrap();
+        if line.contains("error") {
+            eprintln!("SKIPPED: killed_in_the_middle_its_program_is_gone: because {line}");
+            child.wait().unwrap();
+            return;
+        }
+    }
+    assert_eq!(programs_of(process).len(), 1);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The kernel clears up after its last socket, a little later.
+    let begun = Instant::now();
+    while !programs_of(process).is_empty() && begun.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(programs_of(process), Vec::<String>::new());
+}
+
 #[test]
 fn what_cannot_be_run_is_said_in_one_line() {
     let text = |tcp: &str| {
@@ -355,9 +449,9 @@ fn what_cannot_be_run_is_said_in_one_line() {
     };
     for (name, tcp, said) in [
         (
-            "westwood",
-            "congestion = \"westwood\"",
-            "bulk1: tcp.congestion = westwood: this kernel has",
+            "vegas",
+            "congestion = { kind = \"vegas\", alpha = 3 }",
+            "bulk1: tcp.congestion = vegas has settings of its own",
         ),
         ("window", "max_window = 7", "bulk1: tcp.max_window"),
     ] {

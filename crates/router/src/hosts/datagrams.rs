@@ -4,6 +4,8 @@
 use super::addresses;
 use super::host::{Host, LEFT, RIGHT, SERVERS};
 use super::sys;
+use sojourn_base::Time;
+use sojourn_records::{GroupId, Outcome, TransferRow};
 use sojourn_scenario::NetworkGroup;
 use sojourn_traffic::{OnOffModel, OnOffSource, Ping, UdpModel, UdpSource};
 use std::io;
@@ -104,7 +106,8 @@ pub async fn receive(host: Rc<Host>, group: usize, member: u32, socket: UdpSocke
 /// Sends a member's probes and counts the answers, on the left.
 pub async fn probe(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket, ping: Ping) {
     let socket = Rc::new(socket);
-    let answers = tokio::task::spawn_local(hear(Rc::clone(&host), group, Rc::clone(&socket)));
+    let hearing = hear(Rc::clone(&host), group, member, Rc::clone(&socket));
+    let answers = tokio::task::spawn_local(hearing);
     let network = &host.common.network;
     let mut at = network.groups[group].start_of(network.seed, u64::from(member)).0;
     loop {
@@ -127,12 +130,13 @@ pub async fn probe(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket,
     let _ = answers.await;
 }
 
-async fn hear(host: Rc<Host>, group: usize, socket: Rc<UdpSocket>) {
+async fn hear(host: Rc<Host>, group: usize, member: u32, socket: Rc<UdpSocket>) {
     while socket.readable().await.is_ok() {
         let mut buffer = host.buffer.borrow_mut();
         while let Ok(read) = socket.try_recv(&mut buffer) {
             let Some(sent) = stamped(&buffer[..read]) else { continue };
-            let took = host.now().saturating_sub(sent);
+            let now = host.now();
+            let took = now.saturating_sub(sent);
             let mut books = host.common.ledger.books();
             if books.measuring() {
                 let book = &mut books.groups[group];
@@ -140,6 +144,18 @@ async fn hear(host: Rc<Host>, group: usize, socket: Rc<UdpSocket>) {
                 book.response.record(took);
                 book.rtt.record(took);
             }
+            books.recorder.push(TransferRow {
+                group: GroupId(group as u32),
+                index: u64::from(member),
+                started_s: Time(sent),
+                finished_s: Some(Time(now)),
+                bytes: read as u64,
+                duration_s: Some(Time(took)),
+                timeouts: 0,
+                retransmissions: 0,
+                syn_retries: 0,
+                outcome: Outcome::Finished,
+            });
         }
     }
 }

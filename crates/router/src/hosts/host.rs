@@ -204,14 +204,10 @@ pub fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener
     socket.listen(BACKLOG)
 }
 
-/// Whether the kernel has a congestion control; if not, what it has.
-pub fn check_congestion(settings: &SocketSettings) -> Result<(), String> {
-    let socket = TcpSocket::new_v4().map_err(|error| format!("a socket: {error}"))?;
-    let name = &settings.congestion;
-    sys::set_text(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name).map_err(|_| {
-        let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-        let known = std::fs::read_to_string(path).unwrap_or_default();
-        let known: Vec<&str> = known.split_whitespace().collect();
-        format!("tcp.congestion = {name}: this kernel has {}", known.join(", "))
-    })
+/// Whether the kernel has a congestion control of this name, or finds a module that has it.
+pub fn knows_congestion(name: &str) -> bool {
+    let set = |socket: TcpSocket| {
+        sys::set_text(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, name)
+    };
+    TcpSocket::new_v4().and_then(set).is_ok()
 }

@@ -35,6 +35,8 @@ pub struct GroupBook {
     retired: Vec<Totals>,
     /// The same with open ones, when the window began.
     at_start: Vec<Totals>,
+    /// And at the end of the run.
+    at_end: Vec<Totals>,
     /// For each flow: its round trips.
     pub flow_rtt: Vec<CoarseHistogram>,
 }
@@ -256,6 +258,9 @@ impl Books {
         for connection in connections {
             self.end(&connection, now, Outcome::Censored);
         }
+        for group in 0..self.groups.len() {
+            self.groups[group].at_end = self.totals(group);
+        }
         self.over = true;
     }
 
@@ -270,11 +275,10 @@ impl Books {
         totals
     }
 
-    /// What a group has counted in the window, likewise.
+    /// What a group has counted in the window, likewise, after its end.
     pub fn in_window(&self, group: usize) -> Vec<Totals> {
-        let at_start = &self.groups[group].at_start;
-        let now = self.totals(group);
-        now.iter().zip(at_start).map(|(now, start)| now.since(start)).collect()
+        let GroupBook { at_start, at_end, .. } = &self.groups[group];
+        at_end.iter().zip(at_start).map(|(end, start)| end.since(start)).collect()
     }
 
     /// Whether this kernel counts timeouts: from Linux 6.7 on.

@@ -57,6 +57,7 @@ pub struct Receipts {
     measuring: AtomicBool,
     now: Vec<Vec<Mutex<Receipt>>>,
     at_start: Mutex<Vec<Vec<Receipt>>>,
+    at_end: Mutex<Vec<Vec<Receipt>>>,
 }
 
 impl Receipts {
@@ -70,6 +71,7 @@ impl Receipts {
             measuring: AtomicBool::new(false),
             now: network.groups.iter().map(pages).collect(),
             at_start: Mutex::default(),
+            at_end: Mutex::default(),
         }
     }
 
@@ -94,12 +96,19 @@ impl Receipts {
         self.measuring.store(true, Relaxed);
     }
 
-    /// What each member of a group has sent and got in the window.
+    /// The run is over: senders may go on until their threads end, and it is not counted.
+    pub fn finish(&self) {
+        *held(&self.at_end) = self.copy();
+        self.measuring.store(false, Relaxed);
+    }
+
+    /// What each member of a group has sent and got in the window, after its end.
     pub fn in_window(&self, group: usize) -> Vec<Receipt> {
-        let start = held(&self.at_start);
-        let Some(start) = start.get(group) else { return Vec::new() };
-        let now = self.now[group].iter().map(|page| *held(page));
-        now.zip(start).map(|(now, start)| now.since(start)).collect()
+        let (start, end) = (held(&self.at_start), held(&self.at_end));
+        let (Some(start), Some(end)) = (start.get(group), end.get(group)) else {
+            return Vec::new();
+        };
+        end.iter().zip(start).map(|(end, start)| end.since(start)).collect()
     }
 }
 
@@ -110,6 +119,21 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_window_has_two_ends() {
+        let text = "duration = \"5s\"\n[bottleneck]\nrate = \"10mbit\"\n[[traffic]]\n\
+                    kind = \"udp\"\nrate = \"1mbit\"\n";
+        let scenario = sojourn_scenario::Scenario::from_toml(text, "test").unwrap();
+        let receipts = Receipts::new(&scenario.network(".".as_ref()).unwrap());
+        receipts.page(0, 0).sent = 3;
+        receipts.start_window();
+        receipts.page(0, 0).sent = 10;
+        receipts.finish();
+        receipts.page(0, 0).sent = 12;
+        assert_eq!(receipts.in_window(0)[0].sent, 7);
+        assert!(!receipts.measuring());
+    }
 
     #[test]
     fn delay_and_jitter_are_of_the_window() {

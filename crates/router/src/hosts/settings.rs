@@ -5,6 +5,7 @@
 //! differ are an error. Of the third a run says what is different, unless the setting is the very
 //! point of a scenario: then it is refused.
 
+use crate::bpf;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_tcp::{Algorithm, Feedback, Params};
 use sojourn_traffic::Source;
@@ -12,7 +13,7 @@ use sojourn_traffic::Source;
 /// What every socket of a group is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SocketSettings {
-    /// Congestion control, as the kernel calls it.
+    /// Congestion control, as the kernel calls it; before that is known, as the scenario does.
     pub congestion: String,
     /// The MSS option, bytes.
     pub mss: u32,
@@ -182,11 +183,16 @@ pub fn uses_tcp(group: &NetworkGroup) -> bool {
     )
 }
 
+/// Whether an algorithm is what its name alone stands for.
+pub fn has_defaults(algorithm: &Algorithm) -> bool {
+    Algorithm::named(algorithm.name()).as_ref() == Some(algorithm)
+}
+
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     let p = &group.tcp;
     let name = p.algorithm.name();
     if uses_tcp(group) {
-        if Algorithm::named(name).as_ref() != Some(&p.algorithm) {
+        if !has_defaults(&p.algorithm) && !bpf::has(&p.algorithm) {
             return Err(format!(
                 "{}: tcp.congestion = {name} has settings of its own; those of the kernel are \
                  fixed: leave them out",

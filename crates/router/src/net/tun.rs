@@ -1,8 +1,8 @@
 //! A TUN device: its packets are read and written as bytes.
 
-use super::{Error, Namespace};
+use super::Namespace;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Error, ErrorKind};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -24,7 +24,7 @@ impl Tun {
     ///
     /// # Errors
     /// If there is no `/dev/net/tun`, or it may not be used.
-    pub fn new(namespace: &Namespace, name: &str) -> Result<Self, Error> {
+    pub fn new(namespace: &Namespace, name: &str) -> Result<Self, super::Error> {
         assert!(name.len() < libc::IFNAMSIZ, "a device's name has at most 15 bytes");
         namespace.run(|| {
             let file = OpenOptions::new()
@@ -32,7 +32,7 @@ impl Tun {
                 .write(true)
                 .custom_flags(libc::O_NONBLOCK)
                 .open("/dev/net/tun")
-                .map_err(|source| Error::Tun { source })?;
+                .map_err(|source| super::Error::Tun { source })?;
             // SAFETY: all bytes zero are a valid `ifreq`; the call gets one that outlives it.
             #[expect(unsafe_code, reason = "a system call with a C structure")]
             let done = unsafe {
@@ -44,7 +44,7 @@ impl Tun {
                 libc::ioctl(file.as_raw_fd(), TUNSETIFF, &raw mut request)
             };
             if done < 0 {
-                return Err(Error::last(format!("TUN device {name}")));
+                return Err(super::Error::last(format!("TUN device {name}")));
             }
             Ok(Self { file })
         })
@@ -54,24 +54,42 @@ impl Tun {
     ///
     /// # Errors
     /// If the device is gone.
+    #[inline]
     pub fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
-        match self.file.read(buffer) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {
-                Ok(None)
-            }
-            Err(e) => Err(e),
+        // SAFETY: the kernel writes at most as many bytes as the buffer has. The bare call, here and
+        // below: C libraries wrap the others so that threads can be cancelled in them, which is a
+        // thirtieth of a router's time.
+        #[expect(unsafe_code, reason = "a system call with a buffer")]
+        let read = unsafe {
+            let start = buffer.as_mut_ptr();
+            libc::syscall(libc::SYS_read, self.file.as_raw_fd(), start, buffer.len())
+        };
+        if read >= 0 {
+            return Ok(Some(read as usize));
+        }
+        let error = Error::last_os_error();
+        match error.kind() {
+            ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(None),
+            _ => Err(error),
         }
     }
 
     /// Hands a packet to the namespace; false if its kernel refuses it, as it does a packet
     /// that is no IP.
+    #[inline]
     pub fn write(&mut self, packet: &[u8]) -> bool {
         loop {
-            match self.file.write(packet) {
-                Ok(bytes) => return bytes == packet.len(),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(_) => return false,
+            // SAFETY: the kernel reads as many bytes as the packet has.
+            #[expect(unsafe_code, reason = "a system call with a buffer")]
+            let written = unsafe {
+                let start = packet.as_ptr();
+                libc::syscall(libc::SYS_write, self.file.as_raw_fd(), start, packet.len())
+            };
+            if written >= 0 {
+                return written as usize == packet.len();
+            }
+            if Error::last_os_error().kind() != ErrorKind::Interrupted {
+                return false;
             }
         }
     }

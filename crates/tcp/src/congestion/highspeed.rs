@@ -80,7 +80,8 @@ pub struct Tuning {
 
 impl Settings {
     /// RFC 3649 sections 5 and 7: `a` and `b` for a window in segments, `low_window` at least.
-    fn exact(&self, w: f64) -> (f64, f64) {
+    #[must_use]
+    pub fn exact(&self, w: f64) -> (f64, f64) {
         let (low, high) = (f64::from(self.low_window), f64::from(self.high_window));
         let along = log(w / low) / log(high / low);
         let p = exp(log(self.low_p) + along * log(self.high_p / self.low_p));

@@ -1,0 +1,60 @@
+//! Which congestion control of the kernel's a group's sockets are given.
+
+use crate::bpf::{self, Registered};
+use crate::hosts::knows_congestion;
+use crate::hosts::settings::{Settings, has_defaults, uses_tcp};
+use sojourn_scenario::Network;
+use sojourn_tcp::Algorithm;
+
+/// Gives each group's sockets the kernel's own congestion control where it has one and the
+/// scenario leaves its settings alone, and a program of ours otherwise. The programs must live as
+/// long as the sockets are opened.
+///
+/// # Errors
+/// One line that names the group.
+pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered>, String> {
+    let mut made: Vec<(Algorithm, Registered)> = Vec::new();
+    for (group, socket) in network.groups.iter().zip(&mut settings.sockets) {
+        if !uses_tcp(group) {
+            continue;
+        }
+        let algorithm = &group.tcp.algorithm;
+        if has_defaults(algorithm) && knows_congestion(&socket.congestion) {
+            if bpf::has(algorithm) {
+                let line = format!(
+                    "{}: tcp.congestion = {}; Linux: its own module of that name",
+                    group.name, socket.congestion
+                );
+                settings.differences.push(line);
+            }
+            continue;
+        }
+        let wrong = |what: &str| {
+            let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+            let known = std::fs::read_to_string(path).unwrap_or_default();
+            let known: Vec<&str> = known.split_whitespace().filter(|n| !ours(n)).collect();
+            let (group, name) = (&group.name, algorithm.name());
+            format!("{group}: tcp.congestion = {name}: this kernel has {}{what}", known.join(", "))
+        };
+        if !bpf::has(algorithm) {
+            return Err(wrong(""));
+        }
+        if let Some((_, program)) = made.iter().find(|(with, _)| with == algorithm) {
+            socket.congestion.clone_from(&program.name);
+            continue;
+        }
+        let number = u8::try_from(made.len())
+            .map_err(|_| format!("{}: tcp.congestion: more than 256 different ones", group.name))?;
+        let program = Registered::new(algorithm, number).map_err(|e| wrong(&format!("; {e}")))?;
+        socket.congestion.clone_from(&program.name);
+        made.push((algorithm.clone(), program));
+    }
+    Ok(made.into_iter().map(|(_, program)| program).collect())
+}
+
+/// Whether a congestion control is that of a run.
+fn ours(name: &str) -> bool {
+    name.len() == 14
+        && name.starts_with("sj")
+        && name[5..].bytes().all(|byte| byte.is_ascii_hexdigit())
+}
