@@ -68,6 +68,7 @@ test: lint ## Check the style, then run all tests: Rust, Python, and the report 
 	  exit !(passed > 0 && failed == 0) }' $(TARGET)/cargo-test.log
 	@tests/browser.sh
 	@tests/kernel.sh
+	@tests/bpf.sh
 	@echo "== pytest"
 	@$(BIN)/pytest
 

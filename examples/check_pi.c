@@ -1,5 +1,6 @@
-/* Checks test vectors of the PI discipline against a PI in C: integers only, as a router would
- * have it. A file of vectors comes from
+/* Checks test vectors of the PI discipline against a PI in C: 64-bit integers only, as a router
+ * would have it. It is the controller that `sojourn deploy` puts into a kernel. A file of vectors
+ * comes from
  *
  *     sojourn vectors pi --set qref=20 --out pi.csv
  *     cc -O2 -o check_pi examples/check_pi.c && ./check_pi pi.csv
@@ -10,14 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef unsigned __int128 u128;
-typedef __int128 i128;
-
-/* Gains as integers times 2^60, the sampling period in nanoseconds, the setpoint in packets. */
-#define A ((int64_t)(1.822e-5 * 0x1p60 + 0.5))
-#define B ((int64_t)(1.816e-5 * 0x1p60 + 0.5))
-#define PERIOD UINT64_C(5882353)
-#define QREF 20
+/* Gains as integers times 2^60, the sampling period in nanoseconds, the setpoint in packets; others
+ * with -DPI_A=..., and then all five. */
+#ifndef PI_A
+#define PI_A ((int64_t)(1.822e-5 * 0x1p60 + 0.5))
+#define PI_DIFFERENCE (PI_A - (int64_t)(1.816e-5 * 0x1p60 + 0.5))
+#define PI_PERIOD_NS UINT64_C(5882353)
+#define PI_QREF 20
+#define PI_OFFSET 0
+#endif
+#include "../python/sojourn/deploy/bpf/pi_law.h"
 
 /* The random numbers: squares64 (Widynski), with the key from the head of the file. */
 static uint64_t key, counter;
@@ -32,30 +35,12 @@ static uint64_t squares64(void) {
     return t ^ ((x * x + y) >> 32);
 }
 
-/* The controller: probability times 2^60, the queue at the last instant, the next instant. */
-static int64_t p, before = -1;
-static uint64_t next = PERIOD;
+static struct pi law = {.next = PI_PERIOD_NS, .before = -1};
 static uint32_t queue;
 
-static int64_t clamped(i128 value) {
-    const i128 one = (i128)1 << 60;
-    return value < 0 ? 0 : value > one ? one : (int64_t)value;
-}
-
-static void sample_until(uint64_t now) {
-    while (next <= now) {
-        if (before < 0) before = queue;
-        i128 step = (i128)A * ((int64_t)queue - before) + (i128)(A - B) * (before - QREF);
-        p = clamped((i128)p + step);
-        before = queue;
-        next += PERIOD;
-    }
-}
-
+/* No number is drawn where the outcome is certain. */
 static int hit(void) {
-    if (p == 0) return 0;
-    if (p == INT64_C(1) << 60) return 1;
-    return (int64_t)(squares64() >> 4) < p;
+    return law.p > 0 && (law.p == PI_ONE || pi_hits(&law, squares64()));
 }
 
 int main(int argc, char **argv) {
@@ -74,7 +59,7 @@ int main(int argc, char **argv) {
                        op, &now, &packet, &bytes, &ecn, &flow, result, &packets, &held, &p32);
         if (n != 10) continue;
         rows++;
-        sample_until(now);
+        pi_sample(&law, now, queue);
         if (op[0] == 'e') {
             int drop = hit();
             acted += drop;
@@ -83,7 +68,7 @@ int main(int argc, char **argv) {
         } else {
             queue--;
         }
-        wrong += queue != packets || (uint64_t)p >> 28 != p32;
+        wrong += queue != packets || (uint64_t)law.p >> 28 != p32;
     }
     printf("%lu operations, %lu drops, %lu differences\n", rows, acted, wrong);
     return rows == 0 || wrong != 0;

@@ -61,7 +61,7 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
 
 
 _ABSENT = {
-    "pi": "Linux has no PI; pie is its kin",
+    "pi": "Linux has no PI; as one in BPF it can only stand by itself, not in a class",
     "pi_table": "Linux has no PI; pie is its kin",
     "rem": "Linux has no REM",
     "pi2": "Linux has PI2 only as the classic queue of dualpi2",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.control.quantities import quantity
 from sojourn.control.settings import rate as rate_text
 
+from . import bpf
 from .classes import classes, filters, is_classful
 from .errors import DeployError
 from .leaves import Place, leaf
@@ -69,6 +70,10 @@ def deploy(scenario: Scenario, link: str = "bottleneck") -> Deployment:
     for name in ("loss", "jitter", "device"):
         if table.get(name):
             remarks.append(f"{link}.{name} describes the path, not the router: left out.")
+    if qdisc["kind"] == "pi":
+        least = int(table.get("min_frame", 0))
+        written, said = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
+        return Deployment(link, tuple(written), (*remarks, *said))
     rate = rate_text(bps)
     if qdisc["kind"] == "tbf":
         inner_rate = quantity(f"{link}.qdisc.rate", str(qdisc["rate"]), "rate")

@@ -1,0 +1,260 @@
+/* A queue under PI that shapes its own rate, as a queue discipline in BPF: Linux 6.16 or later
+ * with CONFIG_NET_SCH_BPF. It stands at the root of a device.
+ *
+ *   clang-19 -O2 -g -target bpf -DPI_A=... -c pi.bpf.c && bpftool struct_ops register pi.bpf.o
+ *   tc qdisc replace dev eth0 root sojourn_pi
+ *
+ * Beside the constants of pi_law.h it takes
+ *
+ *   RATE            bits per second
+ *   LIMIT           most packets
+ *   IN_BYTES        1 if the law counts bytes, 0 if packets
+ *   OVERHEAD, MIN_FRAME  bytes on the wire beyond Linux's length of a packet, and the least
+ *
+ * One object serves one device: state stands in its global variables, which
+ * `bpftool map dump name pi.data` shows. */
+#include <linux/types.h>
+#include <stdbool.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "pi_law.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* What is used of the kernel's types; the loader finds where their members really are. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct sk_buff {
+	char cb[48];
+};
+struct qdisc_skb_head {
+	__u32 qlen;
+};
+struct gnet_stats_queue {
+	__u32 backlog;
+	__u32 drops;
+	__u32 overlimits;
+};
+struct Qdisc {
+	__u32 limit;
+	struct qdisc_skb_head q;
+	struct gnet_stats_queue qstats;
+};
+struct qdisc_skb_cb {
+	unsigned int pkt_len;
+};
+#pragma clang attribute pop
+
+struct bpf_sk_buff_ptr {
+	struct sk_buff *skb;
+};
+struct nlattr {
+	__u16 nla_len;
+	__u16 nla_type;
+};
+struct netlink_ext_ack {
+	const char *_msg;
+};
+struct bpf_spin_lock {
+	__u32 value;
+};
+struct bpf_list_head {
+	__u64 opaque[2];
+} __attribute__((aligned(8)));
+struct bpf_list_node {
+	__u64 opaque[3];
+} __attribute__((aligned(8)));
+struct bpf_iter_num {
+	__u64 opaque[1];
+} __attribute__((aligned(8)));
+struct Qdisc_ops {
+	char id[16];
+	int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
+	struct sk_buff *(*dequeue)(struct Qdisc *);
+	int (*init)(struct Qdisc *, struct nlattr *, struct netlink_ext_ack *);
+	void (*reset)(struct Qdisc *);
+	void (*destroy)(struct Qdisc *);
+};
+
+extern void bpf_kfree_skb(struct sk_buff *) __ksym;
+extern void bpf_qdisc_skb_drop(struct sk_buff *, struct bpf_sk_buff_ptr *) __ksym;
+extern void bpf_qdisc_bstats_update(struct Qdisc *, const struct sk_buff *) __ksym;
+extern void bpf_qdisc_watchdog_schedule(struct Qdisc *, __u64 expire, __u64 delta_ns) __ksym;
+extern void *bpf_obj_new_impl(__u64 type, void *meta) __ksym;
+extern void bpf_obj_drop_impl(void *object, void *meta) __ksym;
+extern int bpf_list_push_back_impl(struct bpf_list_head *, struct bpf_list_node *, void *,
+				   __u64) __ksym;
+extern struct bpf_list_node *bpf_list_pop_front(struct bpf_list_head *) __ksym;
+extern int bpf_iter_num_new(struct bpf_iter_num *, int start, int end) __ksym;
+extern int *bpf_iter_num_next(struct bpf_iter_num *) __ksym;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *) __ksym;
+
+#undef __kptr
+#define __kptr __attribute__((btf_type_tag("kptr")))
+#define CONTAINS(type, member) __attribute__((btf_decl_tag("contains:" #type ":" #member)))
+#define PRIVATE SEC(".data.queue") __attribute__((visibility("hidden"), aligned(8)))
+
+/* A packet that waits. */
+struct waiting {
+	struct sk_buff __kptr *skb;
+	struct bpf_list_node node;
+};
+
+PRIVATE struct bpf_spin_lock lock;
+PRIVATE struct bpf_list_head queue CONTAINS(waiting, node);
+
+struct pi law = { .before = -1 };
+__u64 free_at; /* when the link has sent what it was given, ns */
+__u64 carry;   /* the fraction of a nanosecond left over, times RATE */
+__u64 entered, hit, overflowed;
+
+/* A packet may start this much before its time was due: timers come late. */
+#define LATE_NS 1000000
+
+static __always_inline __u32 length(const struct sk_buff *skb)
+{
+	return ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+}
+
+static __always_inline __u64 random64(void)
+{
+	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+}
+
+/* Before anything changes in the queue. */
+static __always_inline void sample(const struct Qdisc *sch, __u64 now)
+{
+	if (law.next == 0)
+		law.next = now + PI_PERIOD_NS;
+	/* Linux counts an Ethernet header with every packet. */
+	pi_sample(&law, now, IN_BYTES ? sch->qstats.backlog - 14 * sch->q.qlen : sch->q.qlen);
+}
+
+static __always_inline struct sk_buff *first(void)
+{
+	struct sk_buff *skb = NULL;
+	struct bpf_list_node *node;
+	struct waiting *packet;
+
+	bpf_spin_lock(&lock);
+	node = bpf_list_pop_front(&queue);
+	bpf_spin_unlock(&lock);
+	if (!node)
+		return NULL;
+	packet = (void *)node - __builtin_offsetof(struct waiting, node);
+	skb = bpf_kptr_xchg(&packet->skb, skb);
+	bpf_obj_drop_impl(packet, NULL);
+	return skb;
+}
+
+SEC("struct_ops/pi_enqueue")
+int BPF_PROG(pi_enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+{
+	struct waiting *packet;
+	__u32 bytes = length(skb);
+
+	sample(sch, bpf_ktime_get_ns());
+	if (law.p > 0 && pi_hits(&law, random64())) {
+		hit++;
+		goto drop;
+	}
+	if (sch->q.qlen >= LIMIT) {
+		overflowed++;
+		goto drop;
+	}
+	packet = bpf_obj_new_impl(bpf_core_type_id_local(struct waiting), NULL);
+	if (!packet) {
+		overflowed++;
+		goto drop;
+	}
+	skb = bpf_kptr_xchg(&packet->skb, skb);
+	if (skb)
+		bpf_qdisc_skb_drop(skb, to_free);
+	bpf_spin_lock(&lock);
+	bpf_list_push_back_impl(&queue, &packet->node, NULL, 0);
+	bpf_spin_unlock(&lock);
+	sch->q.qlen++;
+	sch->qstats.backlog += bytes;
+	entered++;
+	return 0; /* NET_XMIT_SUCCESS */
+drop:
+	sch->qstats.drops++;
+	bpf_qdisc_skb_drop(skb, to_free);
+	return 1; /* NET_XMIT_DROP */
+}
+
+SEC("struct_ops/pi_dequeue")
+struct sk_buff *BPF_PROG(pi_dequeue, struct Qdisc *sch)
+{
+	__u64 now = bpf_ktime_get_ns(), parts, wire;
+	struct sk_buff *skb;
+	__u32 bytes;
+
+	if (now < free_at) {
+		if (sch->q.qlen > 0)
+			bpf_qdisc_watchdog_schedule(sch, free_at, 0);
+		return NULL;
+	}
+	sample(sch, now);
+	skb = first();
+	if (!skb)
+		return NULL;
+	bytes = length(skb);
+	wire = bytes + OVERHEAD;
+	if (wire < MIN_FRAME)
+		wire = MIN_FRAME;
+	/* The schedule moves by its own time, so that the rate is exact though timers are late. */
+	if (free_at + LATE_NS < now) {
+		free_at = now;
+		carry = 0;
+	}
+	parts = wire * 8000000000ULL + carry;
+	free_at += parts / RATE;
+	carry = parts % RATE;
+	sch->qstats.backlog -= bytes;
+	sch->q.qlen--;
+	bpf_qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+SEC("struct_ops/pi_init")
+int BPF_PROG(pi_init, struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *why)
+{
+	sch->limit = LIMIT;
+	return 0;
+}
+
+SEC("struct_ops/pi_reset")
+void BPF_PROG(pi_reset, struct Qdisc *sch)
+{
+	struct bpf_iter_num all;
+	struct sk_buff *skb;
+
+	bpf_iter_num_new(&all, 0, LIMIT + 1);
+	while (bpf_iter_num_next(&all)) {
+		skb = first();
+		if (!skb)
+			break;
+		bpf_kfree_skb(skb);
+	}
+	bpf_iter_num_destroy(&all);
+	sch->q.qlen = 0;
+	sch->qstats.backlog = 0;
+}
+
+/* The kernel asks for it, though there is nothing to do. */
+SEC("struct_ops/pi_destroy")
+void BPF_PROG(pi_destroy, struct Qdisc *sch)
+{
+}
+
+SEC(".struct_ops")
+struct Qdisc_ops sojourn_pi = {
+	.enqueue = (void *)pi_enqueue,
+	.dequeue = (void *)pi_dequeue,
+	.init = (void *)pi_init,
+	.reset = (void *)pi_reset,
+	.destroy = (void *)pi_destroy,
+	.id = "sojourn_pi",
+};
