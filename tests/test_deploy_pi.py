@@ -40,8 +40,8 @@ def scenario(**qdisc: object) -> Scenario:
 
 
 def whole(**qdisc: object) -> dict[str, Any]:
-    found: dict[str, Any] = scenario(**qdisc).to_dict()["bottleneck"]["qdisc"]
-    return found
+    found: Any = scenario(**qdisc).to_dict()["bottleneck"]["qdisc"]
+    return dict(found)
 
 
 @pytest.mark.parametrize("qref", [20, 7.3])
