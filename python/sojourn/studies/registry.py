@@ -65,6 +65,10 @@ STUDIES = {
         "sojourn.studies.codel_2012.study:Codel2012",
         "CoDel and FQ-CoDel: controlling delay",
     ),
+    "linux-reference": Entry(
+        "sojourn.studies.linux_reference:LinuxReference",
+        "Against Linux: the simulator, our router and the kernel's own queues",
+    ),
 }
 
 

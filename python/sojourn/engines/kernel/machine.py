@@ -52,7 +52,9 @@ def command(
     Its clock counts instructions, a nanosecond each, and where there is nothing to do it leaps to
     the next timer: time there has nothing to do with time here, and every run is like the other.
     """
-    kernel_words = f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable rdinit={init} -- guest"
+    kernel_words = (
+        f"console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable rdinit={init} -- guest"
+    )
     return [
         program,
         *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
