@@ -16,6 +16,7 @@ mod watch;
 mod wiring;
 
 use super::{Failure, LEAD, groups, recorder, release, samples, talk};
+use crate::bpf::Registered;
 use crate::forward::{Foreign, Plan as Endpoints};
 use crate::hosts::clock::Clock;
 use crate::hosts::kernel::{KernelCounters, counters};
@@ -92,6 +93,9 @@ struct Run {
     records: Recorder,
     clock: Clock,
     summary: Summary,
+    /// Congestion controls that the kernel has as long as this.
+    #[expect(dead_code, reason = "to be dropped, after the hosts")]
+    programs: Vec<Registered>,
 }
 
 impl Run {
@@ -101,12 +105,8 @@ impl Run {
         hosts::check(&network).map_err(Failure::Scenario)?;
         let known = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
         let mut settings = settings(&network, &known).map_err(Failure::Scenario)?;
-        for (group, socket) in network.groups.iter().zip(&settings.sockets) {
-            if hosts::settings::uses_tcp(group) {
-                hosts::check_congestion(socket)
-                    .map_err(|what| Failure::Scenario(format!("{}: {what}", group.name)))?;
-            }
-        }
+        let programs =
+            super::congestion::find(&network, &mut settings).map_err(Failure::Scenario)?;
         // Here the machine is ours, and TCP can be kept from making segments together.
         let single = network.groups.iter().all(|group| !group.tcp.tso);
         if single {
@@ -157,6 +157,7 @@ impl Run {
             records,
             clock: Clock { start: 0 },
             summary: Summary::default(),
+            programs,
         })
     }
 
@@ -197,6 +198,7 @@ impl Run {
         let (begins, ends) = (self.network.warmup, self.network.duration);
         let common = self.hosts.common();
         common.ledger.books().finish(ends.0);
+        common.receipts.finish();
         // What arrives from now on does not count.
         groups::add(&mut self.summary, common, ends.saturating_sub(begins));
         self.clock.sleep_until(ends.0 + GRACE);
