@@ -849,6 +849,31 @@ class RemQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
+class RateQueueDiscipline(TypedDict, total=False):
+    """Feedback on the arrival rate alone, Kelly (2000): p is a power of the load."""
+
+    kind: Required[Literal['rate']]
+    exponent: int
+    """The exponent B: 1 to 64 (default 16)."""
+    start: float
+    """The load at which marking starts: 0 to 0.99 (default 0)."""
+    period: Time
+    """Time over which arrivals are counted: "1us" to "1000s" (default "10ms")."""
+    averaging: Time
+    """Time constant of the smoothing, "0s" (none) to "1000s" (default "0s")."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    queue_in_bytes: bool
+    """Measure arrivals in bytes divided by `mean_packet` instead of in packets (default
+    false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
+
+
 PythonQueueDiscipline = TypedDict(
     'PythonQueueDiscipline',
     {
@@ -1085,7 +1110,7 @@ class CbqQueueDiscipline(TypedDict, total=False):
     share: 1 to 1000 (default 16); each class's `maxidle` follows from it."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
 
 

@@ -69,6 +69,8 @@ disciplines! {
     Avq = "avq" in avq;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
     Rem = "rem" in rem;
+    /// Feedback on the arrival rate alone, Kelly (2000): p is a power of the load.
+    Rate = "rate" in rate;
     /// A discipline written in Python: a class that decides, in a queue that is kept here.
     External = "python" in external;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.

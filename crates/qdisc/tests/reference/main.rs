@@ -10,6 +10,7 @@ mod cobalt;
 mod codel;
 mod feng_red;
 mod fq_codel;
+mod rate;
 
 use common::{Token, env, token};
 use sojourn_base::{Kind, Stream, Time};

@@ -52,6 +52,7 @@ disciplines! {
     blue
     avq
     rem
+    rate
     python
     codel
     fq_codel
