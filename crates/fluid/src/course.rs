@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::integrate::{COEFFICIENTS, Failure, Solver, System, Work, horner};
+use crate::integrate::{Failure, Solver, System, Work, horner};
 
 /// A solution at equal times.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,7 +47,7 @@ pub fn follow<S: System>(
             while interval > 0.0 && next as f64 * interval <= solver.time() {
                 let time = next as f64 * interval;
                 let theta = ((time - begin) / length).clamp(0.0, 1.0);
-                for (value, c) in row.iter_mut().zip(coefficients.chunks_exact(COEFFICIENTS)) {
+                for (value, c) in row.iter_mut().zip(coefficients) {
                     *value = horner(c, theta);
                 }
                 sample(next, time, &row, solver.system());
@@ -72,6 +72,9 @@ pub fn course<S: System>(
     end: f64,
 ) -> Result<Course, Failure> {
     let mut course = Course { components: vec![Vec::new(); start.len()], ..Course::default() };
+    let samples = ((end / interval) as usize + 2).min(1 << 20);
+    course.times.reserve(samples);
+    course.components.iter_mut().for_each(|component| component.reserve(samples));
     let never = AtomicBool::new(false);
     follow(&mut solver, start, interval, end, &never, |_, time, row, _| {
         course.times.push(time);
@@ -98,10 +101,9 @@ mod tests {
             queues: vec![Queue::new(3750.0, pi)],
         };
         let point = parameters.equilibrium(0.0).unwrap();
-        let (state, signals) = (parameters.state_at(&point, 0.0), parameters.signals_at(&point));
-        let start: Vec<f64> = state.iter().chain(&signals).copied().collect();
+        let (state, start) = (parameters.state_at(&point, 0.0), parameters.past_at(&point));
         let model = Mgt::new(parameters, &state);
-        let solver = Solver::new(model, 0.0, state, &signals, Settings::default());
+        let solver = Solver::new(model, 0.0, &start, state, Settings::default());
         let course = course(solver, &start, 0.1, 20.0).unwrap();
         assert_eq!(course.times.len(), 201);
         assert_eq!(course.times[137], 13.700000000000001);

@@ -18,6 +18,7 @@ mod error;
 pub mod integrate;
 mod models;
 mod price;
+mod root;
 mod windows;
 
 pub use error::Invalid;

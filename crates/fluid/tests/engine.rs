@@ -52,6 +52,23 @@ fn pi_holds_its_queue_and_the_counts_add_up() {
 }
 
 #[test]
+fn each_discipline_with_a_law_runs() {
+    for (qdisc, low, high) in [
+        // Packets: thresholds of 5 ms at 3750 a second; 20 ms, about which it swings with round trips
+        // as long as these; no queue.
+        ("ared", 5.0, 40.0),
+        ("pi2", 40.0, 90.0),
+        ("rate", 0.0, 40.0),
+    ] {
+        let summary = outcome(&[("bottleneck.qdisc", qdisc)]).unwrap();
+        summary.links[0].counts.check_conservation().unwrap();
+        let queue = summary.links[0].queue_packets.mean.unwrap();
+        assert!((low..=high).contains(&queue), "{qdisc}: {queue}");
+        assert!(summary.links[0].loss.unwrap() > 1e-3, "{qdisc}");
+    }
+}
+
+#[test]
 fn ecn_marks_what_would_be_dropped() {
     let summary = outcome(&[("tcp.ecn", "true"), ("bottleneck.qdisc.ecn", "true")]).unwrap();
     let counts = &summary.links[0].counts;
@@ -91,7 +108,7 @@ fn round_trips_hold_transmissions_and_private_links() {
 #[test]
 fn what_has_no_place_in_the_model_is_named() {
     for (changes, message) in [
-        (vec![("bottleneck.qdisc", "ared")], "bottleneck.qdisc.kind = \"ared\""),
+        (vec![("bottleneck.qdisc", "blue")], "bottleneck.qdisc.kind = \"blue\""),
         (vec![("tcp.congestion", "cubic")], "traffic.flows.tcp.congestion = \"cubic\""),
         (vec![("traffic.flows.size", "1MB")], "traffic.flows.size"),
         (vec![("probes.packet_counts", "1ms")], "probes.packet_counts"),

@@ -32,9 +32,9 @@ trait Model {
     fn read(text: &str) -> Result<Self, String>
     where
         Self: Sized;
-    /// The operating point as JSON, and the state and signals there.
+    /// The operating point as JSON, the state there with a kick, and all states and signals before.
     fn point(&self, kick: f64) -> Result<(Value, Vec<f64>, Vec<f64>), String>;
-    /// The state and signals when nothing has been sent yet.
+    /// The state when nothing has been sent yet, and all states and signals before.
     fn empty(&self) -> Result<(Vec<f64>, Vec<f64>), String>;
     fn equations(self, state: &[f64]) -> Self::Equations;
 }
@@ -54,12 +54,12 @@ impl Model for mgt::Parameters {
             "queue": point.queues,
             "loss": point.losses,
         });
-        Ok((json, self.state_at(&point, kick), self.signals_at(&point)))
+        Ok((json, self.state_at(&point, kick), self.past_at(&point)))
     }
 
     fn empty(&self) -> Result<(Vec<f64>, Vec<f64>), String> {
         self.validate().map_err(|error| error.to_string())?;
-        Ok((self.empty(), vec![0.0; 3 * self.queues.len()]))
+        Ok((self.empty(), self.empty_past()))
     }
 
     fn equations(self, state: &[f64]) -> Mgt {
@@ -83,7 +83,7 @@ impl Model for kelly::Parameters {
             "loss": point.loss,
             "loads": all.iter().map(|point| point.load).collect::<Vec<_>>(),
         });
-        Ok((json, self.state_at(point, kick), vec![point.loss]))
+        Ok((json, self.state_at(point, kick), self.past_at(point)))
     }
 
     fn empty(&self) -> Result<(Vec<f64>, Vec<f64>), String> {
@@ -92,7 +92,8 @@ impl Model for kelly::Parameters {
         let mut state = vec![0.0; states];
         state[..self.classes.len()].fill(1.0);
         let loss = self.price.at(Kelly::new(self.clone(), &state).measured(&state));
-        Ok((state, vec![loss]))
+        let past = state.iter().copied().chain([loss]).collect();
+        Ok((state, past))
     }
 
     fn equations(self, state: &[f64]) -> Kelly {
@@ -113,17 +114,18 @@ fn solve<M: Model>(text: &str, task: &Task) -> Result<(Course, Value), String> {
         return Err(format!("interval = {interval}: more than 1e8 samples; make it longer"));
     }
     let model = M::read(text)?;
-    let (point, state, signals) = match kick {
+    let (point, state, past) = match kick {
         Some(kick) if kick > -1.0 && kick.is_finite() => model.point(kick)?,
         Some(kick) => return Err(format!("kick = {kick}: must be above -1, such as 0.01")),
         None => {
-            let (state, signals) = model.empty()?;
-            (Value::Null, state, signals)
+            let (state, past) = model.empty()?;
+            (Value::Null, state, past)
         }
     };
-    let start: Vec<f64> = state.iter().chain(&signals).copied().collect();
+    // A kick comes at the start: what was before it stood still.
+    let start: Vec<f64> = state.iter().chain(&past[state.len()..]).copied().collect();
     let equations = model.equations(&state);
-    let solver = Solver::new(equations, 0.0, state, &signals, settings);
+    let solver = Solver::new(equations, 0.0, &past, state, settings);
     let course = course(solver, &start, interval, duration);
     Ok((course.map_err(|error| error.to_string())?, point))
 }

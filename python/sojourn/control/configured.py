@@ -7,6 +7,7 @@ from typing import Any
 
 from .controllers import PI, PI2, PIE, REM, CoDelSetpoint, Controller
 from .errors import ControlError
+from .marking import Power, Ramp
 from .names import marking
 from .quantities import quantity
 from .rate import RateFeedback
@@ -62,8 +63,9 @@ def controller(qdisc: object) -> Controller | RateFeedback:
 
     Args:
         qdisc: Its kind, or a table with ``kind`` and settings, such as
-            ``{"kind": "pi", "a": 1.8e-5}``. The kind "rate" is feedback on the rate, with
-            ``marking`` (as `sojourn.control.names.marking` reads it) and ``lag``.
+            ``{"kind": "pi", "a": 1.8e-5}``. The kind "rate" is feedback on the rate: with the
+            discipline's settings, or with ``marking`` (as `sojourn.control.names.marking` reads it)
+            and ``lag``.
 
     Raises:
         ControlError: If there is no model of that kind or with such a setting.
@@ -78,6 +80,8 @@ def controller(qdisc: object) -> Controller | RateFeedback:
     kind = table.get("kind")
     if kind not in _KINDS:
         raise ControlError(f"kind = {kind}: there are models of {', '.join(_KINDS)}")
+    if kind == "rate":
+        table = _measured(table)
     make, fields = _KINDS[kind]
     given = dict(_DEFAULTS.get(kind, {}))
     for name, value in table.items():
@@ -92,7 +96,36 @@ def controller(qdisc: object) -> Controller | RateFeedback:
     return found
 
 
+_RATE = {"exponent": 16, "start": 0, "period": "10ms", "averaging": "0s"}
+
+
+def _measured(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The discipline's settings as a marking and a lag.
+
+    Counting over a period and holding the result for one lag by half of it each.
+    """
+    own = {name: table[name] for name in _RATE if name in table}
+    if not own:
+        return table
+    both = [name for name in ("marking", "lag") if name in table]
+    if both:
+        raise ControlError(f"rate.{both[0]}: give it, or {', '.join(_RATE)}, not both")
+    own = _RATE | own
+    exponent, start = (_read(f"rate.{name}", own[name], False) for name in ("exponent", "start"))
+    lag = _read("rate.period", own["period"], True)
+    if own["averaging"] not in ("0s", "0ms", "0us", "0ns"):
+        lag += _read("rate.averaging", own["averaging"], True)
+    rest = {name: value for name, value in table.items() if name not in _RATE}
+    return {
+        **rest,
+        "marking": Ramp(start, exponent) if start else Power(exponent),
+        "lag": f"{lag:.17g}s",
+    }
+
+
 def _read(field: str, value: object, is_time: bool) -> Any:
+    if isinstance(value, Power | Ramp):
+        return value
     if is_time:
         if not isinstance(value, str):
             raise ControlError(f"{field} = {value}: must be a time such as 15ms")

@@ -247,8 +247,9 @@ def fluid_controller(controller: Controller, network: Network) -> fluid.laws.Con
     if isinstance(controller, REM):
         it = controller
         return fluid.Rem(it.qref, it.gamma, it.alpha, it.phi, it.period)
-    if isinstance(controller, PIE) and not isinstance(controller, PI2):
-        return fluid.Pie(controller.target, controller.alpha, controller.beta, controller.update)
+    if isinstance(controller, PIE):
+        make = fluid.Pi2 if isinstance(controller, PI2) else fluid.Pie
+        return make(controller.target, controller.alpha, controller.beta, controller.update)
     if isinstance(controller, CoDelSetpoint):
         return fluid.Codel(controller.target, controller.interval)
     if isinstance(controller, RED):
@@ -262,8 +263,8 @@ def fluid_controller(controller: Controller, network: Network) -> fluid.laws.Con
             controller.uniform_gaps,
         )
     raise ControlError(
-        f"{controller.kind}: the fluid engine has no such controller; it has red, pi, rem, pie, "
-        "codel and rate; leave --fluid out, or use --packets"
+        f"{controller.kind}: the fluid engine has no such controller; it has red, pi, pi2, rem, "
+        "pie, codel and rate; leave --fluid out, or use --packets"
     )
 
 

@@ -21,10 +21,12 @@ used raises :class:`sojourn.ScenarioError` with one line that names it.
 from sojourn.fluid.course import Course, KellyPoint, MgtPoint, Work
 from sojourn.fluid.laws import (
     Aimd,
+    Ared,
     Codel,
     DropTail,
     HighSpeed,
     Pi,
+    Pi2,
     Pie,
     Power,
     Rate,
@@ -35,6 +37,7 @@ from sojourn.fluid.laws import (
     Threshold,
 )
 from sojourn.fluid.models import (
+    RENO_SPREAD,
     Class,
     KellyClass,
     Queue,
@@ -45,7 +48,9 @@ from sojourn.fluid.models import (
 )
 
 __all__ = [
+    "RENO_SPREAD",
     "Aimd",
+    "Ared",
     "Class",
     "Codel",
     "Course",
@@ -55,6 +60,7 @@ __all__ = [
     "KellyPoint",
     "MgtPoint",
     "Pi",
+    "Pi2",
     "Pie",
     "Power",
     "Queue",

@@ -116,6 +116,29 @@ class Red:
 
 
 @dataclass(frozen=True)
+class Ared:
+    """RED that adapts its ``max_p`` (Floyd, Gummadi and Shenker 2001).
+
+    Every ``interval`` seconds ``max_p`` grows by min(``alpha``, ``max_p``/4) if the average is
+    above the middle fifth between the thresholds, and shrinks by the factor ``beta`` if it is
+    below, between ``bottom`` and ``top``. Runs begin with empty queues: any average in between is
+    at rest.
+    """
+
+    red: Red
+    bottom: float = 0.01
+    top: float = 0.5
+    alpha: float = 0.01
+    beta: float = 0.9
+    interval: float = 0.5
+
+    def _fields(self) -> dict[str, Any]:
+        red = self.red._fields()
+        del red["kind"]
+        return {"kind": "ared", **asdict(self), "red": red}
+
+
+@dataclass(frozen=True)
 class Pi:
     """The PI controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
 
@@ -172,6 +195,19 @@ class Rem:
 
 
 @dataclass(frozen=True)
+class Pi2:
+    """PI2 (De Schepper and others, CoNEXT 2016): ``target`` and ``period`` in seconds."""
+
+    target: float = 0.02
+    alpha: float = 0.3125
+    beta: float = 3.125
+    period: float = 0.032
+
+    def _fields(self) -> dict[str, Any]:
+        return {"kind": "pi2", **asdict(self)}
+
+
+@dataclass(frozen=True)
 class Pie:
     """PIE (RFC 8033): ``target`` and ``period`` in seconds."""
 
@@ -208,4 +244,4 @@ class Rate:
 
 WindowLaw = Reno | Aimd | Scalable | HighSpeed
 Price = Power | Threshold
-Controller = DropTail | Red | Pi | Rem | Pie | Codel | Rate
+Controller = DropTail | Red | Ared | Pi | Pi2 | Rem | Pie | Codel | Rate

@@ -15,6 +15,10 @@ from sojourn.fluid.laws import Controller, Price, Reno, WindowLaw
 
 Start = Literal["empty", "equilibrium"]
 
+RENO_SPREAD = 2 / 1.3098**2
+"""The spread of Reno's windows where each packet is hit on its own: their mean is 1.3098/√p, the
+mean of their squares 2/p (Ott, Kemperman and Mathis 1996)."""
+
 
 @dataclass(frozen=True)
 class Class:
@@ -29,6 +33,8 @@ class Class:
         law: What becomes of its windows.
         timeouts: Whether losses in small windows are timeouts: the share 3/W of them takes the
             window to 1.
+        spread: Mean of the squares of its flows' windows over the square of their mean. 1, as in
+            the paper: all are alike. ``RENO_SPREAD``: Reno flows that are hit independently.
         initial_window: Window of a flow that starts, in packets.
         max_window: Greatest window in packets; none: unlimited.
     """
@@ -39,6 +45,7 @@ class Class:
     back: Sequence[int] = ()
     law: WindowLaw = field(default_factory=Reno)
     timeouts: bool = False
+    spread: float = 1.0
     initial_window: float = 1.0
     max_window: float | None = None
 
@@ -52,7 +59,7 @@ class Class:
             "law": self.law._fields(),
             "timeouts": self.timeouts,
             "initial_window": self.initial_window,
-            **_given(max_window=self.max_window),
+            **_given(max_window=self.max_window, spread=None if self.spread == 1 else self.spread),
         }
 
 

@@ -83,11 +83,11 @@ impl Pi {
 }
 
 /// p is held at 0.
-const LOW: usize = 0;
+pub(super) const LOW: usize = 0;
 /// p moves.
-const FREE: usize = 1;
+pub(super) const FREE: usize = 1;
 /// p is held at 1.
-const HIGH: usize = 2;
+pub(super) const HIGH: usize = 2;
 
 /// The piece that fits a probability.
 pub(super) fn piece(p: f64) -> usize {
@@ -100,7 +100,7 @@ pub(super) fn piece(p: f64) -> usize {
     }
 }
 
-fn clamp(piece: usize, own: &mut f64) {
+pub(super) fn clamp(piece: usize, own: &mut f64) {
     match piece {
         LOW => *own = 0.0,
         HIGH => *own = 1.0,

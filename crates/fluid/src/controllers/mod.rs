@@ -3,16 +3,20 @@
 //! Each law has at most one state of its own, and a [`Mode`] in which it is smooth. Laws that
 //! routers run at sampling instants are here their limit for short periods.
 
+mod ared;
 mod codel;
 mod integral;
+mod pi2;
 mod pie;
 mod red;
 mod rem;
 
 use serde::Deserialize;
 
+pub use ared::Ared;
 pub use codel::Codel;
 pub use integral::Pi;
+pub use pi2::Pi2;
 pub use pie::Pie;
 pub use red::Red;
 pub use rem::Rem;
@@ -53,8 +57,12 @@ pub enum Controller {
     Droptail,
     /// Random early detection.
     Red(Red),
+    /// RED that adapts its `max_p`.
+    Ared(Ared),
     /// The proportional-integral controller.
     Pi(Pi),
+    /// PI on the delay, squared.
+    Pi2(Pi2),
     /// Random exponential marking.
     Rem(Rem),
     /// PIE.
@@ -76,7 +84,9 @@ macro_rules! each {
         match $self {
             Controller::Droptail => $none,
             Controller::Red($law) => $work,
+            Controller::Ared($law) => $work,
             Controller::Pi($law) => $work,
+            Controller::Pi2($law) => $work,
             Controller::Rem($law) => $work,
             Controller::Pie($law) => $work,
             Controller::Codel($law) => $work,
@@ -99,6 +109,15 @@ impl Controller {
         })
     }
 
+    /// Works out what depends on nothing but the parameters and the link's capacity.
+    pub fn prepare(&mut self, capacity: f64) {
+        match self {
+            Self::Red(law) => law.prepare(capacity),
+            Self::Ared(law) => law.red.prepare(capacity),
+            _ => {}
+        }
+    }
+
     /// Whether it has a state of its own.
     pub fn has_state(&self) -> bool {
         match self {
@@ -111,9 +130,9 @@ impl Controller {
     /// From which value on a relative error of the state counts.
     pub fn scale(&self) -> f64 {
         match self {
-            Self::Red(_) | Self::Rem(_) | Self::Codel(_) => 1.0,
+            Self::Red(_) | Self::Ared(_) | Self::Rem(_) | Self::Codel(_) => 1.0,
             Self::Pi(_) | Self::Pie(_) => 1e-4,
-            Self::Rate { .. } | Self::Droptail => 1e-2,
+            Self::Pi2(_) | Self::Rate { .. } | Self::Droptail => 1e-2,
         }
     }
 
@@ -123,17 +142,19 @@ impl Controller {
         match self {
             Self::Pi(law) => Some(law.qref),
             Self::Rem(law) => Some(law.qref),
+            Self::Pi2(law) => Some(law.target * capacity),
             Self::Pie(law) => Some(law.target * capacity),
             Self::Codel(law) => Some(law.target * capacity),
-            Self::Red(_) | Self::Rate { .. } | Self::Droptail => None,
+            Self::Red(_) | Self::Ared(_) | Self::Rate { .. } | Self::Droptail => None,
         }
     }
 
     /// The state in equilibrium at a queue and a probability, given the link's capacity.
     pub fn state_at(&self, queue: f64, probability: f64, capacity: f64) -> f64 {
         match self {
-            Self::Red(_) => queue,
+            Self::Red(_) | Self::Ared(_) => queue,
             Self::Pi(_) | Self::Pie(_) => probability,
+            Self::Pi2(_) => libm::sqrt(probability),
             Self::Rem(law) => law.price(probability),
             Self::Codel(_) => probability * capacity,
             Self::Rate { .. } => 1.0,
@@ -145,7 +166,8 @@ impl Controller {
     pub fn mode_at(&self, own: f64, view: &View) -> Mode {
         let piece = match self {
             Self::Red(law) => law.piece(own),
-            Self::Pi(_) => integral::piece(own),
+            Self::Ared(law) => return law.mode_at(own, view),
+            Self::Pi(_) | Self::Pi2(_) => integral::piece(own),
             Self::Pie(_) => pie::piece(own),
             Self::Codel(_) => usize::from(own > 0.0) * codel::DROPPING,
             Self::Rate { price, .. } => self.piece_of_load(price, own, view),

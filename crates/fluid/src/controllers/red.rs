@@ -68,12 +68,13 @@ impl Red {
         self.bends().iter().filter(|bend| average >= **bend).count()
     }
 
-    /// The loss at an average queue, in its piece.
-    fn profile(&self, piece: usize, average: f64) -> f64 {
+    /// The loss at an average queue, in its piece, with `max_p` at `max_th`.
+    #[inline]
+    pub(super) fn profile(&self, piece: usize, average: f64, max_p: f64) -> f64 {
         let p = match piece {
             0 => 0.0,
-            1 => self.max_p * (average - self.min_th) / (self.max_th - self.min_th),
-            2 => self.max_p + (1.0 - self.max_p) * (average - self.max_th) / self.max_th,
+            1 => max_p * (average - self.min_th) / (self.max_th - self.min_th),
+            2 => max_p + (1.0 - max_p) * (average - self.max_th) / self.max_th,
             _ => 1.0,
         };
         if self.spaced { 2.0 * p / (1.0 + p) } else { p }
@@ -81,16 +82,20 @@ impl Red {
 
     /// The loss at an average queue.
     pub fn loss(&self, average: f64) -> f64 {
-        self.profile(self.piece(average), average)
+        self.profile(self.piece(average), average, self.max_p)
     }
 
     pub(super) fn probability(&self, mode: &Mode, own: f64, _: &View) -> f64 {
-        self.profile(mode.piece, own)
+        self.profile(mode.piece, own, self.max_p)
+    }
+
+    /// Puts the rate at which the average follows in `fastest`.
+    pub(super) fn prepare(&mut self, capacity: f64) {
+        self.fastest = self.fastest.min(-libm::log1p(-self.wq) * capacity);
     }
 
     pub(super) fn slope(&self, _: &Mode, own: f64, view: &View) -> f64 {
-        let rate = (-libm::log1p(-self.wq) * view.capacity).min(self.fastest);
-        rate * (view.queue - own)
+        self.fastest * (view.queue - own)
     }
 
     pub(super) fn guards(&self, mode: &Mode, own: f64, _: &View) -> [f64; 2] {

@@ -4,11 +4,12 @@ use sojourn_qdisc::Config;
 use sojourn_scenario::NetworkLink;
 
 use super::Error;
-use crate::controllers::{Codel, Controller, Pi, Pie, Red, Rem};
+use crate::Price;
+use crate::controllers::{Ared, Codel, Controller, Pi, Pi2, Pie, Red, Rem};
 use crate::mgt::Queue;
 
 /// The disciplines that have a law here.
-const LAWS: &str = "droptail, red, pi, rem, pie, codel";
+const LAWS: &str = "droptail, red, ared, pi, rem, rate, pie, pi2, codel";
 
 /// The queue of `link`, whose data packets have `ip_bytes` each. `marks`: whether all flows over it
 /// are ECN-capable; `fastest`: the greatest rate per second at which an average needs to be followed.
@@ -57,6 +58,32 @@ pub fn queue(link: &NetworkLink, ip_bytes: u32, marks: bool, fastest: f64) -> Re
             let weight = size(p.mean_packet, p.scale_by_size);
             made(controller, f64::from(p.limit), p.ecn, unit, weight)
         }
+        Config::Ared(p) => {
+            let per_second = rate.0 as f64 / 8.0 / mean(p.mean_packet);
+            // Section 6.1 of the paper, as the discipline has it.
+            let half = p.target_delay.as_secs_f64() * per_second / 2.0;
+            let min_th = p.min_th.unwrap_or(half.max(5.0));
+            let red = Red {
+                min_th,
+                max_th: p.max_th.unwrap_or(3.0 * min_th),
+                max_p: p.max_p,
+                wq: p.wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second)),
+                gentle: p.gentle,
+                spaced: true,
+                fastest,
+            };
+            let controller = Controller::Ared(Ared {
+                red,
+                bottom: p.bottom,
+                top: p.top,
+                alpha: p.alpha,
+                beta: p.beta,
+                interval: p.interval.as_secs_f64(),
+            });
+            let unit = size(p.mean_packet, p.queue_in_bytes);
+            let weight = size(p.mean_packet, p.scale_by_size);
+            made(controller, f64::from(p.limit), p.ecn, unit, weight)
+        }
         Config::Pi(p) => {
             let controller = Controller::Pi(Pi::sampled(p.a, p.b, p.frequency, p.qref));
             let unit = size(p.mean_packet, p.queue_in_bytes);
@@ -74,6 +101,29 @@ pub fn queue(link: &NetworkLink, ip_bytes: u32, marks: bool, fastest: f64) -> Re
             let unit = size(p.mean_packet, p.queue_in_bytes);
             let weight = size(p.mean_packet, p.scale_by_size);
             made(controller, f64::from(p.limit), p.ecn, unit, weight)
+        }
+        Config::Rate(p) => {
+            let exponent = f64::from(p.exponent);
+            let price = if p.start > 0.0 {
+                Price::Threshold { start: p.start, exponent, clipped: true }
+            } else {
+                Price::Power { exponent }
+            };
+            // Counting over a period and holding the result for one lag by half of it each.
+            let averaging = p.averaging.as_secs_f64() + p.period.as_secs_f64();
+            let controller = Controller::Rate { price, averaging };
+            let unit = size(p.mean_packet, p.queue_in_bytes);
+            let weight = size(p.mean_packet, p.scale_by_size);
+            made(controller, f64::from(p.limit), p.ecn, unit, weight)
+        }
+        Config::Pi2(p) => {
+            let controller = Controller::Pi2(Pi2 {
+                target: p.target.as_secs_f64(),
+                alpha: p.alpha,
+                beta: p.beta,
+                period: p.tupdate.as_secs_f64(),
+            });
+            made(controller, f64::from(p.limit), p.ecn, 1.0, 1.0)
         }
         Config::Pie(p) => {
             let controller = Controller::Pie(Pie {

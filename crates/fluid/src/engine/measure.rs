@@ -10,7 +10,7 @@ use sojourn_records::{FlowId, FlowRow, LinkId, Names, QueueRow, Recorder, TraceR
 use sojourn_scenario::Network;
 
 use super::{Error, Plan};
-use crate::controllers::Controller;
+use crate::controllers::{Ared, Controller};
 use crate::mgt::{Layout, Mgt};
 
 /// Longest time between two samples, in seconds.
@@ -354,7 +354,9 @@ fn law_share(loss: f64, overflow: f64) -> f64 {
 /// What a discipline would show as its probability: RED's before drops are spaced.
 fn probability(controller: &Controller, share: f64) -> f64 {
     match controller {
-        Controller::Red(red) if red.spaced => share / (2.0 - share),
+        Controller::Red(red) | Controller::Ared(Ared { red, .. }) if red.spaced => {
+            share / (2.0 - share)
+        }
         _ => share,
     }
 }

@@ -60,10 +60,9 @@ pub fn run(
     let mut measure = Measure::new(network, &plan, std::mem::take(recorder))?;
     let started = Instant::now();
     let state = plan.parameters.empty();
-    let signals = vec![0.0; 3 * plan.parameters.queues.len()];
-    let start: Vec<f64> = state.iter().chain(&signals).copied().collect();
+    let start = plan.parameters.empty_past();
     let model = Mgt::new(plan.parameters.clone(), &state);
-    let mut solver = Solver::new(model, 0.0, state, &signals, Settings::default());
+    let mut solver = Solver::new(model, 0.0, &start, state, Settings::default());
     let end = network.duration.as_secs_f64();
     let step = measure.step();
     let reached = follow(&mut solver, &start, step, end, &control.stop, |number, time, row, at| {

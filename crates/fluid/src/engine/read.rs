@@ -243,6 +243,7 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
         back: Vec::new(),
         law,
         timeouts: true,
+        spread: 1.0,
         initial_window: initial.min(most),
         max_window: most,
     })

@@ -3,8 +3,15 @@
 //! Differential Equations*, Oxford 2003, chapter 2).
 //!
 //! Each passage through a lag makes the bend smoother by one derivative, so only a few are
-//! followed; and of many lags none, since the points would crowd and the control of the error finds
-//! the bends that matter by itself.
+//! followed. With one lag or two every step ends at its bends. With more the points would crowd:
+//! then it ends at jumps only, and at a bend if a step across it was too inexact, since a bend that
+//! did no harm costs nothing. Of very many lags none are followed, and the control of the error
+//! finds what matters by itself.
+
+/// With so many lags every step ends at its bends.
+pub const FEW: usize = 2;
+/// With so many it ends at jumps.
+const SOME: usize = 8;
 
 /// The bends that are still to be seen through some lag.
 #[derive(Clone, Debug)]
@@ -17,13 +24,20 @@ pub struct Breaks {
 }
 
 impl Breaks {
+    /// All bends of `lags` lags.
     pub fn new(lags: usize) -> Self {
         let generations = match lags {
             0..=1 => 4,
-            2 => 2,
-            3..=8 => 1,
+            FEW => 2,
+            3..=SOME => 1,
             _ => 0,
         };
+        Self { points: Vec::new(), next: vec![0; lags], generations }
+    }
+
+    /// Bends that are not followed any further.
+    pub fn once(lags: usize) -> Self {
+        let generations = u32::from(lags <= SOME);
         Self { points: Vec::new(), next: vec![0; lags], generations }
     }
 

@@ -4,12 +4,13 @@ mod breaks;
 mod history;
 mod settings;
 mod solver;
+mod stages;
 mod system;
 mod tableau;
 #[cfg(test)]
 mod tests;
 
-pub use history::{COEFFICIENTS, Moment, Past, horner};
+pub use history::{Moment, Past, Polynomial, horner};
 pub use settings::{Failure, Settings, Work};
 pub use solver::Solver;
 pub use system::System;

@@ -2,30 +2,49 @@
 //! something bends.
 //!
 //! A step is tried, its error estimated, and then looked through for the first guard that falls
-//! below zero and the first bend that some lag passes. If there is one, the step is taken again, up
-//! to there. No step looks past its own beginning: it is at most as long as the shortest lag, and
-//! one whose lag shrinks below it is taken again, shorter.
+//! below zero and the first break that some lag passes. Up to there the past is seen as it was
+//! before the break, so that the step is smooth; it ends there, its polynomial being shortened. No
+//! step looks past its own beginning: it is at most as long as the shortest lag, and one whose lag
+//! shrinks below it is taken again, shorter.
 
 use std::cell::Cell;
 
-use super::breaks::Breaks;
-use super::history::{COEFFICIENTS, History, Past, horner, through};
+use super::breaks::{Breaks, FEW};
+use super::history::{COEFFICIENTS, History, Past, Polynomial, horner, through};
 use super::settings::{Failure, Settings, Work};
+use super::stages::Stages;
 use super::system::System;
-use super::tableau::{DENSE, ERROR_WEIGHTS, NODES, STAGE_WEIGHTS, STAGES};
 
 /// A guard may fall this far below zero before it counts: what rounding does, and hysteresis.
 const SLACK: f64 = 1e-9;
 /// Events without any progress in time after which something is wrong.
 const CHATTER: u32 = 200;
+/// Logarithm of the least error that the next step's length is told of: 1e-4.
+const LEAST_ERROR: f64 = -4.0 * std::f64::consts::LN_10;
+/// A bend in this first part of a step is not worth a step of its own.
+const NEAR: f64 = 0.02;
 /// Where in a step guards are looked at.
 const LOOKS: [f64; 2] = [0.5, 1.0];
+/// Where in a step signals are sampled.
+const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// A state that moves by more than this part of its scale, or a signal that does by this part of
+/// itself, has jumped.
+const JUMP: f64 = 1e-7;
+
+/// What rounding may be of times like this one.
+fn near(time: f64) -> f64 {
+    1e-11 * time.abs().max(1.0)
+}
 
 /// What ends a step before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
     Guard(usize),
+    /// A lag is at a break that steps end at.
     Lag(usize),
+    /// A lag is at a bend that was too much for the step.
+    Bend(usize),
 }
 
 /// A system on its way through time.
@@ -36,59 +55,74 @@ pub struct Solver<S> {
     state: Vec<f64>,
     /// The step that the control of the error would take next.
     step: f64,
+    /// Logarithm of the last step's error over what is allowed.
     last_error: f64,
     history: History,
+    /// Breaks at which steps end.
     breaks: Breaks,
+    /// Other bends; none if steps end at all of them.
+    bends: Option<Breaks>,
+    /// For each lag its next break, or what rounding leaves before it.
+    caps: Vec<f64>,
+    /// Signals at a moment at which something changes.
+    signals: Vec<f64>,
     cursors: Vec<Cell<usize>>,
-    slopes: Vec<Vec<f64>>,
-    fresh: bool,
+    stages: Stages,
+    /// The mode or the state has changed since guards were looked at last.
+    unsettled: bool,
+    /// The signals at the end of the last step are those of now.
+    signalled: bool,
     next_stop: usize,
     scales: Vec<f64>,
     guards: Vec<f64>,
-    stage: Vec<f64>,
-    dense: Vec<f64>,
-    signals: Vec<f64>,
-    samples: Vec<[f64; 5]>,
+    /// The state somewhere in the step.
+    inside: Vec<f64>,
+    dense: Vec<Polynomial>,
+    /// The signals at five points of a step, one row after the other.
+    samples: Vec<f64>,
     candidates: Vec<Event>,
     work: Work,
     idle_events: u32,
 }
 
 impl<S: System> Solver<S> {
-    /// A solver at `time`; before that everything stood as in `state`, with the signals that follow
-    /// from it being `signals`.
-    pub fn new(system: S, time: f64, state: Vec<f64>, signals: &[f64], settings: Settings) -> Self {
-        let (states, lags) = (system.states(), system.lags());
-        debug_assert_eq!((state.len(), signals.len()), (states, system.signals()));
-        let before: Vec<f64> = state.iter().chain(signals).copied().collect();
+    /// A solver at `time` in `state`; before that all states and, behind them, signals stood as
+    /// `before` says.
+    pub fn new(system: S, time: f64, before: &[f64], state: Vec<f64>, settings: Settings) -> Self {
+        let (states, signals, lags) = (system.states(), system.signals(), system.lags());
+        debug_assert_eq!((state.len(), before.len()), (states, states + signals));
         let mut scales = vec![0.0; states];
         system.scales(&mut scales);
         let next_stop = system.stops().partition_point(|stop| *stop < time);
-        let mut breaks = Breaks::new(lags);
-        breaks.add(time);
+        let every = lags <= FEW || settings.fixed.is_some();
         let mut solver = Self {
             settings,
             time,
             step: settings.fixed.unwrap_or(1e-3).min(settings.longest),
-            last_error: 1.0,
+            last_error: 0.0,
             history: History::new(time, before),
-            breaks,
+            breaks: if every { Breaks::new(lags) } else { Breaks::once(lags) },
+            bends: (!every).then(|| Breaks::new(lags)),
+            caps: vec![f64::INFINITY; lags],
+            signals: before[states..].to_vec(),
             cursors: vec![Cell::new(0); lags],
-            slopes: vec![vec![0.0; states]; STAGES],
-            fresh: false,
+            stages: Stages::new(states),
+            unsettled: true,
+            signalled: false,
             next_stop,
             scales,
             guards: vec![0.0; system.guards()],
-            stage: vec![0.0; states],
-            dense: vec![0.0; states * COEFFICIENTS],
-            signals: vec![0.0; system.signals()],
-            samples: vec![[0.0; 5]; system.signals()],
+            inside: vec![0.0; states],
+            dense: vec![[0.0; COEFFICIENTS]; states],
+            samples: vec![0.0; NODES.len() * signals],
             candidates: Vec::new(),
             work: Work::default(),
             idle_events: 0,
             state,
             system,
         };
+        solver.inside.copy_from_slice(&before[..states]);
+        solver.broken();
         solver.run_stops();
         solver
     }
@@ -114,7 +148,7 @@ impl<S: System> Solver<S> {
     }
 
     /// The last step: start, length, and coefficients of all states and signals.
-    pub fn last_step(&self) -> Option<(f64, f64, &[f64])> {
+    pub fn last_step(&self) -> Option<(f64, f64, &[Polynomial])> {
         self.history.last()
     }
 
@@ -128,7 +162,7 @@ impl<S: System> Solver<S> {
         if let Some(stop) = self.system.stops().get(self.next_stop) {
             limit = limit.min(*stop);
         }
-        let mut event = None;
+        let (mut event, mut whole, mut scrap) = (None, true, false);
         let mut step = self.propose(limit);
         loop {
             if self.work.steps + self.work.rejected > self.settings.most_steps {
@@ -143,14 +177,23 @@ impl<S: System> Solver<S> {
                 event = None;
                 continue;
             }
+            let wished = self.step;
             if let Some(shorter) = self.judge(step, event.is_some())? {
                 self.work.rejected += 1;
-                step = shorter;
-                event = None;
+                let bend = if event.is_none() { self.first_bend(step) } else { None };
+                if let Some((lag, theta)) = bend {
+                    // That is why: once there, the steps can be what they were.
+                    event = Some(Event::Bend(lag));
+                    step *= theta;
+                    self.step = wished;
+                } else {
+                    step = shorter;
+                    event = None;
+                }
                 continue;
             }
             self.extend(step);
-            if event.is_some() {
+            if scrap {
                 break;
             }
             let Some((found, theta)) = self.first_event(step) else { break };
@@ -158,14 +201,35 @@ impl<S: System> Solver<S> {
                 event = Some(found);
                 break;
             }
+            if theta > 1e-9 {
+                // Up to there nothing has bent: the polynomial of the step holds as it is.
+                self.shorten(theta);
+                event = Some(found);
+                step *= theta;
+                whole = false;
+                break;
+            }
+            // It is there already, but for rounding.
             self.work.rejected += 1;
             event = Some(found);
+            scrap = true;
             step *= theta.max(1e-9);
         }
-        self.accept(step, limit);
+        self.accept(step, limit, whole);
+        // Of a step that was cut short nobody has looked at the guards.
+        self.unsettled |= event.is_some() || scrap;
         match event {
             Some(Event::Guard(guard)) => self.cross(guard)?,
-            Some(Event::Lag(lag)) => self.breaks.passed(lag, self.time),
+            Some(Event::Lag(lag)) => {
+                self.breaks.passed(lag, self.time);
+                // From now on it sees what is behind the break.
+                self.stages.spoil();
+            }
+            Some(Event::Bend(lag)) => {
+                if let Some(bends) = &mut self.bends {
+                    bends.passed(lag, self.time);
+                }
+            }
             None => {}
         }
         self.run_stops();
@@ -194,38 +258,18 @@ impl<S: System> Solver<S> {
 
     /// All stages of a step; false if one looked beyond what is known.
     fn try_step(&mut self, step: f64) -> bool {
-        let astray = Cell::new(false);
-        let past = Past::new(&self.history, &self.cursors, &astray);
-        let first = usize::from(self.fresh);
-        for stage in first..STAGES {
-            let weights = &STAGE_WEIGHTS[stage];
-            self.stage.copy_from_slice(&self.state);
-            for (slopes, weight) in self.slopes[..stage].iter().zip(weights) {
-                if *weight != 0.0 {
-                    let by = step * weight;
-                    for (y, k) in self.stage.iter_mut().zip(slopes) {
-                        *y += by * k;
-                    }
-                }
-            }
-            let time = self.time + NODES[stage] * step;
-            self.system.slope(time, &self.stage, &past, &mut self.slopes[stage]);
-            self.work.evaluations += 1;
+        for (lag, cap) in self.caps.iter_mut().enumerate() {
+            *cap = self.breaks.next(lag).map_or(f64::INFINITY, |point| point - near(point));
         }
-        self.fresh = true;
-        !astray.get()
+        let past = Past::new(&self.history, &self.cursors, &self.caps);
+        let evaluations = self.stages.run(&self.system, self.time, &self.state, step, &past);
+        self.work.evaluations += evaluations;
+        !past.astray()
     }
 
     /// None if the step is exact enough, else how long to make it.
     fn judge(&mut self, step: f64, landing: bool) -> Result<Option<f64>, Failure> {
-        let mut sum = 0.0;
-        for i in 0..self.state.len() {
-            let error: f64 =
-                (0..STAGES).map(|stage| ERROR_WEIGHTS[stage] * self.slopes[stage][i]).sum();
-            let size = self.state[i].abs().max(self.stage[i].abs()).max(self.scales[i]);
-            let relative = step * error / size;
-            sum += relative * relative;
-        }
+        let sum = self.stages.error(&self.state, &self.scales, step);
         if !sum.is_finite() {
             return if step > 1e-9 {
                 Ok(Some(0.1 * step))
@@ -244,30 +288,36 @@ impl<S: System> Solver<S> {
             return Ok(Some(shorter));
         }
         // Proportional-integral control of the step (Hairer, Nørsett and Wanner, II.4).
-        let factor = 0.9 * libm::pow(error, -0.14) * libm::pow(self.last_error, 0.08);
+        let logarithm = libm::log(error);
+        let factor = 0.9 * libm::exp(0.08 * self.last_error - 0.14 * logarithm);
         let next = step * factor.clamp(0.2, 5.0);
         // A step that was cut short says little about the next.
         self.step = if landing || step < 0.5 * self.step { self.step.max(next) } else { next };
-        self.last_error = error.max(1e-4);
+        self.last_error = logarithm.max(LEAST_ERROR);
         Ok(None)
     }
 
     /// The continuous extension of the step that was tried.
     fn extend(&mut self, step: f64) {
-        for i in 0..self.state.len() {
-            let row = &mut self.dense[i * COEFFICIENTS..(i + 1) * COEFFICIENTS];
-            row[0] = self.state[i];
-            for power in 0..4 {
-                let sum: f64 =
-                    (0..STAGES).map(|stage| DENSE[stage][power] * self.slopes[stage][i]).sum();
-                row[power + 1] = step * sum;
+        self.stages.extend(&self.state, step, &mut self.dense);
+    }
+
+    /// Ends the continuous extension at θ of the step: the same polynomial of a shorter step.
+    fn shorten(&mut self, theta: f64) {
+        for row in &mut self.dense {
+            let mut power = 1.0;
+            for c in row {
+                *c *= power;
+                power *= theta;
             }
         }
+        // The last stage was at the old end.
+        self.stages.spoil();
     }
 
     fn at(&mut self, theta: f64) {
-        for (i, y) in self.stage.iter_mut().enumerate() {
-            *y = horner(&self.dense[i * COEFFICIENTS..(i + 1) * COEFFICIENTS], theta);
+        for (y, c) in self.inside.iter_mut().zip(&self.dense) {
+            *y = horner(c, theta);
         }
     }
 
@@ -277,12 +327,17 @@ impl<S: System> Solver<S> {
         let time = self.time + theta * step;
         match event {
             Event::Guard(guard) => {
-                self.system.guard(time, &self.stage, &mut self.guards);
+                self.system.guard(time, &self.inside, &mut self.guards);
                 self.guards[guard] + SLACK
             }
             Event::Lag(lag) => {
-                let moment = self.system.past_time(lag, time, &self.stage);
+                let moment = self.system.past_time(lag, time, &self.inside);
                 self.breaks.next(lag).map_or(1.0, |point| point - moment)
+            }
+            Event::Bend(lag) => {
+                let moment = self.system.past_time(lag, time, &self.inside);
+                let next = self.bends.as_ref().and_then(|bends| bends.next(lag));
+                next.map_or(1.0, |point| point - moment)
             }
         }
     }
@@ -292,18 +347,17 @@ impl<S: System> Solver<S> {
         let mut first: Option<(Event, f64)> = None;
         let mut below = 0.0;
         for look in LOOKS {
-            self.at(look);
+            if look < 1.0 {
+                self.at(look);
+            } else {
+                self.inside.copy_from_slice(self.stages.end());
+            }
             let time = self.time + look * step;
             let mut candidates = std::mem::take(&mut self.candidates);
-            self.system.guard(time, &self.stage, &mut self.guards);
+            self.system.guard(time, &self.inside, &mut self.guards);
             let fallen = self.guards.iter().enumerate().filter(|(_, guard)| **guard < -SLACK);
             candidates.extend(fallen.map(|(guard, _)| Event::Guard(guard)));
-            for lag in 0..self.cursors.len() {
-                let moment = self.system.past_time(lag, time, &self.stage);
-                if self.breaks.next(lag).is_some_and(|point| moment > point) {
-                    candidates.push(Event::Lag(lag));
-                }
-            }
+            self.passing(&self.breaks, look, step, |lag| candidates.push(Event::Lag(lag)));
             for event in candidates.drain(..) {
                 let theta = self.root(event, below, look, step);
                 if first.is_none_or(|(_, earliest)| theta < earliest) {
@@ -317,6 +371,42 @@ impl<S: System> Solver<S> {
             below = look;
         }
         None
+    }
+
+    /// Which lags are beyond the next of `breaks` that they see at θ.
+    fn passing(&self, breaks: &Breaks, theta: f64, step: f64, mut found: impl FnMut(usize)) {
+        let time = self.time + theta * step;
+        for lag in 0..self.cursors.len() {
+            if let Some(point) = breaks.next(lag)
+                && self.system.past_time(lag, time, &self.inside) > point
+            {
+                found(lag);
+            }
+        }
+    }
+
+    /// The first bend that a lag sees within a step that was too inexact, and where.
+    fn first_bend(&mut self, step: f64) -> Option<(usize, f64)> {
+        let mut candidates = std::mem::take(&mut self.candidates);
+        self.inside.copy_from_slice(self.stages.end());
+        if let Some(bends) = &self.bends {
+            self.passing(bends, 1.0, step, |lag| candidates.push(Event::Bend(lag)));
+        }
+        let mut first: Option<(usize, f64)> = None;
+        if !candidates.is_empty() {
+            self.extend(step);
+        }
+        for event in candidates.drain(..) {
+            let theta = self.root(event, 0.0, 1.0, step);
+            if let Event::Bend(lag) = event
+                && theta > NEAR
+                && first.is_none_or(|(_, earliest)| theta < earliest)
+            {
+                first = Some((lag, theta));
+            }
+        }
+        self.candidates = candidates;
+        first
     }
 
     /// Where what `event` watches falls below zero: above zero at `low`, not so at `high`. Regula
@@ -355,27 +445,36 @@ impl<S: System> Solver<S> {
         high
     }
 
-    fn accept(&mut self, step: f64, limit: f64) {
-        // The last stage's state is the step's end.
-        self.at(1.0);
-        self.state.copy_from_slice(&self.stage);
-        for node in 0..5 {
-            let theta = 0.25 * node as f64;
-            self.at(theta);
-            self.system.signal(self.time + theta * step, &self.stage, &mut self.signals);
-            for (samples, signal) in self.samples.iter_mut().zip(&self.signals) {
-                samples[node] = *signal;
+    /// The step counts. Unless it is a whole one its end is that of its polynomial.
+    fn accept(&mut self, step: f64, limit: f64, whole: bool) {
+        let width = self.system.signals();
+        if self.signalled {
+            self.samples.copy_within(4 * width.., 0);
+        }
+        for (node, theta) in NODES.iter().enumerate().skip(usize::from(self.signalled)) {
+            let signals = &mut self.samples[node * width..(node + 1) * width];
+            let time = self.time + theta * step;
+            match node {
+                0 => self.system.signal(time, &self.state, signals),
+                4 if whole => self.system.signal(time, self.stages.end(), signals),
+                _ => {
+                    for (y, c) in self.inside.iter_mut().zip(&self.dense) {
+                        *y = horner(c, *theta);
+                    }
+                    self.system.signal(time, &self.inside, signals);
+                }
             }
         }
-        let row = self.history.push(self.time, step);
-        row[..self.dense.len()].copy_from_slice(&self.dense);
-        let rest = row[self.dense.len()..].chunks_exact_mut(COEFFICIENTS);
-        for (samples, coefficients) in self.samples.iter().zip(rest) {
-            through(*samples, coefficients);
+        self.state.copy_from_slice(if whole { self.stages.end() } else { &self.inside });
+        let rest = self.history.push(self.time, step, &self.dense);
+        for (signal, polynomial) in rest.iter_mut().enumerate() {
+            let samples = &self.samples;
+            *polynomial = through(std::array::from_fn(|node| samples[node * width + signal]));
         }
         let end = self.time + step;
         self.time = if (limit - end).abs() <= 1e-12 * limit.abs().max(1.0) { limit } else { end };
-        self.slopes.swap(0, STAGES - 1);
+        self.signalled = true;
+        self.stages.move_on();
         self.work.steps += 1;
         self.idle_events = 0;
         self.forget();
@@ -392,12 +491,46 @@ impl<S: System> Solver<S> {
         self.history.forget_before(self.time - 4.0 * (self.time - oldest) - 1.0);
     }
 
+    /// The mode or the state is no longer that of the last step's end.
+    fn changed(&mut self) {
+        self.stages.spoil();
+        self.unsettled = true;
+        self.signalled = false;
+    }
+
+    /// Something is about to change: remembers state and signals.
+    fn remember(&mut self) {
+        self.inside.copy_from_slice(&self.state);
+        self.system.signal(self.time, &self.state, &mut self.signals);
+    }
+
+    /// Something has changed: a break, at which steps that see it through a lag will end if a state
+    /// or a signal has jumped.
+    fn broken(&mut self) {
+        let states = self.inside.iter().zip(&self.state).zip(&self.scales);
+        let mut jump = states.into_iter().any(|((a, b), scale)| (a - b).abs() > JUMP * scale);
+        let signals = &mut self.samples[..self.signals.len()];
+        self.system.signal(self.time, &self.state, signals);
+        let pairs = self.signals.iter().zip(signals);
+        jump |= pairs.into_iter().any(|(a, b)| (*a - *b).abs() > JUMP * a.abs().max(b.abs()));
+        match &mut self.bends {
+            None => self.breaks.add(self.time),
+            Some(bends) => {
+                bends.add(self.time);
+                if jump {
+                    self.breaks.add(self.time);
+                }
+            }
+        }
+    }
+
     fn cross(&mut self, guard: usize) -> Result<(), Failure> {
+        self.remember();
         self.system.crossed(guard, self.time, &mut self.state);
-        self.fresh = false;
+        self.changed();
         self.work.events += 1;
         self.idle_events += 1;
-        self.breaks.add(self.time);
+        self.broken();
         if self.idle_events > CHATTER {
             return Err(Failure::Chatter(self.time));
         }
@@ -407,31 +540,44 @@ impl<S: System> Solver<S> {
     /// Changes the mode until no guard is below zero any more, and passes the points that lags
     /// stand at.
     fn settle(&mut self) -> Result<(), Failure> {
-        let near = 1e-11 * self.time.abs().max(1.0);
+        let near = near(self.time);
         for lag in 0..self.cursors.len() {
-            let moment = self.system.past_time(lag, self.time, &self.state);
-            while self.breaks.next(lag).is_some_and(|point| moment > point - near) {
-                self.breaks.passed(lag, self.time);
+            if self.breaks.next(lag).is_some() {
+                let moment = self.system.past_time(lag, self.time, &self.state);
+                while self.breaks.next(lag).is_some_and(|point| moment > point - near) {
+                    self.breaks.passed(lag, self.time);
+                    self.stages.spoil();
+                }
+            }
+            let Some(bends) = &mut self.bends else { continue };
+            if bends.next(lag).is_some() {
+                let moment = self.system.past_time(lag, self.time, &self.state);
+                while bends.next(lag).is_some_and(|point| moment > point - near) {
+                    bends.passed(lag, self.time);
+                }
             }
         }
-        loop {
+        // Else the last step ended where all guards were above zero.
+        while self.unsettled {
             self.system.guard(self.time, &self.state, &mut self.guards);
             let fallen = self.guards.iter().position(|guard| *guard < -SLACK);
             match fallen {
                 Some(guard) => self.cross(guard)?,
-                None => return Ok(()),
+                None => self.unsettled = false,
             }
         }
+        Ok(())
     }
 
     fn run_stops(&mut self) {
         while let Some(stop) = self.system.stops().get(self.next_stop)
             && *stop <= self.time
         {
+            self.remember();
             self.system.stop(self.next_stop, self.time, &mut self.state);
             self.next_stop += 1;
-            self.fresh = false;
-            self.breaks.add(self.time);
+            self.changed();
+            self.broken();
         }
     }
 }

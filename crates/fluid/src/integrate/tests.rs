@@ -41,7 +41,7 @@ impl System for Scalar {
 }
 
 fn solve(system: Scalar, begin: f64, end: f64, settings: Settings) -> (f64, Work) {
-    let mut solver = Solver::new(system, begin, vec![1.0], &[], settings);
+    let mut solver = Solver::new(system, begin, &[1.0], vec![1.0], settings);
     while solver.time() < end {
         solver.advance(end).unwrap();
     }
@@ -120,7 +120,7 @@ fn the_error_follows_the_tolerance() {
 #[test]
 fn a_solution_that_grows_without_bound_is_an_error() {
     let system = Scalar { lag: |_, _| 1.0, slope: |_, y, _| y * y };
-    let mut solver = Solver::new(system, 0.0, vec![1.0], &[], Settings::default());
+    let mut solver = Solver::new(system, 0.0, &[1.0], vec![1.0], Settings::default());
     let failure = loop {
         match solver.advance(10.0) {
             Ok(()) => assert!(solver.time() < 2.0),
@@ -180,7 +180,8 @@ impl System for Ball {
 #[test]
 fn guards_and_stops_are_met_to_the_instant() {
     let ball = Ball { down: false, stops: [3.0] };
-    let mut solver = Solver::new(ball, 0.0, vec![4.905, 0.0], &[9.81], Settings::default());
+    let mut solver =
+        Solver::new(ball, 0.0, &[4.905, 0.0, 9.81], vec![4.905, 0.0], Settings::default());
     let mut landed = Vec::new();
     while solver.time() < 6.0 {
         let down = solver.system().down;
@@ -189,7 +190,7 @@ fn guards_and_stops_are_met_to_the_instant() {
             landed.push(solver.time());
         }
         let (_, _, row) = solver.last_step().unwrap();
-        assert!((horner(&row[10..15], 0.3) - 2.0 * horner(&row[..5], 0.3)).abs() < 1e-12);
+        assert!((horner(&row[2], 0.3) - 2.0 * horner(&row[0], 0.3)).abs() < 1e-12);
     }
     assert_eq!(landed.len(), 2);
     assert!((landed[0] - 1.0).abs() < 1e-8 && (landed[1] - 5.0).abs() < 1e-8, "{landed:?}");

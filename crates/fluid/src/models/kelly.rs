@@ -140,6 +140,13 @@ impl Parameters {
         windows.chain(self.averages().then_some(point.load)).collect()
     }
 
+    /// The state and the signal at an operating point, as the past of a run that begins there.
+    pub fn past_at(&self, point: &Equilibrium) -> Vec<f64> {
+        let mut past = self.state_at(point, 0.0);
+        past.push(point.loss);
+        past
+    }
+
     fn averages(&self) -> bool {
         self.averaging > 0.0
     }
@@ -203,8 +210,9 @@ impl System for Kelly {
         let loss_at = self.states();
         for (index, class) in self.parameters.classes.iter().enumerate() {
             let then = past.at(index, time - class.rtt);
-            let (rate, loss) = (then.get(index) / class.rtt, then.get(loss_at));
-            slope[index] = window_slope(&class.law, false, state[index], class.rtt, rate, loss);
+            let rate = then.get(index) / class.rtt;
+            let hits = rate * then.get(loss_at);
+            slope[index] = window_slope(&class.law, false, state[index], class.rtt, rate, hits);
         }
         if self.parameters.averages() {
             let average = self.parameters.classes.len();
@@ -263,10 +271,10 @@ mod tests {
     fn growth(parameters: Parameters, round_trips: f64) -> f64 {
         let point = parameters.equilibrium().unwrap();
         let (w0, rtt) = (point.windows[0], parameters.classes[0].rtt);
-        let state = parameters.state_at(&point, 1e-5);
+        let (past, state) = (parameters.past_at(&point), parameters.state_at(&point, 1e-5));
         let model = Kelly::new(parameters, &state);
         let settings = Settings { tolerance: 1e-10, ..Settings::default() };
-        let mut solver = Solver::new(model, 0.0, state, &[point.loss], settings);
+        let mut solver = Solver::new(model, 0.0, &past, state, settings);
         let end = round_trips * rtt;
         let (mut early, mut late) = (0.0_f64, 0.0_f64);
         while solver.time() < end {
@@ -334,10 +342,10 @@ mod tests {
         let mut p = power(16.0, 0.3);
         p.averaging = 0.05;
         let point = p.equilibrium().unwrap();
-        let state = p.state_at(&point, 0.0);
+        let (past, state) = (p.past_at(&point), p.state_at(&point, 0.0));
         assert_eq!(state.len(), 2);
-        let mut solver =
-            Solver::new(Kelly::new(p, &state), 0.0, state, &[point.loss], Settings::default());
+        let model = Kelly::new(p, &state);
+        let mut solver = Solver::new(model, 0.0, &past, state, Settings::default());
         while solver.time() < 10.0 {
             solver.advance(10.0).unwrap();
         }

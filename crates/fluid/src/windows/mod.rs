@@ -84,6 +84,11 @@ impl WindowLaw {
         }
     }
 
+    /// Whether growth looks at the rate of a round trip ago.
+    pub fn clocked(&self) -> bool {
+        matches!(self, Self::Scalable { .. } | Self::HighSpeed)
+    }
+
     /// Packets that a loss takes from a window `w`.
     #[inline]
     pub fn cut(&self, w: f64) -> f64 {
@@ -95,28 +100,31 @@ impl WindowLaw {
         }
     }
 
-    /// The window at which growth and cuts are equal under loss `p`, by bisection; `timeouts` as in
+    /// The window at which growth and cuts are equal under loss `p`; `timeouts` as in
     /// [`crate::mgt::window_slope`]. Infinite without loss.
     pub fn window(&self, p: f64, timeouts: bool) -> f64 {
         if p <= 0.0 {
             return f64::INFINITY;
         }
-        let surplus = |w: f64| crate::mgt::window_slope(self, timeouts, w, 1.0, w, p);
-        let (mut low, mut high) = (1e-6, 1.0);
+        let closed = match *self {
+            _ if timeouts => None,
+            Self::Reno => Some(libm::sqrt(2.0 / p)),
+            Self::Aimd { a, b } => Some(libm::sqrt(a / (b * p))),
+            _ => None,
+        };
+        if let Some(window) = closed {
+            return if window > 1e15 { f64::INFINITY } else { window };
+        }
+        let surplus = |w: f64| crate::mgt::window_slope(self, timeouts, w, 1.0, w, w * p);
+        let mut high = 1.0;
         while surplus(high) > 0.0 {
             high *= 2.0;
             if high > 1e15 {
                 return f64::INFINITY;
             }
         }
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if surplus(middle) > 0.0 { low = middle } else { high = middle }
-        }
-        0.5 * (low + high)
+        let low = 1e-6;
+        crate::root::between((low, surplus(low)), (high, surplus(high)), surplus)
     }
 }
 

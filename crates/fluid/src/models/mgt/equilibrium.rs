@@ -5,8 +5,9 @@
 //! The arrivals at a queue fall with its own unknown, so each is found by bisection, queue by queue,
 //! until nothing changes.
 
-use super::{Class, Layout, Parameters};
+use super::{Class, Parameters};
 use crate::controllers::Controller;
+use crate::root::between;
 use crate::{Invalid, invalid};
 
 /// An operating point.
@@ -35,6 +36,11 @@ impl Parameters {
     pub fn equilibrium(&self, time: f64) -> Result<Equilibrium, Invalid> {
         self.validate()?;
         for (number, queue) in self.queues.iter().enumerate() {
+            if let Controller::Ared(_) = queue.controller {
+                let remedy = "ARED has no single operating point: it leaves an average in the \
+                              middle fifth between its thresholds where it is; use Red";
+                return Err(invalid(format!("queues[{number}].controller"), "ared", remedy));
+            }
             if let Some(setpoint) = queue.controller.setpoint(queue.capacity * queue.unit)
                 && setpoint / queue.unit > queue.buffer
             {
@@ -61,7 +67,7 @@ impl Parameters {
 
     /// The state at an operating point, with every window `1 + kick` times as large.
     pub fn state_at(&self, point: &Equilibrium, kick: f64) -> Vec<f64> {
-        let layout = Layout { classes: self.classes.len(), queues: self.queues.len() };
+        let layout = self.layout();
         let mut state = vec![0.0; layout.states()];
         for (class, window) in point.windows.iter().enumerate() {
             state[layout.window(class)] = window * (1.0 + kick);
@@ -69,6 +75,11 @@ impl Parameters {
         for (number, queue) in self.queues.iter().enumerate() {
             let (length, loss) = (point.queues[number], point.losses[number]);
             state[layout.queue(number)] = length;
+            if let Controller::Rate { .. } = queue.controller {
+                // What it measures: the load.
+                state[layout.own(number)] = point.arrivals[number] / queue.capacity;
+                continue;
+            }
             state[layout.own(number)] = queue.controller.state_at(
                 length * queue.unit,
                 loss / queue.weight,
@@ -78,22 +89,41 @@ impl Parameters {
         state
     }
 
-    /// The signals at an operating point, as the past before the start.
-    pub fn signals_at(&self, point: &Equilibrium) -> Vec<f64> {
-        let overflow = self.queues.iter().zip(&point.losses).map(|(queue, loss)| {
-            if queue.controller == Controller::Droptail { *loss } else { 0.0 }
-        });
-        point.losses.iter().chain(&point.arrivals).copied().chain(overflow).collect()
+    /// All states and signals at an operating point, as the past of a run that begins there.
+    pub fn past_at(&self, point: &Equilibrium) -> Vec<f64> {
+        let layout = self.layout();
+        let mut past = self.state_at(point, 0.0);
+        past.resize(layout.states() + layout.signals(), 0.0);
+        for (queue, spec) in self.queues.iter().enumerate() {
+            past[layout.loss(queue)] = point.losses[queue];
+            past[layout.inflow(queue)] = point.arrivals[queue];
+            if spec.controller == Controller::Droptail {
+                past[layout.overflow(queue)] = point.losses[queue];
+            }
+        }
+        for (number, class) in self.classes.iter().enumerate() {
+            let rate = point.windows[number] / point.round_trips[number];
+            past[layout.hits(number)] = rate * class.loss(&point.losses);
+        }
+        past
     }
 
     /// The state with empty queues and initial windows.
     pub fn empty(&self) -> Vec<f64> {
-        let layout = Layout { classes: self.classes.len(), queues: self.queues.len() };
+        let layout = self.layout();
         let mut state = vec![0.0; layout.states()];
         for (number, class) in self.classes.iter().enumerate() {
             state[layout.window(number)] = class.initial_window;
         }
         state
+    }
+
+    /// All states and signals before a start with empty queues: nothing is lost.
+    pub fn empty_past(&self) -> Vec<f64> {
+        let layout = self.layout();
+        let mut past = self.empty();
+        past.resize(layout.states() + layout.signals(), 0.0);
+        past
     }
 }
 
@@ -120,8 +150,14 @@ impl Unknowns<'_> {
             }
             Controller::Droptail => (if z > 0.0 { spec.buffer } else { 0.0 }, z),
             law => {
-                let setpoint = law.setpoint(spec.capacity * spec.unit).unwrap_or(0.0) / spec.unit;
-                (if z > 0.0 { setpoint } else { 0.0 }, z)
+                let capacity = spec.capacity * spec.unit;
+                let mut setpoint = law.setpoint(capacity).unwrap_or(0.0);
+                if let (Controller::Rem(rem), true) = (law, spec.thins) {
+                    // Its arrivals include what it drops: it rests where they are too many.
+                    let dropped = capacity * z / (1.0 - z).max(1e-9);
+                    setpoint = (setpoint - dropped * rem.period / rem.alpha).max(0.0);
+                }
+                (if z > 0.0 { setpoint / spec.unit } else { 0.0 }, z)
             }
         }
     }
@@ -139,17 +175,18 @@ impl Unknowns<'_> {
     }
 
     fn class(&self, class: &Class) -> (f64, f64) {
-        let queues: Vec<(f64, f64)> = (0..self.at.len()).map(|queue| self.queue(queue)).collect();
-        let passed: f64 = class.path.iter().map(|&queue| 1.0 - queues[queue].1).product();
-        let waits = class.path.iter().chain(&class.back);
-        let round_trip = waits
-            .fold(class.rtt, |sum, &queue| sum + queues[queue].0 / self.of.queues[queue].capacity);
-        // Computed so that small losses keep their digits.
-        let loss = match class.path[..] {
-            [queue] => queues[queue].1,
-            _ => 1.0 - passed,
-        };
-        (class.law.window(loss, class.timeouts).min(class.max_window), round_trip)
+        let (mut round_trip, mut passed, mut loss) = (class.rtt, 1.0, 0.0);
+        for &queue in &class.path {
+            let (length, lost) = self.queue(queue);
+            round_trip += length / self.of.queues[queue].capacity;
+            passed *= 1.0 - lost;
+            // Computed so that small losses keep their digits.
+            loss = if class.path.len() == 1 { lost } else { 1.0 - passed };
+        }
+        for &queue in &class.back {
+            round_trip += self.queue(queue).0 / self.of.queues[queue].capacity;
+        }
+        (class.law.window(loss * class.spread, class.timeouts).min(class.max_window), round_trip)
     }
 
     /// Arrivals at a queue, and what enters it, per second.
@@ -187,21 +224,15 @@ impl Unknowns<'_> {
 
     /// Finds the unknown of one queue, the others staying.
     fn balance(&mut self, queue: usize) -> Result<(), Invalid> {
-        if self.surplus(queue, 0.0) <= 0.0 {
+        let none = self.surplus(queue, 0.0);
+        if none <= 0.0 {
             return Ok(());
         }
-        if self.surplus(queue, 1.0) > 0.0 {
+        let most = self.surplus(queue, 1.0);
+        if most > 0.0 {
             return Err(self.too_much(queue));
         }
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if middle <= low || middle >= high {
-                break;
-            }
-            if self.surplus(queue, middle) > 0.0 { low = middle } else { high = middle }
-        }
-        self.at[queue] = 0.5 * (low + high);
+        self.at[queue] = between((0.0, none), (1.0, most), |z| self.surplus(queue, z));
         Ok(())
     }
 

@@ -11,6 +11,12 @@
 //!
 //! With `timeouts` the share Q = min(1, 3/W) of losses takes the window to 1 (section 3 there).
 //!
+//! **Spread.** A flow loses x p packets a second and W/2 for each, so what counts is the mean of W²
+//! over its flows; the equations take the square of the mean window for it. `spread` is the ratio
+//! of the two. It is 1 in the paper. For Reno flows that are hit independently of each other it is
+//! 2/1.3098² = 1.1658, the window being distributed as Ott, Kemperman and Mathis found ("The
+//! stationary behavior of ideal TCP congestion avoidance", 1996): W = 1.3098/√p, not √2/√p.
+//!
 //! # Differences from the source
 //!
 //! 1. A full buffer loses what does not fit, 1 − C/x of the arrivals; they have no such limit.
@@ -52,6 +58,10 @@ pub struct Class {
     /// Whether losses in small windows are timeouts.
     #[serde(default)]
     pub timeouts: bool,
+    /// The mean of the squares of its flows' windows over the square of their mean: 1, all being
+    /// alike, to 2.
+    #[serde(default = "crate::one")]
+    pub spread: f64,
     /// Window of a flow that starts, in packets: at least 1.
     #[serde(default = "crate::one")]
     pub initial_window: f64,
@@ -103,8 +113,18 @@ impl Class {
             back: Vec::new(),
             law: WindowLaw::Reno,
             timeouts: false,
+            spread: 1.0,
             initial_window: 1.0,
             max_window: f64::INFINITY,
+        }
+    }
+
+    /// What is lost on its path, the queues losing `losses`. A small loss keeps its digits.
+    #[inline]
+    fn loss(&self, losses: &[f64]) -> f64 {
+        match self.path[..] {
+            [queue] => losses[queue],
+            _ => 1.0 - self.path.iter().map(|&queue| 1.0 - losses[queue]).product::<f64>(),
         }
     }
 
@@ -140,6 +160,10 @@ impl Class {
         if let Some(queue) = self.path.iter().chain(&self.back).find(|queue| **queue >= queues) {
             let remedy = format!("there are {queues} queues, from 0");
             return Err(invalid("path", queue, remedy));
+        }
+        if !(1.0..=2.0).contains(&self.spread) {
+            let remedy = "must be 1 (all windows alike, as in the paper) to 2, such as 1.1658";
+            return Err(invalid("spread", self.spread, remedy));
         }
         if !(self.initial_window >= 1.0 && self.initial_window.is_finite()) {
             return Err(invalid(
@@ -190,6 +214,11 @@ impl Queue {
 }
 
 impl Parameters {
+    /// Where what stands among states and signals.
+    pub fn layout(&self) -> Layout {
+        Layout { classes: self.classes.len(), queues: self.queues.len() }
+    }
+
     /// Checks everything.
     ///
     /// # Errors
@@ -210,7 +239,7 @@ impl Parameters {
 }
 
 /// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
-/// and loses the share `loss` of that.
+/// and loses `losses` packets per second of that (times the spread of its class).
 #[inline]
 pub fn window_slope(
     law: &WindowLaw,
@@ -218,10 +247,9 @@ pub fn window_slope(
     w: f64,
     round_trip: f64,
     rate: f64,
-    loss: f64,
+    losses: f64,
 ) -> f64 {
     let growth = law.growth(w, round_trip, rate);
-    let losses = rate * loss;
     if timeouts {
         // Q(w): fewer than three duplicate acknowledgements come back.
         let q = (3.0 / w.max(1e-9)).min(1.0);
