@@ -22,9 +22,9 @@ from sojourn.control.critical import Edge
 from sojourn.control.figures import nyquist_plot
 from sojourn.control.paradox import CAPACITY, FLOWS, Paradox, paradox_response
 from sojourn.control.responses import nyquist_response
-from sojourn.studies import registry
+from sojourn.studies import rate_packets, registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
-from sojourn.sweep.sweep import Results
+from sojourn.sweep.sweep import Case, Results
 
 EXPONENTS = (1, 2, 4, 16, 32)
 RTTS = (0.05, 0.1, 0.3, 0.8)
@@ -99,13 +99,19 @@ class RateFeedback(Study):
         "60 flows over 3750 packets a second. Marks by (x/C)^B: utilisation against B; which "
         "loops are stable, by closed form, Nyquist's criterion, characteristic roots and the "
         "fluid engine; several points of rest; a longer round trip unsettles a loop on the queue "
-        "and settles one on the rate; and how slides that lost a symbol can be read."
+        "and settles one on the rate; how slides that lost a symbol can be read; and loops on "
+        "either side of the boundary in packets, with ECN and a rate that is measured."
     )
     scales: ClassVar[Mapping[str, str]] = {
-        "smoke": "all of it, theory and the fluid engine; 24 points in the figure of the paradox",
-        "quick": "the same with 80 points",
-        "full": "the same as quick",
+        "smoke": "all of the theory; 24 points in the figure of the paradox; four loops in "
+        "packets, one seed",
+        "quick": "the same with 80 points; six loops in packets, three seeds",
+        "full": "the same with ten seeds",
     }
+
+    def runs(self, scale: str) -> list[Case]:
+        """Loops in packets and in the fluid engine."""
+        return rate_packets.cases(scale)
 
     def evaluate(self, results: Results) -> Findings:
         """All of it."""
@@ -114,9 +120,10 @@ class RateFeedback(Study):
         found = paradox_response(rtts=[float(r) for r in np.geomspace(0.05, 2.0, points)])
         checks = [*_utilisation(cells), _four_ways(cells), _paradox(found)]
         lost, branches = _readings()
+        swings = rate_packets.swings(results)
         return Findings(
-            checks=[*checks, *lost],
-            tables=[_cells(cells), branches],
+            checks=[*checks, *rate_packets.checks(swings, _TALK), *lost],
+            tables=[_cells(cells), rate_packets.table(swings), branches],
             figures=[_utilisation_figure(), _nyquist(), _paradox_figure(found)],
             bands=[
                 Band("stable loops of 20", float(sum(c.verdicts[0] for c in cells)), 14, 14),

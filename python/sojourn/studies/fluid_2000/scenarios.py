@@ -35,6 +35,8 @@ PHASES = {"40 flows": (40, 75), "10 flows": (110, 150), "whole": (30, 200)}
 """From when to when each phase is measured, in seconds: some periods after it began."""
 
 LEAVE_S, RETURN_S = 75, 150
+RTT_S = 0.2
+RED = {"min_th": 150, "max_th": 200, "wq": 1e-4, "limit": 1000}
 CLASSES = {"first": ("a", "b"), "both": ("a", "c"), "second": ("b", "c")}
 STAY, LEAVE = 10, 30
 
@@ -49,12 +51,9 @@ def experiment(number: int, phase: str, *, spaced: bool = True) -> Scenario:
     begin, end = PHASES[phase]
     qdisc = {
         "kind": "red",
-        "min_th": 150,
-        "max_th": 200,
+        **RED,
         "max_p": it.max_p if spaced else it.max_p / 2,
-        "wq": 1e-4,
         "gentle": False,
-        "limit": 1000,
     }
     links: list[dict[str, Any]] = []
     for index, (here, there) in enumerate((("a", "b"), ("b", "c"))):
