@@ -13,7 +13,7 @@ from conftest import COMMAND
 from sojourn import Scenario, schema
 from sojourn.deploy import DeployError, deploy
 
-ABSENT = {"pi_table", "rem", "pi2", "avq", "feng_red", "blue", "python"}
+ABSENT = {"pi_table", "rem", "rate", "pi2", "avq", "feng_red", "blue", "python"}
 SETTINGS = {
     "tbf": {"rate": "5mbit", "burst": "20kB"},
     "cbq": {

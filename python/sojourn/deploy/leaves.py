@@ -64,6 +64,7 @@ _ABSENT = {
     "pi": "Linux has no PI; as one in BPF it can only stand by itself, not in a class",
     "pi_table": "Linux has no PI; pie is its kin",
     "rem": "Linux has no REM",
+    "rate": "Linux has nothing that marks by the arrival rate alone",
     "pi2": "Linux has PI2 only as the classic queue of dualpi2",
     "avq": "Linux has no AVQ",
     "feng_red": "Linux has of the adaptive REDs only Floyd's, ared",
