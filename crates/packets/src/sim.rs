@@ -156,7 +156,7 @@ impl Sim {
             (0, 0)
         };
         let sacks = self.net.sacks.get(packet);
-        let sacks = &sacks[..usize::from(packet.segment.sacks)];
+        let sacks = &sacks[..packet.segment.blocks()];
         let params = &self.groups[group].tcp;
         self.probes.sent(link, &Tapped { at, packet, id, serial, params, sacks, dscp });
     }
@@ -271,7 +271,7 @@ impl Sim {
     fn deliver_sacks(&mut self, at: u64, id: u32, packet: &Packet) {
         let blocks = self.net.sacks.get(packet);
         self.net.sacks.release(packet);
-        let blocks = &blocks[..usize::from(packet.segment.sacks)];
+        let blocks = &blocks[..packet.segment.blocks()];
         self.with_endpoint(at, id, |end, params, now, out| {
             end.on_segment(params, now, &packet.segment, blocks, out);
         });

@@ -4,7 +4,7 @@ use crate::packet::{DATAGRAM, Packet, addresses};
 use sojourn_base::{Dscp, Time};
 use sojourn_records::pcapng::{self, Content, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
-use sojourn_tcp::{Flags, Params, SackBlock, Segment};
+use sojourn_tcp::{COUNTER_BYTES, Ecn, Flags, Params, SackBlock, Segment};
 
 /// An open capture.
 pub struct Tap(CaptureId);
@@ -71,7 +71,8 @@ impl Tap {
 }
 
 /// The options of a segment as they stand in its header, in Linux's order; returns their length.
-/// RFC 9293 section 3.2 (MSS), RFC 2018 (SACK), RFC 7323 (timestamps, window scale).
+/// RFC 9293 section 3.2 (MSS), RFC 2018 (SACK), RFC 7323 (timestamps, window scale), RFC 9768
+/// (AccECN).
 fn write_options(
     params: &Params,
     segment: &Segment,
@@ -105,6 +106,14 @@ fn write_options(
     }
     if syn && params.window_scale > 0 {
         put(&[NOP, 3, 3, params.window_scale]);
+    }
+    let (counters, blocks) = segment.split_counters(blocks);
+    if let Some(counters) = counters {
+        // Order 1 begins with ECT(1), order 0 with ECT(0) (RFC 9768 section 3.2.3).
+        let kind = if params.ect == Ecn::Ect1 { 174 } else { 172 };
+        put(&[kind, COUNTER_BYTES]);
+        put(&counters.start.to_be_bytes()[1..]);
+        put(&counters.end.to_be_bytes()[1..]);
     }
     if !blocks.is_empty() {
         put(&[NOP, NOP, 5, 2 + 8 * blocks.len() as u8]);

@@ -97,7 +97,7 @@ impl Endpoint {
         } else {
             self.acknowledged(params, now, segment, sacks, out);
         }
-        self.count_mark(params, segment);
+        let sudden = self.count_mark(segment);
         if params.autotune && segment.span() == 0 {
             self.echo_time(params, segment);
         }
@@ -108,7 +108,7 @@ impl Endpoint {
         self.push(params, now, out);
         // SACK blocks travel on bare acknowledgements alone.
         let extra = !self.holds_nothing() || self.saw_duplicate();
-        if reply == Reply::Now && (self.segments == segments || extra) {
+        if (reply == Reply::Now || sudden) && (self.segments == segments || extra) {
             self.send_ack(params, now, out);
         }
         let all = bit::PEER_CLOSED | bit::FIN_SENT;
@@ -189,13 +189,17 @@ impl Endpoint {
     /// The peer saw a congestion mark (RFC 3168 section 6.1.2): at most one reduction per window.
     /// The acknowledgement of the last data before a reduction still carries the echo: the CWR
     /// comes behind them.
-    pub(crate) fn mark(&mut self, params: &Params, now: Time, flight: u32) {
+    ///
+    /// Returns whether it did reduce.
+    pub(crate) fn mark(&mut self, params: &Params, now: Time, flight: u32) -> bool {
         let answered = self.reduced_in_this_window() || self.reduced == self.snd_una;
-        if self.phase < Phase::Recovery && !answered {
+        let reduces = self.phase < Phase::Recovery && !answered;
+        if reduces {
             let at = self.congested(params, now, flight);
             self.control.on_mark(&params.congestion, &mut self.window, at);
             self.note_reduction(params);
         }
+        reduces
     }
 
     /// What congestion finds, with `flight` bytes outstanding.

@@ -2,6 +2,7 @@
 
 use crate::Params;
 use crate::congestion::{Congestion, Window};
+use crate::params::Feedback;
 use crate::reassembly::Reassembly;
 use crate::rtt::Estimator;
 use crate::scoreboard::Scoreboard;
@@ -133,6 +134,10 @@ pub struct Endpoint {
     pub(crate) syn_retries: u8,
     /// Timeouts in a row without progress.
     pub(crate) backoff: u8,
+    /// How marks are told of, as both ends agreed.
+    pub(crate) feedback: Feedback,
+    /// The ECN field of the peer's SYN.
+    pub(crate) opening: Ecn,
 }
 
 impl Endpoint {
@@ -171,6 +176,8 @@ impl Endpoint {
             timeouts: 0,
             syn_retries: 0,
             backoff: 0,
+            feedback: params.feedback,
+            opening: Ecn::NotEct,
         }
     }
 

@@ -1,6 +1,5 @@
 //! Opening a connection (RFC 9293 section 3.5), and segments that break it.
 
-use crate::accecn::NOT_ECT;
 use crate::endpoint::{Endpoint, State, bit};
 use crate::params::{Feedback, Params};
 use crate::segment::{Event, Flags, Output, Segment};
@@ -32,9 +31,7 @@ impl Endpoint {
             Flags::SYN | self.setup(params)
         } else {
             // ECN-setup SYN-ACK, in answer to an ECN-setup SYN only.
-            let ecn = self.bits & bit::ECN != 0;
-            let answer = if params.feedback == Feedback::Counted { NOT_ECT } else { Flags::ECE };
-            Flags::SYN | Flags::ACK | if ecn { answer } else { Flags::NONE }
+            Flags::SYN | Flags::ACK | self.setup_answer()
         };
         let segment = Segment {
             window: params.syn_window(),
@@ -82,19 +79,12 @@ impl Endpoint {
                 self.finish(State::Failed, Event::Failed, out);
             }
             State::Listen if flags.has(Flags::SYN) && !flags.has(Flags::ACK) => {
-                if params.ecn && flags.has(self.setup(params)) {
-                    self.bits |= bit::ECN;
-                }
+                self.meet_setup(params, segment);
                 self.meet(params, segment);
                 self.send_first_syn(params, now, out);
             }
             State::SynSent if flags.has(Flags::SYN | Flags::ACK) && segment.ack == self.snd_nxt => {
-                let counted = params.feedback == Feedback::Counted;
-                let (yes, no) =
-                    if counted { (NOT_ECT, Flags::AE) } else { (Flags::ECE, Flags::CWR) };
-                if params.ecn && flags.has(yes) && !flags.has(no) {
-                    self.bits |= bit::ECN;
-                }
+                self.meet_answer(params, segment);
                 self.meet(params, segment);
                 self.establish(params, now, segment, out);
                 self.answer_handshake(params, now, out);
@@ -102,11 +92,13 @@ impl Endpoint {
             }
             State::SynReceived if flags.has(Flags::SYN) => {
                 self.bits &= !bit::TIMED;
+                self.opening = segment.ecn; // RFC 9768 section 3.1.5: of the latest
                 self.send_syn(params, now, out);
             }
             State::SynReceived if flags.has(Flags::ACK) && segment.ack == self.snd_nxt => {
                 self.peer_window = params.window_bytes(segment.window, flags);
                 self.establish(params, now, segment, out);
+                self.handshake_answered(segment);
                 return true;
             }
             // TIME-WAIT: the acknowledgement of the FIN was lost (RFC 9293 section 3.10.7.4).
@@ -167,13 +159,16 @@ impl Endpoint {
         if segment.flags.has(Flags::RST) {
             self.finish(State::Failed, Event::Failed, out);
         } else {
-            self.send_ack(params, now, out); // the SYN-ACK again: its acknowledgement was lost
+            // The SYN-ACK again: its acknowledgement was lost (RFC 9768 section 3.2.2.1).
+            self.opening = segment.ecn;
+            self.answer_again(params, now, out);
         }
     }
 
     /// A segment without payload and options but timestamps.
     #[inline]
-    pub(crate) fn bare(&self, params: &Params, now: Time, seq: u32, flags: Flags) -> Segment {
+    pub(crate) fn bare(&mut self, params: &Params, now: Time, seq: u32, flags: Flags) -> Segment {
+        let counter = self.counter(params);
         Segment {
             seq,
             ack: self.rcv_nxt,
@@ -181,7 +176,7 @@ impl Endpoint {
             tsecr: self.ts_recent,
             window: self.window_field(params),
             len: 0,
-            flags: flags | self.counter(params),
+            flags: flags | counter,
             ecn: Ecn::NotEct,
             options: params.options,
             sacks: 0,

@@ -26,6 +26,7 @@ impl Endpoint {
             return; // old, or of something never sent (RFC 9293 section 3.10.7.4)
         }
         self.peer_window = params.window_bytes(segment.window, segment.flags);
+        let (option, sacks) = segment.split_counters(sacks);
         let (duplicate, sacks) = split(segment.ack, sacks);
         let arrived = self.enter_arrivals(params, now, segment, sacks);
         if acked > 0 {
@@ -46,13 +47,16 @@ impl Endpoint {
             t.undo.twice(block);
         }
         let lost = self.find_losses(params, now);
-        let marked = self.sample(params, now, segment, &arrived, lost);
+        let marked = self.sample(params, now, segment, option, &arrived, lost);
         let repaired = self.probe_answered(duplicate, arrived.bytes > 0);
         if repaired {
             self.reduce_for_probe(params, now);
         }
+        if acked > 0 {
+            self.end_reduction();
+        }
         if marked {
-            self.mark(params, now, flight);
+            self.reduce_for_mark(params, now, flight, arrived.bytes);
             self.tracked().undo.forget();
         }
         self.decide(params, now, segment, &arrived, acked, marked, lost);
@@ -116,12 +120,13 @@ impl Endpoint {
         params: &Params,
         now: Time,
         segment: &Segment,
+        option: Option<SackBlock>,
         arrived: &Arrived,
         lost: u32,
     ) -> bool {
-        let marked = self.marked_bytes(params, segment, arrived.bytes);
+        let marked = self.marked_bytes(params, segment, option, arrived.bytes);
         let echo = marked > 0
-            || params.feedback != Feedback::Counted
+            || self.feedback != Feedback::Counted
                 && segment.flags.has(Flags::ECE)
                 && self.bits & bit::ECN != 0;
         let srtt = self.estimator.smoothed();
@@ -166,7 +171,7 @@ impl Endpoint {
         let over = !before(self.snd_una, self.recover);
         match self.phase {
             Phase::Open | Phase::Disorder => {
-                if acked > 0 && !marked {
+                if acked > 0 && !marked && !self.tracked().reducing {
                     self.grow_tracked(params, now, acked, arrived);
                 }
                 // All that was sent again in a recovery that is over has come twice.
@@ -197,8 +202,12 @@ impl Endpoint {
                 self.begin_recovery(params, now, arrived.bytes);
             }
         }
-        let proportional = params.prr && !params.congestion.rules_recovery();
-        if self.phase == Phase::Recovery && proportional && arrived.bytes > 0 {
+        let proportional = if self.phase == Phase::Recovery {
+            params.prr && !params.congestion.rules_recovery()
+        } else {
+            self.tracked().reducing
+        };
+        if proportional && arrived.bytes > 0 {
             let (outstanding, ssthresh) = (self.in_flight(), self.window.ssthresh);
             let (safe, mss) = (acked > 0 && lost == 0, params.payload);
             let t = self.tracked();
@@ -272,7 +281,11 @@ impl Endpoint {
         let t = self.tracked();
         t.hystart.stop();
         t.probe_at = Time::MAX;
-        t.prr = Prr::start(outstanding - t.log.sacked() + arrived);
+        // A reduction that a mark began goes on.
+        if reduces || !t.reducing {
+            t.prr = Prr::start(outstanding - t.log.sacked() + arrived);
+        }
+        t.reducing = false;
         if reduces {
             t.undo.start(window, una);
             let at = self.congested(params, now, outstanding);
@@ -331,6 +344,7 @@ impl Endpoint {
         if fresh || recovered {
             t.undo.start(window, una);
         }
+        t.reducing = false;
         t.frto = params.frto && (fresh || !first);
         (t.new_first, t.probe, t.probe_at, t.reorder_at) = (false, None, Time::MAX, Time::MAX);
         t.hystart.stop();

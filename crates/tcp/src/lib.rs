@@ -65,11 +65,13 @@ extern crate std;
 mod accecn;
 mod ack;
 pub mod congestion;
+mod echo;
 mod endpoint;
 mod handshake;
 mod hystart;
 mod judge;
 mod log;
+mod marked;
 mod offload;
 mod pace;
 mod params;
@@ -89,10 +91,13 @@ mod spec;
 mod tlp;
 mod tracked;
 mod undo;
+mod unused;
 
 pub use congestion::Algorithm;
 pub use endpoint::Endpoint;
 pub use params::{Feedback, Params};
-pub use segment::{Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES};
+pub use segment::{
+    COUNTER_BYTES, Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES,
+};
 pub use sojourn_base::Ecn;
 pub use spec::{Invalid, Profile, Spec};

@@ -7,6 +7,7 @@ use sojourn_base::{Ecn, Time};
 
 /// How a receiver tells of marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Feedback {
     /// From a mark until the sender has reduced its window (RFC 3168 section 6.1.3).
     Latched,
@@ -51,6 +52,8 @@ pub struct Params {
     pub(crate) watch: u8,
     /// How marks are told of.
     pub feedback: Feedback,
+    /// Whether AccECN's option travels with acknowledgements.
+    pub accecn_option: bool,
     /// The codepoint of data where ECN was agreed on.
     pub ect: Ecn,
     /// Whether what is sent again has it too.
@@ -76,6 +79,8 @@ pub struct Params {
     pub dsack: bool,
     /// Proportional rate reduction (RFC 9937).
     pub prr: bool,
+    /// The same after a mark.
+    pub prr_marks: bool,
     /// F-RTO (RFC 5682).
     pub frto: bool,
     /// Undo of needless recoveries and timeouts (RFC 3522, RFC 3708).
@@ -97,6 +102,10 @@ pub struct Params {
     /// Whether the window restarts after a pause longer than the retransmission timeout
     /// (RFC 5681 section 4.1).
     pub idle_restart: bool,
+    /// Whether it is halved for each timeout of the pause instead (RFC 2861).
+    pub idle_decay: bool,
+    /// Whether the window comes down to what the application uses (RFC 2861 section 3.2).
+    pub unused_decay: bool,
     /// How often a SYN or SYN-ACK is sent again before giving up.
     pub syn_retries: u8,
     /// How often the same data or FIN time out before giving up.
@@ -128,6 +137,7 @@ pub(crate) struct Choices {
     pub timestamps: bool,
     pub ecn: bool,
     pub accecn: bool,
+    pub accecn_option: bool,
     pub ect_control: bool,
     pub limited_transmit: bool,
     pub byte_counting: bool,
@@ -138,6 +148,7 @@ pub(crate) struct Choices {
     pub tlp: bool,
     pub dsack: bool,
     pub prr: bool,
+    pub prr_marks: bool,
     pub frto: bool,
     pub undo: bool,
     pub hystart: bool,
@@ -148,6 +159,8 @@ pub(crate) struct Choices {
     pub tso: bool,
     pub delayed_ack: bool,
     pub idle_restart: bool,
+    pub idle_decay: bool,
+    pub unused_decay: bool,
     pub syn_retries: u8,
     pub retries: u8,
     pub congestion: Algorithm,
@@ -195,7 +208,13 @@ impl Params {
             sack: c.sack,
             timestamps: c.timestamps,
             ecn: c.ecn,
-            watch: bit::FIN_SEEN | if marks.counted() && !c.accecn { bit::ECHO } else { 0 },
+            watch: bit::FIN_SEEN
+                | match (c.accecn, marks.counted()) {
+                    (true, _) => bit::ECN, // every packet is counted
+                    (false, true) => bit::ECHO,
+                    (false, false) => 0,
+                },
+            accecn_option: c.accecn && c.accecn_option,
             feedback: if c.accecn {
                 Feedback::Counted
             } else if marks.counted() {
@@ -219,6 +238,8 @@ impl Params {
                 || c.tlp
                 || c.dsack
                 || c.prr
+                || c.prr_marks
+                || c.unused_decay
                 || c.frto
                 || c.undo
                 || c.hystart
@@ -227,6 +248,8 @@ impl Params {
             tlp: c.tlp,
             dsack: c.dsack,
             prr: c.prr,
+            // Prague's draft has growth go on.
+            prr_marks: c.prr_marks && !congestion.rules_recovery() && marks != Marks::Scalable,
             frto: c.frto,
             undo: c.undo,
             hystart: c.hystart,
@@ -237,6 +260,8 @@ impl Params {
             tso: c.tso,
             delayed_ack: c.delayed_ack,
             idle_restart: c.idle_restart,
+            idle_decay: c.idle_decay,
+            unused_decay: c.unused_decay && c.idle_restart && !congestion.rules_recovery(),
             syn_retries: c.syn_retries,
             retries: c.retries,
             congestion,

@@ -9,6 +9,12 @@ pub const HEADERS: u32 = 40;
 /// Option bytes of a segment with timestamps: ten and two of padding (RFC 7323 appendix A).
 pub const TIMESTAMP_BYTES: u8 = 12;
 
+/// Option bytes of AccECN with two counters (RFC 9768 section 3.2.3).
+pub const COUNTER_BYTES: u8 = 8;
+
+/// Most bytes of options in a segment (RFC 9293 section 3.1).
+pub(crate) const MOST_OPTIONS: u8 = 40;
+
 /// Flags of the TCP header (RFC 9293 section 3.1; ECE and CWR: RFC 3168 section 6.1), with their
 /// bits on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +101,8 @@ pub struct Segment {
     pub ecn: Ecn,
     /// Bytes of TCP options, a multiple of four.
     pub options: u8,
-    /// SACK blocks that travel with it.
+    /// SACK blocks that travel with it; with [`Segment::COUNTERS`] the counters of AccECN's option
+    /// travel behind them, in the place of one more.
     pub sacks: u8,
 }
 
@@ -113,6 +120,28 @@ impl Segment {
         options: 0,
         sacks: 0,
     };
+
+    /// Set in `sacks` of a segment with AccECN's option (RFC 9768 section 3.2.3). Its block has in
+    /// `start` the counter of unmarked bytes and in `end` that of marked ones.
+    pub const COUNTERS: u8 = 0x80;
+
+    /// How many blocks travel with it, the option's among them.
+    #[inline]
+    #[must_use]
+    pub const fn blocks(&self) -> usize {
+        (self.sacks & !Self::COUNTERS) as usize + (self.sacks >> 7) as usize
+    }
+
+    /// The option's counters, and the SACK blocks, of what travels with it.
+    pub fn split_counters<'a>(
+        &self,
+        blocks: &'a [SackBlock],
+    ) -> (Option<SackBlock>, &'a [SackBlock]) {
+        match blocks.split_last() {
+            Some((option, sacks)) if self.sacks & Self::COUNTERS != 0 => (Some(*option), sacks),
+            _ => (None, blocks),
+        }
+    }
 
     /// Length of the IP packet in bytes: headers, options, payload.
     #[inline]

@@ -2,8 +2,12 @@
 
 use crate::endpoint::{Endpoint, Phase, State, bit};
 use crate::params::{Feedback, Params};
-use crate::segment::{Flags, Output, SackBlock, Segment};
+use crate::segment::{COUNTER_BYTES, Flags, MOST_OPTIONS, Output, SackBlock, Segment};
 use sojourn_base::Time;
+
+/// Bytes of the SACK option without its blocks, two of padding among them, and of a block.
+const SACK_BYTES: u8 = 4;
+const BLOCK_BYTES: u8 = 8;
 
 impl Endpoint {
     /// Sends whatever may be sent now.
@@ -48,7 +52,8 @@ impl Endpoint {
     /// (`tcp_enter_cwr` of Linux 2.4).
     #[cold]
     pub(crate) fn local_congestion(&mut self, params: &Params, now: Time) {
-        self.mark(params, now, self.in_flight());
+        let flight = self.in_flight();
+        self.reduce_for_mark(params, now, flight, 0);
     }
 
     /// The last segment of what is written, which may be less than full, and the FIN.
@@ -100,7 +105,7 @@ impl Endpoint {
         if self.bits & bit::ECN != 0 && segment.len > 0 {
             segment.ecn = params.ect;
             // RFC 3168 section 6.1.2: on the first new data after a reduction.
-            if self.bits & bit::CWR != 0 && params.feedback != Feedback::Counted {
+            if self.bits & bit::CWR != 0 && self.feedback != Feedback::Counted {
                 segment.flags |= Flags::CWR;
                 self.bits &= !bit::CWR;
             }
@@ -156,17 +161,31 @@ impl Endpoint {
         if params.ect_acks && self.bits & bit::ECN != 0 {
             segment.ecn = params.ect;
         }
-        if params.sack && (!self.holds_nothing() || params.dsack && self.saw_duplicate()) {
-            self.put_sacks(params, segment, out);
+        let told = params.accecn_option
+            && self.feedback == Feedback::Counted
+            && self.tracked.as_ref().is_some_and(|t| t.counts.option_due());
+        if told || params.sack && (!self.holds_nothing() || params.dsack && self.saw_duplicate()) {
+            self.put_sacks(params, segment, told, out);
         } else {
             self.put(segment, &[], out);
         }
     }
 
+    /// With SACK blocks, and AccECN's option where `told`.
     #[cold]
-    fn put_sacks(&mut self, params: &Params, mut segment: Segment, out: &mut impl Output) {
+    fn put_sacks(
+        &mut self,
+        params: &Params,
+        mut segment: Segment,
+        told: bool,
+        out: &mut impl Output,
+    ) {
         let mut blocks = [SackBlock::default(); 4];
-        let most = usize::from(params.max_sacks);
+        let mut most = usize::from(params.max_sacks);
+        if told {
+            let left = MOST_OPTIONS - params.options - COUNTER_BYTES - SACK_BYTES;
+            most = most.min(usize::from(left / BLOCK_BYTES));
+        }
         let mut count = 0;
         if let Some(duplicate) = self.tracked.as_mut().and_then(|t| t.duplicate.take()) {
             // RFC 2883 section 4: first, once, before the run that it lies in.
@@ -176,8 +195,15 @@ impl Endpoint {
             count += held.blocks(&mut blocks[count..most]);
         }
         segment.sacks = count as u8;
-        segment.options += 4 + 8 * count as u8; // with two bytes of padding
-        self.put(segment, &blocks[..count], out);
+        if count > 0 {
+            segment.options += SACK_BYTES + BLOCK_BYTES * count as u8;
+        }
+        if told {
+            blocks[count] = self.tracked().counts.option();
+            segment.sacks |= Segment::COUNTERS;
+            segment.options += COUNTER_BYTES;
+        }
+        self.put(segment, &blocks[..segment.blocks()], out);
     }
 
     /// Hands a segment out. Every segment but the first carries an acknowledgement, so none need
@@ -197,12 +223,9 @@ impl Endpoint {
     /// window starts again (RFC 5681 section 4.1).
     #[inline]
     pub(crate) fn after_pause(&mut self, params: &Params, now: Time) {
-        if params.idle_restart
-            && now.saturating_sub(self.sent_at) > self.rto
-            && self.window.cwnd > params.initial_window
-        {
-            self.window.cwnd = params.initial_window;
-            self.control.on_restart(&params.congestion, &mut self.window);
+        let pause = now.saturating_sub(self.sent_at);
+        if params.idle_restart && pause > self.rto && self.window.cwnd > params.initial_window {
+            self.restart(params, now, pause);
         }
     }
 }

@@ -51,6 +51,7 @@ impl Profile {
             timestamps: false,
             ecn: false,
             accecn: false,
+            accecn_option: true,
             ect_control: false,
             limited_transmit: true,
             byte_counting: true,
@@ -61,6 +62,7 @@ impl Profile {
             tlp: false,
             dsack: false,
             prr: false,
+            prr_marks: false,
             frto: false,
             undo: false,
             hystart: false,
@@ -71,6 +73,8 @@ impl Profile {
             tso: false,
             delayed_ack: true,
             idle_restart: true,
+            idle_decay: false,
+            unused_decay: false,
             syn_retries: 5,
             retries: 12,
             congestion: Algorithm::Reno(Default::default()),
@@ -89,11 +93,14 @@ impl Profile {
                 tlp: true,
                 dsack: true,
                 prr: true,
+                prr_marks: true,
                 frto: true,
                 undo: true,
                 hystart: true,
                 burst_segments: 45, // 64 KiB
                 small_queues: true,
+                idle_decay: true,
+                unused_decay: true,
                 autotune: true,
                 timestamps: true,
                 syn_retries: 6,
@@ -152,6 +159,11 @@ pub struct Spec {
     /// needs it).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub accecn: Option<bool>,
+    /// With `accecn`: count marked bytes too, in an option on bare acknowledgements, RFC 9768 section
+    /// 3.2.3, so that the sender need not guess when acknowledgements are lost or stand for many
+    /// segments; eight bytes each (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub accecn_option: Option<bool>,
     /// Mark retransmissions and bare acknowledgements as ECN-capable too, as hosts in data centres do
     /// whose queues drop what is not, instead of data only, RFC 3168 (default false;
     /// retransmissions: true where the congestion control wants it).
@@ -195,6 +207,12 @@ pub struct Spec {
     /// until it has come down. Needs `sack` (classic false, modern true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub prr: Option<bool>,
+    /// Bring the flight down over the round trip after a mark too, with no growth meanwhile, as Linux
+    /// (`TCP_CA_CWR`); if false, the window is reduced at once and grows on. Congestion controls
+    /// that set the window from measurements, and Prague, do without. Needs `sack` (classic false,
+    /// modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub prr_marks: Option<bool>,
     /// Find out by new data whether a timeout was spurious, RFC 5682. Needs `sack` (classic false,
     /// modern true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -239,6 +257,16 @@ pub struct Spec {
     /// Restart from the initial window after a pause longer than the timeout (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub idle_restart: Option<bool>,
+    /// With `idle_restart`: halve the window once for each timeout of the pause instead, down to
+    /// the initial window, and remember three quarters of it as the slow-start threshold, RFC 2861,
+    /// as Linux (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub idle_decay: Option<bool>,
+    /// While the application leaves part of the window unused, bring it halfway down to what is used
+    /// once in each timeout, RFC 2861 section 3.2, as Linux. Needs `sack` and, as there,
+    /// `idle_restart` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub unused_decay: Option<bool>,
     /// Retransmission timeout before a round trip is measured (classic "3s", modern "1s").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub initial_rto: Option<Time>,
@@ -296,6 +324,7 @@ impl Spec {
             timestamps,
             ecn,
             accecn,
+            accecn_option,
             ect_control,
             limited_transmit,
             byte_counting,
@@ -306,6 +335,7 @@ impl Spec {
             tlp,
             dsack,
             prr,
+            prr_marks,
             frto,
             undo,
             hystart,
@@ -317,6 +347,8 @@ impl Spec {
             delayed_ack,
             delayed_ack_time,
             idle_restart,
+            idle_decay,
+            unused_decay,
             initial_rto,
             min_rto,
             max_rto,
@@ -342,6 +374,10 @@ impl Spec {
                 return Err(Invalid { field: "accecn", value: "false".to_string(), remedy });
             }
             c.accecn = true;
+        }
+        if !c.accecn && specs.iter().rev().find_map(|spec| spec.accecn_option) == Some(true) {
+            let remedy = "is part of AccECN: write accecn = true".to_string();
+            return Err(Invalid { field: "accecn_option", value: "true".to_string(), remedy });
         }
         if marks.counted() || c.accecn {
             // Without marks it would not be what its name says.
@@ -387,12 +423,14 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
         tlp,
         dsack,
         prr,
+        prr_marks,
         frto,
         undo,
         hystart,
         pacing,
         small_queues,
-        tso
+        tso,
+        unused_decay
     );
     Ok(())
 }

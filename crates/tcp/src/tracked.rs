@@ -15,6 +15,7 @@ use crate::segment::{Output, SackBlock, before};
 use crate::space::Space;
 use crate::tlp::Probe;
 use crate::undo::Undo;
+use crate::unused::Unused;
 use sojourn_base::Time;
 
 /// The state.
@@ -25,6 +26,8 @@ pub(crate) struct Tracked {
     pub min_rtt: MinRtt,
     pub rack: Rack,
     pub prr: Prr,
+    /// The window comes down after a mark.
+    pub reducing: bool,
     pub hystart: HyStart,
     pub undo: Undo,
     pub pacer: Pacer,
@@ -48,6 +51,8 @@ pub(crate) struct Tracked {
     limited: bool,
     limited_end: u32,
     most: u32,
+    /// What of the window goes unused.
+    pub unused: Unused,
     /// What is at the host's interface.
     pub offload: Offload,
     /// The receive window that grows.
@@ -82,6 +87,7 @@ impl Tracked {
             min_rtt: MinRtt::default(),
             rack: Rack::default(),
             prr: Prr::default(),
+            reducing: false,
             hystart,
             undo: Undo::default(),
             pacer: Pacer::new(params),
@@ -95,6 +101,7 @@ impl Tracked {
             limited: false,
             limited_end: nxt,
             most: 0,
+            unused: Unused::new(now),
             offload: Offload::default(),
             space: Space::new(params, now),
             counts: Counts::default(),
@@ -254,6 +261,9 @@ impl Endpoint {
         let (outstanding, una, nxt) = (self.in_flight(), self.snd_una, self.snd_nxt);
         self.tracked().validate(limited, outstanding, una, nxt);
         if self.segments != sent {
+            if params.unused_decay {
+                self.decay_unused(params, now);
+            }
             self.arm_probe(params, now);
         }
     }

@@ -87,6 +87,7 @@ impl Endpoint {
         t.log.forgive();
         t.new_first = false;
         t.frto = false;
+        t.reducing = false;
         let wary = t.log.sacked() > 0;
         self.window.cwnd = self.window.cwnd.max(window.cwnd);
         self.window.ssthresh = self.window.ssthresh.max(window.ssthresh);

@@ -100,7 +100,7 @@ impl Pair {
                         continue;
                     }
                 }
-                let sacks = &sacks[..usize::from(segment.sacks)];
+                let sacks = &sacks[..segment.blocks()];
                 let (end, out) = (&mut self.ends[1 - who], &mut self.pipes[1 - who]);
                 end.on_segment(&self.p, self.now, &segment, sacks, out);
             }

@@ -8,7 +8,8 @@ use sojourn_tcp::Spec;
 /// `tcp_enter_cwr` of Linux 2.4.
 #[test]
 fn a_full_interface_reduces_the_window_once_and_holds_new_data_back() {
-    for spec in [Spec { initial_window: Some(10), ..spec() }, modern()] {
+    let at_once = Spec { prr_marks: Some(false), ..modern() };
+    for spec in [Spec { initial_window: Some(10), ..spec() }, at_once] {
         let mut s = Script::sending(&spec);
         assert_eq!(s.sent().len(), 10);
         s.wait(100);
@@ -24,6 +25,27 @@ fn a_full_interface_reduces_the_window_once_and_holds_new_data_back() {
         s.ack(8);
         assert_eq!((s.sent(), s.end.retransmissions()), (vec![10, 11, 12], 0));
     }
+}
+
+/// Today's Linux brings the window down with what is acknowledged (`TCP_CA_CWR`).
+#[test]
+fn a_full_interface_brings_the_window_of_today_down_step_by_step() {
+    let mut s = Script::sending(&modern());
+    s.forget();
+    s.wait(100);
+    s.out.full = true;
+    s.ack(2);
+    assert!(s.sent().is_empty());
+    assert_eq!(s.end.ssthresh(), Some(4 * MSS));
+    s.out.full = false;
+    let mut sent = 0;
+    for n in 3..=11 {
+        s.ack(n.min(10));
+        sent += s.sent().len();
+        assert!(s.cwnd() < 10);
+    }
+    assert_eq!(sent, 4);
+    assert_eq!(s.cwnd(), 4);
 }
 
 /// Nothing would come back that could let it go on.

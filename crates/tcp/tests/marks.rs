@@ -7,7 +7,7 @@ use common::script::{MSS, Script, modern, spec};
 use sojourn_tcp::{Algorithm, Ecn, Flags, Spec};
 
 fn accurate() -> Spec {
-    Spec { accecn: Some(true), ..modern() }
+    Spec { accecn: Some(true), prr_marks: Some(false), ..modern() }
 }
 
 fn dctcp() -> Spec {
@@ -57,10 +57,10 @@ fn marked_data_are_counted() {
     s.data(1);
     s.data(2);
     assert_eq!(s.segments().iter().map(|s| counter(s.flags)).collect::<Vec<_>>(), [6]);
-    for n in 3..7 {
+    for n in 3..8 {
         s.data_with(n, MSS, Flags::NONE, Ecn::Ce);
     }
-    assert_eq!(s.segments().last().map(|s| counter(s.flags)), Some(2)); // 5 + 5 = 10
+    assert_eq!(s.segments().iter().map(|s| counter(s.flags)).collect::<Vec<_>>(), [7, 1, 3]);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_higher_counter_reduces_the_window_once_in_a_round_trip() {
     assert!(s.segments().iter().all(|s| counter(s.flags) == 5), "no CWR");
 }
 
-/// RFC 8257 section 3.2: what waits is acknowledged as it came before the state changes.
+/// RFC 8257 section 3.2: what waits is acknowledged as it came, and what changed at once as well.
 #[test]
 fn the_exact_echo_changes_with_the_marks() {
     let mut s = Script::connected(&dctcp());
@@ -91,13 +91,14 @@ fn the_exact_echo_changes_with_the_marks() {
     s.data(0);
     assert_eq!(told(&mut s), []);
     s.data_with(1, MSS, Flags::NONE, Ecn::Ce);
-    assert_eq!(told(&mut s), [(from_peer(1), false)]);
+    assert_eq!(told(&mut s), [(from_peer(1), false), (from_peer(2), true)]);
     s.data_with(2, MSS, Flags::NONE, Ecn::Ce);
-    assert_eq!(told(&mut s), [(from_peer(3), true)]);
-    s.data(3);
     assert_eq!(told(&mut s), []);
+    s.data(3);
+    assert_eq!(told(&mut s), [(from_peer(3), true), (from_peer(4), false)]);
     s.data(4);
-    assert_eq!(told(&mut s), [(from_peer(5), false)]);
+    s.data(5);
+    assert_eq!(told(&mut s), [(from_peer(6), false)]);
 }
 
 #[test]
@@ -132,6 +133,7 @@ fn what_cannot_be_combined_is_refused() {
     let field = |spec: Spec| Spec::resolve(&[&spec]).map_err(|e| e.field).err();
     assert_eq!(field(Spec { accecn: Some(true), ecn: Some(false), ..spec() }), Some("ecn"));
     assert_eq!(field(Spec { accecn: Some(true), sack: Some(false), ..spec() }), Some("accecn"));
+    assert_eq!(field(Spec { accecn_option: Some(true), ..spec() }), Some("accecn_option"));
     assert_eq!(field(Spec { rack: Some(true), sack: Some(false), ..spec() }), Some("rack"));
     let bbr = Algorithm::named("bbr");
     assert_eq!(field(Spec { congestion: bbr, sack: Some(false), ..spec() }), Some("sack"));

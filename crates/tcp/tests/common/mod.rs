@@ -61,7 +61,7 @@ pub struct Record {
 
 impl Output for Record {
     fn send(&mut self, segment: Segment, sacks: &[SackBlock]) {
-        assert_eq!(usize::from(segment.sacks), sacks.len());
+        assert_eq!(segment.blocks(), sacks.len());
         self.sent.push((segment, sacks.to_vec()));
     }
     fn has_room(&mut self) -> bool {

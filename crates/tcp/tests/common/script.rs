@@ -58,6 +58,14 @@ impl Script {
         s
     }
 
+    /// A server that has got a SYN, which came with an ECN field.
+    pub fn asked(spec: &Spec, extra: Flags, ecn: Ecn) -> Self {
+        let mut s = Self { end: Endpoint::server(&params(spec), ISS), ..Self::idle(spec) };
+        let flags = Flags::SYN | extra;
+        s.arrives(Segment { seq: PEER, flags, window: 60_000, ecn, ..Segment::EMPTY });
+        s
+    }
+
     pub fn syn_ack(&self, extra: Flags) -> Segment {
         Segment {
             seq: PEER,
@@ -104,15 +112,25 @@ impl Script {
     pub fn ack_with(&mut self, n: u32, blocks: &[(u32, u32)], extra: Flags) {
         let block = |&(a, b): &(u32, u32)| SackBlock { start: place(a), end: place(b) };
         let blocks: Vec<SackBlock> = blocks.iter().map(block).collect();
+        self.ack_of(n, extra, blocks.len() as u8, &blocks);
+    }
+
+    /// The same without SACK, with the counter of marked bytes in AccECN's option.
+    pub fn ack_counting(&mut self, n: u32, extra: Flags, marked: u32) {
+        let option = SackBlock { start: 1, end: marked };
+        self.ack_of(n, extra, Segment::COUNTERS, &[option]);
+    }
+
+    fn ack_of(&mut self, n: u32, extra: Flags, sacks: u8, blocks: &[SackBlock]) {
         let segment = Segment {
             seq: PEER.wrapping_add(1),
             ack: place(n),
             window: 60_000,
             flags: Flags::ACK | extra,
-            sacks: blocks.len() as u8,
+            sacks,
             ..Segment::EMPTY
         };
-        self.end.on_segment(&self.p, self.now, &segment, &blocks, &mut self.out);
+        self.end.on_segment(&self.p, self.now, &segment, blocks, &mut self.out);
     }
 
     /// An acknowledgement that echoes the time of what was sent at `sent`.
