@@ -42,6 +42,10 @@ class Tcp(TypedDict, total=False):
     """Count marked packets in three bits of every segment, AccECN, RFC 9768, instead of
     echoing that there was one. Turns `ecn` on; needs `sack` (default false; true where the
     congestion control needs it)."""
+    accecn_option: bool
+    """With `accecn`: count marked bytes too, in an option on bare acknowledgements, RFC
+    9768 section 3.2.3, so that the sender need not guess when acknowledgements are lost or
+    stand for many segments; eight bytes each (default true)."""
     ect_control: bool
     """Mark retransmissions and bare acknowledgements as ECN-capable too, as hosts in data
     centres do whose queues drop what is not, instead of data only, RFC 3168 (default false;
@@ -60,6 +64,11 @@ class Tcp(TypedDict, total=False):
     """In recovery with SACK take a segment for under way until an acknowledgement comes in
     its place, be it lost or not, as ns-2 (Fall and Floyd, 1996); if false, what is lost has
     left the network, RFC 6675 section 4, as Linux (default false)."""
+    early_rescue: bool
+    """In recovery with SACK and without `rack`: send the last segment that is outstanding
+    again (`NextSeg` rule 4 of RFC 6675) as soon as there is room and nothing else to send;
+    if false, not before something beyond the first retransmission is acknowledged, RFC 6675
+    section 5 step 4.3 (default true)."""
     lost_syn_threshold: bool
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
@@ -77,6 +86,11 @@ class Tcp(TypedDict, total=False):
     prr: bool
     """Bring the flight down over the round trip of a recovery, RFC 9937, instead of falling
     silent until it has come down. Needs `sack` (classic false, modern true)."""
+    prr_marks: bool
+    """Bring the flight down over the round trip after a mark too, with no growth meanwhile,
+    as Linux (`TCP_CA_CWR`); if false, the window is reduced at once and grows on.
+    Congestion controls that set the window from measurements, and Prague, do without. Needs
+    `sack` (classic false, modern true)."""
     frto: bool
     """Find out by new data whether a timeout was spurious, RFC 5682. Needs `sack` (classic
     false, modern true)."""
@@ -112,6 +126,14 @@ class Tcp(TypedDict, total=False):
     """How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms")."""
     idle_restart: bool
     """Restart from the initial window after a pause longer than the timeout (default true)."""
+    idle_decay: bool
+    """With `idle_restart`: halve the window once for each timeout of the pause instead,
+    down to the initial window, and remember three quarters of it as the slow-start
+    threshold, RFC 2861, as Linux (classic false, modern true)."""
+    unused_decay: bool
+    """While the application leaves part of the window unused, bring it halfway down to what
+    is used once in each timeout, RFC 2861 section 3.2, as Linux. Needs `sack` and, as
+    there, `idle_restart` (classic false, modern true)."""
     initial_rto: Time
     """Retransmission timeout before a round trip is measured (classic "3s", modern "1s")."""
     min_rto: Time

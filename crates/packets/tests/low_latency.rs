@@ -49,3 +49,36 @@ fn prague_finds_a_short_queue_and_a_fair_rate() {
         assert!(summary.links[0].utilisation.unwrap() > 0.9, "{case}");
     }
 }
+
+/// Half of the acknowledgements are lost. Those that come tell of all marks, so the queue stays short
+/// and the link busy, with the option and without.
+#[test]
+fn prague_learns_of_marks_from_the_acknowledgements_that_are_left() {
+    for option in [true, false] {
+        let summary = simulate(&format!(
+            r#"
+            duration = "30s"
+            warmup = "10s"
+            [tcp]
+            profile = "modern"
+            congestion = "prague"
+            accecn_option = {option}
+            [bottleneck]
+            rate = "40mbit"
+            qdisc = "dualpi2"
+            [bottleneck.reverse]
+            loss = 0.5
+            qdisc = "droptail"
+            [[traffic]]
+            kind = "bulk"
+            flows = 2
+            rtt = "10ms"
+            "#
+        ));
+        let low = summary.links.iter().find(|l| l.name == "bottleneck/L").expect("a row for L");
+        let (mean, p99) = (low.sojourn_s.mean.unwrap(), low.sojourn_s.p99.unwrap());
+        assert!(mean <= 0.001 && p99 <= 0.003, "option {option}: {mean} {p99}");
+        let busy = summary.links[0].utilisation.unwrap();
+        assert!(busy > 0.85, "option {option}: {busy}");
+    }
+}

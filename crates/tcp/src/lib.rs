@@ -49,13 +49,14 @@
 //! 8. The retransmission timer starts again with the first retransmission of a fast recovery, as
 //!    RFC 6675 section 6 allows; by RFC 6298 alone it would wait for new data to be acknowledged.
 //! 9. The rescue retransmission of RFC 6675 section 4 (`NextSeg` rule 4) may go out before the first
-//!    retransmission of the recovery is acknowledged, which section 5 step 4.3 puts off.
+//!    retransmission of the recovery is acknowledged, which section 5 step 4.3 puts off, and so does
+//!    `early_rescue = false`.
 //! 10. Without a log an acknowledgement that moves the edge or brings data does not count as a
 //!     duplicate, whatever else it reports (RFC 6675 section 2 counts it).
 //! 11. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
-//!     under way and one segment, as Linux. A mark reduces their window at once; PRR is for losses.
+//!     under way and one segment, as Linux.
 //!
-//! What else differs stands at the top of the files `rack.rs`, `tlp.rs`, `undo.rs`, `hystart.rs`
+//! What else differs stands at the top of the files `accecn.rs`, `unused.rs`, `rack.rs`, `tlp.rs`, `undo.rs`, `hystart.rs`
 //! and in those of the congestion controls.
 #![no_std]
 extern crate alloc;

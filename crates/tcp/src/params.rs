@@ -67,6 +67,8 @@ pub struct Params {
     pub smooth_growth: bool,
     /// Whether `pipe` counts acknowledgements alone, as Fall and Floyd's, not RFC 6675's.
     pub simple_pipe: bool,
+    /// Whether the rescue retransmission may come before the first one is acknowledged.
+    pub early_rescue: bool,
     /// Whether a lost SYN sets the slow-start threshold.
     pub lost_syn_threshold: bool,
     /// Whether what is sent is logged: something below needs it.
@@ -143,6 +145,7 @@ pub(crate) struct Choices {
     pub byte_counting: bool,
     pub smooth_growth: bool,
     pub simple_pipe: bool,
+    pub early_rescue: bool,
     pub lost_syn_threshold: bool,
     pub rack: bool,
     pub tlp: bool,
@@ -228,6 +231,7 @@ impl Params {
             limited_transmit: c.limited_transmit,
             smooth_growth: c.smooth_growth,
             simple_pipe: c.simple_pipe,
+            early_rescue: c.early_rescue,
             lost_syn_threshold: c.lost_syn_threshold,
             tracked: congestion.samples()
                 || c.accecn

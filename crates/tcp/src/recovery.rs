@@ -69,6 +69,9 @@ impl Endpoint {
             let hole = board.next_hole(true).unwrap_or(whole);
             let end = self.send_again(params, now, hole, out);
             self.board().sent_again(end);
+            if !params.early_rescue {
+                self.board().hold_rescue(end);
+            }
         } else {
             self.inflation = i32::from(DUP_THRESH) * params.payload as i32;
             self.send_again(params, now, whole, out);

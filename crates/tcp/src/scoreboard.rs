@@ -24,7 +24,7 @@ pub(crate) struct Scoreboard {
     floor: u32,
     /// Everything before here that needed it was sent again (`HighRxt` plus one).
     rxt: u32,
-    /// Where recovery ends in which the rescue retransmission was used (`RescueRxt`).
+    /// No rescue retransmission before everything up to here is acknowledged (`RescueRxt`).
     rescued: u32,
 }
 
@@ -146,6 +146,12 @@ impl Scoreboard {
     pub fn sent_again(&mut self, end: u32) {
         self.sacked_before_rxt += self.runs.covered(self.rxt, end);
         self.rxt = end;
+    }
+
+    /// Recovery begins and has sent again what ends at `end`: no rescue before something beyond it is
+    /// acknowledged (RFC 6675 section 5 step 4.3).
+    pub fn hold_rescue(&mut self, end: u32) {
+        self.rescued = end.wrapping_add(1);
     }
 
     /// The last of what is outstanding and not in runs, of at most `mss` bytes, for the rescue

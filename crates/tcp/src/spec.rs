@@ -57,6 +57,7 @@ impl Profile {
             byte_counting: true,
             smooth_growth: false,
             simple_pipe: false,
+            early_rescue: true,
             lost_syn_threshold: false,
             rack: false,
             tlp: false,
@@ -186,6 +187,12 @@ pub struct Spec {
     /// the network, RFC 6675 section 4, as Linux (default false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub simple_pipe: Option<bool>,
+    /// In recovery with SACK and without `rack`: send the last segment that is outstanding again
+    /// (`NextSeg` rule 4 of RFC 6675) as soon as there is room and nothing else to send; if false, not
+    /// before something beyond the first retransmission is acknowledged, RFC 6675 section 5 step 4.3
+    /// (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub early_rescue: Option<bool>,
     /// Take a lost SYN for congestion: the slow-start threshold becomes half the initial window,
     /// as ns-2, where it is a timeout like any other; if false, slow start merely begins with one
     /// segment, RFC 5681 section 3.1, as Linux (default false).
@@ -330,6 +337,7 @@ impl Spec {
             byte_counting,
             smooth_growth,
             simple_pipe,
+            early_rescue,
             lost_syn_threshold,
             rack,
             tlp,

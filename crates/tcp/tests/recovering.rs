@@ -459,3 +459,26 @@ fn timestamps_time_every_acknowledgement_even_of_retransmissions() {
     });
     assert_eq!(s.out.rtts, [ms(250)]);
 }
+
+/// RFC 6675 section 5 step 4.3: the rescue waits until something beyond the first retransmission is
+/// acknowledged.
+#[test]
+fn the_rescue_retransmission_waits_where_it_is_not_to_be_early() {
+    let rescues = |early| {
+        let spec = Spec { early_rescue: Some(early), initial_window: Some(10), ..spec() };
+        let mut s = Script::connected(&spec);
+        s.write(u64::from(10 * MSS));
+        s.sent();
+        s.wait(100);
+        // The first and the last are lost, and there is nothing new to send.
+        for n in 2..=9 {
+            s.sack(0, &[(1, n)]);
+        }
+        let at_first = s.sent();
+        s.wait(100);
+        s.ack(9);
+        (at_first, s.sent())
+    };
+    assert_eq!(rescues(true), (vec![0, 9], vec![]));
+    assert_eq!(rescues(false), (vec![0], vec![9]));
+}
