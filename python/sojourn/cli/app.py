@@ -319,6 +319,18 @@ def report(
 
 
 @app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)],
+    output: Annotated[
+        Path, typer.Argument(help="The file; its name ends with .flent.gz.", show_default=False)
+    ],
+    step: Annotated[float, typer.Option(help="Seconds between two points.")] = 0.2,
+) -> int:
+    """Write a run that recorded its queues, and pings if any, as a file for Flent."""
+    return commands.export(run, output, step)
+
+
+@app.command()
 def calibrate(
     file: File,
     loads: Annotated[

@@ -164,6 +164,14 @@ def report(runs: Sequence[Path], output: Path | None) -> int:
     return 0
 
 
+def export(run: Path, output: Path, step_s: float) -> int:
+    """Writes a run as a file for Flent."""
+    from sojourn.results import flent, open_run
+
+    flent.write(open_run(run), output, step_s)
+    return 0
+
+
 def calibrate(file: Path, *, loads: str, as_json: bool, sets: Sequence[str]) -> int:
     """Prints how many users make which load."""
     from dataclasses import asdict

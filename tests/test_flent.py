@@ -1,0 +1,120 @@
+"""Runs as files for Flent: the form of the file, and that its numbers are the run's."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from sojourn import Scenario, run
+from sojourn.results import flent
+
+SCENARIO = """
+name = "both ways"
+duration = "4s"
+[tcp]
+profile = "modern"
+[bottleneck]
+rate = "10mbit"
+delay = "10ms"
+qdisc = { kind = "droptail", limit = 50 }
+reverse = { rate = "5mbit" }
+[probes]
+queues = true
+exchanges = true
+interval = "50ms"
+[[traffic]]
+kind = "bulk"
+direction = "both"
+[[traffic]]
+kind = "ping"
+name = "ping"
+flows = 2
+interval = "20ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("flent") / "run"
+    run(Scenario(SCENARIO), out)
+    # Answers to pings as the linux engine records them: 20 ms at first, then slower and slower.
+    rows = [
+        {
+            "group": "ping",
+            "index": member,
+            "started_s": 0.02 * n,
+            "finished_s": 0.02 * n + 0.02 + 1e-4 * n,
+            "bytes": 36,
+            "duration_s": 0.02 + 1e-4 * n,
+            "timeouts": 0,
+            "retransmissions": 0,
+            "syn_retries": 0,
+            "outcome": "finished",
+        }
+        for n in range(190)
+        for member in range(2)
+    ]
+    file = out / "transfers.parquet"
+    pl.DataFrame(rows, schema=pl.read_parquet_schema(file)).write_parquet(file)
+    return out
+
+
+def test_the_command_writes_what_flent_reads(folder: Path, sojourn, tmp_path: Path) -> None:
+    file = tmp_path / "it.flent.gz"
+    done = sojourn("export", folder, file)
+    assert done.returncode == 0, done.stderr
+    known = json.loads(gzip.decompress(file.read_bytes()))
+    assert known["version"] == 4
+    assert known["metadata"]["NAME"] == "rrul"
+    assert known["metadata"]["TITLE"] == "both ways"
+    assert known["metadata"]["TIME"].endswith("Z")
+    # Flent wants a number, or null, at each point of each series.
+    for name, values in known["results"].items():
+        assert len(values) == len(known["x_values"]) == 20, name
+
+
+def test_the_series_are_the_run_s(folder: Path) -> None:
+    from sojourn.results import open_run
+
+    result = open_run(folder)
+    known = flent.document(result, 0.5)
+    series = known["results"]
+    for link in result.summary["links"]:
+        name = {"bottleneck": "TCP download sum", "reverse": "TCP upload sum"}[link["name"]]
+        mean = sum(series[name]) / len(series[name])
+        assert mean == pytest.approx(link["throughput_bps"] / 1e6, rel=0.02)
+    transfers = result.transfers
+    assert transfers is not None
+    for member in range(2):
+        raw = known["raw_values"][f"Ping (ms) ping.{member}"]
+        rows = transfers.filter((transfers["group"] == "ping") & (transfers["index"] == member))
+        assert len(raw) == rows.height > 100
+        assert sum(one["val"] for one in raw) == pytest.approx(1e3 * rows["duration_s"].sum())
+        assert min(one["val"] for one in raw) >= 20
+    pings = [series[f"Ping (ms) ping.{member}"][3] for member in range(2)]
+    assert series["Ping (ms) avg"][3] == pytest.approx(sum(pings) / 2)
+
+
+def test_what_cannot_be_exported_is_one_line(folder: Path, sojourn, tmp_path: Path) -> None:
+    done = sojourn("export", folder, tmp_path / "it.json")
+    assert done.returncode != 0
+    assert "Flent opens files that end with .flent.gz" in done.stderr
+    done = sojourn("export", folder, tmp_path / "it.flent.gz", "--step", 5)
+    assert done.returncode != 0
+    assert "--step 5: must be from 0.001 s to half of the run, 2 s" in done.stderr
+    bare = tmp_path / "bare"
+    run(Scenario(SCENARIO.replace("queues = true", "")), bare)
+    done = sojourn("export", bare, tmp_path / "it.flent.gz")
+    assert done.returncode != 0
+    assert "probes.queues = true" in done.stderr
+
+
+def test_a_run_in_memory_has_just_ended() -> None:
+    known = flent.document(run(Scenario(SCENARIO)), 0.5)
+    began = datetime.fromisoformat(known["metadata"]["TIME"])
+    assert abs(datetime.now(UTC) - began) < timedelta(minutes=5)
