@@ -2,8 +2,8 @@
 
 Commands run: those that simulate for a second or two instead of their scenario's time, ``lab``
 until its page has been fetched, studies at ``smoke``. Only read, by the parser that the command
-has, are those that need a network of their own (``router``, ``--engine linux``: root) and studies
-at ``quick`` and ``full``.
+has, are those that need a network or a machine of their own (``router``, the engines ``linux`` and
+``kernel``) and studies at ``quick`` and ``full``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_only_read(words: list[str]) -> bool:
     if words[:1] == ["reproduce"]:
         return "quick" in words or "full" in words
     engines = words[words.index("--engine") + 1] if "--engine" in words else ""
-    return words[:1] == ["router"] or "linux" in engines.split(",")
+    return words[:1] == ["router"] or bool({"linux", "kernel"} & set(engines.split(",")))
 
 
 def read(words: list[str]) -> None:
@@ -170,7 +170,8 @@ def test_what_other_commands_name_is_there(page: Path) -> None:
             continue
         if words[0] == "make":
             assert set(words[1:2]) <= set(targets), line
-        crates = [word for before, word in itertools.pairwise(words) if before == "-p"]
+        pairs = itertools.pairwise(words) if words[0] == "cargo" else []
+        crates = [word for before, word in pairs if before == "-p"]
         for crate in crates:
             assert (ROOT / "crates" / crate.removeprefix("sojourn-")).is_dir(), line
         for word in words:
