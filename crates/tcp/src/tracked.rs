@@ -198,7 +198,7 @@ impl Endpoint {
         let stamp = t.delivered.stamp(now, flight, false);
         let app_limited = t.delivered.app_limited();
         t.log.sent_again(number, stamp, app_limited);
-        t.undo.sent_again(now);
+        t.undo.sent_again(now, end);
         self.send_again(params, now, SackBlock { start, end }, out);
         self.log_bytes(params, now, end.wrapping_sub(start));
     }

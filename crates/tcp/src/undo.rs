@@ -28,6 +28,8 @@ pub(crate) struct Undo {
     before: Option<(Window, u32)>,
     /// When something was first sent again, in units of timestamps.
     first_again: Option<u32>,
+    /// Where what was sent again ends.
+    again_end: u32,
     /// Segments sent again that did not come twice, as far as is known.
     unexplained: u32,
     /// Reductions that were undone.
@@ -35,9 +37,13 @@ pub(crate) struct Undo {
 }
 
 impl Undo {
-    /// A reduction follows; until it is known to be justified it may be undone.
+    /// A reduction follows; until it is known to be justified it may be undone. What was sent again
+    /// before and is still on its way counts on, as in Linux (`retrans_stamp`, `retrans_out`): its
+    /// acknowledgement says nothing about this reduction.
     pub fn start(&mut self, window: Window, una: u32) {
-        *self = Self { before: Some((window, una)), undone: self.undone, ..Self::default() };
+        let outstanding = self.first_again.is_some() && before(una, self.again_end);
+        let kept = if outstanding { *self } else { Self::default() };
+        *self = Self { before: Some((window, una)), undone: self.undone, ..kept };
     }
 
     /// Nothing may be undone.
@@ -46,11 +52,12 @@ impl Undo {
     }
 
     /// A segment was sent again.
-    pub fn sent_again(&mut self, now: Time) {
-        if self.before.is_some() {
-            self.first_again.get_or_insert((now.0 / 1000) as u32);
-            self.unexplained += 1;
+    pub fn sent_again(&mut self, now: Time, end: u32) {
+        self.first_again.get_or_insert((now.0 / 1000) as u32);
+        if self.unexplained == 0 || before(self.again_end, end) {
+            self.again_end = end;
         }
+        self.unexplained += 1;
     }
 
     /// The peer got something twice.
@@ -96,5 +103,26 @@ impl Endpoint {
         self.backoff = 0;
         self.reduced = self.snd_una.wrapping_sub(1);
         self.phase = if wary { Phase::Disorder } else { Phase::Open };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_still_outstanding_after_it_was_sent_again_counts_for_the_next_reduction() {
+        let window = Window { cwnd: 10_000, ssthresh: 10_000 };
+        let mut undo = Undo::default();
+        undo.start(window, 0);
+        undo.sent_again(Time(5_000_000), 3000);
+        undo.start(window, 1000);
+        assert_eq!((undo.first_again, undo.unexplained), (Some(5000), 1));
+        undo.sent_again(Time(9_000_000), 2000);
+        assert_eq!((undo.first_again, undo.unexplained, undo.again_end), (Some(5000), 2, 3000));
+        // All of it has come once: a new reduction begins from nothing.
+        undo.start(window, 3000);
+        assert_eq!((undo.first_again, undo.unexplained), (None, 0));
+        assert!(!undo.all_twice());
     }
 }
