@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,10 @@ from typing import Any
 import pytest
 
 from sojourn import Scenario
+
+# A shell starts what it leaves in the background with Ctrl-C ignored, and so would every command
+# be that the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 COMMAND = Path(sys.executable).with_name("sojourn")
 
