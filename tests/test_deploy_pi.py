@@ -19,6 +19,7 @@ from sojourn.deploy import DeployError, deploy
 from sojourn.deploy.bpf import constants
 from sojourn.deploy.leaves import Place
 from sojourn.engines.kernel.archive import Entry, archive
+from sojourn.engines.kernel.machine import command, emulator
 from sojourn.engines.kernel.ramdisk import libraries_of
 
 TESTS = Path(__file__).resolve().parent
@@ -155,24 +156,10 @@ def test_a_kernel_holds_the_queue_at_the_setpoint(tmp_path: Path) -> None:
     ramdisk = tmp_path / "ramdisk"
     ramdisk.write_bytes(archive(entries))
 
-    command = [
-        path("qemu-system-x86_64"),
-        *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-        *("-machine", "pc", "-cpu", "max", "-smp", "1", "-m", "1024", "-seed", "1"),
-        *("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off"),
-        *("-rtc", "clock=vm,base=2026-01-01T00:00:00", "-serial", "stdio"),
-        *("-kernel", folder / "vmlinuz", "-initrd", ramdisk),
-        *("-append", "console=ttyS0 quiet panic=-1 nokaslr tsc=reliable rdinit=/init"),
-    ]
-    said = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=MACHINE_S,
-        check=False,
-    ).stdout
-    (tmp_path / "said").write_text(said)
+    console = tmp_path / "console"
+    words = command(emulator(), folder / "vmlinuz", ramdisk, console, "/init", seed=1)
+    subprocess.run(words, stdout=subprocess.DEVNULL, timeout=MACHINE_S, check=False)
+    said = console.read_text(encoding="utf-8", errors="replace")
     assert "GUEST DONE" in said, said[-2000:]
     queue = [int(found) for found in re.findall(r"^QUEUE (\d+)p", said, re.MULTILINE)]
     assert len(queue) == settings["SAMPLES"]

@@ -20,12 +20,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
-from sojourn.engines.packets import Interrupted, Stopped
+from sojourn.engines.packets import Stopped, kept
 from sojourn.errors import Error, ScenarioError
-from sojourn.results.run import RunResult
-from sojourn.results.store import Draft
 
 if TYPE_CHECKING:
+    from sojourn.results.run import RunResult
     from sojourn.scenario import Scenario
 
 NAME = "linux"
@@ -76,21 +75,7 @@ def run(
         from sojourn.calibration import with_users
 
         scenario = with_users(scenario, stop=stop)
-    if out is None:
-        scratch = TemporaryDirectory(prefix="sojourn-") if scenario.has_tables else None
-        folder = None if scratch is None else Path(scratch.name)
-        text, interrupted = _talk(tool, scenario, folder, progress, stop)
-        result = RunResult.from_engine(text, scenario, label=label, scratch=scratch)
-    else:
-        draft = Draft(Path(out))
-        try:
-            text, interrupted = _talk(tool, scenario, draft.folder, progress, stop)
-            result = draft.finish(RunResult.from_engine(text, scenario, label=label))
-        finally:
-            draft.discard()
-    if interrupted:
-        raise Interrupted(result)
-    return result
+    return kept(scenario, out, label, lambda folder: _talk(tool, scenario, folder, progress, stop))
 
 
 def _talk(

@@ -82,17 +82,40 @@ def start(
 ) -> RunResult:
     """As :func:`run`, by the compiled engine called ``engine``, with users already counted."""
     make = _maker(scenario)
+
+    def go(folder: Path | None) -> tuple[str, bool]:
+        run = _engine.Run(scenario.core, scenario.base_dir, folder, make, engine)
+        return _wait(run, progress, stop)
+
+    return kept(scenario, out, label, go)
+
+
+def kept(
+    scenario: Scenario,
+    out: str | Path | None,
+    label: str | None,
+    go: Callable[[Path | None], tuple[str, bool]],
+) -> RunResult:
+    """What an engine's run gives, kept in ``out`` or, without a folder, as long as the result.
+
+    Args:
+        scenario: What is run.
+        out: Folder for the run; an earlier run there is replaced only by a whole one.
+        label: What to call the run in tables and figures.
+        go: Runs it: given the folder for tables, if there are any to keep, it returns the summary
+            as JSON, and whether Ctrl-C made it early.
+
+    Raises:
+        Interrupted: If Ctrl-C made it early, with the result so far.
+    """
     if out is None:
         scratch = _scratch(scenario)
-        folder = scratch.name if scratch else None
-        run = _engine.Run(scenario.core, scenario.base_dir, folder, make, engine)
-        text, interrupted = _wait(run, progress, stop)
+        text, interrupted = go(None if scratch is None else Path(scratch.name))
         result = RunResult.from_engine(text, scenario, label=label, scratch=scratch)
     else:
         draft = Draft(Path(out))
         try:
-            run = _engine.Run(scenario.core, scenario.base_dir, draft.folder, make, engine)
-            text, interrupted = _wait(run, progress, stop)
+            text, interrupted = go(draft.folder)
             result = draft.finish(RunResult.from_engine(text, scenario, label=label))
         finally:
             draft.discard()

@@ -14,9 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from sojourn.engines.packets import kept
 from sojourn.errors import Error, ScenarioError
-from sojourn.results.run import RunResult
-from sojourn.results.store import Draft
 
 from .image import Image, found
 from .machine import command, emulator, seed_of, talk
@@ -26,6 +25,7 @@ from .ramdisk import INIT, ramdisk
 if TYPE_CHECKING:
     import threading
 
+    from sojourn.results.run import RunResult
     from sojourn.scenario import Scenario
 
 __all__ = ["NAME", "ready", "run"]
@@ -78,7 +78,7 @@ def run(
     }
     disk = ramdisk(kernel.modules(planned.modules), files)
 
-    def go(folder: Path | None) -> str:
+    def go(folder: Path | None) -> tuple[str, bool]:
         begin = time.perf_counter()
         with TemporaryDirectory(prefix="sojourn-kernel-") as place:
             file, console = Path(place) / "ramdisk", Path(place) / "console"
@@ -88,14 +88,6 @@ def run(
             summary = json.loads(talk(words, console, folder, progress, stop))
         # Inside, another clock runs.
         summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
-        return json.dumps(summary)
+        return json.dumps(summary), False
 
-    if out is None:
-        scratch = TemporaryDirectory(prefix="sojourn-") if scenario.has_tables else None
-        text = go(None if scratch is None else Path(scratch.name))
-        return RunResult.from_engine(text, scenario, label=label, scratch=scratch)
-    draft = Draft(Path(out))
-    try:
-        return draft.finish(RunResult.from_engine(go(draft.folder), scenario, label=label))
-    finally:
-        draft.discard()
+    return kept(scenario, out, label, go)
