@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli import commands
 from sojourn.cli.design import design
+from sojourn.cli.options import Cluster, Json, Sets, Store, Workers
 from sojourn.cli.theory import theory
 
 app = typer.Typer(
@@ -23,15 +24,6 @@ app.add_typer(design, name="design")
 app.add_typer(theory, name="theory")
 
 File = Annotated[Path, typer.Argument(help="A scenario file.", show_default=False)]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="PATH=VALUE",
-        help="Put another value in a field, such as bottleneck.qdisc.qref=240. Repeatable.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
 
 
 def main(arguments: list[str]) -> int:
@@ -129,9 +121,7 @@ def compare(
         ),
     ] = None,
     repeat: Annotated[int, typer.Option(min=1, help="Seeds per combination.")] = 3,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
-    ] = None,
+    workers: Workers = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder of the runs; default runs/NAME OF THE FILE."),
@@ -176,12 +166,8 @@ def sweep(
             "40 at most.",
         ),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     store: Annotated[
         Path | None, typer.Option(help="Folder of the runs; default runs/NAME OF THE FILE.")
     ] = None,
@@ -219,18 +205,12 @@ def reproduce(
             help="smoke (seconds), quick (two minutes) or full (the scale of the publication)."
         ),
     ] = "quick",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
-    ] = None,
+    store: Store = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the page; default studies/NAME.")
     ] = None,
@@ -268,18 +248,12 @@ def evaluate(
     scale: Annotated[
         str, typer.Option(help="smoke (seconds), quick (two minutes) or full (hours).")
     ] = "quick",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; default one per core.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
-    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds of each case, instead of the scale's own.")
     ] = None,
-    store: Annotated[
-        Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
-    ] = None,
+    store: Store = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder of the page; default studies/rfc7928."),

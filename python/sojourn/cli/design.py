@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sojourn.cli import designs
+from sojourn.cli.options import Figure, Json
 
 design = typer.Typer(
     help="Design a controller by linear theory, or look at its margins.", no_args_is_help=True
@@ -31,11 +32,6 @@ LawName = Annotated[
     typer.Option(
         "--law", help="reno, aimd:A,B, scalable:A,B,LWND or highspeed; numbers may be left out."
     ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Figure = Annotated[
-    Path | None,
-    typer.Option("--figure", "-f", help="Also draw it, to this file: .png, .svg or .json."),
 ]
 Qref = Annotated[
     float | None, typer.Option("--qref", help="Queue to hold in packets; default R⁺C/5.")

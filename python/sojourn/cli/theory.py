@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sojourn.cli import theories
+from sojourn.cli.options import Figure, Json
 
 theory = typer.Typer(
     help="Print tables of theory: recovery, response functions, utilisation, stability.",
     no_args_is_help=True,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
-Figure = Annotated[
-    Path | None,
-    typer.Option("--figure", "-f", help="Also draw it, to this file: .png, .svg or .json."),
-]
 Rtt = Annotated[str, typer.Option("--rtt", help="Round trip time.")]
 
 
