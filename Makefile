@@ -70,7 +70,8 @@ test: lint ## Check the style, then run all tests: Rust, Python, and the report 
 	@tests/kernel.sh
 	@tests/bpf.sh
 	@echo "== pytest"
-	@$(BIN)/pytest
+	@$(BIN)/pytest -m "not alone" --numprocesses auto --dist loadfile
+	@$(BIN)/pytest -m alone
 
 lint: install ## Check formatting, lints and types
 	@echo "== rustfmt, clippy"

@@ -73,7 +73,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def study_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The runs of studies at ``smoke``: made once for all tests that look at them."""
-    return tmp_path_factory.mktemp("studies")
+    base = tmp_path_factory.getbasetemp()
+    # Those that run side by side have a folder each below a common one.
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "studies"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture

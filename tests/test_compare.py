@@ -70,6 +70,7 @@ def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) 
     assert summaries(again) == summaries(expected)
 
 
+@pytest.mark.alone
 def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
     vary = ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s"]
     words = [COMMAND, "compare", small_file, *vary, "--repeat", "1", "--workers", "1"]

@@ -17,6 +17,8 @@ import pytest
 from sojourn import Error, Scenario, run
 from sojourn.engines import linux, packets
 
+pytestmark = pytest.mark.alone
+
 BULK = """
 duration = "3s"
 warmup = "1s"

@@ -89,6 +89,7 @@ def test_progress_is_told(small: Scenario) -> None:
     assert 0 <= seen[-1][0] <= 200
 
 
+@pytest.mark.alone
 def test_ctrl_c_ends_a_run_within_a_second_and_gives_what_there_is(small_file: Path) -> None:
     words = [COMMAND, "run", small_file, "--json", "--set", "duration=100h"]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

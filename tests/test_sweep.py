@@ -127,6 +127,7 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert not list(store.glob(".*")), "what the killed ones left is tidied up"
 
 
+@pytest.mark.alone
 def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
     words = [Path(sys.executable).with_name("sojourn"), "sweep", small_file, "--seeds", "1"]
     words += ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s", "--store", tmp_path / "runs"]
