@@ -9,7 +9,7 @@ import typer
 
 from sojourn.cli import commands
 from sojourn.cli.design import design
-from sojourn.cli.options import Cluster, Json, Sets, Store, Workers
+from sojourn.cli.options import Cluster, Json, Limit, Sets, Store, Workers
 from sojourn.cli.theory import theory
 
 app = typer.Typer(
@@ -210,6 +210,7 @@ def reproduce(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
     ] = None,
+    limit: Limit = None,
     store: Store = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the page; default studies/NAME.")
@@ -228,6 +229,7 @@ def reproduce(
         workers=workers,
         cluster=cluster,
         seeds=seeds,
+        limit=limit,
         store=store,
         out=out,
         as_json=json,
@@ -253,6 +255,7 @@ def evaluate(
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Seeds of each case, instead of the scale's own.")
     ] = None,
+    limit: Limit = None,
     store: Store = None,
     out: Annotated[
         Path | None,
@@ -273,6 +276,7 @@ def evaluate(
         workers=workers,
         cluster=cluster,
         seeds=seeds,
+        limit=limit,
         store=store,
         out=out,
         as_json=json,

@@ -24,6 +24,15 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Runs at a time; defaul
 Cluster = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler whose workers run it.")
 ]
+Limit = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="TIME",
+        help="Stop after so long, such as 90min, and make the page of the runs that are finished. "
+        "Started again, it goes on from there.",
+    ),
+]
 Store = Annotated[
     Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
 ]

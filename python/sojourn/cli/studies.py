@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.cli import INTERRUPTED
+from sojourn.errors import Error
 
 if TYPE_CHECKING:
     from sojourn.studies.reproduce import Reproduction
@@ -20,6 +21,7 @@ def reproduce(
     workers: int | None,
     cluster: str | None,
     seeds: int | None,
+    limit: str | None,
     store: Path | None,
     out: Path | None,
     as_json: bool,
@@ -35,6 +37,7 @@ def reproduce(
         workers=workers,
         cluster=cluster,
         seeds=seeds,
+        limit=limit,
         store=store,
         out=out,
         as_json=as_json,
@@ -48,6 +51,7 @@ def evaluate(
     workers: int | None,
     cluster: str | None,
     seeds: int | None,
+    limit: str | None,
     store: Path | None,
     out: Path | None,
     as_json: bool,
@@ -65,6 +69,7 @@ def evaluate(
         workers=workers,
         cluster=cluster,
         seeds=seeds,
+        limit=limit,
         store=store,
         out=out,
         as_json=as_json,
@@ -78,6 +83,7 @@ def _make(
     workers: int | None,
     cluster: str | None,
     seeds: int | None,
+    limit: str | None,
     store: Path | None,
     out: Path | None,
     as_json: bool,
@@ -88,6 +94,7 @@ def _make(
     from sojourn.studies.reproduce import write
     from sojourn.sweep.sweep import Interrupted
 
+    limit_s = None if limit is None else _seconds(limit)
     out = out if out is not None else Path("studies") / wanted.name
     store = store if store is not None else out / "runs"
     line = progress.ComparisonLine()
@@ -99,6 +106,7 @@ def _make(
             workers=workers,
             cluster=cluster,
             seeds=seeds,
+            limit_s=limit_s,
             progress=line.show,
             notice=progress.notice,
         )
@@ -114,8 +122,19 @@ def _make(
         print(json.dumps(made.to_dict(), indent=1, ensure_ascii=False, default=str))
     else:
         _print(made)
+        if len(made.results) < made.results.wanted:
+            print(f"stopped after {limit}: {len(made.results)} of {made.results.wanted} runs")
         print(f"page: {page}")
     return 0
+
+
+def _seconds(limit: str) -> float:
+    from sojourn.units import Time
+
+    try:
+        return Time(limit) / 1e9
+    except Error as error:
+        raise Error(f"--for: {error}") from error
 
 
 def _list(as_json: bool) -> int:

@@ -103,12 +103,16 @@ def _facts(made: Reproduction) -> list[tuple[str, str]]:
     facts = [("Scale", f"{made.results.scale}: {made.study.scales[made.results.scale]}")]
     if runs:
         facts += [
-            ("Runs", str(len(runs))),
+            ("Runs", _of(len(runs), made.results.wanted)),
             ("Seeds", _range(seeds)),
             ("Wall time of all runs", quantities.duration(wall)),
             ("Version", quantities.listed(versions)),
         ]
     return facts
+
+
+def _of(there: int, wanted: int) -> str:
+    return str(there) if there >= wanted else f"{there} of {wanted}: stopped when its time was over"
 
 
 def _range(seeds: list[int]) -> str:

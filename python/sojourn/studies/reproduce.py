@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error
 from sojourn.results.store import Store, make_folder, write_json
 from sojourn.studies.study import SCALES, Findings, Study, Verdict
-from sojourn.sweep.sweep import Case, Results, sweep
+from sojourn.sweep.sweep import Case, Interrupted, Results, sweep
 
 if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
@@ -35,6 +36,7 @@ class Reproduction:
             "study": self.study.name,
             "scale": self.results.scale,
             "runs": len(self.results),
+            "runs_wanted": self.results.wanted,
             "checks": [asdict(check) for check in self.findings.checks],
             "tables": [asdict(table) for table in self.findings.tables],
             "bands": [{**asdict(band), "holds": band.holds} for band in self.findings.bands],
@@ -49,6 +51,7 @@ def reproduce(
     workers: int | None = None,
     cluster: str | None = None,
     seeds: int | None = None,
+    limit_s: float | None = None,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Reproduction:
@@ -57,29 +60,65 @@ def reproduce(
     Args:
         store: Folder of the runs; without one nothing is kept.
         seeds: How many each case gets, instead of as many as the study says.
+        limit_s: After so many seconds what is under way is given up, and the study is evaluated
+            over what is finished.
 
     Raises:
-        Error: If there is no such scale, or a run fails.
+        Error: If there is no such scale, a run fails, or too few are finished in the time given.
         sojourn.sweep.sweep.Interrupted: (a KeyboardInterrupt) on Ctrl-C.
     """
     if scale not in SCALES:
         raise Error(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
     if seeds is not None and seeds < 1:
         raise Error(f"seeds: {seeds} must be at least 1")
+    clock = _Clock(limit_s, progress)
     kept = Store(store) if store is not None else None
     more = list(study.runs(scale))
     results = Results([], kept, 0, scale)
     while more:
-        results = sweep(
-            [_with_seeds(case, seeds) for case in more],
-            kept,
-            workers=workers,
-            cluster=cluster,
-            progress=progress,
-            notice=notice,
-        ).after(results)
+        try:
+            results = sweep(
+                [_with_seeds(case, seeds) for case in more],
+                kept,
+                workers=workers,
+                cluster=cluster,
+                progress=clock.look,
+                notice=notice,
+            ).after(results)
+        except Interrupted as interrupted:
+            if not clock.over:
+                raise
+            return _of_some(study, interrupted.results.after(results))
         more = list(study.then(scale, results))
     return Reproduction(study, results, study.evaluate(results))
+
+
+class _Clock:
+    """Ends a sweep, as Ctrl-C does, when its time is over."""
+
+    def __init__(self, limit_s: float | None, progress: Callable[[Progress], None] | None) -> None:
+        self.end = None if limit_s is None else time.monotonic() + limit_s
+        self.progress = progress
+        self.over = False
+
+    def look(self, state: Progress) -> None:
+        if self.progress is not None:
+            self.progress(state)
+        if self.end is not None and time.monotonic() >= self.end:
+            self.over = True
+            raise KeyboardInterrupt
+
+
+def _of_some(study: Study, results: Results) -> Reproduction:
+    """A study evaluated over the runs that its time was enough for."""
+    try:
+        return Reproduction(study, results, study.evaluate(results))
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # It may rest on runs that are not there yet.
+        there = f"{len(results)} of {results.wanted} runs"
+        raise Error(
+            f"{study.name}: {there} are too few for its page; started again, it goes on from them"
+        ) from error
 
 
 def _with_seeds(case: Case, number: int | None) -> Case:
