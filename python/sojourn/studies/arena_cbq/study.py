@@ -101,6 +101,8 @@ _NOTES = [
     "are sampled six times a second, slower than the first arena's round trip is long. The "
     "gains named 'designed' are by the same formulas with the queue in the round trip, at 170 Hz; "
     "they are not published.",
+    "The six finish times are those of PI with CBQ and of drop-tail with CBQ; with which gains is "
+    "not said, so they stand beside both.",
     "Margins were set before the runs: 15 % for finish times, 20 % for a queue that is 'near 50', "
     "10 % for equal shares.",
     "Queue and probability over time are those of each arena alone on a third of the link, which "
