@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import signal
 import stat
+import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +21,7 @@ from sojourn.engines.kernel import image, machine
 from sojourn.engines.kernel.archive import Entry, archive
 from sojourn.engines.kernel.plan import plan
 from sojourn.engines.kernel.ramdisk import libraries_of
+from sojourn.results import store
 
 BULK = """
 duration = "4s"
@@ -185,7 +190,7 @@ def test_tables_come_before_the_summary(tmp_path: Path) -> None:
         lambda now, count: seen.append((now, count)),
         None,
     )
-    assert said == '{"seed": 3}'
+    assert said == ('{"seed": 3}', False)
     assert seen == [(0.5, 7)]
     assert (tmp_path / "queues.parquet").read_bytes() == b"ab\ncd"
 
@@ -201,6 +206,136 @@ def test_stopping_ends_the_machine(tmp_path: Path) -> None:
     stop.set()
     with pytest.raises(packets.Stopped):
         machine.talk(emulator(tmp_path, "time.sleep(60)"), tmp_path / "c", None, None, stop)
+
+
+UNDER_WAY = """
+out.write(b'{"now_s": 0.5, "packets": 7}\\n')
+out.flush()
+"""
+# Gives what it has when a byte comes.
+LISTENS = (
+    UNDER_WAY
+    + """
+sys.stdin.buffer.read(1)
+out.write(b'{"now_s": 0.6, "packets": 8}\\n{"summary": {"seed": 4}}\\n')
+"""
+)
+
+
+def interrupt(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_ctrl_c_gives_what_there_is(tmp_path: Path) -> None:
+    seen = []
+
+    def progress(now: float, _packets: int) -> None:
+        seen.append(now)
+        # Not here, in the middle of things, but in the wait for the next word.
+        threading.Timer(0.3, interrupt).start()
+
+    said = machine.talk(emulator(tmp_path, LISTENS), tmp_path / "c", None, progress, None)
+    assert said == ('{"seed": 4}', True)
+    assert seen == [0.5]
+
+
+def test_ctrl_c_while_it_boots_and_a_second_one_end_it_at_once(tmp_path: Path) -> None:
+    for body, presses in (("time.sleep(60)", 1), (UNDER_WAY + "time.sleep(60)", 2)):
+        timers = [threading.Timer(0.7 * (n + 1), interrupt) for n in range(presses)]
+        for timer in timers:
+            timer.start()
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            machine.talk(emulator(tmp_path, body), tmp_path / "c", None, None, None)
+        assert time.monotonic() - began < 20
+
+
+def test_the_emulator_ends_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    told = tmp_path / "number"
+    words = emulator(
+        tmp_path,
+        f"import os\nopen({str(told)!r} + '.new', 'w').write(str(os.getpid()))\n"
+        f"os.rename({str(told)!r} + '.new', {str(told)!r})\ntime.sleep(120)",
+    )
+    code = (
+        "from pathlib import Path\nfrom sojourn.engines.kernel import machine\n"
+        f"machine.talk({words!r}, Path({str(tmp_path / 'c')!r}), None, None, None)"
+    )
+    user = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        emulated = int(when_there(told))
+        assert alive(emulated)
+    finally:
+        user.kill()
+        user.wait()
+    end = time.monotonic() + 20
+    while alive(emulated) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not alive(emulated)
+
+
+def when_there(file: Path) -> str:
+    end = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < end, f"{file} does not come"
+        time.sleep(0.05)
+    return file.read_text()
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")")[-1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_an_emulator_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(Error, match=f"cannot start {tmp_path}/nothing: No such file"):
+        machine.talk([str(tmp_path / "nothing")], tmp_path / "c", None, None, None)
+
+
+# --- which results are its own
+
+
+@pytest.mark.parametrize("engine", ["linux", "kernel"])
+def test_another_program_s_results_are_not_taken_for_this_one_s(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without anything that could fetch a kernel.
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    router = tmp_path / "router"
+    monkeypatch.setenv("SOJOURN_ROUTER", str(router))
+    keys = []
+    for content in ("one", "other", "one"):
+        router.write_text(f"#!/bin/sh\n# {content}\n")
+        router.chmod(0o755)
+        keys.append((store.key(Scenario(BULK), engine), store.key(Scenario(BULK), "packets")))
+    (first, simulated), (second, _), (third, _) = keys
+    assert first == third != second
+    assert len({of_packets for _, of_packets in keys}) == 1
+    assert simulated not in (first, second)
+
+
+def test_a_machine_with_other_tools_has_other_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kernel/6.1.1-1"
+    kept.mkdir(parents=True)
+    monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    router = tmp_path / "router"
+    monkeypatch.setenv("SOJOURN_ROUTER", str(router))
+    files = [kept / "vmlinuz", tmp_path / machine.EMULATOR, tmp_path / "ip", tmp_path / "tc"]
+    for file in [*files, router]:
+        file.write_text("#!/bin/sh\n")
+        file.chmod(0o755)
+    known = {store.key(Scenario(BULK), "kernel")}
+    for number, file in enumerate(files):
+        file.write_text(f"#!/bin/sh\nexit {number}\n")
+        known.add(store.key(Scenario(BULK), "kernel"))
+    assert len(known) == 1 + len(files)
 
 
 # --- one that boots

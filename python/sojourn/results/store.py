@@ -180,6 +180,8 @@ def key(scenario: Scenario, engine: str) -> str:
     """Names a run by everything that its results depend on."""
     import hashlib
 
+    from sojourn.engines.identity import identity
+
     text = scenario.to_json()
     digest = hashlib.sha256(f"{_engine.version()} {_build()} {engine}\n{text}\n".encode())
     fields = json.loads(text)
@@ -189,6 +191,8 @@ def key(scenario: Scenario, engine: str) -> str:
         from sojourn.own import sources
 
         contents += sources(fields, scenario.base_dir)
+    if other := identity(engine):
+        contents.append(other.encode())
     for each in contents:
         digest.update(hashlib.sha256(each).digest())
     return digest.hexdigest()[:16]

@@ -58,8 +58,8 @@ def run(
 ) -> RunResult:
     """Runs ``scenario`` by the kernel in a virtual machine and returns its measures.
 
-    Args and exceptions are those of :func:`sojourn.engines.packets.run`; but Ctrl-C gives no
-    result so far.
+    Args and exceptions are those of :func:`sojourn.engines.packets.run`; but while the machine
+    boots Ctrl-C gives no result.
 
     Raises:
         Error: Also if the emulator or the kernel is missing.
@@ -85,9 +85,10 @@ def run(
             file.write_bytes(disk)
             seed = seed_of(scenario)
             words = command(emulator(), kernel.kernel, file, console, INIT, seed)
-            summary = json.loads(talk(words, console, folder, progress, stop))
+            text, interrupted = talk(words, console, folder, progress, stop)
+        summary = json.loads(text)
         # Inside, another clock runs.
         summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
-        return json.dumps(summary), False
+        return json.dumps(summary), interrupted
 
     return kept(scenario, out, label, go)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import shutil
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,9 +26,25 @@ _LOOK_S = 0.1
 # How long it may say nothing: it boots in seconds on a quiet machine, and then tells ten times a
 # simulated second how far it is.
 _SILENCE_S = 300.0
+# How long it may take to sum up what it has when it is asked to.
+_PATIENCE_S = 60.0
 # Of what the kernel prints, so much is told when it fails.
 _CONSOLE_KEPT = 400
 _MEMORY = "1024"
+
+# Becomes the program that it is given, which ends (9 is SIGKILL) when the process that started this
+# one does, however it ends. Not in a function between fork and exec: this process has threads.
+_BOUND = """
+import ctypes, os, sys
+parent, program = int(sys.argv[1]), sys.argv[2:]
+PR_SET_PDEATHSIG = 1
+if ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0) or os.getppid() != parent:
+    sys.exit("cannot be bound to the process that started it")
+try:
+    os.execv(program[0], program)
+except OSError as error:
+    sys.exit(f"cannot start {program[0]}: {error.strerror}")
+"""
 
 
 def emulator() -> str:
@@ -73,35 +91,53 @@ def talk(
     folder: Path | None,
     progress: Callable[[float, int], None] | None,
     stop: threading.Event | None,
-) -> str:
-    """Starts the machine and listens until it gives its summary, as JSON; tables go to a folder."""
+) -> tuple[str, bool]:
+    """Starts the machine and listens until it gives its summary; tables go to a folder.
+
+    Returns the summary as JSON, and whether Ctrl-C made it early.
+
+    Raises:
+        KeyboardInterrupt: On Ctrl-C before there is anything to sum up, and on another one.
+    """
     with _started(words) as machine:
-        silent_s = 0.0
+        silent_s, under_way, interrupted = 0.0, False, False
         while True:
-            if stop is not None and stop.is_set():
-                raise Stopped("stopped")
             try:
-                said = machine.said.get(timeout=_LOOK_S)
-            except queue.Empty:
+                if stop is not None and stop.is_set():
+                    raise Stopped("stopped")
+                said = machine.next_word()
+            except KeyboardInterrupt:
+                if interrupted or not under_way:
+                    raise
+                interrupted, silent_s = True, 0.0
+                machine.ask_for_the_end()
+                continue
+            if said is _NOTHING_YET:
                 silent_s += _LOOK_S
-                if silent_s > _SILENCE_S:
-                    raise Error(
-                        f"the virtual machine said nothing for {_SILENCE_S:.0f} s"
-                    ) from None
+                patience_s = _PATIENCE_S if interrupted else _SILENCE_S
+                if silent_s > patience_s:
+                    raise Error(f"the virtual machine said nothing for {patience_s:.0f} s")
                 continue
             silent_s = 0.0
             if said is None:
-                raise _failure(machine.process, console)
+                raise _failure(machine, console)
             if isinstance(said, _File):
                 if folder is not None:
                     said.keep(folder)
-            elif "summary" in said:
-                return json.dumps(said["summary"])
-            elif "error" in said:
-                kind = ScenarioError if said.get("kind") == "scenario" else Error
-                raise kind(str(said["error"]))
-            elif progress is not None:
-                progress(float(said["now_s"]), int(said["packets"]))
+            elif (summary := _summary(said)) is not None:
+                return summary, interrupted
+            else:
+                under_way = True
+                if progress is not None and not interrupted:
+                    progress(float(said["now_s"]), int(said["packets"]))
+
+
+def _summary(said: dict[str, Any]) -> str | None:
+    """The summary as JSON if these are the last words, unless they are an error."""
+    if "error" in said:
+        kind = ScenarioError if said.get("kind") == "scenario" else Error
+        raise kind(str(said["error"]))
+    return json.dumps(said["summary"]) if "summary" in said else None
 
 
 class _File:
@@ -116,6 +152,9 @@ class _File:
             path.write_bytes(self.content)
         except OSError as error:
             raise Error(f"{path}: {error.strerror or error}") from error
+
+
+_NOTHING_YET: dict[str, Any] = {}
 
 
 class _Machine:
@@ -151,6 +190,20 @@ class _Machine:
         for line in pipe:
             self.complaints = (self.complaints + line)[-_CONSOLE_KEPT:]
 
+    def next_word(self) -> dict[str, Any] | _File | None:
+        """What it says next, if it does so soon; none when it has ended."""
+        try:
+            return self.said.get(timeout=_LOOK_S)
+        except queue.Empty:
+            return _NOTHING_YET
+
+    def ask_for_the_end(self) -> None:
+        """Has it sum up what there is: any byte at its port does."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.write(b"\n")
+                self.process.stdin.flush()
+
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -163,8 +216,8 @@ def _started(words: list[str]) -> Iterator[_Machine]:
     try:
         # In a session of its own, so that Ctrl-C comes here only.
         process = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
+            [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid()), *words],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
@@ -176,19 +229,22 @@ def _started(words: list[str]) -> Iterator[_Machine]:
         yield machine
     finally:
         machine.end()
-        for pipe in (process.stdout, process.stderr):
+        for pipe in (process.stdin, process.stdout, process.stderr):
             if pipe is not None:
-                pipe.close()
+                with contextlib.suppress(OSError):
+                    pipe.close()
 
 
-def _failure(process: subprocess.Popen[bytes], console: Path) -> Error:
+def _failure(machine: _Machine, console: Path) -> Error:
     """What there is to say of a machine that ended without a summary."""
-    code = process.wait()
+    code = machine.process.wait()
     try:
         printed = console.read_text(encoding="utf-8", errors="replace")
     except OSError:
         printed = ""
-    said = " ".join(printed[-_CONSOLE_KEPT:].split()) or f"the emulator's exit code is {code}"
+    said = " ".join(printed[-_CONSOLE_KEPT:].split())
+    said = said or " ".join(machine.complaints.decode(errors="replace").split())
+    said = said or f"the emulator's exit code is {code}"
     return Error(f"the virtual machine ended without a result: {said}")
 
 

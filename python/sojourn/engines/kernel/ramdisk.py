@@ -29,16 +29,24 @@ def ramdisk(modules: Iterable[Path], files: dict[str, str]) -> bytes:
     return archive(_entries(list(modules), files))
 
 
-def _entries(modules: list[Path], files: dict[str, str]) -> Iterator[Entry]:
-    # What the kernel opens as the standard input and output of its first program.
-    yield Entry("/dev/console", mode=0o600, device=(5, 1))
-    programs = {INIT: program()}
+def tools() -> Iterator[tuple[str, Path]]:
+    """The programs that set up the kernel's network, by their names.
+
+    Raises:
+        Error: If one is not there.
+    """
     for name in _TOOLS:
         # Debian has them where only root's path leads.
         found = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
         if found is None:
             raise Error(f"the kernel engine needs the program {name}: install iproute2")
-        programs[f"/bin/{name}"] = Path(found)
+        yield name, Path(found)
+
+
+def _entries(modules: list[Path], files: dict[str, str]) -> Iterator[Entry]:
+    # What the kernel opens as the standard input and output of its first program.
+    yield Entry("/dev/console", mode=0o600, device=(5, 1))
+    programs = {INIT: program()} | {f"/bin/{name}": file for name, file in tools()}
     libraries: set[str] = set()
     for place, source in programs.items():
         yield Entry(place, source.read_bytes(), mode=0o755)
