@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fetches what the test of PI in BPF needs: a compiler for BPF, an emulator, and a kernel that takes
+# Fetches what the tests of laws in BPF need: a compiler for BPF, an emulator, and a kernel that takes
 # queue disciplines in BPF, which is kept in .tools and never installed. Or says aloud what is
-# missing, and that the test will be skipped.
+# missing, and that the tests will be skipped.
 set -euo pipefail
 
 CACHE=$(cd "$(dirname "$0")/.." && pwd)/.tools/kernel-bpf
@@ -9,7 +9,7 @@ PROGRAMS=(clang-19 bpftool qemu-system-x86_64 iperf3 ethtool ip tc)
 PACKAGES=(clang-19 bpftool libbpf-dev qemu-system-x86 iperf3 ethtool iproute2)
 
 skipped() {
-    echo "!! NO $1: the test of PI in BPF WILL BE SKIPPED." >&2
+    echo "!! NO $1: THE TESTS OF LAWS IN BPF WILL BE SKIPPED." >&2
     exit 0
 }
 
@@ -21,7 +21,7 @@ missing() {
 }
 
 if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "== installing what the test of PI in BPF needs"
+    echo "== installing what the tests of laws in BPF need"
     export DEBIAN_FRONTEND=noninteractive
     apt-get -qq update >/dev/null || true
     apt-get -qq install --no-install-recommends "${PACKAGES[@]}" >/dev/null 2>&1 || true
@@ -32,7 +32,7 @@ command -v apt-get >/dev/null || skipped "APT TO FETCH A KERNEL WITH"
 
 # Debian's newest kernel for the present release, of its backports: asked for in a configuration of
 # our own, beside the machine's.
-echo "== fetching a kernel for the test of PI in BPF"
+echo "== fetching a kernel for the tests of laws in BPF"
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir -p "$place"/{lists,archives}/partial "$CACHE"

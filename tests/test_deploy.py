@@ -13,7 +13,7 @@ from conftest import COMMAND
 from sojourn import Scenario, schema
 from sojourn.deploy import DeployError, deploy
 
-ABSENT = {"pi_table", "rem", "rate", "pi2", "avq", "feng_red", "blue", "python"}
+ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "blue", "python"}
 SETTINGS = {
     "tbf": {"rate": "5mbit", "burst": "20kB"},
     "cbq": {
@@ -24,11 +24,11 @@ SETTINGS = {
     },
     "drr": {"classes": [{"name": "one", "dscp": ["af11"]}, {"name": "two", "qdisc": "fq_codel"}]},
 }
-# PI is one in BPF: see test_deploy_pi.py.
+# PI and REM are in BPF: see test_deploy_bpf.py.
 KINDS = [
     kind
     for kind in schema()["$defs"]["QueueDiscipline"]["anyOf"][0]["enum"]
-    if kind not in ABSENT | {"pi"}
+    if kind not in ABSENT | {"pi", "rem"}
 ]
 
 

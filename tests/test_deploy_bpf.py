@@ -1,4 +1,5 @@
-"""PI as a discipline in BPF: its integers, its compilation, and a queue held in a real kernel."""
+"""PI and REM as disciplines in BPF: their integers, their compilation, and queues held in a real
+kernel."""
 
 from __future__ import annotations
 
@@ -27,47 +28,66 @@ KERNEL = TESTS.parent / ".tools/kernel-bpf"
 FLOWS, QREF = 4, 20
 # sojourn design pi --rate 4mbit --packet 1500 --flows 4 --rtt 120ms
 PI = {"kind": "pi", "a": 1.02490292e-3, "b": 1.01470488e-3, "frequency": 166.667}
+# A price that seldom comes down to nothing.
+REM = {"kind": "rem", "gamma": 1e-4, "alpha": 0.5}
+LAWS = {"pi": PI, "rem": REM}
 PLACE = Place(4e6, 1500, "bottleneck.qdisc")
 WARMUP_S, LENGTH_S = 15, 45
 MACHINE_S = 900
 
 
-def scenario(**qdisc: object) -> Scenario:
-    bottleneck = {"rate": "4mbit", "delay": "30ms", "qdisc": {**PI, "qref": QREF, **qdisc}}
+def scenario(law: str = "pi", seed: int = 1, **qdisc: object) -> Scenario:
+    qdisc = {**LAWS[law], "qref": QREF, **qdisc}
+    bottleneck = {"rate": "4mbit", "delay": "30ms", "qdisc": qdisc}
     traffic = [{"kind": "bulk", "flows": FLOWS, "rtt": "60ms"}]
-    times = {"duration": f"{LENGTH_S}s", "warmup": f"{WARMUP_S}s"}
+    times = {"duration": f"{LENGTH_S}s", "warmup": f"{WARMUP_S}s", "seed": seed}
     tcp = {"profile": "modern", "congestion": "cubic"}
     return Scenario({**times, "tcp": tcp, "bottleneck": bottleneck, "traffic": traffic})
 
 
-def whole(**qdisc: object) -> dict[str, Any]:
-    found: Any = scenario(**qdisc).to_dict()["bottleneck"]["qdisc"]
+def whole(law: str = "pi", **qdisc: object) -> dict[str, Any]:
+    found: Any = scenario(law, **qdisc).to_dict()["bottleneck"]["qdisc"]
     return dict(found)
 
 
-@pytest.mark.parametrize("qref", [20, 7.3])
-def test_the_integers_give_the_simulators_decisions(qref: float, tmp_path: Path) -> None:
-    """With a setpoint that is no whole number too, and gains of a design."""
-    program, file = tmp_path / "check_pi", tmp_path / "pi.csv"
-    settings = [f"{name}={PI[name]!r}" for name in ("a", "b", "frequency")] + [f"qref={qref}"]
-    words = [word for setting in settings for word in ("--set", setting)]
-    subprocess.run([COMMAND, "vectors", "pi", *words, "--ops", "30000", "-o", file], check=True)
-    numbers, _ = constants(whole(qref=qref), PLACE)
-    named = ("PI_A", "PI_DIFFERENCE", "PI_QREF", "PI_OFFSET", "PI_PERIOD_NS")
-    defines = [f"-D{name}={numbers[name]}LL" for name in named]
-    check = TESTS.parent / "examples/check_pi.c"
-    subprocess.run(["cc", "-O2", *defines, "-o", program, check], check=True)
+@pytest.mark.parametrize(
+    ("law", "settings"),
+    [
+        ("pi", {"qref": 20}),
+        ("pi", {"qref": 7.3}),
+        ("rem", {"qref": 7.3}),
+        ("rem", {"gamma": 1.0, "alpha": 1.0, "phi": 2.0, "qref": 300.5}),
+        ("rem", {"gamma": 0.02, "phi": 1.02, "period": "12943us", "alpha": 0.88}),
+        ("rem", {"gamma": 0.5, "period": "1us"}),
+    ],
+)
+def test_the_integers_give_the_simulators_decisions(
+    law: str, settings: dict[str, object], tmp_path: Path
+) -> None:
+    """With a setpoint that is no whole number too, gains of a design, and the largest."""
+    program, file = tmp_path / "check", tmp_path / "vectors.csv"
+    known = {name: value for name, value in LAWS[law].items() if name != "kind"} | settings
+    words = [word for name, value in known.items() for word in ("--set", f"{name}={value}")]
+    subprocess.run([COMMAND, "vectors", law, *words, "--ops", "30000", "-o", file], check=True)
+    numbers, _ = constants(whole(law, **settings), Place(10e6, 1500, PLACE.field))
+    # Those that divide or are divided are unsigned.
+    unsigned = {"REM_GAIN", "REM_MOST", "REM_PERIOD_NS", "PI_PERIOD_NS"}
+    own = {name: value for name, value in numbers.items() if name.startswith(law.upper())}
+    defines = [f"-D{name}={own[name]}{'ULL' if name in unsigned else 'LL'}" for name in own]
+    check = TESTS.parent / f"examples/check_{law}.c"
+    subprocess.run(["cc", "-O2", "-Wall", "-Werror", *defines, "-o", program, check], check=True)
     done = subprocess.run([program, file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert int(done.stdout.split()[2]) > 1000, "packets were dropped"
 
 
-def test_what_bpf_cannot_do_is_said() -> None:
-    remarks = deploy(scenario(ecn=True)).remarks
+@pytest.mark.parametrize("law", LAWS)
+def test_what_bpf_cannot_do_is_said(law: str) -> None:
+    remarks = deploy(scenario(law, ecn=True)).remarks
     assert any("never marks" in remark for remark in remarks)
     with pytest.raises(DeployError, match=r"qdisc\.scale_by_size = true: .*set false"):
-        deploy(scenario(scale_by_size=True))
-    classes = [{"name": "one", "share": 1.0, "qdisc": "pi"}]
+        deploy(scenario(law, scale_by_size=True))
+    classes = [{"name": "one", "share": 1.0, "qdisc": law}]
     inside = scenario().to_dict() | {
         "bottleneck": {
             "rate": "4mbit",
@@ -87,6 +107,25 @@ def test_no_product_overflows_at_the_longest_queue() -> None:
         assert numbers["PI_A"] * (longest + numbers["PI_QREF"]) <= 2**62
     with pytest.raises(DeployError, match=r"qdisc\.a = 2: too large"):
         constants(whole(a=2.0), PLACE)
+    for qdisc in (whole("rem"), whole("rem", queue_in_bytes=True, alpha=1.0, mean_packet=40)):
+        numbers, _ = constants(qdisc, PLACE)
+        longest = numbers["LIMIT"] * (65_535 if numbers["IN_BYTES"] else 1)
+        assert numbers["LIMIT"] >= 1
+        terms = (numbers["REM_MOST"] * numbers["REM_UNIT"], numbers["REM_ALPHA"] * longest)
+        assert max(*terms, -numbers["REM_OFFSET"], numbers["REM_CAPACITY"]) <= 2**60
+    with pytest.raises(DeployError, match=r'qdisc\.period = "1000s": .*shorter'):
+        constants(whole("rem", period="1000s"), Place(1e9, 500, PLACE.field))
+    with pytest.raises(DeployError, match=r"qdisc\.qref = 6e\+07: .*make it less"):
+        constants(whole("rem", qref=6e7), PLACE)
+
+
+def test_a_law_that_counts_bytes_does_as_one_that_counts_packets_of_one_size() -> None:
+    packets, _ = constants(whole("rem"), PLACE)
+    in_bytes, _ = constants(whole("rem", queue_in_bytes=True), PLACE)
+    for name in ("REM_ALPHA", "REM_UNIT"):
+        assert in_bytes[name] * 1500 == pytest.approx(packets[name], rel=1e-4)
+    for name in ("REM_GAIN", "REM_OFFSET", "REM_CAPACITY", "REM_PERIOD_NS"):
+        assert in_bytes[name] == packets[name]
 
 
 def missing() -> str | None:
@@ -114,11 +153,12 @@ def compiled(script: Path, folder: Path) -> bytes:
     return kept.read_bytes()
 
 
-def test_a_kernel_holds_the_queue_at_the_setpoint(tmp_path: Path) -> None:
+def guest(law: str, tmp_path: Path) -> tuple[float, float, int]:
+    """Runs a kernel whose router has the law: its mean queue, loss, and the goodput in kb/s."""
     if (gone := missing()) is not None:
-        pytest.skip(f"SKIPPED: PI in BPF needs {gone}; tests/bpf.sh fetches it, as root")
+        pytest.skip(f"SKIPPED: laws in BPF need {gone}; tests/bpf.sh fetches it, as root")
     script = tmp_path / "deploy.sh"
-    script.write_text(deploy(scenario()).script())
+    script.write_text(deploy(scenario(law)).script())
     machine_code = compiled(script, tmp_path)
     init = tmp_path / "init"
     subprocess.run(["cc", "-static", "-O2", "-o", init, TESTS / "guest/init.c"], check=True)
@@ -137,6 +177,7 @@ def test_a_kernel_holds_the_queue_at_the_setpoint(tmp_path: Path) -> None:
         entries.append(Entry(f"/modules/{module.stem}", lzma.decompress(module.read_bytes())))
     entries.append(Entry("/modules/order", "".join(f"{m.stem}\n" for m in modules).encode()))
     settings = {
+        "LAW": law,
         "DELAY": "60ms",
         "FLOWS": FLOWS,
         "LENGTH": LENGTH_S,
@@ -146,10 +187,10 @@ def test_a_kernel_holds_the_queue_at_the_setpoint(tmp_path: Path) -> None:
         "CLANG": "/bin/compiler",
     }
     head = "".join(f"export {name}={value}\n" for name, value in settings.items())
-    entries.append(Entry("/test.sh", (head + (TESTS / "guest/pi.sh").read_text()).encode()))
+    entries.append(Entry("/test.sh", (head + (TESTS / "guest/queue.sh").read_text()).encode()))
     entries.append(Entry("/deploy.sh", script.read_bytes()))
-    entries.append(Entry("/pi.bpf.o", machine_code))
-    fake = '#!/bin/sh\nfor last; do :; done\ncp /pi.bpf.o "$last"\n'
+    entries.append(Entry("/law.bpf.o", machine_code))
+    fake = '#!/bin/sh\nfor last; do :; done\ncp /law.bpf.o "$last"\n'
     entries.append(Entry("/bin/compiler", fake.encode(), mode=0o755))
     entries.append(Entry("/bin/uname", b"#!/bin/sh\necho x86_64\n", mode=0o755))
     entries.append(Entry("/init", init.read_bytes(), mode=0o755))
@@ -163,16 +204,32 @@ def test_a_kernel_holds_the_queue_at_the_setpoint(tmp_path: Path) -> None:
     assert "GUEST DONE" in said, said[-2000:]
     queue = [int(found) for found in re.findall(r"^QUEUE (\d+)p", said, re.MULTILINE)]
     assert len(queue) == settings["SAMPLES"]
-    # One queue with an integral controller has one mean, whoever serves it; one run of half a
-    # minute knows it to a packet or two.
-    ours = run(scenario()).summary["links"][0]
-    assert fmean(queue) == pytest.approx(QREF, rel=0.1)
-    assert fmean(queue) == pytest.approx(ours["queue_packets"]["mean"], rel=0.1)
     match = re.search(r"^ Sent \d+ bytes (\d+) pkt \(dropped (\d+),", said, re.MULTILINE)
     assert match, said[-2000:]
     sent, dropped = int(match[1]), int(match[2])
-    assert dropped / (sent + dropped) == pytest.approx(ours["loss"], rel=0.4)
     received = re.search(r"^SUM .* (\d+) Kbits/sec +receiver", said, re.MULTILINE)
     assert received
+    return fmean(queue), dropped / (sent + dropped), int(received[1])
+
+
+def test_a_kernel_holds_pi_s_queue_at_the_setpoint(tmp_path: Path) -> None:
+    queue, loss, goodput = guest("pi", tmp_path)
+    # One queue with an integral controller has one mean, whoever serves it; one run of half a
+    # minute knows it to a packet or two.
+    ours = run(scenario()).summary["links"][0]
+    assert queue == pytest.approx(QREF, rel=0.1)
+    assert queue == pytest.approx(ours["queue_packets"]["mean"], rel=0.1)
+    assert loss == pytest.approx(ours["loss"], rel=0.4)
     # 1448 of 1500 bytes are payload, and the beginning is slow.
-    assert int(received[1]) > 0.95 * 4000 * 1448 / 1500
+    assert goodput > 0.95 * 4000 * 1448 / 1500
+
+
+def test_a_kernel_holds_rem_s_queue_where_the_simulator_does(tmp_path: Path) -> None:
+    queue, loss, goodput = guest("rem", tmp_path)
+    # A price that cannot be negative keeps the queue below the setpoint; by how much differs from
+    # seed to seed.
+    links = [run(scenario("rem", seed=seed)).summary["links"][0] for seed in range(1, 9)]
+    means = [link["queue_packets"]["mean"] for link in links]
+    assert 0.75 * min(means) < queue < 1.25 * max(means)
+    assert loss == pytest.approx(fmean(link["loss"] for link in links), rel=0.4)
+    assert goodput > 0.9 * 4000 * 1448 / 1500

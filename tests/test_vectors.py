@@ -49,12 +49,13 @@ def test_every_discipline_has_vectors_in_which_each_packet_is_accounted_for(name
         assert len(accepted) == int(packets)
 
 
-def test_pi_in_c_agrees_with_every_row(tmp_path: Path) -> None:
+@pytest.mark.parametrize("law", ["pi", "rem"])
+def test_a_law_in_c_agrees_with_every_row(law: str, tmp_path: Path) -> None:
     compiler = shutil.which("cc")
     assert compiler, "a C compiler is needed to build the project at all"
-    program, file = tmp_path / "check_pi", tmp_path / "pi.csv"
-    vectors("pi", "--set", "qref=20", "--ops", "30000", "--out", str(file))
-    source = ROOT / "examples" / "check_pi.c"
+    program, file = tmp_path / f"check_{law}", tmp_path / f"{law}.csv"
+    vectors(law, "--set", "qref=20", "--ops", "30000", "--out", str(file))
+    source = ROOT / "examples" / f"check_{law}.c"
     subprocess.run([compiler, "-O2", "-Wall", "-Werror", "-o", program, source], check=True)
     done = subprocess.run([program, file], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -38,7 +38,7 @@ done
 wait
 while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
 ip netns exec router tc -s qdisc show dev right
-bpftool map dump name pi.data
+bpftool map dump name "$LAW.data"
 ip netns exec router tc qdisc del dev right root
-bpftool struct_ops unregister name sojourn_pi
+bpftool struct_ops unregister name "sojourn_$LAW"
 echo "GUEST DONE"

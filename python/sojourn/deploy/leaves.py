@@ -63,7 +63,7 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
 _ABSENT = {
     "pi": "Linux has no PI; as one in BPF it can only stand by itself, not in a class",
     "pi_table": "Linux has no PI; pie is its kin",
-    "rem": "Linux has no REM",
+    "rem": "Linux has no REM; as one in BPF it can only stand by itself, not in a class",
     "rate": "Linux has nothing that marks by the arrival rate alone",
     "pi2": "Linux has PI2 only as the classic queue of dualpi2",
     "avq": "Linux has no AVQ",

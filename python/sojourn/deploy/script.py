@@ -70,7 +70,7 @@ def deploy(scenario: Scenario, link: str = "bottleneck") -> Deployment:
     for name in ("loss", "jitter", "device"):
         if table.get(name):
             remarks.append(f"{link}.{name} describes the path, not the router: left out.")
-    if qdisc["kind"] == "pi":
+    if qdisc["kind"] in bpf.LAWS:
         least = int(table.get("min_frame", 0))
         written, said = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
         return Deployment(link, tuple(written), (*remarks, *said))

@@ -73,3 +73,15 @@ static inline int pi_hits(const struct pi *pi, unsigned long long random)
 {
 	return (long long)(random >> 4) < pi->p;
 }
+
+/* A packet comes: this law looks at the queue alone. */
+static inline void pi_arrives(struct pi *pi, unsigned int units)
+{
+	(void)pi;
+	(void)units;
+}
+
+/* What a queue under a law calls. */
+#define LAW pi
+#define LAW_BEGINNING { .before = -1 }
+#define LAW_PERIOD_NS PI_PERIOD_NS

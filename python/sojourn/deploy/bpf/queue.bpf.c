@@ -1,10 +1,11 @@
-/* A queue under PI that shapes its own rate, as a queue discipline in BPF: Linux 6.16 or later
- * with CONFIG_NET_SCH_BPF. It stands at the root of a device.
+/* A queue under a control law that shapes its own rate, as a queue discipline in BPF: Linux 6.16 or
+ * later with CONFIG_NET_SCH_BPF. It stands at the root of a device.
  *
- *   clang-19 -O2 -g -target bpf -DPI_A=... -c pi.bpf.c && bpftool struct_ops register pi.bpf.o
+ *   clang-19 -O2 -g -target bpf -DLAW_FILE='"pi_law.h"' -DPI_A=... -c queue.bpf.c -o pi.bpf.o
+ *   bpftool struct_ops register pi.bpf.o
  *   tc qdisc replace dev eth0 root sojourn_pi
  *
- * Beside the constants of pi_law.h it takes
+ * Beside the constants of the law it takes
  *
  *   RATE            bits per second
  *   LIMIT           most packets
@@ -19,7 +20,17 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
 
-#include "pi_law.h"
+#include LAW_FILE
+
+#define PASTED(a, b) a##b
+#define JOINED(a, b) PASTED(a, b)
+#define QUOTED(a) #a
+#define STRING(a) QUOTED(a)
+/* The law's own, such as pi_sample, and what the kernel calls this discipline. */
+#define law_sample JOINED(LAW, _sample)
+#define law_arrives JOINED(LAW, _arrives)
+#define law_hits JOINED(LAW, _hits)
+#define DISCIPLINE JOINED(sojourn_, LAW)
 
 char _license[] SEC("license") = "GPL";
 
@@ -104,10 +115,13 @@ struct waiting {
 PRIVATE struct bpf_spin_lock lock;
 PRIVATE struct bpf_list_head queue CONTAINS(waiting, node);
 
-struct pi law = { .before = -1 };
+struct LAW law = LAW_BEGINNING;
 __u64 free_at; /* when the link has sent what it was given, ns */
 __u64 carry;   /* the fraction of a nanosecond left over, times RATE */
 __u64 entered, hit, overflowed;
+
+/* Bytes of a header that Linux counts with every packet. */
+#define ETHERNET 14
 
 /* A packet may start this much before its time was due: timers come late. */
 #define LATE_NS 1000000
@@ -126,9 +140,8 @@ static __always_inline __u64 random64(void)
 static __always_inline void sample(const struct Qdisc *sch, __u64 now)
 {
 	if (law.next == 0)
-		law.next = now + PI_PERIOD_NS;
-	/* Linux counts an Ethernet header with every packet. */
-	pi_sample(&law, now, IN_BYTES ? sch->qstats.backlog - 14 * sch->q.qlen : sch->q.qlen);
+		law.next = now + LAW_PERIOD_NS;
+	law_sample(&law, now, IN_BYTES ? sch->qstats.backlog - ETHERNET * sch->q.qlen : sch->q.qlen);
 }
 
 static __always_inline struct sk_buff *first(void)
@@ -148,14 +161,15 @@ static __always_inline struct sk_buff *first(void)
 	return skb;
 }
 
-SEC("struct_ops/pi_enqueue")
-int BPF_PROG(pi_enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+SEC("struct_ops/queue_enqueue")
+int BPF_PROG(queue_enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
 {
 	struct waiting *packet;
 	__u32 bytes = length(skb);
 
 	sample(sch, bpf_ktime_get_ns());
-	if (law.p > 0 && pi_hits(&law, random64())) {
+	law_arrives(&law, IN_BYTES ? bytes - ETHERNET : 1);
+	if (law.p > 0 && law_hits(&law, random64())) {
 		hit++;
 		goto drop;
 	}
@@ -184,8 +198,8 @@ drop:
 	return 1; /* NET_XMIT_DROP */
 }
 
-SEC("struct_ops/pi_dequeue")
-struct sk_buff *BPF_PROG(pi_dequeue, struct Qdisc *sch)
+SEC("struct_ops/queue_dequeue")
+struct sk_buff *BPF_PROG(queue_dequeue, struct Qdisc *sch)
 {
 	__u64 now = bpf_ktime_get_ns(), parts, wire;
 	struct sk_buff *skb;
@@ -218,15 +232,15 @@ struct sk_buff *BPF_PROG(pi_dequeue, struct Qdisc *sch)
 	return skb;
 }
 
-SEC("struct_ops/pi_init")
-int BPF_PROG(pi_init, struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *why)
+SEC("struct_ops/queue_init")
+int BPF_PROG(queue_init, struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *why)
 {
 	sch->limit = LIMIT;
 	return 0;
 }
 
-SEC("struct_ops/pi_reset")
-void BPF_PROG(pi_reset, struct Qdisc *sch)
+SEC("struct_ops/queue_reset")
+void BPF_PROG(queue_reset, struct Qdisc *sch)
 {
 	struct bpf_iter_num all;
 	struct sk_buff *skb;
@@ -244,17 +258,17 @@ void BPF_PROG(pi_reset, struct Qdisc *sch)
 }
 
 /* The kernel asks for it, though there is nothing to do. */
-SEC("struct_ops/pi_destroy")
-void BPF_PROG(pi_destroy, struct Qdisc *sch)
+SEC("struct_ops/queue_destroy")
+void BPF_PROG(queue_destroy, struct Qdisc *sch)
 {
 }
 
 SEC(".struct_ops")
-struct Qdisc_ops sojourn_pi = {
-	.enqueue = (void *)pi_enqueue,
-	.dequeue = (void *)pi_dequeue,
-	.init = (void *)pi_init,
-	.reset = (void *)pi_reset,
-	.destroy = (void *)pi_destroy,
-	.id = "sojourn_pi",
+struct Qdisc_ops DISCIPLINE = {
+	.enqueue = (void *)queue_enqueue,
+	.dequeue = (void *)queue_dequeue,
+	.init = (void *)queue_init,
+	.reset = (void *)queue_reset,
+	.destroy = (void *)queue_destroy,
+	.id = STRING(DISCIPLINE),
 };
