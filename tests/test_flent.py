@@ -7,7 +7,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from sojourn import Scenario, run
@@ -42,25 +41,6 @@ interval = "20ms"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("flent") / "run"
     run(Scenario(SCENARIO), out)
-    # Answers to pings as the linux engine records them: 20 ms at first, then slower and slower.
-    rows = [
-        {
-            "group": "ping",
-            "index": member,
-            "started_s": 0.02 * n,
-            "finished_s": 0.02 * n + 0.02 + 1e-4 * n,
-            "bytes": 36,
-            "duration_s": 0.02 + 1e-4 * n,
-            "timeouts": 0,
-            "retransmissions": 0,
-            "syn_retries": 0,
-            "outcome": "finished",
-        }
-        for n in range(190)
-        for member in range(2)
-    ]
-    file = out / "transfers.parquet"
-    pl.DataFrame(rows, schema=pl.read_parquet_schema(file)).write_parquet(file)
     return out
 
 
@@ -95,7 +75,10 @@ def test_the_series_are_the_run_s(folder: Path) -> None:
         rows = transfers.filter((transfers["group"] == "ping") & (transfers["index"] == member))
         assert len(raw) == rows.height > 100
         assert sum(one["val"] for one in raw) == pytest.approx(1e3 * rows["duration_s"].sum())
+        # Both propagation delays, and the time that the links take for packets of their size.
         assert min(one["val"] for one in raw) >= 20
+        # Not all of them found the queues empty.
+        assert max(one["val"] for one in raw) > 40
     pings = [series[f"Ping (ms) ping.{member}"][3] for member in range(2)]
     assert series["Ping (ms) avg"][3] == pytest.approx(sum(pings) / 2)
 

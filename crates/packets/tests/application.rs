@@ -58,3 +58,26 @@ fn an_application_stops_with_its_group() {
     let goodput = some(summary.groups[0].goodput_bps);
     assert!((goodput / 0.5e6 - 1.0).abs() < 0.02, "{goodput}");
 }
+
+#[test]
+fn every_answered_ping_is_a_row_of_the_whole_run() {
+    let folder = std::env::temp_dir().join(format!("sojourn-pings-{}", std::process::id()));
+    // The first 12 s of 20 are not measured: their pings are rows all the same. The link is
+    // overloaded for 13 s, so that some have no answer.
+    let text = "duration = \"20s\"\nwarmup = \"12s\"\n[bottleneck]\nrate = \"1mbit\"\n\
+         qdisc = { kind = \"droptail\", limit = 12 }\n[probes]\nexchanges = true\n\
+         [[traffic]]\nkind = \"ping\"\nflows = 2\ninterval = \"100ms\"\nrtt = \"30ms\"\n\
+         [[traffic]]\nkind = \"udp\"\nrate = \"1500kbit\"\npacket = \"1250B\"\nstop = \"13s\"\n";
+    let mut recorder = Recorder::to_directory(&folder).unwrap();
+    let summary = simulate_into(text, &mut recorder);
+    let written = recorder.finish().unwrap();
+    let rows =
+        |name: &str| written.iter().find(|file| file.path.ends_with(name)).map(|file| file.rows);
+    let pings = rows("transfers.parquet").unwrap();
+    let measured = summary.groups[0].finished;
+    std::fs::remove_dir_all(&folder).unwrap();
+    // 140 are asked after the overload has ended; of the 260 before some are answered, not all.
+    assert!(measured > 130 && pings > measured, "{pings} rows, {measured} measured");
+    assert!(pings < 395, "{pings} rows of 400 asked");
+    assert_eq!(rows("exchanges.parquet"), Some(0));
+}

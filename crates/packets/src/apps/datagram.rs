@@ -5,7 +5,8 @@ use crate::connection::Side;
 use crate::net::EMPTY;
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet};
 use crate::sim::Sim;
-use sojourn_base::Ecn;
+use sojourn_base::{Ecn, Time};
+use sojourn_records::{GroupId, Outcome, TransferRow};
 use sojourn_traffic::{OnOffModel, OnOffSource, UdpModel, UdpSource};
 
 /// The sources of a group, one per member.
@@ -70,6 +71,22 @@ fn datagram(member: u32, ip_bytes: u32, ecn: Ecn, now: u64) -> Packet {
     packet.segment.ack = (now >> 32) as u32;
     packet.segment.tsval = (now / 1000) as u32;
     packet
+}
+
+/// The row of a request that was answered.
+fn answered(group: usize, member: usize, bytes: u16, sent: u64, now: u64) -> TransferRow {
+    TransferRow {
+        group: GroupId(group as u32),
+        index: member as u64,
+        started_s: Time(sent),
+        finished_s: Some(Time(now)),
+        bytes: u64::from(bytes),
+        duration_s: Some(Time(now - sent)),
+        timeouts: 0,
+        retransmissions: 0,
+        syn_retries: 0,
+        outcome: Outcome::Finished,
+    }
 }
 
 impl Sim {
@@ -140,6 +157,7 @@ impl Sim {
                     g.stats.response.record(now - sent);
                     g.stats.rtt.record(now - sent);
                 }
+                self.probes.recorder.push(answered(group, at, packet.segment.len, sent, now));
             }
             _ => {}
         }
