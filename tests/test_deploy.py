@@ -72,6 +72,17 @@ def test_what_linux_does_not_have_is_said(kind: str) -> None:
         deploy(scenario(kind))
 
 
+@pytest.mark.parametrize("kind", ["red", "ared"])
+def test_above_the_upper_threshold_red_marks_only_if_the_scenario_does(kind: str) -> None:
+    def words(**changes: object) -> str:
+        return "\n".join(deploy(scenario({"kind": kind, **changes})).commands)
+
+    assert " ecn harddrop " in words(ecn=True)
+    assert " ecn " in words(ecn=True, ecn_drop_above_max=False)
+    assert "harddrop" not in words(ecn=True, ecn_drop_above_max=False)
+    assert "harddrop" not in words()
+
+
 def test_classes_inside_classes_and_changing_rates_are_refused() -> None:
     inner = {"name": "a", "share": 1.0, "classes": [{"name": "b", "share": 1.0}]}
     with pytest.raises(DeployError, match=r"classes\[0\] \(a\): .*one level"):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -70,6 +71,10 @@ def test_what_it_cannot_do_is_one_line_that_names_the_field(changes, said: str) 
     with pytest.raises(Error, match=said) as raised:
         run(scenario, engine="kernel")
     assert "\n" not in str(raised.value)
+
+
+def test_the_longest_run_is_not_too_long() -> None:
+    assert planned(duration="60s").links
 
 
 def test_more_than_one_bottleneck_is_refused() -> None:
@@ -222,11 +227,19 @@ out.write(b'{"now_s": 0.6, "packets": 8}\\n{"summary": {"seed": 4}}\\n')
 )
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is an exception, though those who run tests side by side have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_ctrl_c_gives_what_there_is(tmp_path: Path) -> None:
+def test_ctrl_c_gives_what_there_is(heard, tmp_path: Path) -> None:
     seen = []
 
     def progress(now: float, _packets: int) -> None:
@@ -239,7 +252,7 @@ def test_ctrl_c_gives_what_there_is(tmp_path: Path) -> None:
     assert seen == [0.5]
 
 
-def test_ctrl_c_while_it_boots_and_a_second_one_end_it_at_once(tmp_path: Path) -> None:
+def test_ctrl_c_while_it_boots_and_a_second_one_end_it_at_once(heard, tmp_path: Path) -> None:
     for body, presses in (("time.sleep(60)", 1), (UNDER_WAY + "time.sleep(60)", 2)):
         timers = [threading.Timer(0.7 * (n + 1), interrupt) for n in range(presses)]
         for timer in timers:
@@ -378,3 +391,78 @@ def test_the_kernel_runs_a_scenario_and_gives_its_tables(guest, tmp_path: Path) 
     assert queues.schema == pl.read_parquet(tmp_path / "run/queues.parquet").schema
     assert queues.height == 400
     assert queues["dequeued"].sum() > 3000
+
+
+# Two disciplines and several kinds of traffic a boot: the way back has a queue too.
+MIXED = {
+    "ared and sfq": {
+        "bottleneck.qdisc": {"kind": "ared", "min_th": 5, "max_th": 15},
+        "bottleneck.reverse": {"rate": "100kbit", "qdisc": {"kind": "sfq", "limit": 20}},
+        "traffic": [
+            {"kind": "bulk", "flows": 2, "rtt": "20ms..40ms", "tcp": {"congestion": "bbr"}},
+            {"kind": "bulk", "rtt": "30ms", "tcp": {"congestion": "dctcp"}},
+            {"kind": "udp", "rate": "1mbit", "packet": "700B"},
+        ],
+        "tcp.ecn": True,
+    },
+    "choke and fq_pie": {
+        "bottleneck.qdisc": {"kind": "choke", "min_th": 5, "max_th": 25, "limit": 60},
+        "bottleneck.reverse": {"rate": "100kbit", "qdisc": {"kind": "fq_pie"}},
+        "traffic": [
+            {"kind": "web", "users": 8},
+            {"kind": "transfers", "rate": 4.0, "size": "20kB"},
+            {"kind": "onoff", "rate": "4mbit", "packet": "500B", "on": "200ms", "off": "300ms"},
+            {"kind": "ping", "interval": "50ms"},
+        ],
+    },
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_disciplines_and_traffic_of_every_kind_run(guest, name: str, tmp_path: Path) -> None:
+    scenario = Scenario(BULK).with_({"bottleneck.rate": "4mbit", "probes.exchanges": True})
+    scenario = scenario.with_(MIXED[name])
+    theirs = run(scenario, tmp_path / "run", engine="kernel")
+    ours = run(scenario)
+    for link, simulated in zip(theirs.summary["links"], ours.summary["links"], strict=True):
+        assert link["queued_at_start"] + link["arrived"] == (
+            link["dequeued"] + link["dropped"] + link["queued_at_end"]
+        )
+        assert link["utilisation"] == pytest.approx(simulated["utilisation"], abs=0.15)
+        # Linux acknowledges more often where a connection begins.
+        of_data = link["name"] == "bottleneck"
+        assert link["arrived"] == pytest.approx(simulated["arrived"], rel=0.25 if of_data else 0.5)
+    for group, simulated in zip(theirs.summary["groups"], ours.summary["groups"], strict=True):
+        assert group["kind"] == simulated["kind"]
+        if group["kind"] in {"udp", "onoff", "ping", "transfers"}:
+            # What is sent is drawn from the same streams.
+            assert group["finished"] == pytest.approx(simulated["finished"], rel=0.2, abs=3)
+        assert group["finished"] > 0 or group["goodput_bps"] > 0
+    assert theirs.bottleneck["dropped"] > 0
+    if "ping" in {group["kind"] for group in theirs.summary["groups"]}:
+        rows = theirs.table("transfers").filter(pl.col("group").str.starts_with("ping"))
+        assert rows.height > 30
+
+
+def test_ctrl_c_gives_what_the_machine_has_so_far(guest, heard, tmp_path: Path) -> None:
+    pressed = []
+
+    def progress(now: float, _packets: int) -> None:
+        if now >= 2 and not pressed:
+            pressed.append(now)
+            threading.Timer(0.3, interrupt).start()
+
+    scenario = Scenario(BULK).with_({"duration": "60s", "probes.queues": True})
+    with pytest.raises(packets.Interrupted) as raised:
+        run(scenario, tmp_path / "run", progress, engine="kernel")
+    summary = raised.value.result.summary
+    assert summary["stopped_early"]
+    assert 2 <= summary["simulated_s"] < 60
+    assert summary["window_s"] == [1, summary["simulated_s"]]
+    assert summary["links"][0]["utilisation"] > 0.8
+    (group,) = summary["groups"]
+    assert group["goodput_bps"] > 8e6
+    # The end lies a little after the last row.
+    assert raised.value.result.table("queues")["time_s"].max() == pytest.approx(
+        summary["simulated_s"], abs=0.0101
+    )

@@ -9,7 +9,8 @@ from sojourn.errors import Error
 
 from .errors import ControlError
 
-_SCALE = {"time": 1e-9, "rate": 1.0, "size": 1.0}
+# A division is exact where the result is: 60e9 * 1e-9 is more than 60.
+_UNIT = {"time": 1e9, "rate": 1.0, "size": 1.0}
 
 
 def quantity(field: str, text: str, what: str) -> float:
@@ -29,7 +30,7 @@ def quantity(field: str, text: str, what: str) -> float:
     if what == "size" and text.isdigit():
         text += "B"
     try:
-        value = read(what, text) * _SCALE[what]
+        value = read(what, text) / _UNIT[what]
     except Error as error:
         raise ControlError(f"{field}: {error}") from error
     if value <= 0:

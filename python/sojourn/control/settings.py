@@ -216,6 +216,9 @@ def red_burst(wq: float, min_th: float) -> tuple[int, int]:
     wanted = max(1, min(31, round(-math.log2(wq))))
 
     def suits(burst: int, log: int) -> bool:
+        if log < 1:
+            # A larger weight than a half tc does not try.
+            return False
         weight = 2.0**-log
         return burst + 1 - min_th <= -math.expm1(burst * math.log1p(-weight)) / weight
 
@@ -225,7 +228,8 @@ def red_burst(wq: float, min_th: float) -> tuple[int, int]:
     while suits(burst, wanted - 1) and burst < 2**31:
         burst += step
         step *= 2
-    low, high = max(1, burst - step), burst
+    # With a burst below the threshold tc finds no weight at all.
+    low, high = max(1, math.ceil(min_th), burst - step), burst
     while low < high:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if suits(middle, wanted - 1) else (low, middle)

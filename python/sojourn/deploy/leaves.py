@@ -103,7 +103,9 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
     burst, log = red_burst(wq, qdisc["min_th"])
     remarks = [
         f"The weight of a sample is 2^-{log}, {2.0**-log / wq - 1:+.1%} off; tc derives it from "
-        "the burst and may call that large."
+        "the burst and may call that large.",
+        # HTB asks an empty queue for nothing, and only a question in vain begins an idle time.
+        "Below HTB Linux does not notice idle times: the average falls with arriving packets only.",
     ]
     words = (
         f"avpkt {place.mean_packet} burst {burst} bandwidth {rate_text(place.rate_bps)}"
@@ -127,7 +129,12 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
         tail = " adaptive"
     else:
         tail = f" probability {qdisc['max_p']:g}"
-    return Leaf(f"red limit {round(limit)} min {low} max {high} {words}{tail}", tuple(remarks))
+    # Linux marks above the upper threshold as well, unless told otherwise.
+    hard = qdisc.get("ecn") and qdisc.get("ecn_drop_above_max")
+    return Leaf(
+        f"red limit {round(limit)} min {low} max {high} {words}{_flag('harddrop', hard)}{tail}",
+        tuple(remarks),
+    )
 
 
 def _ared_thresholds(qdisc: Fields, place: Place) -> dict[str, float]:

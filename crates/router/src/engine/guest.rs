@@ -53,8 +53,9 @@ fn run(network: Network, plan: &Plan, directory: Option<&Path>) -> Result<Summar
     let watching = run.begin().map_err(Failure::Other)?;
     let went = run.stay(&watching);
     let queues = watching.end();
-    let queues = went.and(queues).map_err(Failure::Other)?;
-    let mut summary = run.finish(queues, plan).map_err(Failure::Other)?;
+    let reached = went.map_err(Failure::Other)?;
+    let queues = queues.map_err(Failure::Other)?;
+    let mut summary = run.finish(queues, plan, reached).map_err(Failure::Other)?;
     summary.wall_s = begun.elapsed().as_secs_f64();
     Ok(summary)
 }
@@ -178,11 +179,14 @@ impl Run {
         Ok(Watching { stop, packets, thread })
     }
 
-    /// Stays until the scenario's end.
-    fn stay(&mut self, watching: &Watching) -> Result<(), String> {
+    /// Stays until the scenario's end, or until somebody wants it to end. The time reached, ns.
+    fn stay(&mut self, watching: &Watching) -> Result<u64, String> {
         let mut samples = Samples::new(&self.network);
-        while let Some(at) = samples.next() {
+        let mut stopped = false;
+        while let Some(at) = samples.next().filter(|_| !stopped) {
+            // They come often enough to notice soon that somebody does.
             self.clock.sleep_until(at);
+            stopped = talk::stop_wanted();
             let now = self.clock.now();
             samples.take(now, watching.packets.load(Relaxed), self.hosts.common());
             if let Some(fault) = self.hosts.common().ledger.take_fault() {
@@ -195,20 +199,23 @@ impl Run {
                 return Err("the thread that watches ended".into());
             }
         }
-        let (begins, ends) = (self.network.warmup, self.network.duration);
+        let ends = if stopped { self.clock.now() } else { u64::MAX };
+        let ends = ends.min(self.network.duration.0);
         let common = self.hosts.common();
-        common.ledger.books().finish(ends.0);
+        common.ledger.books().finish(ends);
         common.receipts.finish();
         // What arrives from now on does not count.
-        groups::add(&mut self.summary, common, ends.saturating_sub(begins));
-        self.clock.sleep_until(ends.0 + GRACE);
-        Ok(())
+        if let Some(window @ 1..) = ends.checked_sub(self.network.warmup.0) {
+            groups::add(&mut self.summary, common, Time(window));
+        }
+        self.clock.sleep_until(ends + GRACE);
+        Ok(ends)
     }
 
     /// Makes out what happened in the queues, closes the books and sums up.
-    fn finish(mut self, queues: Vec<Queue>, plan: &Plan) -> Result<Summary, String> {
+    fn finish(mut self, queues: Vec<Queue>, plan: &Plan, end: u64) -> Result<Summary, String> {
         let network = Arc::clone(&self.network);
-        let (warmup, end) = (network.warmup.0, network.duration.0);
+        let warmup = network.warmup.0.min(end);
         let kernels = self.kernels()?;
         let ahead = watch::ahead() + self.clock.start;
         let mut summary = Summary {
@@ -216,9 +223,10 @@ impl Run {
             engine: "kernel".into(),
             name: network.name.clone(),
             seed: network.seed,
-            simulated_s: network.duration.as_secs_f64(),
-            window_s: (network.warmup.as_secs_f64(), network.duration.as_secs_f64()),
-            engine_seconds: network.duration.as_secs_f64(),
+            simulated_s: Time(end).as_secs_f64(),
+            window_s: (Time(warmup).as_secs_f64(), Time(end).as_secs_f64()),
+            engine_seconds: Time(end).as_secs_f64(),
+            stopped_early: end < network.duration.0,
             hosts: Some(HostsSummary {
                 kernel: release(),
                 differences: self.settings.differences.clone(),
@@ -243,8 +251,8 @@ impl Run {
             };
             let Queue { name, taps, readings, drops, .. } = queue;
             let [came, went] = taps.map(|tap| on_the_clock(tap, ahead));
-            let story =
-                Story::new(&came, &went, drops).map_err(|error| format!("link {name}: {error}"))?;
+            let story = Story::new(&came, &went, drops, &readings)
+                .map_err(|error| format!("link {name}: {error}"))?;
             compare(&name, &story, &readings)?;
             let records = &mut self.records;
             let row = |row| records.push(row);
@@ -253,6 +261,10 @@ impl Run {
             if at == 0 {
                 summary.bottleneck_packets = link.packets();
             }
+        }
+        if end <= warmup {
+            // Stopped before the window began: there is nothing to sum up.
+            summary.links.clear();
         }
         let common = self.hosts.common();
         let books = std::mem::take(&mut common.ledger.books().recorder);

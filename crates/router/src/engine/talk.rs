@@ -31,6 +31,17 @@ pub fn stop_with_input() {
     let _ = std::thread::Builder::new().name("stdin".into()).spawn(wait);
 }
 
+/// A byte at standard input ends the run: for a port whose other end cannot be closed.
+pub fn stop_with_a_byte() {
+    let wait = || {
+        if let Ok(1..) = io::stdin().lock().read(&mut [0u8; 1]) {
+            STOP.store(true, Relaxed);
+        }
+    };
+    // Without a thread it only cannot be stopped.
+    let _ = std::thread::Builder::new().name("stdin".into()).spawn(wait);
+}
+
 /// A line to standard output; nobody to read it is no fault.
 pub fn say(line: &Value) {
     let mut out = io::stdout().lock();

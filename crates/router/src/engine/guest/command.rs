@@ -1,6 +1,6 @@
 //! `sojourn-router guest`: all that runs in the virtual machine of the kernel engine. It talks as
 //! `sojourn-router run` does; before the summary come the tables, each as a line
-//! `{"file": NAME, "bytes": COUNT}` and so many bytes.
+//! `{"file": NAME, "bytes": COUNT}` and so many bytes. A byte at the port ends the run early.
 
 use super::{machine, plan, run, talk};
 use crate::engine::Failure;
@@ -35,6 +35,7 @@ pub fn main(arguments: &Arguments) -> ExitCode {
         return ExitCode::from(2);
     }
     let outcome = machine::prepare(&arguments.port).map_err(Failure::Other);
+    talk::stop_with_a_byte();
     let outcome = outcome.and_then(|()| scenario(arguments)).and_then(|summary| {
         tables(Path::new(TABLES)).map_err(|error| Failure::Other(error.to_string()))?;
         serde_json::to_value(&summary).map_err(|error| Failure::Other(error.to_string()))

@@ -4,7 +4,8 @@
 //! went, while one of its flow that came later did, was dropped: within a flow no discipline that
 //! Linux has changes the order. *When* it was dropped depends on the discipline: on its arrival, or
 //! when the queue was asked for a packet and gave one that came later. What came too late for
-//! either to be known stood in the queue at the end.
+//! either to be known stood in the queue at the end, unless the discipline itself has counted more
+//! drops: then of what came between two readings of its counter so many were dropped.
 
 use super::plan::Drops;
 use super::watch::Seen;
@@ -52,13 +53,21 @@ pub struct Story {
 
 impl Story {
     /// The story of a queue before which `came` was seen and behind which `went`, both in order
-    /// of time, on a clock that shows 0 when the run begins.
+    /// of time, on a clock that shows 0 when the run begins; `readings` are of its own counters.
     ///
     /// # Errors
     /// If a packet went that never came: then not everything was seen.
-    pub fn new(came: &[Seen], went: &[Seen], drops: Drops) -> Result<Self, String> {
+    pub fn new(
+        came: &[Seen],
+        went: &[Seen],
+        drops: Drops,
+        readings: &[Reading],
+    ) -> Result<Self, String> {
         let departures = matched(came, went)?;
-        let fates = fates(came, &departures, drops);
+        let mut fates = fates(came, &departures, drops);
+        if drops == Drops::Arrival {
+            count(came, &mut fates, readings);
+        }
         let mut events = Vec::with_capacity(came.len() + went.len());
         let mut dropped = 0;
         for (packet, fate) in came.iter().zip(fates) {
@@ -228,6 +237,34 @@ fn fates(came: &[Seen], departures: &[Option<(u64, bool)>], drops: Drops) -> Vec
     fates
 }
 
+/// Of the packets that seem to stand in the queue those that the discipline has counted as dropped
+/// when they came: nothing of their flow got through after them.
+fn count(came: &[Seen], fates: &mut [Fate], readings: &[Reading]) {
+    let (mut known, mut next) = (0, 0);
+    let mut standing = VecDeque::new();
+    for reading in readings {
+        // What came before the last reading may stand in the queue; what came since is more likely
+        // what this one counts for the first time.
+        let before = standing.len();
+        while let Some(packet) = came.get(next)
+            && packet.at <= reading.at
+        {
+            match fates[next] {
+                Fate::Dropped(_) => known += 1,
+                Fate::Stands => standing.push_back(next),
+                Fate::Sent(..) => {}
+            }
+            next += 1;
+        }
+        while known < reading.dropped {
+            let place = standing.remove(before).or_else(|| standing.pop_back());
+            let Some(place) = place else { break };
+            fates[place] = Fate::Dropped(None);
+            known += 1;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -257,7 +294,7 @@ mod tests {
     fn a_drop_on_arrival_never_stood_in_the_queue() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
         let went = [seen(100, 1), seen(200, 3)];
-        let story = Story::new(&came, &went, Drops::Arrival).unwrap();
+        let story = Story::new(&came, &went, Drops::Arrival, &[]).unwrap();
         let (row, _) =
             link(None, &story, &[Reading { at: 500, overflow: 1, ..Reading::default() }]);
         assert_eq!((row.counts.enqueued, row.counts.dropped_overflow), (2, 1));
@@ -265,10 +302,32 @@ mod tests {
     }
 
     #[test]
+    fn drops_after_which_nothing_gets_through_are_known_by_the_counter() {
+        let came = [seen(0, 1), seen(10, 2), seen(20, 3), seen(40, 4), seen(60, 5), seen(80, 6)];
+        let went = [seen(5, 1)];
+        let reading = |at, dropped| Reading { at, dropped, ..Reading::default() };
+        // The first that is left stands in the queue when the second and the fourth are dropped.
+        let readings = [reading(15, 0), reading(30, 1), reading(50, 1), reading(70, 2)];
+        let story = Story::new(&came, &went, Drops::Arrival, &readings).unwrap();
+        let refused: Vec<u64> = story
+            .events
+            .iter()
+            .filter(|event| event.what == What::Refused)
+            .map(|event| event.at)
+            .collect();
+        assert_eq!((story.dropped, refused.as_slice()), (2, [20, 60].as_slice()));
+        // A counter that comes late finds the latest of them.
+        let story = Story::new(&came, &went, Drops::Arrival, &[reading(90, 0), reading(95, 5)]);
+        assert_eq!(story.unwrap().dropped, 5);
+        let none = Story::new(&came, &went, Drops::Departure, &readings).unwrap();
+        assert_eq!(none.dropped, 0, "drops of those that came before");
+    }
+
+    #[test]
     fn a_drop_at_departure_stood_there_until_the_next_one_left() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
         let went = [seen(100, 1), seen(200, 3)];
-        let story = Story::new(&came, &went, Drops::Departure).unwrap();
+        let story = Story::new(&came, &went, Drops::Departure, &[]).unwrap();
         let (row, _) = link(None, &story, &[]);
         assert_eq!((row.counts.enqueued, row.counts.dropped_early), (3, 1));
         assert_eq!(row.queue_packets.mean, Some((100.0 + 190.0 + 180.0) / 1000.0));
@@ -278,11 +337,11 @@ mod tests {
     fn another_flow_says_nothing_of_queues_that_are_one_s_own() {
         let came = [seen(0, 101), seen(10, 201), seen(20, 102)];
         let went = [seen(50, 102), seen(60, 201)];
-        let own = Story::new(&came, &went, Drops::FlowDeparture).unwrap();
+        let own = Story::new(&came, &went, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(own.dropped, 1);
         assert!(own.events.contains(&Event { at: 50, bytes: 1000, what: What::Evicted }));
         let late = [seen(50, 101)];
-        let story = Story::new(&came, &late, Drops::FlowDeparture).unwrap();
+        let story = Story::new(&came, &late, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(story.dropped, 0, "what came later may still be there");
         let (row, _) = link(None, &story, &[]);
         assert_eq!(row.counts.queued_at_end, 2);
@@ -292,7 +351,7 @@ mod tests {
     fn marks_and_samples_are_told() {
         let came = [seen(0, 1), seen(0, 2)];
         let went = [Seen { ecn: Ecn::Ce, ..seen(300, 1) }, seen(600, 2)];
-        let story = Story::new(&came, &went, Drops::Departure).unwrap();
+        let story = Story::new(&came, &went, Drops::Departure, &[]).unwrap();
         let readings = [Reading { at: 250, probability: 0.5, ..Reading::default() }];
         let (row, rows) = link(Some(400), &story, &readings);
         assert_eq!(row.counts.marked, 1);
@@ -302,6 +361,6 @@ mod tests {
 
     #[test]
     fn a_packet_from_nowhere_is_an_error() {
-        assert!(Story::new(&[], &[seen(1, 1)], Drops::Arrival).is_err());
+        assert!(Story::new(&[], &[seen(1, 1)], Drops::Arrival, &[]).is_err());
     }
 }

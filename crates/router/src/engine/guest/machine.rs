@@ -10,8 +10,8 @@ use std::path::Path;
 /// The kernel's modules that are wanted, one file name a line, in the order of loading.
 const MODULES: &str = "/modules/order";
 
-/// Mounts what programs expect, loads the modules, and makes standard output the serial port that
-/// goes to the host, which changes no byte of what is written.
+/// Mounts what programs expect, loads the modules, and makes standard input and output the serial
+/// port that goes to the host, which changes no byte of what is written.
 ///
 /// # Errors
 /// What could not be done, in one line.
@@ -24,9 +24,11 @@ pub fn prepare(port: &str) -> Result<(), String> {
     let file = OpenOptions::new().read(true).write(true).open(port);
     let file = file.and_then(|file| {
         raw(&file)?;
-        // SAFETY: two descriptors that are open.
-        if unsafe { libc::dup2(file.as_raw_fd(), 1) } < 0 {
-            return Err(io::Error::last_os_error());
+        for standard in [0, 1] {
+            // SAFETY: two descriptors that are open.
+            if unsafe { libc::dup2(file.as_raw_fd(), standard) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
         }
         Ok(())
     });
