@@ -28,12 +28,12 @@ KERNEL = TESTS.parent / ".tools/kernel-bpf"
 FLOWS, QREF = 4, 20
 # sojourn design pi --rate 4mbit --packet 1500 --flows 4 --rtt 120ms
 PI = {"kind": "pi", "a": 1.02490292e-3, "b": 1.01470488e-3, "frequency": 166.667}
-# A price that seldom comes down to nothing.
-REM = {"kind": "rem", "gamma": 1e-4, "alpha": 0.5}
+# The same gains, for 1 - phi^-price is nearly price ln(phi): b = gamma ln(phi), a - b = alpha b.
+REM = {"kind": "rem", "gamma": 0.102, "phi": 1.01, "alpha": 0.01005, "period": "6ms"}
 LAWS = {"pi": PI, "rem": REM}
 PLACE = Place(4e6, 1500, "bottleneck.qdisc")
 WARMUP_S, LENGTH_S = 15, 45
-MACHINE_S = 900
+MACHINE_S = 1800
 
 
 def scenario(law: str = "pi", seed: int = 1, **qdisc: object) -> Scenario:
@@ -116,7 +116,7 @@ def test_no_product_overflows_at_the_longest_queue() -> None:
     with pytest.raises(DeployError, match=r'qdisc\.period = "1000s": .*shorter'):
         constants(whole("rem", period="1000s"), Place(1e9, 500, PLACE.field))
     with pytest.raises(DeployError, match=r"qdisc\.qref = 6e\+07: .*make it less"):
-        constants(whole("rem", qref=6e7), PLACE)
+        constants(whole("rem", qref=6e7, alpha=1.0), PLACE)
 
 
 def test_a_law_that_counts_bytes_does_as_one_that_counts_packets_of_one_size() -> None:
@@ -224,12 +224,15 @@ def test_a_kernel_holds_pi_s_queue_at_the_setpoint(tmp_path: Path) -> None:
     assert goodput > 0.95 * 4000 * 1448 / 1500
 
 
-def test_a_kernel_holds_rem_s_queue_where_the_simulator_does(tmp_path: Path) -> None:
+def test_a_kernel_holds_rem_s_queue_where_arrivals_that_are_dropped_leave_it(
+    tmp_path: Path,
+) -> None:
     queue, loss, goodput = guest("rem", tmp_path)
-    # A price that cannot be negative keeps the queue below the setpoint; by how much differs from
-    # seed to seed.
-    links = [run(scenario("rem", seed=seed)).summary["links"][0] for seed in range(1, 9)]
-    means = [link["queue_packets"]["mean"] for link in links]
-    assert 0.75 * min(means) < queue < 1.25 * max(means)
-    assert loss == pytest.approx(fmean(link["loss"] for link in links), rel=0.4)
-    assert goodput > 0.9 * 4000 * 1448 / 1500
+    ours = run(scenario("rem")).summary["links"][0]
+    assert queue == pytest.approx(ours["queue_packets"]["mean"], rel=0.1)
+    assert loss == pytest.approx(ours["loss"], rel=0.4)
+    assert goodput > 0.95 * 4000 * 1448 / 1500
+    # In equilibrium arrivals + alpha (queue - qref) = C T, and arrivals (1 - p) = C T.
+    capacity = 4e6 / 8 / 1500 * 6e-3
+    theory = QREF - capacity * loss / (1 - loss) / 0.01005
+    assert queue == pytest.approx(theory, rel=0.1)

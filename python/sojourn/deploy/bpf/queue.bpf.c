@@ -115,10 +115,13 @@ struct waiting {
 PRIVATE struct bpf_spin_lock lock;
 PRIVATE struct bpf_list_head queue CONTAINS(waiting, node);
 
-struct LAW law = LAW_BEGINNING;
-__u64 free_at; /* when the link has sent what it was given, ns */
-__u64 carry;   /* the fraction of a nanosecond left over, times RATE */
-__u64 entered, hit, overflowed;
+/* Shown also where all of it begins with zero. */
+#define SHOWN SEC(".data")
+
+struct LAW law SHOWN = LAW_BEGINNING;
+__u64 free_at SHOWN = 0; /* when the link has sent what it was given, ns */
+__u64 carry SHOWN = 0;   /* the fraction of a nanosecond left over, times RATE */
+__u64 entered SHOWN = 0, hit SHOWN = 0, overflowed SHOWN = 0;
 
 /* Bytes of a header that Linux counts with every packet. */
 #define ETHERNET 14
