@@ -9,6 +9,8 @@ import pytest
 
 from sojourn import Scenario
 from sojourn.studies.fluid_2000 import scenarios, windows
+from sojourn.studies.fluid_2000.once import single_cut
+from sojourn.studies.fluid_2000.spread import differing
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -50,3 +52,17 @@ def test_each_step_towards_real_windows_is_below_the_models_law() -> None:
     assert any_time < once, "several cuts in a round trip make windows smaller"
     # With rare losses rounds are short against what lies between two of them.
     assert law(2e-4, once=True) == pytest.approx(windows.INDEPENDENT, rel=0.04)
+
+
+def test_the_model_written_twice_gives_the_same() -> None:
+    euler = single_cut(1, "40 flows", once=False)
+    engine = differing(1, "40 flows", 1.0)
+    assert euler.loss == pytest.approx(engine.loss, rel=0.01)
+    assert euler.window == pytest.approx(engine.window, rel=0.01)
+    assert (euler.mean, euler.period) == pytest.approx((engine.mean, engine.period), rel=0.01)
+
+
+def test_one_cut_a_round_trip_keeps_windows_open_where_many_are_lost() -> None:
+    once, often = (single_cut(5, "40 flows", once=each) for each in (True, False))
+    assert once.window["first"] > 1.2 * often.window["first"]
+    assert once.utilisation > often.utilisation + 0.05

@@ -9,6 +9,7 @@ from typing import ClassVar
 from sojourn.studies import registry, verdicts
 from sojourn.studies.fluid_2000 import figures, windows
 from sojourn.studies.fluid_2000.measures import Seen, response, seen
+from sojourn.studies.fluid_2000.once import single_cut
 from sojourn.studies.fluid_2000.scenarios import (
     CLASSES,
     EXPERIMENTS,
@@ -27,6 +28,8 @@ SETTLED = 0.25
 """A queue that is for nine tenths of the time within this part of its mean has settled."""
 DIFFER = "fluid, windows differ"
 """The model with the spread of windows of Ott, Kemperman and Mathis."""
+ONCE = "fluid, one cut a round trip"
+"""The model whose windows are cut at most once a round trip."""
 _SPREAD = "Ott, Kemperman, Mathis: The stationary behavior of ideal TCP congestion avoidance (1996)"
 _PLACE = "validation experiments (section on simulations)"
 
@@ -113,6 +116,7 @@ class _Findings:
         for part, number, phase, engine in list(self.runs):
             if (part, engine) == ("spaced", "fluid"):
                 self.runs[part, number, phase, DIFFER] = [differing(number, phase)]
+                self.runs[part, number, phase, ONCE] = [single_cut(number, phase)]
 
     def _pairs(
         self, pick: str, phases: tuple[str, ...], engine: str = "fluid"
@@ -187,7 +191,12 @@ class _Findings:
     def agreement(self) -> list[Check]:
         """p and W of both engines."""
         checks = []
-        for engine, model in (("fluid", "model"), (DIFFER, "model with windows that differ")):
+        models = [
+            ("fluid", "model", _PLACE),
+            (DIFFER, "model with windows that differ", _SPREAD),
+            (ONCE, "model with one cut a round trip", "RFC 6582, RFC 6675: one reduction a window"),
+        ]
+        for engine, model, source in models:
             for pick, what in (("loss", "loss rates"), ("window", "windows")):
                 pairs = self._pairs(pick, ("40 flows", "10 flows"), engine)
                 ratios = {name: statistics.fmean(a) / b[0] for name, (a, b) in pairs.items()}
@@ -197,7 +206,7 @@ class _Findings:
                 checks.append(
                     Check(
                         claim=f"The {model}'s {what} are those of packets.",
-                        source=_PLACE if engine == "fluid" else _SPREAD,
+                        source=source,
                         published="model and simulation close to each other",
                         ours=f"packets over model: {min(values):.2f} to {max(values):.2f}, "
                         f"mean {statistics.fmean(values):.2f}",
