@@ -75,7 +75,7 @@ def single_cut(number: int, phase: str, *, once: bool = True) -> Seen:
         mean=float(queue.mean()),
         low=float(low),
         high=float(high),
-        period=period(np.arange(len(queue)) * STEP_S, queue),
+        period=period(np.arange(len(queue), dtype=np.float64) * np.float64(STEP_S), queue),
         utilisation=float(through.mean() / capacity[0]),
     )
 
@@ -84,7 +84,8 @@ def _profile(average: np.ndarray, max_p: float) -> np.ndarray:
     """RED's loss, its drops being spaced."""
     rise = (average - RED["min_th"]) / (RED["max_th"] - RED["min_th"])
     p = np.where(rise >= 1, 1.0, max_p * np.clip(rise, 0.0, 1.0))
-    return 2 * p / (1 + p)
+    spaced: np.ndarray = 2 * p / (1 + p)
+    return spaced
 
 
 def _follow(capacity: np.ndarray, max_p: float, end: float, *, once: bool) -> _Course:
