@@ -237,6 +237,16 @@ class CubicCongestionControl(TypedDict, total=False):
     reno_friendly: bool
     """Whether the window is at least what Reno's would be (default true, RFC 9438 section
     4.3)."""
+    alpha_rises: bool
+    """Whether the estimate of Reno's window grows by a whole segment a round trip once it
+    has reached the window before the last reduction, RFC 9438 section 4.3; if false, by 3(1
+    − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section
+    4.3)."""
+    whole_segments: bool
+    """Whether the window is a whole number of segments, as in Linux: growth is saved up
+    until it makes one, a reduction takes the window, not what is outstanding, and rounds
+    down, and slow start ends at the threshold. It matters below some ten segments: of four
+    a loss leaves two (default false, RFC 9438 counts fractions)."""
 
 
 class WestwoodCongestionControl(TypedDict, total=False):
@@ -247,6 +257,9 @@ class WestwoodCongestionControl(TypedDict, total=False):
     tau: Time
     """Time constant of the bandwidth filter: "1ms" to "100s" (default "500ms", Grieco and
     Mascolo 2004 section 2.2)."""
+    linux_filter: bool
+    """Whether the filter is that of Linux, which has no `tau`: two averages with a gain of
+    1/8, a sample every 50 ms at most (default false, Grieco and Mascolo 2004)."""
 
 
 class DctcpCongestionControl(TypedDict, total=False):

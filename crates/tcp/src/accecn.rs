@@ -12,14 +12,14 @@
 //!    the peer uses, and that of marked bytes. The third never moves, as an end uses one codepoint,
 //!    and may be left out (section 3.2.3.3). The option is on bare acknowledgements only, as SACK is;
 //!    with timestamps it leaves room for two blocks of SACK beside it.
-//! 2. No tests of the path (sections 3.2.2.3, 3.2.2.4, 3.2.3.2): there is nothing on it that changes
-//!    headers or drops options, so the option is not on SYN-ACKs, and a SYN that is sent again asks
-//!    for the same (section 3.1.4.1).
+//! 2. The option is not on SYN-ACKs, and a SYN that is sent again asks for the same (section
+//!    3.1.4.1). The tests of the path are in `path.rs`.
 //! 3. A Prague sender whose peer does not know AccECN goes without ECN: RFC 9331 section 4.1 asks for
 //!    accurate feedback.
 
 use crate::endpoint::{Endpoint, bit};
 use crate::params::{Feedback, Params};
+use crate::path::Path;
 use crate::segment::{Flags, Output, SackBlock, Segment};
 use sojourn_base::{Ecn, Time};
 
@@ -56,6 +56,8 @@ pub(crate) struct Counts {
     told_bytes: u32,
     /// The same since the connection began.
     total: u64,
+    /// What the path was seen to do to all that.
+    path: Path,
 }
 
 impl Default for Counts {
@@ -71,6 +73,7 @@ impl Default for Counts {
             marked_bytes: 0,
             told_bytes: 0,
             total: 0,
+            path: Path::default(),
         }
     }
 }
@@ -95,6 +98,11 @@ const fn handshake(ecn: Ecn) -> u8 {
         Ecn::Ect0 => 0b100,
         Ecn::Ce => 0b110,
     }
+}
+
+/// Whether the answer to a handshake's segment tells that it came with another codepoint than none.
+const fn arrived_capable(field: u8) -> bool {
+    matches!(field, 0b011 | 0b100 | 0b110)
 }
 
 impl Counts {
@@ -210,10 +218,17 @@ impl Endpoint {
 
     /// Acknowledges the SYN-ACK; its field tells how that came (section 3.2.2.1), which a marked one
     /// is counted beside.
-    pub(crate) fn answer_handshake(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+    pub(crate) fn answer_handshake(
+        &mut self,
+        params: &Params,
+        now: Time,
+        answer: &Segment,
+        out: &mut impl Output,
+    ) {
         let marked = self.opening == Ecn::Ce;
         if let Some(t) = &mut self.tracked {
             t.counts.arrived = START + u8::from(marked);
+            t.counts.path.arrived_capable(arrived_capable(number(answer.flags)));
         }
         self.answer_again(params, now, out);
     }
@@ -231,15 +246,26 @@ impl Endpoint {
         self.answers(false);
     }
 
-    /// The handshake is acknowledged: was the SYN-ACK marked (table 4)?
+    /// The handshake is acknowledged: how did the SYN-ACK come (table 4)?
     pub(crate) fn handshake_answered(&mut self, segment: &Segment) {
         let bare = segment.len == 0 && segment.sacks == 0;
+        let field = number(segment.flags);
         if let Some(t) = &mut self.tracked
+            && self.feedback == Feedback::Counted
             && bare
-            && number(segment.flags) == handshake(Ecn::Ce)
         {
-            t.counts.told = START + 1;
+            t.counts.told = START + u8::from(field == handshake(Ecn::Ce));
+            t.counts.path.arrived_capable(arrived_capable(field));
+            t.counts.path.answered(field);
         }
+    }
+
+    /// The codepoint of what is sent ECN-capable, unless the path is not to be trusted with it.
+    #[inline]
+    pub(crate) fn codepoint(&self, params: &Params) -> Ecn {
+        let trusted = self.feedback != Feedback::Counted
+            || self.tracked.as_ref().is_none_or(|t| t.counts.path.is_trusted());
+        if trusted { params.ect } else { Ecn::NotEct }
     }
 
     /// The counter in the flags of a segment that goes out; none before the connection is
@@ -269,8 +295,25 @@ impl Endpoint {
     pub(crate) fn count_mark(&mut self, segment: &Segment) -> bool {
         let waiting = self.rcv_nxt != self.ack_sent;
         match &mut self.tracked {
-            Some(t) if self.feedback == Feedback::Counted => t.counts.count(segment, waiting),
+            Some(t) if self.feedback == Feedback::Counted => {
+                t.counts.path.next();
+                t.counts.count(segment, waiting)
+            }
             _ => false,
+        }
+    }
+
+    /// Tests the counter and the option of a segment that has come; returns the option, unless it is
+    /// to be passed over.
+    pub(crate) fn test_path(
+        &mut self,
+        segment: &Segment,
+        option: Option<SackBlock>,
+    ) -> Option<SackBlock> {
+        let agreed = self.feedback == Feedback::Counted && self.bits & bit::ECN != 0;
+        match &mut self.tracked {
+            Some(t) if agreed => t.counts.path.test(number(segment.flags), option),
+            _ => option,
         }
     }
 
@@ -284,6 +327,9 @@ impl Endpoint {
         arrived: u32,
     ) -> u32 {
         let counts = &mut self.tracked().counts;
+        if !counts.path.tells_marks() {
+            return 0;
+        }
         counts.told(number(segment.flags), option, arrived, params.payload)
     }
 

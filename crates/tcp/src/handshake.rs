@@ -87,7 +87,7 @@ impl Endpoint {
                 self.meet_answer(params, segment);
                 self.meet(params, segment);
                 self.establish(params, now, segment, out);
-                self.answer_handshake(params, now, out);
+                self.answer_handshake(params, now, segment, out);
                 self.push(params, now, out);
             }
             State::SynReceived if flags.has(Flags::SYN) => {

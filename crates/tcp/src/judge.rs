@@ -27,6 +27,7 @@ impl Endpoint {
         }
         self.peer_window = params.window_bytes(segment.window, segment.flags);
         let (option, sacks) = segment.split_counters(sacks);
+        let option = self.test_path(segment, option);
         let (duplicate, sacks) = split(segment.ack, sacks);
         let arrived = self.enter_arrivals(params, now, segment, sacks);
         if acked > 0 {

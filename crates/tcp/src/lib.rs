@@ -76,6 +76,7 @@ mod marked;
 mod offload;
 mod pace;
 mod params;
+mod path;
 mod prr;
 mod rack;
 mod rate;

@@ -103,7 +103,7 @@ impl Endpoint {
     /// ECN and FIN of a new segment.
     fn dress(&mut self, params: &Params, segment: &mut Segment) {
         if self.bits & bit::ECN != 0 && segment.len > 0 {
-            segment.ecn = params.ect;
+            segment.ecn = self.codepoint(params);
             // RFC 3168 section 6.1.2: on the first new data after a reduction.
             if self.bits & bit::CWR != 0 && self.feedback != Feedback::Counted {
                 segment.flags |= Flags::CWR;
@@ -142,7 +142,7 @@ impl Endpoint {
         }
         segment.len = len as u16;
         if params.ect_again && segment.len > 0 && self.bits & bit::ECN != 0 {
-            segment.ecn = params.ect;
+            segment.ecn = self.codepoint(params);
         }
         self.bits &= !bit::TIMED;
         self.retransmissions += 1;
@@ -159,7 +159,7 @@ impl Endpoint {
     pub(crate) fn send_ack(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         let mut segment = self.bare(params, now, self.snd_nxt, Flags::ACK);
         if params.ect_acks && self.bits & bit::ECN != 0 {
-            segment.ecn = params.ect;
+            segment.ecn = self.codepoint(params);
         }
         let told = params.accecn_option
             && self.feedback == Feedback::Counted

@@ -28,9 +28,9 @@ fn counter(segment: &Segment) -> u8 {
 fn a_client_takes_the_best_that_the_server_can_do() {
     for (answer, ecn, counts) in [
         (0b010, Ecn::Ect0, true),
-        (0b011, Ecn::Ect0, true),
-        (0b100, Ecn::Ect0, true),
-        (0b110, Ecn::Ect0, true),
+        (0b011, Ecn::NotEct, true), // the SYN's ECN field was changed: section 3.2.2.3
+        (0b100, Ecn::NotEct, true),
+        (0b110, Ecn::NotEct, true),
         (0b101, Ecn::Ect0, true),  // reserved
         (0b001, Ecn::Ect0, false), // RFC 3168
         (0b000, Ecn::NotEct, false),

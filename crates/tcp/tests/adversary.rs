@@ -19,6 +19,7 @@ fn fate() -> impl Strategy<Value = Fate> {
                 1 => Some(Ecn::NotEct),
                 _ => None,
             },
+            ..Fate::default()
         },
     )
 }

@@ -53,8 +53,17 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
     let share = || 0.1..=0.95f64;
     let cubic = (over(0.001, 100.0), share(), share(), any::<bool>(), any::<bool>()).prop_map(
         |(c, beta, beta_ecn, fast_convergence, reno_friendly)| {
-            let s = cubic::Settings { c, beta, beta_ecn, fast_convergence, reno_friendly };
-            Algorithm::Cubic(s)
+            let alpha_rises = Some(beta > 0.5);
+            let whole_segments = Some(beta_ecn > 0.5);
+            Algorithm::Cubic(cubic::Settings {
+                c,
+                beta,
+                beta_ecn,
+                fast_convergence,
+                reno_friendly,
+                alpha_rises,
+                whole_segments,
+            })
         },
     );
     let bbr = (over(0.001, 0.5), 0.1..=0.99f64, 0.0..=0.5f64, 0.0..=1.0f64, 0.01..=1.0f64)
@@ -69,8 +78,10 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
             .prop_map(|(a, b)| Algorithm::Aimd(aimd::Settings { a, b })),
         highspeed,
         cubic,
-        span(1_000_000, 100_000_000_000)
-            .prop_map(|tau| Algorithm::Westwood(westwood::Settings { tau })),
+        span(1_000_000, 100_000_000_000).prop_map(|tau| {
+            let linux_filter = Some(tau.0 % 2 == 0);
+            Algorithm::Westwood(westwood::Settings { tau, linux_filter })
+        }),
         (over(0.0001, 1.0), 0.0..=1.0f64).prop_map(|(g, initial_alpha)| {
             Algorithm::Dctcp(dctcp::Settings { g, initial_alpha })
         }),
@@ -300,7 +311,8 @@ fn every_setting_says_its_range_its_default_and_the_default_s_source() {
     for (field, property) in settings.iter().filter(|(f, _)| f != "class" && f != "with") {
         let text = property["description"].as_str().unwrap_or_default();
         assert!(text.contains("(default "), "{field}: {text:?}");
-        let boolean = property["type"] == "boolean";
+        let kind = &property["type"];
+        let boolean = kind == "boolean" || kind[0] == "boolean";
         assert!(boolean || text.contains(" to "), "{field} has no range: {text:?}");
     }
     let count = settings.len();

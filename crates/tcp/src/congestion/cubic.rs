@@ -19,18 +19,22 @@
 //! 4. After a restart from idle the epoch begins anew from the window that is left.
 //! 5. Marks count as losses, as in section 4.6, but for `beta_ecn` (RFC 8511), which holds in
 //!    slow start too.
+//! 6. With `alpha_rises = false` the estimate of Reno's window keeps to Linux's gain, with
+//!    `whole_segments` the window has no fractions of a segment.
 //!
 //! # Differences from Linux
 //!
 //! 1. Linux ends slow start by HyStart (delay and ack train), which is not part of this file.
 //! 2. Linux takes the target one round trip ahead by the least delay, this by the smoothed one, as
 //!    RFC 9438 section 4.2 says.
-//! 3. Linux's estimate of Reno's window has the gain 3(1−β)/(1+β) for ever; RFC 9438 section 4.3
-//!    has 1 once the estimate has reached the window before the reduction, and so has this.
-//! 4. Linux grows by whole segments, and by at least one in a hundred windows; this by fractions.
-//! 5. Linux reduces the window, not the flight. β is 717/1024 there, 0.7 here. Linux has no ABE.
-//! 6. Linux remembers the last maximum over a timeout; by RFC 9438 section 4.8 it begins anew.
-//! 7. Linux counts time in 1/1024 s; its cube root errs by up to 0.2 %.
+//! 3. Linux's estimate of Reno's window has the gain 3(1−β)/(1+β) for ever (`bictcp_update`), as
+//!    this with `alpha_rises = false`; RFC 9438 section 4.3 has 1 once the estimate has reached the
+//!    window before the reduction.
+//! 4. Linux counts the window in whole segments, rounds reductions down and reduces the window, not
+//!    the flight (`cubictcp_recalc_ssthresh`), and has slow start end at the threshold, as this with
+//!    `whole_segments`; where the cubic is flat it grows by a segment in a hundred windows.
+//! 5. β is 717/1024 there, 0.7 here. Linux has no ABE.
+//! 6. Linux counts time in 1/1024 s; its cube root errs by up to 0.2 %.
 
 use super::{Acked, Congested, Control, Window, fixed};
 use crate::Invalid;
@@ -55,11 +59,30 @@ pub struct Settings {
     pub fast_convergence: bool,
     /// Whether the window is at least what Reno's would be (default true, RFC 9438 section 4.3).
     pub reno_friendly: bool,
+    /// Whether the estimate of Reno's window grows by a whole segment a round trip once it has
+    /// reached the window before the last reduction, RFC 9438 section 4.3; if false, by
+    /// 3(1 − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub alpha_rises: Option<bool>,
+    /// Whether the window is a whole number of segments, as in Linux: growth is saved up until it
+    /// makes one, a reduction takes the window, not what is outstanding, and rounds down, and slow
+    /// start ends at the threshold. It matters below some ten segments: of four a loss leaves two
+    /// (default false, RFC 9438 counts fractions).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub whole_segments: Option<bool>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { c: 0.4, beta: 0.7, beta_ecn: 0.7, fast_convergence: true, reno_friendly: true }
+        Self {
+            c: 0.4,
+            beta: 0.7,
+            beta_ecn: 0.7,
+            fast_convergence: true,
+            reno_friendly: true,
+            alpha_rises: None,
+            whole_segments: None,
+        }
     }
 }
 
@@ -75,6 +98,8 @@ pub struct Tuning {
     alpha: u64,
     fast_convergence: bool,
     reno_friendly: bool,
+    alpha_rises: bool,
+    whole_segments: bool,
 }
 
 /// Fraction bits of windows in segments.
@@ -109,6 +134,8 @@ pub struct State {
     before: Option<Epoch>,
     /// When the window was last allowed to grow.
     grown: Time,
+    /// Growth that does not yet make a segment, bytes; with whole segments only.
+    saved: u32,
     /// Fractions of a byte of the window and of the estimate, Q.32.
     fraction: u32,
     w_est_fraction: u32,
@@ -131,6 +158,12 @@ fn cube_root(x: u128) -> u64 {
 #[inline]
 fn segments(bytes: u32, mss: u32) -> u64 {
     (u64::from(bytes) << W_BITS) / u64::from(mss.max(1))
+}
+
+/// The whole segments of a number of bytes.
+#[inline]
+fn whole(bytes: u32, mss: u32) -> u32 {
+    bytes - bytes % mss.max(1)
 }
 
 /// A time in seconds, Q.20.
@@ -194,14 +227,20 @@ impl State {
         };
         self.epoch.prior = window.cwnd;
         self.epoch.began = None;
-        fixed::of(at.flight, keep)
+        self.saved = 0;
+        if tuning.whole_segments {
+            whole(fixed::of(window.cwnd, keep), at.mss)
+        } else {
+            fixed::of(at.flight, keep)
+        }
     }
 
     /// Section 4.3: what Reno's window would be, in bytes.
     #[inline]
     fn friendly(&mut self, tuning: &Tuning, cwnd: u32, acked: &Acked) -> u32 {
         let epoch = &mut self.epoch;
-        let alpha = if epoch.w_est >= epoch.prior { fixed::ONE } else { tuning.alpha };
+        let full = tuning.alpha_rises && epoch.w_est >= epoch.prior;
+        let alpha = if full { fixed::ONE } else { tuning.alpha };
         let share = u128::from(alpha) * u128::from(acked.mss) / u128::from(cwnd.max(1));
         fixed::add(&mut epoch.w_est, &mut self.w_est_fraction, acked.bytes, share as u64);
         epoch.w_est
@@ -224,6 +263,8 @@ impl Control for State {
             alpha: fixed::share(3.0 * (1.0 - settings.beta) / (1.0 + settings.beta)),
             fast_convergence: settings.fast_convergence,
             reno_friendly: settings.reno_friendly,
+            alpha_rises: settings.alpha_rises.unwrap_or(true),
+            whole_segments: settings.whole_segments.unwrap_or(false),
         })
     }
 
@@ -234,6 +275,9 @@ impl Control for State {
     #[inline]
     fn on_ack(&mut self, tuning: &Tuning, window: &mut Window, acked: Acked) {
         if window.slow_start(&acked) {
+            if tuning.whole_segments {
+                window.cwnd = window.cwnd.min(window.ssthresh);
+            }
             return;
         }
         let pause = acked.now.saturating_sub(self.grown);
@@ -256,8 +300,15 @@ impl Control for State {
         let share = (u128::from(target - w) << fixed::SHARE_BITS) / u128::from(w.max(1));
         let reno =
             if tuning.reno_friendly { self.friendly(tuning, window.cwnd, &acked) } else { 0 };
-        fixed::add(&mut window.cwnd, &mut self.fraction, acked.bytes, share as u64);
-        window.cwnd = window.cwnd.max(reno);
+        if tuning.whole_segments {
+            fixed::add(&mut self.saved, &mut self.fraction, acked.bytes, share as u64);
+            let grown = window.cwnd.saturating_add(whole(self.saved, acked.mss));
+            self.saved %= acked.mss.max(1);
+            window.cwnd = grown.max(whole(reno, acked.mss));
+        } else {
+            fixed::add(&mut window.cwnd, &mut self.fraction, acked.bytes, share as u64);
+            window.cwnd = window.cwnd.max(reno);
+        }
     }
 
     fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
@@ -292,7 +343,8 @@ impl Control for State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::rounds::{MSS, Rounds};
+    use crate::congestion::rounds::{MSS, Rounds, acked};
+    use alloc::vec::Vec;
 
     fn seconds_of(q: u64) -> f64 {
         q as f64 / f64::from(1 << T_BITS)
@@ -363,15 +415,68 @@ mod tests {
             let exact = 14.0 + alpha * f64::from(n);
             assert!((r.segments() - exact).abs() < 0.35, "{n}: {} {exact}", r.segments());
         }
-        // From the old window on, a segment per round trip.
-        while r.segments() < 20.0 {
-            r.round();
+    }
+
+    #[test]
+    fn from_the_old_window_on_the_estimate_of_reno_grows_as_chosen() {
+        for (alpha_rises, alpha) in [(None, 1.0), (Some(true), 1.0), (Some(false), 0.9 / 1.7)] {
+            let settings = Settings { alpha_rises, ..Settings::default() };
+            let mut r: Rounds<State> = Rounds::new(&settings, 20);
+            r.rtt = Time::from_millis(10);
+            r.loss();
+            while r.segments() < 20.0 {
+                r.round();
+            }
+            let before = r.segments();
+            for _ in 0..10 {
+                r.round();
+            }
+            let grown = r.segments() - before;
+            assert!((grown - 10.0 * alpha).abs() < 0.6, "{alpha_rises:?}: {grown}");
         }
-        let before = r.segments();
-        for _ in 0..10 {
-            r.round();
+    }
+
+    #[test]
+    fn in_whole_segments_a_loss_rounds_down_and_growth_waits_for_a_segment() {
+        let whole = |segments| {
+            let settings = Settings {
+                alpha_rises: Some(false),
+                whole_segments: Some(true),
+                ..Settings::default()
+            };
+            let mut r: Rounds<State> = Rounds::new(&settings, segments);
+            r.rtt = Time::from_millis(10);
+            r.loss();
+            r
+        };
+        for (before, left) in [(2, 2), (3, 2), (4, 2), (5, 3), (10, 7), (1000, 700)] {
+            assert_eq!(whole(before).window.cwnd, left * MSS, "{before}");
         }
-        assert!((r.segments() - before - 10.0).abs() < 0.6, "{}", r.segments() - before);
+        // 3(1 − β)/(1 + β) of a segment a round trip: one in two, 0.53 in the long run.
+        let mut r = whole(5);
+        let mut windows = Vec::new();
+        for _ in 0..8 {
+            r.round();
+            assert_eq!(r.window.cwnd % MSS, 0);
+            windows.push(r.window.cwnd / MSS);
+        }
+        assert_eq!(windows, [3, 4, 4, 5, 5, 6, 6, 7]);
+        // What was outstanding does not count.
+        let at = Congested { flight: 3 * MSS, ..r.at() };
+        r.control.on_loss(&r.tuning, &mut r.window, at);
+        assert_eq!(r.window.cwnd, 4 * MSS);
+    }
+
+    #[test]
+    fn in_whole_segments_slow_start_ends_at_the_threshold() {
+        for (whole_segments, end) in [(true, 5), (false, 6)] {
+            let settings = Settings { whole_segments: Some(whole_segments), ..Settings::default() };
+            let mut r: Rounds<State> = Rounds::new(&settings, 4);
+            r.window.ssthresh = 5 * MSS;
+            let a = Acked { bytes: 2 * MSS, ..acked(2 * MSS) };
+            r.control.on_ack(&r.tuning, &mut r.window, a);
+            assert_eq!(r.window.cwnd, end * MSS);
+        }
     }
 
     #[test]

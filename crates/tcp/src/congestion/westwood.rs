@@ -7,6 +7,11 @@
 //! max(2, b̂·RTTmin/MSS) segments (section 2.1) and the window at most that, so random losses take
 //! little and a full queue is emptied.
 //!
+//! With `linux_filter` the estimate is that of Linux's `tcp_westwood.c`: a sample once in the last
+//! round trip, but at most every 50 ms; two exponential averages with a gain of 1/8 one behind the
+//! other, filled by the first sample; the least round trip in ticks of 4 ms, rounded up, and begun
+//! anew with a timeout; thresholds in whole segments.
+//!
 //! # Differences from the source
 //!
 //! 1. Where Δ > 2τ, so that the filter would swing, the new sample is taken for the estimate.
@@ -15,11 +20,12 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. Linux filters by two exponential averages with gain 1/8 at most every 50 ms, whatever Δ.
+//! 1. Linux's filter is another one, `linux_filter`. There a tick is a jiffy, of 1, 4 or 10 ms as
+//!    the kernel was built; here 4 ms, as distributions have it.
 //! 2. Linux estimates from cumulative acknowledgements, guessing what duplicates delivered; here
 //!    the sender knows what SACK reports, too.
-//! 3. In Linux the threshold also replaces the window on a timeout's end; here as in the paper a
-//!    timeout leaves one segment.
+//! 3. Linux halves for the time of a recovery, and takes the estimate for the window when that is
+//!    over, even if it is above the window at the loss; here the window is at most the latter.
 
 use super::{Acked, Congested, Control, Sample, Window, reno};
 use crate::Invalid;
@@ -35,11 +41,15 @@ pub struct Settings {
     /// Time constant of the bandwidth filter: "1ms" to "100s" (default "500ms", Grieco and Mascolo
     /// 2004 section 2.2).
     pub tau: Time,
+    /// Whether the filter is that of Linux, which has no `tau`: two averages with a gain of 1/8, a
+    /// sample every 50 ms at most (default false, Grieco and Mascolo 2004).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub linux_filter: Option<bool>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tau: Time::from_millis(500) }
+        Self { tau: Time::from_millis(500), linux_filter: None }
     }
 }
 
@@ -47,17 +57,21 @@ impl Default for Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     tau: Time,
+    linux_filter: bool,
 }
 
 /// State.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     reno: reno::State,
-    /// The estimate and the sample before, bytes per second; no estimate before the first sample.
+    /// The estimate, bytes per second; none before the first sample.
     estimate: Option<u64>,
+    /// The sample before; Linux's filter: the first of its averages.
     last: u64,
     /// Least round trip; [`Time::MAX`] before the first.
     min_rtt: Time,
+    /// The last round trip; zero before the first.
+    rtt: Time,
     /// When the present sample began, and the bytes acknowledged since.
     since: Option<Time>,
     acked: u64,
@@ -66,11 +80,26 @@ pub struct State {
 /// Bytes per second above which nothing is told apart: 2⁴⁴, 140 Tb/s.
 const RATE_MOST: u128 = 1 << 44;
 
+/// Linux: the least time of a sample (`TCP_WESTWOOD_RTT_MIN`), and its unit of time.
+const LEAST_SAMPLE: Time = Time::from_millis(50);
+const TICK: Time = Time::from_millis(4);
+
 impl State {
     /// Takes a sample of the bandwidth over `delta`, which is not zero.
     fn sample(&mut self, tuning: &Tuning, delta: Time) {
         let rate = u128::from(self.acked) * 1_000_000_000 / u128::from(delta.0);
         let rate = rate.min(RATE_MOST) as u64;
+        if tuning.linux_filter {
+            // `westwood_filter`.
+            (self.last, self.estimate) = match self.estimate {
+                Some(old) => {
+                    let first = (7 * self.last + rate) / 8;
+                    (first, Some((7 * old + first) / 8))
+                }
+                None => (rate, Some(rate)),
+            };
+            return;
+        }
         let twice = 2 * tuning.tau.0;
         self.estimate = Some(match self.estimate {
             Some(old) if delta.0 <= twice => {
@@ -84,11 +113,15 @@ impl State {
     }
 
     /// What the path holds: b̂·RTTmin in bytes; half the flight before it is known.
-    fn threshold(&self, at: &Congested) -> u32 {
+    fn threshold(&self, tuning: &Tuning, at: &Congested) -> u32 {
         match self.estimate {
             Some(rate) if self.min_rtt < Time::MAX => {
-                let bytes = u128::from(rate) * u128::from(self.min_rtt.0) / 1_000_000_000;
-                u32::try_from(bytes).unwrap_or(u32::MAX - 1)
+                let linux = tuning.linux_filter;
+                let unit = if linux { TICK.0 } else { 1 };
+                let rtt = u128::from(self.min_rtt.0.div_ceil(unit)) * u128::from(unit);
+                let bytes = u128::from(rate) * rtt / 1_000_000_000;
+                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
+                if linux { bytes - bytes % at.mss.max(1) } else { bytes }
             }
             _ => at.flight / 2,
         }
@@ -102,7 +135,8 @@ impl Control for State {
 
     fn tune(settings: &Settings) -> Result<Tuning, Invalid> {
         let (least, most) = (Time::from_millis(1), Time::from_secs(100));
-        Ok(Tuning { tau: within("congestion.tau", settings.tau, least, most)? })
+        let tau = within("congestion.tau", settings.tau, least, most)?;
+        Ok(Tuning { tau, linux_filter: settings.linux_filter.unwrap_or(false) })
     }
 
     fn new(_: &Tuning) -> Self {
@@ -111,6 +145,7 @@ impl Control for State {
             estimate: None,
             last: 0,
             min_rtt: Time::MAX,
+            rtt: Time::ZERO,
             since: None,
             acked: 0,
         }
@@ -122,8 +157,18 @@ impl Control for State {
             self.since = Some(sample.now);
             return;
         };
-        self.acked += u64::from(sample.acked);
         let delta = sample.now.saturating_sub(since);
+        if tuning.linux_filter {
+            // `westwood_update_window`: before the round trip and the bytes of this one count.
+            if self.rtt > Time::ZERO && delta > self.rtt.max(LEAST_SAMPLE) {
+                self.sample(tuning, delta);
+                (self.since, self.acked) = (Some(sample.now), 0);
+            }
+            self.acked += u64::from(sample.acked);
+            self.rtt = sample.rtt.unwrap_or(self.rtt);
+            return;
+        }
+        self.acked += u64::from(sample.acked);
         if delta >= sample.srtt && delta > Time::ZERO {
             self.sample(tuning, delta);
             (self.since, self.acked) = (Some(sample.now), 0);
@@ -135,15 +180,18 @@ impl Control for State {
         self.reno.grow(window, &acked);
     }
 
-    fn on_loss(&mut self, _: &Tuning, window: &mut Window, at: Congested) {
-        window.ssthresh = self.threshold(&at).max(2 * at.mss);
+    fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
+        window.ssthresh = self.threshold(tuning, &at).max(2 * at.mss);
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.reno = reno::State::default();
     }
 
-    fn on_timeout(&mut self, _: &Tuning, window: &mut Window, at: Congested, first: bool) {
-        window.collapse(self.threshold(&at), at.mss, first);
+    fn on_timeout(&mut self, tuning: &Tuning, window: &mut Window, at: Congested, first: bool) {
+        window.collapse(self.threshold(tuning, &at), at.mss, first);
         self.reno = reno::State::default();
+        if tuning.linux_filter && first {
+            self.min_rtt = Time::MAX; // `reset_rtt_min`
+        }
     }
 
     fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
@@ -206,6 +254,50 @@ mod tests {
         state.acked = 1000;
         state.sample(&tuning, Time::from_secs(2));
         assert_eq!(state.estimate, Some(500), "a sample longer than the filter");
+    }
+
+    #[test]
+    fn linux_s_filter_is_two_averages_one_behind_the_other() {
+        let settings = Settings { linux_filter: Some(true), ..Settings::default() };
+        let tuning = State::tune(&settings).unwrap();
+        let mut state = State::new(&tuning);
+        let (mut first, mut second) = (0.0, 0.0);
+        for (n, segments) in [100u64, 100, 300, 50, 0, 800, 800].into_iter().enumerate() {
+            state.acked = segments * 1000;
+            state.sample(&tuning, RTT);
+            let b = segments as f64 * 1000.0 / 0.2;
+            (first, second) = if n == 0 {
+                (b, b)
+            } else {
+                let first = (7.0 * first + b) / 8.0;
+                (first, (7.0 * second + first) / 8.0)
+            };
+            let ours = state.estimate.unwrap() as f64;
+            assert!((ours - second).abs() < 20.0, "{n}: {ours} {second}");
+        }
+    }
+
+    #[test]
+    fn linux_takes_a_sample_every_50_ms_at_most_and_counts_the_round_trip_in_ticks() {
+        let settings = Settings { linux_filter: Some(true), ..Settings::default() };
+        let mut r: Rounds<State> = Rounds::new(&settings, 300);
+        // 1000 segments per second over 10 ms: 51 of them make the first sample.
+        path(&mut r, Time::from_millis(1), Time::from_millis(51), Time::from_millis(10));
+        assert_eq!(r.control.estimate, None);
+        path(&mut r, Time::from_millis(1), Time::from_millis(1), Time::from_millis(10));
+        let rate = r.control.estimate.unwrap();
+        assert!(rate.abs_diff(1000 * u64::from(MSS)) < 30_000, "{rate}");
+        path(&mut r, Time::from_millis(1), Time::from_secs(5), Time::from_millis(10));
+        r.loss();
+        assert_eq!(r.segments(), 11.0, "12 ms, less what the sample's length lacks");
+        // A timeout has the least round trip measured again.
+        let at = r.at();
+        r.control.on_timeout(&r.tuning, &mut r.window, at, true);
+        assert_eq!(r.window.ssthresh, 11 * MSS);
+        path(&mut r, Time::from_millis(1), Time::from_secs(5), Time::from_millis(100));
+        r.window.cwnd = 300 * MSS;
+        r.loss();
+        assert!((98.0..=100.0).contains(&r.segments()), "{}", r.segments());
     }
 
     #[test]

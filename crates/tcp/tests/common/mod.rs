@@ -4,7 +4,7 @@
 pub mod script;
 
 use sojourn_base::Time;
-use sojourn_tcp::{Ecn, Endpoint, Event, Output, Params, SackBlock, Segment, Spec};
+use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, SackBlock, Segment, Spec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,6 +23,10 @@ pub struct Fate {
     pub twice: bool,
     pub extra: Time,
     pub ecn: Option<Ecn>,
+    /// Flags that do not arrive.
+    pub clear: Flags,
+    /// AccECN's option does not arrive.
+    pub strip: bool,
 }
 
 /// A packet on its way, in order of arrival.
@@ -168,8 +172,14 @@ impl World {
             }
             for copy in 0..1 + u64::from(fate.twice) {
                 let mut segment = segment;
+                let mut sacks = sacks.clone();
                 if let Some(ecn) = fate.ecn {
                     segment.ecn = ecn;
+                }
+                segment.flags = Flags(segment.flags.0 & !fate.clear.0);
+                if fate.strip && segment.split_counters(&sacks).0.is_some() {
+                    segment.sacks -= Segment::COUNTERS;
+                    sacks.pop();
                 }
                 self.number += 1;
                 self.packets.push(Reverse(Packet {
@@ -177,7 +187,7 @@ impl World {
                     number: self.number,
                     to: 1 - who,
                     segment,
-                    sacks: sacks.clone(),
+                    sacks,
                 }));
             }
         }
@@ -197,7 +207,7 @@ impl World {
     fn check_sent(&self, who: usize, segment: &Segment) {
         let host = &self.hosts[who];
         let from = segment.seq.wrapping_sub(host.iss);
-        if segment.flags.has(sojourn_tcp::Flags::SYN) {
+        if segment.flags.has(Flags::SYN) {
             assert_eq!(from, 0);
             return;
         }
@@ -212,8 +222,8 @@ impl World {
         let Packet { to, segment, sacks, .. } = packet;
         let peer_iss = self.hosts[1 - to].iss;
         let host = &mut self.hosts[to];
-        if segment.flags.has(sojourn_tcp::Flags::ACK) {
-            let syn = segment.flags.has(sojourn_tcp::Flags::SYN);
+        if segment.flags.has(Flags::ACK) {
+            let syn = segment.flags.has(Flags::SYN);
             let scale = if syn { 0 } else { self.params.window_scale };
             let edge = segment.ack.wrapping_sub(host.iss) + (u32::from(segment.window) << scale);
             host.edge = host.edge.max(edge);

@@ -121,6 +121,11 @@ impl Script {
         self.ack_of(n, extra, Segment::COUNTERS, &[option]);
     }
 
+    /// The same with counters that a path has emptied.
+    pub fn ack_empty(&mut self, n: u32, extra: Flags) {
+        self.ack_of(n, extra, Segment::COUNTERS, &[SackBlock { start: 0, end: 0 }]);
+    }
+
     fn ack_of(&mut self, n: u32, extra: Flags, sacks: u8, blocks: &[SackBlock]) {
         let segment = Segment {
             seq: PEER.wrapping_add(1),
