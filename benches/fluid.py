@@ -99,7 +99,7 @@ def theirs(past: list[float], tolerance: float) -> tuple[float, float, float]:
         begun = time.process_time()
         solver.purge_past()
         solver.constant_past(past)
-        solver.set_integration_parameters(rtol=tolerance, atol=1e-9, first_step=1e-4, max_step=0.2)
+        solver.set_integration_parameters(rtol=tolerance, atol=1e-9, first_step=1e-4)
         solver.jump(np.array([KICK * w for w in past[:3]] + [0.0] * 4), 0.0, width=1e-6)
         window = float(solver.integrate(MOVING)[0])
         solver.integrate(DURATION)

@@ -1,6 +1,7 @@
-//! Times the three classes over two RED queues of Misra, Gong and Towsley's third experiment: 200 s
-//! of an oscillation in which both queues run empty. `two_queues [RUNS]` prints the least and the
-//! median time of a run and what the integration took.
+//! Times the three classes over two RED queues of Misra, Gong and Towsley's third experiment for
+//! 200 s: 2 % beside the operating point, where nothing bends, and from empty queues on, which
+//! oscillate and run empty. `two_queues [RUNS] [CASE]` prints the least and the median time of a run
+//! and what the integration took; the cases are 0 to 3.
 use std::time::Instant;
 
 use sojourn_fluid::controllers::{Controller, Red};
@@ -8,9 +9,17 @@ use sojourn_fluid::course::course;
 use sojourn_fluid::integrate::{Settings, Solver};
 use sojourn_fluid::mgt::{Class, Mgt, Parameters, Queue};
 
+const CASES: [(f64, f64, bool); 4] =
+    [(1250.0, 1e-6, true), (1250.0, 1e-6, false), (3750.0, 1e-4, false), (3750.0, 1e-6, false)];
+
 fn main() {
-    let runs: usize = std::env::args().nth(1).and_then(|runs| runs.parse().ok()).unwrap_or(21);
-    for (capacity, tolerance) in [(1250.0, 1e-6), (3750.0, 1e-4), (3750.0, 1e-6)] {
+    let mut arguments = std::env::args().skip(1);
+    let mut argument = || arguments.next().and_then(|argument| argument.parse::<usize>().ok());
+    let (runs, only) = (argument().unwrap_or(21), argument());
+    for (number, (capacity, tolerance, settled)) in CASES.into_iter().enumerate() {
+        if only.is_some_and(|only| only != number) {
+            continue;
+        }
         let red = Red {
             min_th: 150.0,
             max_th: 200.0,
@@ -28,18 +37,22 @@ fn main() {
         let mut last = None;
         for _ in 0..runs {
             let begun = Instant::now();
-            let state = parameters.empty();
-            let start = parameters.empty_past();
+            let point = if settled { parameters.equilibrium(0.0).ok() } else { None };
+            let (state, start) = match &point {
+                Some(point) => (parameters.state_at(point, 0.02), parameters.past_at(point)),
+                None => (parameters.empty(), parameters.empty_past()),
+            };
             let model = Mgt::new(parameters.clone(), &state);
             let settings = Settings { tolerance, ..Settings::default() };
             let solver = Solver::new(model, 0.0, &start, state, settings);
-            last = course(solver, &start, 0.01, 200.0).ok();
+            last = course(solver, &start, if settled { 200.0 } else { 0.01 }, 200.0).ok();
             times.push(begun.elapsed().as_secs_f64() * 1e3);
         }
         times.sort_by(f64::total_cmp);
         let Some(course) = last else { continue };
         println!(
-            "{capacity} packets/s, tolerance {tolerance}: {:.1} ms, median {:.1} ms, {:?}",
+            "{capacity} packets/s, tolerance {tolerance}, {}: {:.2} ms, median {:.2} ms, {:?}",
+            if settled { "beside the operating point" } else { "from empty queues" },
             times[0],
             times[runs / 2],
             course.work

@@ -71,13 +71,16 @@ impl History {
         self.steps.last().map_or(self.begin, |step| step.end)
     }
 
-    /// Adds a step; the states' polynomials are given, the signals' are the caller's to fill in.
-    pub fn push(&mut self, start: f64, length: f64, states: &[Polynomial]) -> &mut [Polynomial] {
+    /// Adds a step with the polynomials of all components.
+    pub fn push(&mut self, start: f64, length: f64, row: &[Polynomial]) {
+        debug_assert_eq!(row.len(), self.width);
         self.steps.push(Span { start, end: start + length, per: 1.0 / length });
-        let from = self.rows.len();
-        self.rows.extend_from_slice(states);
-        self.rows.resize(from + self.width, [0.0; COEFFICIENTS]);
-        &mut self.rows[from + states.len()..]
+        self.rows.extend_from_slice(row);
+    }
+
+    /// How long the last step was; 0 before the first.
+    pub fn last_length(&self) -> f64 {
+        self.steps.last().map_or(0.0, |step| step.end - step.start)
     }
 
     /// The last step: start, length, and the polynomials of all components.
@@ -115,9 +118,19 @@ impl History {
     }
 }
 
+/// The step that is being tried, as its last sweep left it.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    pub row: &'a [Polynomial],
+    pub start: f64,
+    pub length: f64,
+}
+
 /// The past as a model sees it: one cursor for each lag.
 pub struct Past<'a> {
     history: &'a History,
+    /// What lies beyond the front; without it the last step's polynomials go on.
+    trial: Option<Trial<'a>>,
     cursors: &'a [Cell<usize>],
     /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if it
     /// went on as before.
@@ -128,27 +141,41 @@ pub struct Past<'a> {
     oldest: f64,
     /// The front, and what rounding may add.
     front: f64,
-    /// Somebody looked beyond the front, or at what is forgotten.
+    /// Somebody looked beyond the front.
+    beyond: Cell<bool>,
+    /// Somebody looked at what is forgotten.
     astray: Cell<bool>,
 }
 
 impl<'a> Past<'a> {
-    pub(super) fn new(history: &'a History, cursors: &'a [Cell<usize>], caps: &'a [f64]) -> Self {
+    pub(super) fn new(
+        history: &'a History,
+        cursors: &'a [Cell<usize>],
+        caps: &'a [f64],
+        trial: Option<Trial<'a>>,
+    ) -> Self {
         let front = history.front();
         let kept = history.steps.first().filter(|_| history.dropped > 0);
         Self {
             history,
+            trial,
             cursors,
             caps,
             begin: if history.steps.is_empty() { f64::INFINITY } else { history.begin },
             oldest: kept.map_or(f64::NEG_INFINITY, |step| step.start),
             // A lag of exactly a step looks at the front, but for rounding.
             front: front + 1e-12 * front.abs().max(1.0),
+            beyond: Cell::new(false),
             astray: Cell::new(false),
         }
     }
 
-    /// Whether somebody looked where nothing is known.
+    /// Whether somebody looked beyond the front.
+    pub(super) fn beyond(&self) -> bool {
+        self.beyond.get()
+    }
+
+    /// Whether somebody looked at what is forgotten.
     pub(super) fn astray(&self) -> bool {
         self.astray.get()
     }
@@ -157,11 +184,15 @@ impl<'a> Past<'a> {
     #[inline]
     pub fn at(&self, lag: usize, time: f64) -> Moment<'a> {
         let history = self.history;
-        if time > self.front {
-            self.astray.set(true);
+        let cap = self.caps[lag];
+        // Behind a break that it has not passed a lag sees nothing new.
+        if time > self.front && cap == f64::INFINITY {
+            self.beyond.set(true);
+            if let Some(Trial { row, start, length }) = self.trial {
+                return Moment { row, theta: (time - start) / length };
+            }
         }
         // Not a number counts as before the beginning.
-        let cap = self.caps[lag];
         if time >= self.begin && self.begin < cap {
             if time < self.oldest {
                 self.astray.set(true);
@@ -211,18 +242,23 @@ mod tests {
             history.forget_before(t - 5.0);
         }
         let cursors = [Cell::new(0)];
-        let past = Past::new(&history, &cursors, &[f64::INFINITY]);
+        let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
         for time in [99.95, 96.0, 98.321, 96.5] {
             assert!((past.at(0, time).get(0) - time).abs() < 1e-9);
         }
         assert_eq!(past.at(0, -1.0).get(0), 7.0);
         assert!(!past.astray());
         assert!(history.dropped > 0);
-        past.at(0, 101.0);
-        assert!(past.astray.replace(false));
+        assert!(!past.beyond());
+        assert!((past.at(0, 101.0).get(0) - 101.0).abs() < 1e-9, "the last step goes on");
+        assert!(past.beyond());
         past.at(0, 1.0);
         assert!(past.astray(), "what is forgotten must not be taken for known");
-        let capped = Past::new(&history, &cursors, &[97.0 - 1e-9]);
+        let row = [[5.0, 1.0, 0.0, 0.0, 0.0]];
+        let trial = Trial { row: &row, start: 100.0, length: 2.0 };
+        let tried = Past::new(&history, &cursors, &[f64::INFINITY], Some(trial));
+        assert_eq!((tried.at(0, 101.0).get(0), tried.beyond()), (5.5, true));
+        let capped = Past::new(&history, &cursors, &[97.0 - 1e-9], Some(trial));
         assert!((capped.at(0, 97.05).get(0) - 97.05).abs() < 1e-9, "the line goes on");
         assert_eq!(capped.at(0, 97.05).row[0][0], 96.9);
     }

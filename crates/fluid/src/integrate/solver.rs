@@ -3,14 +3,19 @@
 //!
 //! A step is tried, its error estimated, and then looked through for the first guard that falls
 //! below zero and the first break that some lag passes. Up to there the past is seen as it was
-//! before the break, so that the step is smooth; it ends there, its polynomial being shortened. No
-//! step looks past its own beginning: it is at most as long as the shortest lag, and one whose lag
-//! shrinks below it is taken again, shorter.
+//! before the break, so that the step is smooth; it ends there, its polynomial being shortened.
+//!
+//! A step may be longer than the shortest lag. What it then looks up of itself is first taken from
+//! the last step's polynomials, which go on; afterwards the slope at its end is computed again by
+//! its own. If that changes more than the tolerance allows, the stages are swept again by what the
+//! sweep before left, and if it does not help, the step is taken again, no longer than the shortest
+//! lag (Bellen and Zennaro, *Numerical Methods for Delay Differential Equations*, Oxford 2003,
+//! section 3.3 on overlapping). While a lag has a break before it no step is longer than that.
 
 use std::cell::Cell;
 
 use super::breaks::{Breaks, FEW};
-use super::history::{COEFFICIENTS, History, Past, Polynomial, horner, through};
+use super::history::{COEFFICIENTS, History, Past, Polynomial, Trial, horner, through};
 use super::settings::{Failure, Settings, Work};
 use super::stages::Stages;
 use super::system::System;
@@ -23,8 +28,22 @@ const CHATTER: u32 = 200;
 const LEAST_ERROR: f64 = -4.0 * std::f64::consts::LN_10;
 /// A bend in this first part of a step is not worth a step of its own.
 const NEAR: f64 = 0.02;
-/// Where in a step guards are looked at.
-const LOOKS: [f64; 2] = [0.5, 1.0];
+/// Where in a step guards are looked at; in the second half of them only if it is a long one.
+const LOOKS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+/// What a step looks up of itself may move its end by this part of the tolerance.
+const AGREED: f64 = 0.3;
+/// Sweeps over the stages of a step until it agrees with itself, if its length is given.
+const MOST_SWEEPS: u32 = 20;
+/// Sweeps that are cheaper than shorter steps.
+const SWEEPS: u32 = 2;
+/// A step that is longer than the shortest lag is at most this much over the rate at which small
+/// differences die. The pair is stable up to 3.3; beyond that rounding would grow until the control
+/// of the error sees it, and what stands still would tremble.
+const STABLE: f64 = 2.5;
+/// What is left of a rate that was higher, a step later.
+const FADING: f64 = 0.9;
+/// Steps that stay within the shortest lag after one that did not agree: the first time, and at most.
+const PAUSE: (u32, u32) = (4, 64);
 /// Where in a step signals are sampled.
 const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
@@ -70,7 +89,7 @@ pub struct Solver<S> {
     stages: Stages,
     /// The mode or the state has changed since guards were looked at last.
     unsettled: bool,
-    /// The signals at the end of the last step are those of now.
+    /// The first row of the samples has the signals of now.
     signalled: bool,
     next_stop: usize,
     scales: Vec<f64>,
@@ -78,6 +97,15 @@ pub struct Solver<S> {
     /// The state somewhere in the step.
     inside: Vec<f64>,
     dense: Vec<Polynomial>,
+    /// The polynomials of all components in the step that is tried, if `sampled`.
+    row: Vec<Polynomial>,
+    sampled: bool,
+    /// Steps that are still to stay within the shortest lag, and how many after the next that does
+    /// not agree with itself.
+    waits: u32,
+    pause: u32,
+    /// How fast small differences died of late, per second; 0 if nothing was seen of it.
+    rate: f64,
     /// The signals at five points of a step, one row after the other.
     samples: Vec<f64>,
     candidates: Vec<Event>,
@@ -114,6 +142,11 @@ impl<S: System> Solver<S> {
             guards: vec![0.0; system.guards()],
             inside: vec![0.0; states],
             dense: vec![[0.0; COEFFICIENTS]; states],
+            row: vec![[0.0; COEFFICIENTS]; states + signals],
+            sampled: false,
+            waits: 0,
+            pause: PAUSE.0,
+            rate: 0.0,
             samples: vec![0.0; NODES.len() * signals],
             candidates: Vec::new(),
             work: Work::default(),
@@ -171,14 +204,29 @@ impl<S: System> Solver<S> {
             if step <= 1e-14 * self.time.abs().max(1e-3) {
                 return Err(Failure::StepTooShort(self.time));
             }
-            if !self.try_step(step) {
+            let Some(beyond) = self.sweep(step, false) else {
                 self.work.rejected += 1;
                 step *= 0.8;
                 event = None;
                 continue;
+            };
+            let mut error = self.error(step)?;
+            let stands = error <= 1.0 || self.settings.fixed.is_some();
+            if stands && beyond {
+                match self.agree(step)? {
+                    Some(agreed) => error = agreed,
+                    None => {
+                        self.work.rejected += 1;
+                        step = self.shortest(step);
+                        event = None;
+                        continue;
+                    }
+                }
+            } else if stands {
+                self.extend(step);
             }
             let wished = self.step;
-            if let Some(shorter) = self.judge(step, event.is_some())? {
+            if let Some(shorter) = self.judge(step, error, event.is_some()) {
                 self.work.rejected += 1;
                 let bend = if event.is_none() { self.first_bend(step) } else { None };
                 if let Some((lag, theta)) = bend {
@@ -192,7 +240,6 @@ impl<S: System> Solver<S> {
                 }
                 continue;
             }
-            self.extend(step);
             if scrap {
                 break;
             }
@@ -236,17 +283,23 @@ impl<S: System> Solver<S> {
         Ok(())
     }
 
-    /// How far to go: as the error allows, not beyond the shortest lag, and not so close to `limit`
-    /// that a scrap remains.
+    /// How far to go: as the error allows, not beyond the shortest lag by more than the last step's
+    /// length, and not so close to `limit` that a scrap remains.
     fn propose(&self, limit: f64) -> f64 {
         let left = limit - self.time;
-        let mut step = self.settings.fixed.unwrap_or(self.step).min(self.settings.longest);
-        for lag in 0..self.cursors.len() {
-            let lag = self.time - self.system.past_time(lag, self.time, &self.state);
-            if lag > 0.0 {
-                step = step.min(lag);
-            }
-        }
+        let step = self.settings.fixed.unwrap_or(self.step).min(self.settings.longest);
+        let breaks = (0..self.cursors.len()).any(|lag| self.breaks.next(lag).is_some());
+        let shortest = self.shortest_lag();
+        let reach = if breaks || self.waits > 0 {
+            0.0
+        } else if self.settings.fixed.is_some() {
+            f64::INFINITY
+        } else if self.rate > 0.0 {
+            (STABLE / self.rate - shortest).clamp(0.0, self.history.last_length())
+        } else {
+            0.0
+        };
+        let step = step.min(shortest + reach);
         if step >= left * (1.0 - 1e-9) {
             left
         } else if step > 0.5 * left && self.settings.fixed.is_none() {
@@ -256,36 +309,88 @@ impl<S: System> Solver<S> {
         }
     }
 
-    /// All stages of a step; false if one looked beyond what is known.
-    fn try_step(&mut self, step: f64) -> bool {
+    /// The shortest lag that is one; infinite if there is none.
+    fn shortest_lag(&self) -> f64 {
+        let lags = (0..self.cursors.len())
+            .map(|lag| self.time - self.system.past_time(lag, self.time, &self.state));
+        lags.filter(|lag| *lag > 0.0).fold(f64::INFINITY, f64::min)
+    }
+
+    /// How long to make a step that did not agree with itself: no longer than the shortest lag, and
+    /// the next ones neither.
+    fn shortest(&mut self, step: f64) -> f64 {
+        self.waits = self.pause;
+        self.pause = (2 * self.pause).min(PAUSE.1);
+        self.shortest_lag().min(0.8 * step)
+    }
+
+    /// All stages of a step; by the last sweep's polynomials if `again`. Tells whether one looked
+    /// beyond what is known; None if it looked at what is forgotten.
+    fn sweep(&mut self, step: f64, again: bool) -> Option<bool> {
         for (lag, cap) in self.caps.iter_mut().enumerate() {
             *cap = self.breaks.next(lag).map_or(f64::INFINITY, |point| point - near(point));
         }
-        let past = Past::new(&self.history, &self.cursors, &self.caps);
+        self.sampled = false;
+        let trial = Trial { row: &self.row, start: self.time, length: step };
+        let past = Past::new(&self.history, &self.cursors, &self.caps, again.then_some(trial));
         let evaluations = self.stages.run(&self.system, self.time, &self.state, step, &past);
         self.work.evaluations += evaluations;
-        !past.astray()
+        (!past.astray()).then(|| past.beyond())
     }
 
-    /// None if the step is exact enough, else how long to make it.
-    fn judge(&mut self, step: f64, landing: bool) -> Result<Option<f64>, Failure> {
+    /// Sweeps over a step that looked at itself until it agrees with itself; its error then, or
+    /// None if it does not.
+    fn agree(&mut self, step: f64) -> Result<Option<f64>, Failure> {
+        let most = if self.settings.fixed.is_some() { MOST_SWEEPS } else { SWEEPS };
+        let mut sweeps = 1;
+        loop {
+            self.extend(step);
+            self.sample(step, true);
+            let trial = Trial { row: &self.row, start: self.time, length: step };
+            let past = Past::new(&self.history, &self.cursors, &self.caps, Some(trial));
+            let at = (self.time, step);
+            let sum = self.stages.again(&self.system, &self.state, &self.scales, at, &past);
+            self.work.evaluations += 1;
+            if self.relative(sum) <= AGREED {
+                self.pause = PAUSE.0;
+                return self.error(step).map(Some);
+            }
+            if sweeps == most || self.sweep(step, true).is_none() {
+                return Ok(None);
+            }
+            sweeps += 1;
+        }
+    }
+
+    /// The root of the mean of squares whose sum is given, over the tolerance.
+    fn relative(&self, sum: f64) -> f64 {
+        libm::sqrt(sum / self.state.len() as f64) / self.settings.tolerance
+    }
+
+    /// The error of the step that was tried over what is allowed.
+    fn error(&self, step: f64) -> Result<f64, Failure> {
         let sum = self.stages.error(&self.state, &self.scales, step);
-        if !sum.is_finite() {
-            return if step > 1e-9 {
-                Ok(Some(0.1 * step))
-            } else {
-                Err(Failure::NotFinite(self.time))
-            };
+        if sum.is_finite() {
+            Ok(self.relative(sum).max(1e-10))
+        } else if step > 1e-9 {
+            Ok(f64::INFINITY)
+        } else {
+            Err(Failure::NotFinite(self.time))
+        }
+    }
+
+    /// None if the step with this error is exact enough, else how long to make it.
+    fn judge(&mut self, step: f64, error: f64, landing: bool) -> Option<f64> {
+        if error == f64::INFINITY {
+            return Some(0.1 * step);
         }
         if self.settings.fixed.is_some() {
-            return Ok(None);
+            return None;
         }
-        let error =
-            (libm::sqrt(sum / self.state.len() as f64) / self.settings.tolerance).max(1e-10);
         if error > 1.0 {
             let shorter = step * (0.9 * libm::pow(error, -0.2)).max(0.2);
             self.step = shorter;
-            return Ok(Some(shorter));
+            return Some(shorter);
         }
         // Proportional-integral control of the step (Hairer, Nørsett and Wanner, II.4).
         let logarithm = libm::log(error);
@@ -294,7 +399,7 @@ impl<S: System> Solver<S> {
         // A step that was cut short says little about the next.
         self.step = if landing || step < 0.5 * self.step { self.step.max(next) } else { next };
         self.last_error = logarithm.max(LEAST_ERROR);
-        Ok(None)
+        None
     }
 
     /// The continuous extension of the step that was tried.
@@ -313,6 +418,7 @@ impl<S: System> Solver<S> {
         }
         // The last stage was at the old end.
         self.stages.spoil();
+        self.sampled = false;
     }
 
     fn at(&mut self, theta: f64) {
@@ -346,7 +452,8 @@ impl<S: System> Solver<S> {
     fn first_event(&mut self, step: f64) -> Option<(Event, f64)> {
         let mut first: Option<(Event, f64)> = None;
         let mut below = 0.0;
-        for look in LOOKS {
+        let long = step > self.history.last_length().max(self.shortest_lag());
+        for look in LOOKS.into_iter().skip(usize::from(!long)).step_by(2 - usize::from(long)) {
             if look < 1.0 {
                 self.at(look);
             } else {
@@ -445,12 +552,10 @@ impl<S: System> Solver<S> {
         high
     }
 
-    /// The step counts. Unless it is a whole one its end is that of its polynomial.
-    fn accept(&mut self, step: f64, limit: f64, whole: bool) {
+    /// The polynomials of all components over the step: those of the states are known, those of the
+    /// signals go through five points.
+    fn sample(&mut self, step: f64, whole: bool) {
         let width = self.system.signals();
-        if self.signalled {
-            self.samples.copy_within(4 * width.., 0);
-        }
         for (node, theta) in NODES.iter().enumerate().skip(usize::from(self.signalled)) {
             let signals = &mut self.samples[node * width..(node + 1) * width];
             let time = self.time + theta * step;
@@ -465,18 +570,39 @@ impl<S: System> Solver<S> {
                 }
             }
         }
-        self.state.copy_from_slice(if whole { self.stages.end() } else { &self.inside });
-        let rest = self.history.push(self.time, step, &self.dense);
-        for (signal, polynomial) in rest.iter_mut().enumerate() {
+        self.signalled = true;
+        let (states, signals) = self.row.split_at_mut(self.state.len());
+        states.copy_from_slice(&self.dense);
+        for (signal, polynomial) in signals.iter_mut().enumerate() {
             let samples = &self.samples;
             *polynomial = through(std::array::from_fn(|node| samples[node * width + signal]));
         }
+        self.sampled = true;
+    }
+
+    /// The step counts. Unless it is a whole one its end is that of its polynomial.
+    fn accept(&mut self, step: f64, limit: f64, whole: bool) {
+        if !self.sampled {
+            self.sample(step, whole);
+        }
+        if whole {
+            self.state.copy_from_slice(self.stages.end());
+        } else {
+            for (y, c) in self.state.iter_mut().zip(&self.dense) {
+                *y = horner(c, 1.0);
+            }
+        }
+        self.history.push(self.time, step, &self.row);
+        if let Some(rate) = self.stages.rate(&self.state, &self.scales, step).filter(|_| whole) {
+            self.rate = rate.max(FADING * self.rate);
+        }
         let end = self.time + step;
         self.time = if (limit - end).abs() <= 1e-12 * limit.abs().max(1.0) { limit } else { end };
-        self.signalled = true;
+        self.samples.copy_within(4 * self.system.signals().., 0);
         self.stages.move_on();
         self.work.steps += 1;
         self.idle_events = 0;
+        self.waits = self.waits.saturating_sub(1);
         self.forget();
     }
 

@@ -5,6 +5,9 @@ use super::history::{COEFFICIENTS, Past};
 use super::system::System;
 use super::tableau::{DENSE, ERROR_WEIGHTS, NODES, STAGE_WEIGHTS, STAGES};
 
+/// Relative differences of states below this may be rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The stages of a step that is being tried.
 pub struct Stages {
     states: usize,
@@ -12,6 +15,8 @@ pub struct Stages {
     slopes: Vec<f64>,
     /// The state of the last stage; after all of them, the end of the step.
     end: Vec<f64>,
+    /// The slope at the end by another past.
+    replaced: Vec<f64>,
     /// Whether the first row is the slope at the step's beginning.
     fresh: bool,
 }
@@ -19,7 +24,8 @@ pub struct Stages {
 impl Stages {
     pub fn new(states: usize) -> Self {
         let slopes = vec![0.0; states * STAGES];
-        Self { states, slopes, end: vec![0.0; states], fresh: false }
+        let (end, replaced) = (vec![0.0; states], vec![0.0; states]);
+        Self { states, slopes, end, replaced, fresh: false }
     }
 
     /// The state at the end of the step that was tried.
@@ -66,6 +72,51 @@ impl Stages {
             system.slope(time + node * step, &self.end, past, slope);
         }
         (STAGES - first) as u64
+    }
+
+    /// Computes the slope at the step's end again, by another past. Returns by how much a state
+    /// would move in the step if all its slopes changed so, as [`Self::error`] measures it.
+    pub fn again<S: System>(
+        &mut self,
+        system: &S,
+        state: &[f64],
+        scales: &[f64],
+        (time, step): (f64, f64),
+        past: &Past<'_>,
+    ) -> f64 {
+        let n = self.states;
+        let last = &mut self.slopes[(STAGES - 1) * n..];
+        let before = &mut self.replaced;
+        before.copy_from_slice(last);
+        system.slope(time + step, &self.end, past, last);
+        let mut sum = 0.0;
+        for i in 0..n {
+            let size = state[i].abs().max(self.end[i].abs()).max(scales[i]);
+            let relative = step * (last[i] - before[i]) / size;
+            sum += relative * relative;
+        }
+        sum
+    }
+
+    /// How fast a small difference of states dies, per second: by how much the slopes of the last two
+    /// stages, which lie at the same time, differ for how much their states do (Hairer and Wanner,
+    /// *Solving Ordinary Differential Equations II*, IV.2). None if rounding is all the difference.
+    pub fn rate(&self, state: &[f64], scales: &[f64], step: f64) -> Option<f64> {
+        let n = self.states;
+        let [before, last] = [&STAGE_WEIGHTS[STAGES - 2], &STAGE_WEIGHTS[STAGES - 1]];
+        let rows: [&[f64]; STAGES] = std::array::from_fn(|m| &self.slopes[m * n..(m + 1) * n]);
+        let (mut slopes, mut states) = (0.0, 0.0);
+        for i in 0..n {
+            let size = state[i].abs().max(self.end[i].abs()).max(scales[i]);
+            let mut apart = 0.0;
+            for m in 0..STAGES - 1 {
+                apart += (last[m] - before[m]) * rows[m][i];
+            }
+            let (slope, apart) = ((rows[STAGES - 1][i] - rows[STAGES - 2][i]) / size, apart / size);
+            slopes += slope * slope;
+            states += step * step * apart * apart;
+        }
+        (states > n as f64 * ROUNDING * ROUNDING).then(|| libm::sqrt(slopes / states))
     }
 
     /// The state of a stage from the `M` slopes before it.

@@ -102,6 +102,52 @@ fn halving_the_step_divides_the_error_by_two_to_the_fifth() {
     }
 }
 
+/// Logistic growth with a short lag.
+fn short() -> Scalar {
+    Scalar { lag: |_, _| 0.05, slope: |_, y, late| 1.4 * y * (1.0 - late / 3.0) }
+}
+
+#[test]
+fn steps_longer_than_the_lag_keep_their_order() {
+    // Driven, so that nothing forgets an error.
+    let driven =
+        || Scalar { lag: |_, _| 0.02, slope: |t, _, late| 3.0 * libm::cos(4.0 * t) - late };
+    // The last bend is four lags after the start; while bends are ahead no step is longer.
+    let ends = [3.0, 4.0, 5.0, 6.0, 7.0, 8.0].map(|quarters| 0.08 + quarters / 4.0);
+    let at = |fixed| {
+        let settings = Settings { fixed: Some(fixed), tolerance: 1e-12, ..Settings::default() };
+        ends.map(|end| solve(driven(), 0.0, end, settings))
+    };
+    let exact = at(1.0 / 512.0);
+    let errors = [4.0, 8.0, 16.0, 32.0].map(|n| {
+        let solved = at(1.0 / n);
+        let work = solved[5].1;
+        assert!(work.steps <= 6 + (2.0 * n) as u64, "1/{n}: {work:?}");
+        let pairs = solved.iter().zip(&exact);
+        pairs.map(|((y, _), (exact, _))| (y - exact).abs()).fold(0.0, f64::max)
+    });
+    // Part of the errors cancels, more at some lengths than at others: the order over three halvings.
+    let order = libm::log2(errors[0] / errors[3]) / 3.0;
+    assert!((4.6..6.0).contains(&order), "order {order}: {errors:?}");
+}
+
+#[test]
+fn where_it_is_smooth_steps_are_longer_than_the_lag_and_as_exact() {
+    let at = |tolerance, longest| {
+        let settings = Settings { tolerance, longest, ..Settings::default() };
+        solve(short(), 0.0, 2.0, settings)
+    };
+    let exact = at(1e-12, f64::INFINITY).0;
+    for tolerance in [1e-4, 1e-6, 1e-8] {
+        let ((long, few), (short, many)) = (at(tolerance, f64::INFINITY), at(tolerance, 0.05));
+        let fewer = 2 * few.steps < many.steps && few.evaluations < many.evaluations;
+        assert!(fewer || tolerance < 1e-7, "{tolerance}: {few:?} {many:?}");
+        for y in [long, short] {
+            assert!((y - exact).abs() / exact < 10.0 * tolerance, "{tolerance}: {y} {exact}");
+        }
+    }
+}
+
 #[test]
 fn the_error_follows_the_tolerance() {
     let hutchinson =
