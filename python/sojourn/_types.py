@@ -240,8 +240,7 @@ class CubicCongestionControl(TypedDict, total=False):
     alpha_rises: bool
     """Whether the estimate of Reno's window grows by a whole segment a round trip once it
     has reached the window before the last reduction, RFC 9438 section 4.3; if false, by 3(1
-    − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section
-    4.3)."""
+    − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3)."""
     whole_segments: bool
     """Whether the window is a whole number of segments, as in Linux: growth is saved up
     until it makes one, a reduction takes the window, not what is outstanding, and rounds
