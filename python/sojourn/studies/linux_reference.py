@@ -271,7 +271,8 @@ def _said(found: Measured) -> str:
 _CUBIC = (
     "Once the estimate of Reno's window has reached the window before the reduction, RFC 9438 "
     "section 4.3 has it grow by a segment a round trip; Linux stays at 3(1 − β)/(1 + β) = 0.53. "
-    "Windows of a few segments lie in that region: Linux pushes less, loses less, queues less."
+    "Windows of a few segments lie in that region: Linux pushes less, loses less, queues less. "
+    "alpha_rises = false and whole_segments = true have Linux's rules."
 )
 EXPLAINED = {
     "cubic": _CUBIC,
@@ -280,8 +281,8 @@ EXPLAINED = {
         "window loses an eighth, not a half, and grows like Reno's. So it loses more."
     ),
     "westwood": (
-        "Linux filters the bandwidth at most every 50 ms, this engine once a round trip; Linux's "
-        "estimate guesses what duplicate acknowledgements delivered."
+        "Linux filters the bandwidth at most every 50 ms, this engine once a round trip; with its "
+        "filter (linux_filter) it is nearly the same, so that this is not the cause."
     ),
 }
 """Why they differ, by congestion control, as far as it is known."""
