@@ -44,7 +44,13 @@ class WebAqm(Study):
         found = traffic.evaluate(results)
         found.checks += Claims(results).checks()
         found.figures = [*figures.responses(results), *found.figures]
-        made = [tables.beside_published, tables.realised, tables.switches, tables.framing]
+        made = [
+            tables.beside_published,
+            tables.realised,
+            tables.switches,
+            tables.framing,
+            tables.sizes,
+        ]
         found.tables += [table for make in made if (table := make(results)) is not None]
         found.bands += _bands(results)
         found.notes += _NOTES
