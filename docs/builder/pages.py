@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 _HERE = Path(__file__).resolve().parent
 _FORMAT = HtmlFormatter(nowrap=True)
-_COPIED = {".png", ".svg", ".ipynb"}
+_COPIED = {".png", ".svg", ".ipynb", ".parquet"}
 
 
 @dataclass(frozen=True)
