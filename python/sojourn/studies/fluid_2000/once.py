@@ -16,19 +16,18 @@ from functools import cache
 
 import numpy as np
 
-from sojourn.fluid.period import period
+from sojourn.studies.fluid_2000.courses import measured
 from sojourn.studies.fluid_2000.measures import Seen
 from sojourn.studies.fluid_2000.scenarios import (
-    CLASSES,
     EXPERIMENTS,
     LEAVE,
     LEAVE_S,
+    PATHS,
     PHASES,
     RED,
     RTT_S,
     STAY,
 )
-from sojourn.studies.fluid_2000.spread import PATHS
 
 STEP_S = 0.004
 _CROSSES = np.array([[queue in path for queue in range(2)] for path in PATHS.values()])
@@ -53,30 +52,17 @@ def single_cut(number: int, phase: str, *, once: bool = True) -> Seen:
     """One phase of an experiment; with ``once`` a round trip cuts a window at most once."""
     it = EXPERIMENTS[number]
     begin, end = PHASES[phase]
-    rates = [float(rate.removesuffix("mbit")) * 1e6 / 8 / it.packet for rate in it.rates]
-    capacity = np.array(rates)
+    capacity = np.array(it.capacities)
     course = _follow(capacity, it.max_p, end, once=once)
     late = slice(round(begin / STEP_S), None)
-    queue = course.queue[late, 0]
-    arriving, loss = course.arriving[late], course.loss[late]
-    low, high = np.quantile(queue, [0.05, 0.95])
-    window = {}
-    for index, name in enumerate(CLASSES):
-        passed = np.where(_CROSSES[index], 1 - loss, 1.0).prod(axis=1)
-        round_trip = course.round_trip[late, index]
-        delivered = (course.window[late, index] / round_trip * passed).mean()
-        window[name] = float(delivered * round_trip.mean())
-    through = np.minimum(arriving[:, 0] * (1 - loss[:, 0]), capacity[0])
-    through = np.where(queue > 0, capacity[0], through)
-    shares = (loss * arriving).sum(axis=0) / arriving.sum(axis=0)
-    return Seen(
-        loss=(float(shares[0]), float(shares[1])),
-        window=window,
-        mean=float(queue.mean()),
-        low=float(low),
-        high=float(high),
-        period=period(np.arange(len(queue), dtype=np.float64) * np.float64(STEP_S), queue),
-        utilisation=float(through.mean() / capacity[0]),
+    return measured(
+        np.arange(len(course.queue[late])) * np.float64(STEP_S),
+        course.queue[late, 0],
+        course.loss[late].T,
+        course.arriving[late].T,
+        course.window[late].T,
+        course.round_trip[late].T,
+        it.capacities[0],
     )
 
 

@@ -22,6 +22,11 @@ class Experiment:
         """Payload of a packet in bytes."""
         return self.packet - 40
 
+    @property
+    def capacities(self) -> list[float]:
+        """Of the two links, in packets a second."""
+        return [float(rate.removesuffix("mbit")) * 1e6 / 8 / self.packet for rate in self.rates]
+
 
 EXPERIMENTS = {
     1: Experiment(("5mbit", "5mbit")),
@@ -37,6 +42,8 @@ PHASES = {"40 flows": (40, 75), "10 flows": (110, 150), "whole": (30, 200)}
 LEAVE_S, RETURN_S = 75, 150
 RTT_S = 0.2
 RED = {"min_th": 150, "max_th": 200, "wq": 1e-4, "limit": 1000}
+PATHS = {"first": (0,), "both": (0, 1), "second": (1,)}
+"""The queues that each class crosses."""
 CLASSES = {"first": ("a", "b"), "both": ("a", "c"), "second": ("b", "c")}
 STAY, LEAVE = 10, 30
 
