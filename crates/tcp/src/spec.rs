@@ -373,6 +373,7 @@ impl Spec {
         }
         check(&c)?;
         without_sack(&mut c, specs)?;
+        c.congestion.settle(profile);
         let congestion = c.congestion.tune()?;
         let marks = congestion.marks();
         if marks == Marks::Scalable {

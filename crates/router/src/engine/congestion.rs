@@ -43,6 +43,10 @@ pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered
             socket.congestion.clone_from(&program.name);
             continue;
         }
+        if matches!(algorithm, Algorithm::Westwood(s) if s.linux_filter == Some(true)) {
+            let line = "tcp.congestion.linux_filter = true; the kernel without its module: false";
+            settings.differences.push(format!("{}: {line}", group.name));
+        }
         let number = u8::try_from(made.len())
             .map_err(|_| format!("{}: tcp.congestion: more than 256 different ones", group.name))?;
         let program = Registered::new(algorithm, number).map_err(|e| wrong(&format!("; {e}")))?;

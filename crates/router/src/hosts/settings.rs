@@ -7,7 +7,7 @@
 
 use crate::bpf;
 use sojourn_scenario::{Network, NetworkGroup};
-use sojourn_tcp::{Algorithm, Feedback, Params};
+use sojourn_tcp::{Algorithm, Feedback, Params, Profile};
 use sojourn_traffic::Source;
 
 /// What every socket of a group is given.
@@ -85,6 +85,7 @@ fn wide(p: &Params) -> Vec<Wide> {
 fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
     let on = |on: bool| on.to_string();
     let reno = matches!(p.algorithm, Algorithm::Reno(_));
+    let alpha_rises = matches!(&p.algorithm, Algorithm::Cubic(s) if s.alpha_rises == Some(true));
     vec![
         ("limited_transmit", p.limited_transmit, on(p.limited_transmit), "always"),
         ("byte_counting", p.count_limit == u32::MAX, on(p.count_limit == u32::MAX), "always"),
@@ -94,6 +95,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("prr", p.prr, on(p.prr), "always"),
         ("undo", p.undo, on(p.undo), "always"),
         ("hystart", p.hystart != reno, on(p.hystart), "HyStart with cubic only"),
+        ("congestion.alpha_rises", !alpha_rises, on(alpha_rises), "never"),
         ("tso", p.tso, on(p.tso), "always"),
         ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
@@ -183,9 +185,15 @@ pub fn uses_tcp(group: &NetworkGroup) -> bool {
     )
 }
 
-/// Whether an algorithm is what its name alone stands for.
+/// Whether an algorithm is what its name alone stands for, in either profile.
 pub fn has_defaults(algorithm: &Algorithm) -> bool {
-    Algorithm::named(algorithm.name()).as_ref() == Some(algorithm)
+    [Profile::Classic, Profile::Modern].into_iter().any(|profile| {
+        let mut named = Algorithm::named(algorithm.name());
+        if let Some(named) = &mut named {
+            named.settle(profile);
+        }
+        named.as_ref() == Some(algorithm)
+    })
 }
 
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
@@ -273,6 +281,16 @@ mod tests {
         let network = network("profile = \"classic\"", BULK);
         let old = settings(&network, &|name| !name.contains("rto")).unwrap();
         assert!(old.differences.contains(&"tcp.min_rto: this kernel has no tcp_rto_min_us".into()));
+    }
+
+    #[test]
+    fn a_cubic_as_the_rfc_has_it_runs_as_linux_has_it_and_that_is_said() {
+        let told = |tcp| made(&network(tcp, BULK)).unwrap().differences.join("\n");
+        let line = "bulk1: tcp.congestion.alpha_rises = true; Linux: never";
+        assert!(told("congestion = \"cubic\"").contains(line));
+        assert!(!told("profile = \"modern\"\ncongestion = \"cubic\"").contains("alpha_rises"));
+        let own = "congestion = { kind = \"cubic\", alpha_rises = true }";
+        assert!(told(&format!("profile = \"modern\"\n{own}")).contains(line));
     }
 
     #[test]

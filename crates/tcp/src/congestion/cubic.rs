@@ -37,7 +37,7 @@
 //! 6. Linux counts time in 1/1024 s; its cube root errs by up to 0.2 %.
 
 use super::{Acked, Congested, Control, Window, fixed};
-use crate::Invalid;
+use crate::{Invalid, Profile};
 use sojourn_base::Time;
 
 /// Settings of CUBIC.
@@ -61,13 +61,13 @@ pub struct Settings {
     pub reno_friendly: bool,
     /// Whether the estimate of Reno's window grows by a whole segment a round trip once it has
     /// reached the window before the last reduction, RFC 9438 section 4.3; if false, by
-    /// 3(1 − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3).
+    /// 3(1 − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3; in modern false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub alpha_rises: Option<bool>,
     /// Whether the window is a whole number of segments, as in Linux: growth is saved up until it
     /// makes one, a reduction takes the window, not what is outstanding, and rounds down, and slow
     /// start ends at the threshold. It matters below some ten segments: of four a loss leaves two
-    /// (default false, RFC 9438 counts fractions).
+    /// (default false, RFC 9438 counts fractions; in modern true, `tcp_cubic.c`).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub whole_segments: Option<bool>,
 }
@@ -266,6 +266,11 @@ impl Control for State {
             alpha_rises: settings.alpha_rises.unwrap_or(true),
             whole_segments: settings.whole_segments.unwrap_or(false),
         })
+    }
+
+    fn settle(settings: &mut Settings, profile: Profile) {
+        settings.alpha_rises.get_or_insert(profile == Profile::Classic);
+        settings.whole_segments.get_or_insert(profile == Profile::Modern);
     }
 
     fn new(_: &Tuning) -> Self {

@@ -59,7 +59,15 @@ macro_rules! algorithms {
                 match self { $(Self::$variant(_) => $name,)+ }
             }
 
-            /// Checks the settings and turns them into integers.
+            /// Gives settings that are left to the profile their values.
+            pub fn settle(&mut self, profile: Profile) {
+                match self {
+                    $(Self::$variant(s) => <$module::State as Control>::settle(s, profile),)+
+                }
+            }
+
+            /// Checks the settings and turns them into integers. What is left to the profile is as
+            /// in the algorithm's source.
             pub fn tune(&self) -> Result<Tuning, Invalid> {
                 Ok(match self {
                     $(Self::$variant(s) =>

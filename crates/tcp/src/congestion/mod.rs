@@ -14,7 +14,7 @@ mod sample;
 
 pub use sample::{Acked, Congested, Marks, Rate, Sample, Window};
 
-use crate::Invalid;
+use crate::{Invalid, Profile};
 use core::fmt::Debug;
 use sojourn_base::Time;
 
@@ -45,7 +45,13 @@ pub trait Control: Debug {
         Self::SAMPLES
     }
 
-    /// Checks the settings and turns them into integers; the only place for floating point.
+    /// Gives settings that are left to the profile their values.
+    fn settle(settings: &mut Self::Settings, profile: Profile) {
+        let _ = (settings, profile);
+    }
+
+    /// Checks the settings and turns them into integers; the only place for floating point. What
+    /// is left to the profile is as in the algorithm's source.
     fn tune(settings: &Self::Settings) -> Result<Self::Tuning, Invalid>;
 
     /// The state at the start of a connection.

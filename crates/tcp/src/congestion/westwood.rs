@@ -28,8 +28,8 @@
 //!    over, even if it is above the window at the loss; here the window is at most the latter.
 
 use super::{Acked, Congested, Control, Sample, Window, reno};
-use crate::Invalid;
 use crate::spec::within;
+use crate::{Invalid, Profile};
 use sojourn_base::Time;
 
 /// Settings of Westwood+.
@@ -42,7 +42,8 @@ pub struct Settings {
     /// 2004 section 2.2).
     pub tau: Time,
     /// Whether the filter is that of Linux, which has no `tau`: two averages with a gain of 1/8, a
-    /// sample every 50 ms at most (default false, Grieco and Mascolo 2004).
+    /// sample every 50 ms at most (default false, Grieco and Mascolo 2004; in modern true,
+    /// `tcp_westwood.c`).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub linux_filter: Option<bool>,
 }
@@ -137,6 +138,10 @@ impl Control for State {
         let (least, most) = (Time::from_millis(1), Time::from_secs(100));
         let tau = within("congestion.tau", settings.tau, least, most)?;
         Ok(Tuning { tau, linux_filter: settings.linux_filter.unwrap_or(false) })
+    }
+
+    fn settle(settings: &mut Settings, profile: Profile) {
+        settings.linux_filter.get_or_insert(profile == Profile::Modern);
     }
 
     fn new(_: &Tuning) -> Self {
