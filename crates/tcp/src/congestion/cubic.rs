@@ -61,7 +61,8 @@ pub struct Settings {
     pub reno_friendly: bool,
     /// Whether the estimate of Reno's window grows by a whole segment a round trip once it has
     /// reached the window before the last reduction, RFC 9438 section 4.3; if false, by
-    /// 3(1 − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3; in modern false).
+    /// 3(1 − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3;
+    /// in modern false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub alpha_rises: Option<bool>,
     /// Whether the window is a whole number of segments, as in Linux: growth is saved up until it
@@ -160,12 +161,6 @@ fn segments(bytes: u32, mss: u32) -> u64 {
     (u64::from(bytes) << W_BITS) / u64::from(mss.max(1))
 }
 
-/// The whole segments of a number of bytes.
-#[inline]
-fn whole(bytes: u32, mss: u32) -> u32 {
-    bytes - bytes % mss.max(1)
-}
-
 /// A time in seconds, Q.20.
 #[inline]
 fn seconds(t: Time) -> u64 {
@@ -229,7 +224,7 @@ impl State {
         self.epoch.began = None;
         self.saved = 0;
         if tuning.whole_segments {
-            whole(fixed::of(window.cwnd, keep), at.mss)
+            fixed::whole(fixed::of(window.cwnd, keep), at.mss)
         } else {
             fixed::of(at.flight, keep)
         }
@@ -307,9 +302,9 @@ impl Control for State {
             if tuning.reno_friendly { self.friendly(tuning, window.cwnd, &acked) } else { 0 };
         if tuning.whole_segments {
             fixed::add(&mut self.saved, &mut self.fraction, acked.bytes, share as u64);
-            let grown = window.cwnd.saturating_add(whole(self.saved, acked.mss));
+            let grown = window.cwnd.saturating_add(fixed::whole(self.saved, acked.mss));
             self.saved %= acked.mss.max(1);
-            window.cwnd = grown.max(whole(reno, acked.mss));
+            window.cwnd = grown.max(fixed::whole(reno, acked.mss));
         } else {
             fixed::add(&mut window.cwnd, &mut self.fraction, acked.bytes, share as u64);
             window.cwnd = window.cwnd.max(reno);

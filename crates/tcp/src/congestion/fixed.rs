@@ -37,6 +37,12 @@ pub(crate) fn of(bytes: u32, share: u64) -> u32 {
     u32::try_from(product).unwrap_or(u32::MAX)
 }
 
+/// The whole segments of a number of bytes, in bytes.
+#[inline]
+pub(crate) fn whole(bytes: u32, mss: u32) -> u32 {
+    bytes - bytes % mss.max(1)
+}
+
 /// Adds `share` of `bytes` to `sum`, keeping what is less than a byte in `fraction`.
 #[inline]
 pub(crate) fn add(sum: &mut u32, fraction: &mut u32, bytes: u32, share: u64) {

@@ -27,7 +27,7 @@
 //! 3. Linux halves for the time of a recovery, and takes the estimate for the window when that is
 //!    over, even if it is above the window at the loss; here the window is at most the latter.
 
-use super::{Acked, Congested, Control, Sample, Window, reno};
+use super::{Acked, Congested, Control, Sample, Window, fixed, reno};
 use crate::spec::within;
 use crate::{Invalid, Profile};
 use sojourn_base::Time;
@@ -122,7 +122,7 @@ impl State {
                 let rtt = u128::from(self.min_rtt.0.div_ceil(unit)) * u128::from(unit);
                 let bytes = u128::from(rate) * rtt / 1_000_000_000;
                 let bytes = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
-                if linux { bytes - bytes % at.mss.max(1) } else { bytes }
+                if linux { fixed::whole(bytes, at.mss) } else { bytes }
             }
             _ => at.flight / 2,
         }
