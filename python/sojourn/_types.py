@@ -240,12 +240,14 @@ class CubicCongestionControl(TypedDict, total=False):
     alpha_rises: bool
     """Whether the estimate of Reno's window grows by a whole segment a round trip once it
     has reached the window before the last reduction, RFC 9438 section 4.3; if false, by 3(1
-    − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3)."""
+    − β)/(1 + β) for ever, 0.53 of a segment, as Linux (default true, RFC 9438 section 4.3;
+    in modern false)."""
     whole_segments: bool
     """Whether the window is a whole number of segments, as in Linux: growth is saved up
     until it makes one, a reduction takes the window, not what is outstanding, and rounds
     down, and slow start ends at the threshold. It matters below some ten segments: of four
-    a loss leaves two (default false, RFC 9438 counts fractions)."""
+    a loss leaves two (default false, RFC 9438 counts fractions; in modern true,
+    `tcp_cubic.c`)."""
 
 
 class WestwoodCongestionControl(TypedDict, total=False):
@@ -258,7 +260,8 @@ class WestwoodCongestionControl(TypedDict, total=False):
     Mascolo 2004 section 2.2)."""
     linux_filter: bool
     """Whether the filter is that of Linux, which has no `tau`: two averages with a gain of
-    1/8, a sample every 50 ms at most (default false, Grieco and Mascolo 2004)."""
+    1/8, a sample every 50 ms at most (default false, Grieco and Mascolo 2004; in modern
+    true, `tcp_westwood.c`)."""
 
 
 class DctcpCongestionControl(TypedDict, total=False):

@@ -289,7 +289,7 @@ mod tests {
         let line = "bulk1: tcp.congestion.alpha_rises = true; Linux: never";
         assert!(told("congestion = \"cubic\"").contains(line));
         assert!(!told("profile = \"modern\"\ncongestion = \"cubic\"").contains("alpha_rises"));
-        let own = "congestion = { kind = \"cubic\", alpha_rises = true }";
+        let own = "congestion = { kind = \"cubic\", alpha_rises = true, whole_segments = false }";
         assert!(told(&format!("profile = \"modern\"\n{own}")).contains(line));
     }
 
