@@ -40,6 +40,7 @@ pub fn follow<S: System>(
     }
     let mut steps = 0u64;
     while solver.time() < end {
+        solver.show_from(if interval > 0.0 { next as f64 * interval } else { end });
         solver.advance(end)?;
         steps += 1;
         if let Some((begin, length, coefficients)) = solver.last_step() {

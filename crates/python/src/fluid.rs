@@ -125,9 +125,12 @@ fn solve<M: Model>(text: &str, task: &Task) -> Result<(Course, Value), String> {
     // A kick comes at the start: what was before it stood still.
     let start: Vec<f64> = state.iter().chain(&past[state.len()..]).copied().collect();
     let equations = model.equations(&state);
+    let (states, kept) = (equations.states(), equations.kept());
     let solver = Solver::new(equations, 0.0, &past, state, settings);
-    let course = course(solver, &start, interval, duration);
-    Ok((course.map_err(|error| error.to_string())?, point))
+    let mut course = course(solver, &start, interval, duration).map_err(|error| error.to_string())?;
+    // Those signals first that are shown.
+    course.components[states..].rotate_left(kept);
+    Ok((course, point))
 }
 
 fn outcome<'py, M: Model>(py: Python<'py>, text: &str, task: &Task) -> Outcome<'py> {

@@ -127,6 +127,11 @@ impl Controller {
         }
     }
 
+    /// Whether its guards or its probability look at arrivals or at how fast the queue grows.
+    pub fn looks_at_rate(&self) -> bool {
+        !matches!(self, Self::Droptail | Self::Red(_) | Self::Ared(_) | Self::Codel(_))
+    }
+
     /// From which value on a relative error of the state counts.
     pub fn scale(&self) -> f64 {
         match self {
@@ -186,6 +191,7 @@ impl Controller {
     }
 
     /// The probability.
+    #[inline]
     pub fn probability(&self, mode: &Mode, own: f64, view: &View) -> f64 {
         each!(self, law => law.probability(mode, own, view), 0.0, Self::Rate { price, .. } => {
             match (price, mode.piece) {
@@ -197,6 +203,7 @@ impl Controller {
     }
 
     /// How fast the state changes.
+    #[inline]
     pub fn slope(&self, mode: &Mode, own: f64, view: &View) -> f64 {
         each!(self, law => law.slope(mode, own, view), 0.0, Self::Rate { averaging, .. } => {
             if *averaging > 0.0 { (view.inflow / view.capacity - own) / averaging } else { 0.0 }

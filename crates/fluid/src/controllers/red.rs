@@ -85,6 +85,7 @@ impl Red {
         self.profile(self.piece(average), average, self.max_p)
     }
 
+    #[inline]
     pub(super) fn probability(&self, mode: &Mode, own: f64, _: &View) -> f64 {
         self.profile(mode.piece, own, self.max_p)
     }
@@ -94,10 +95,12 @@ impl Red {
         self.fastest = self.fastest.min(-libm::log1p(-self.wq) * capacity);
     }
 
+    #[inline]
     pub(super) fn slope(&self, _: &Mode, own: f64, view: &View) -> f64 {
         self.fastest * (view.queue - own)
     }
 
+    #[inline]
     pub(super) fn guards(&self, mode: &Mode, own: f64, _: &View) -> [f64; 2] {
         let bends = self.bends();
         [

@@ -20,6 +20,8 @@ pub struct Breaks {
     points: Vec<(f64, u32)>,
     /// For each lag the next point that it has not passed.
     next: Vec<usize>,
+    /// How many points are before some lag, each counted for every lag.
+    ahead: usize,
     generations: u32,
 }
 
@@ -32,13 +34,13 @@ impl Breaks {
             3..=SOME => 1,
             _ => 0,
         };
-        Self { points: Vec::new(), next: vec![0; lags], generations }
+        Self { points: Vec::new(), next: vec![0; lags], ahead: 0, generations }
     }
 
     /// Bends that are not followed any further.
     pub fn once(lags: usize) -> Self {
         let generations = u32::from(lags <= SOME);
-        Self { points: Vec::new(), next: vec![0; lags], generations }
+        Self { points: Vec::new(), next: vec![0; lags], ahead: 0, generations }
     }
 
     /// Something bends at `time`, which is not before what was added last.
@@ -52,7 +54,14 @@ impl Breaks {
             *youngest = generation.min(*youngest);
         } else if generation < self.generations {
             self.points.push((time, generation));
+            self.ahead += self.next.len();
         }
+    }
+
+    /// Whether some lag has a point before it.
+    #[inline]
+    pub fn any(&self) -> bool {
+        self.ahead > 0
     }
 
     /// The next point that `lag` will pass.
@@ -64,6 +73,7 @@ impl Breaks {
     pub fn passed(&mut self, lag: usize, now: f64) {
         let (_, generation) = self.points[self.next[lag]];
         self.next[lag] += 1;
+        self.ahead -= 1;
         self.add_generation(now, generation + 1);
         let gone = self.next.iter().copied().min().unwrap_or(0);
         if gone > 256 {
@@ -90,6 +100,7 @@ mod tests {
             }
         }
         assert_eq!(seen, [10, 20, 30, 40]);
+        assert!(!breaks.any());
     }
 
     #[test]

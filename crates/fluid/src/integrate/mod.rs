@@ -2,6 +2,7 @@
 
 mod breaks;
 mod history;
+mod past;
 mod settings;
 mod solver;
 mod stages;
@@ -10,7 +11,8 @@ mod tableau;
 #[cfg(test)]
 mod tests;
 
-pub use history::{Moment, Past, Polynomial, horner};
+pub use history::{Polynomial, horner};
+pub use past::{Moment, Past};
 pub use settings::{Failure, Settings, Work};
 pub use solver::Solver;
 pub use system::System;

@@ -15,6 +15,9 @@ impl System for Scalar {
     fn signals(&self) -> usize {
         0
     }
+    fn kept(&self) -> usize {
+        0
+    }
     fn lags(&self) -> usize {
         1
     }
@@ -28,7 +31,7 @@ impl System for Scalar {
         let moment = past.at(0, self.past_time(0, time, state));
         slope[0] = (self.slope)(time, state[0], moment.get(0));
     }
-    fn signal(&self, _: f64, _: &[f64], _: &mut [f64]) {}
+    fn signal(&self, _: f64, _: &[f64], _: bool, _: &mut [f64]) {}
     fn scales(&self, scales: &mut [f64]) {
         scales[0] = 1e-3;
     }
@@ -189,6 +192,9 @@ impl System for Ball {
     fn signals(&self) -> usize {
         1
     }
+    fn kept(&self) -> usize {
+        0
+    }
     fn lags(&self) -> usize {
         0
     }
@@ -201,7 +207,7 @@ impl System for Ball {
     fn slope(&self, _: f64, y: &[f64], _: &Past<'_>, slope: &mut [f64]) {
         (slope[0], slope[1]) = if self.down { (0.0, 0.0) } else { (y[1], -9.81) };
     }
-    fn signal(&self, _: f64, y: &[f64], signals: &mut [f64]) {
+    fn signal(&self, _: f64, y: &[f64], _: bool, signals: &mut [f64]) {
         signals[0] = y[0] * 2.0;
     }
     fn scales(&self, scales: &mut [f64]) {

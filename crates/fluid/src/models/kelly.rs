@@ -194,6 +194,10 @@ impl System for Kelly {
         1
     }
 
+    fn kept(&self) -> usize {
+        1
+    }
+
     fn lags(&self) -> usize {
         self.parameters.classes.len()
     }
@@ -220,7 +224,7 @@ impl System for Kelly {
         }
     }
 
-    fn signal(&self, _: f64, state: &[f64], signals: &mut [f64]) {
+    fn signal(&self, _: f64, state: &[f64], _: bool, signals: &mut [f64]) {
         let (price, load) = (&self.parameters.price, self.measured(state));
         signals[0] = match (price, self.piece) {
             (_, 2) => 1.0,

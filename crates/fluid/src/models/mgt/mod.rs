@@ -28,12 +28,16 @@
 //! 5. What a class has on the way when it starts was sent without loss.
 
 mod equilibrium;
+mod lane;
+mod layout;
+mod port;
 mod system;
 #[cfg(test)]
 mod tests;
 
 pub use equilibrium::Equilibrium;
-pub use system::{Layout, Mgt};
+pub use layout::Layout;
+pub use system::Mgt;
 
 use serde::Deserialize;
 
@@ -240,7 +244,7 @@ impl Parameters {
 
 /// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
 /// and loses `losses` packets per second of that (times the spread of its class).
-#[inline]
+#[inline(always)]
 pub fn window_slope(
     law: &WindowLaw,
     timeouts: bool,

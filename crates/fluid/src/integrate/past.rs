@@ -1,0 +1,221 @@
+//! The past as a model sees it through its lags.
+//!
+//! Lags look at nearly the same moments again and again: each remembers the polynomials that it looked
+//! at last, and from when until when they hold.
+
+use std::cell::Cell;
+
+use super::history::{History, Polynomial, horner};
+
+/// Where a lag looked last.
+#[derive(Clone, Debug, Default)]
+pub struct Cursor {
+    /// The step, counted from the first ever.
+    at: Cell<usize>,
+    /// What it saw there.
+    seen: Cell<Seen>,
+}
+
+/// Polynomials, and from when until when a lag sees them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    from: f64,
+    until: f64,
+    /// Their θ is 0 at `start` and rises by `per` in a second.
+    start: f64,
+    per: f64,
+    /// Where their row begins.
+    offset: usize,
+}
+
+impl Cursor {
+    /// What was seen does not hold any longer: steps have been forgotten, or the lag has passed a
+    /// break.
+    pub fn reset(&self) {
+        self.seen.set(Seen::default());
+    }
+}
+
+/// The step that is being tried, as its last sweep left it.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    pub row: &'a [Polynomial],
+    pub start: f64,
+    pub length: f64,
+}
+
+/// The past as a model sees it: one cursor for each lag.
+pub struct Past<'a> {
+    history: &'a History,
+    /// The front, and what rounding may add: a lag of exactly a step looks at the front.
+    front: f64,
+    /// What lies beyond the front: the trial, or without one the last step's polynomials, which go
+    /// on.
+    ahead: (&'a [Polynomial], Seen),
+    cursors: &'a [Cursor],
+    /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if it
+    /// went on as before.
+    caps: &'a [f64],
+    /// Somebody looked beyond the front.
+    beyond: Cell<bool>,
+    /// Somebody looked at what is forgotten.
+    astray: Cell<bool>,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn new(
+        history: &'a History,
+        cursors: &'a [Cursor],
+        caps: &'a [f64],
+        trial: Option<Trial<'a>>,
+    ) -> Self {
+        let front = history.front();
+        let ahead = match (trial, history.steps.last()) {
+            (Some(Trial { row, start, length }), _) => {
+                (row, Seen { start, per: 1.0 / length, ..Seen::default() })
+            }
+            (None, Some(step)) => {
+                let offset = history.steps.len() * history.width;
+                (
+                    &history.rows[..],
+                    Seen { start: step.start, per: step.per, offset, ..Seen::default() },
+                )
+            }
+            // Rows of no slope.
+            (None, None) => (&history.rows[..], Seen::default()),
+        };
+        Self {
+            history,
+            front: front + 1e-12 * front.abs().max(1.0),
+            ahead,
+            cursors,
+            caps,
+            beyond: Cell::new(false),
+            astray: Cell::new(false),
+        }
+    }
+
+    /// Whether somebody looked beyond the front.
+    pub(super) fn beyond(&self) -> bool {
+        self.beyond.get()
+    }
+
+    /// Whether somebody looked at what is forgotten.
+    pub(super) fn astray(&self) -> bool {
+        self.astray.get()
+    }
+
+    /// The moment `time`, seen through lag number `lag`.
+    #[inline]
+    pub fn at(&self, lag: usize, time: f64) -> Moment<'a> {
+        let seen = self.cursors[lag].seen.get();
+        if time >= seen.from && time < seen.until {
+            let theta = (time - seen.start) * seen.per;
+            return Moment { rows: &self.history.rows, offset: seen.offset, theta };
+        }
+        // Behind a break that it has not passed a lag sees nothing new.
+        if time > self.front && self.caps[lag] == f64::INFINITY {
+            self.beyond.set(true);
+            let (rows, seen) = self.ahead;
+            return Moment { rows, offset: seen.offset, theta: (time - seen.start) * seen.per };
+        }
+        self.look(lag, time)
+    }
+
+    /// A moment that is not where the lag looked last.
+    #[cold]
+    fn look(&self, lag: usize, time: f64) -> Moment<'a> {
+        let (history, cap) = (self.history, self.caps[lag]);
+        // Before this everything was as at the beginning.
+        let begin = if history.steps.is_empty() { f64::INFINITY } else { history.begin };
+        // Not a number counts as before the beginning.
+        if time >= begin && begin < cap {
+            let forgotten = history.dropped > 0 && time < history.steps[0].start;
+            if forgotten {
+                self.astray.set(true);
+            }
+            self.find(lag, time)
+        } else {
+            Moment { rows: &history.rows, offset: 0, theta: 0.0 }
+        }
+    }
+
+    /// The step that holds `time`, looked for from where the lag looked last. Times after the front,
+    /// or after its cap, lie in the step before that, with θ above 1.
+    fn find(&self, lag: usize, time: f64) -> Moment<'a> {
+        let (history, cursor, cap) = (self.history, &self.cursors[lag], self.caps[lag]);
+        let steps = &history.steps;
+        let last = steps.len() - 1;
+        let mut at = cursor.at.get().saturating_sub(history.dropped).min(last);
+        while at > 0 && (time < steps[at].start || steps[at].start >= cap) {
+            at -= 1;
+        }
+        while at < last && time >= steps[at + 1].start && steps[at + 1].start < cap {
+            at += 1;
+        }
+        cursor.at.set(at + history.dropped);
+        let step = steps[at];
+        // The first row is that from before the beginning.
+        let offset = (1 + at) * history.width;
+        let until = match steps.get(at + 1) {
+            Some(next) if next.start < cap => next.start,
+            _ => step.end,
+        };
+        let (from, start, per) = (step.start, step.start, step.per);
+        cursor.seen.set(Seen { from, until, start, per, offset });
+        Moment { rows: &history.rows, offset, theta: (time - start) * per }
+    }
+}
+
+/// All components at one moment of the past.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    rows: &'a [Polynomial],
+    /// Where the row of its step begins.
+    offset: usize,
+    theta: f64,
+}
+
+impl Moment<'_> {
+    /// The component's value; signals come after the states.
+    #[inline]
+    pub fn get(&self, component: usize) -> f64 {
+        horner(&self.rows[self.offset + component], self.theta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_found_from_any_cursor_and_after_forgetting() {
+        let mut history = History::new(0.0, &[7.0]);
+        for step in 0..1000 {
+            let t = f64::from(step) * 0.1;
+            history.push(t, 0.1, &[[t, 0.1, 0.0, 0.0, 0.0]]);
+            history.forget_before(t - 5.0);
+        }
+        let cursors = [Cursor::default()];
+        let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
+        for time in [99.95, 96.0, 98.321, 96.5] {
+            assert!((past.at(0, time).get(0) - time).abs() < 1e-9);
+        }
+        assert_eq!(past.at(0, -1.0).get(0), 7.0);
+        assert!(!past.astray());
+        assert!(history.dropped > 0);
+        assert!(!past.beyond());
+        assert!((past.at(0, 101.0).get(0) - 101.0).abs() < 1e-9, "the last step goes on");
+        assert!(past.beyond());
+        past.at(0, 1.0);
+        assert!(past.astray(), "what is forgotten must not be taken for known");
+        let row = [[5.0, 1.0, 0.0, 0.0, 0.0]];
+        let trial = Trial { row: &row, start: 100.0, length: 2.0 };
+        let tried = Past::new(&history, &cursors, &[f64::INFINITY], Some(trial));
+        assert_eq!((tried.at(0, 101.0).get(0), tried.beyond()), (5.5, true));
+        let capped = Past::new(&history, &cursors, &[97.0 - 1e-9], Some(trial));
+        assert!((capped.at(0, 97.05).get(0) - 97.05).abs() < 1e-9, "the line goes on");
+        let moment = capped.at(0, 97.05);
+        assert_eq!(moment.rows[moment.offset][0], 96.9);
+    }
+}
