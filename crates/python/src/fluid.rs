@@ -127,7 +127,8 @@ fn solve<M: Model>(text: &str, task: &Task) -> Result<(Course, Value), String> {
     let equations = model.equations(&state);
     let (states, kept) = (equations.states(), equations.kept());
     let solver = Solver::new(equations, 0.0, &past, state, settings);
-    let mut course = course(solver, &start, interval, duration).map_err(|error| error.to_string())?;
+    let mut course =
+        course(solver, &start, interval, duration).map_err(|error| error.to_string())?;
     // Those signals first that are shown.
     course.components[states..].rotate_left(kept);
     Ok((course, point))

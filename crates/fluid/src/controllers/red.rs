@@ -70,7 +70,7 @@ impl Red {
 
     /// The loss at an average queue, in its piece, with `max_p` at `max_th`.
     #[inline]
-    pub(super) fn profile(&self, piece: usize, average: f64, max_p: f64) -> f64 {
+    pub(crate) fn profile(&self, piece: usize, average: f64, max_p: f64) -> f64 {
         let p = match piece {
             0 => 0.0,
             1 => max_p * (average - self.min_th) / (self.max_th - self.min_th),
@@ -100,13 +100,20 @@ impl Red {
         self.fastest * (view.queue - own)
     }
 
-    #[inline]
     pub(super) fn guards(&self, mode: &Mode, own: f64, _: &View) -> [f64; 2] {
-        let bends = self.bends();
-        [
-            mode.piece.checked_sub(1).map_or(1.0, |below| own - bends[below]),
-            bends.get(mode.piece).map_or(1.0, |above| above - own),
-        ]
+        self.guards_at(mode.piece, own)
+    }
+
+    /// How far an average is from both ends of its piece of the profile.
+    #[inline]
+    pub(crate) fn guards_at(&self, piece: usize, average: f64) -> [f64; 2] {
+        let [low, high, top] = self.bends();
+        match piece {
+            0 => [1.0, low - average],
+            1 => [average - low, high - average],
+            2 => [average - high, top - average],
+            _ => [average - top, 1.0],
+        }
     }
 
     pub(super) fn crossed(&self, mode: &mut Mode, guard: usize, _: &mut f64, _: &View) {

@@ -108,11 +108,6 @@ impl<'a> Past<'a> {
     /// The moment `time`, seen through lag number `lag`.
     #[inline]
     pub fn at(&self, lag: usize, time: f64) -> Moment<'a> {
-        let seen = self.cursors[lag].seen.get();
-        if time >= seen.from && time < seen.until {
-            let theta = (time - seen.start) * seen.per;
-            return Moment { rows: &self.history.rows, offset: seen.offset, theta };
-        }
         // Behind a break that it has not passed a lag sees nothing new.
         if time > self.front && self.caps[lag] == f64::INFINITY {
             self.beyond.set(true);
@@ -122,8 +117,24 @@ impl<'a> Past<'a> {
         self.look(lag, time)
     }
 
+    /// One component at the moment `time`, seen through lag number `lag`.
+    #[inline]
+    pub fn get(&self, lag: usize, time: f64, component: usize) -> f64 {
+        let seen = self.cursors[lag].seen.get();
+        if time >= seen.from && time < seen.until {
+            let row = &self.history.rows[seen.offset + component];
+            return horner(row, (time - seen.start) * seen.per);
+        }
+        if time > self.front && self.caps[lag] == f64::INFINITY {
+            self.beyond.set(true);
+            let (rows, seen) = self.ahead;
+            return horner(&rows[seen.offset + component], (time - seen.start) * seen.per);
+        }
+        self.look(lag, time).get(component)
+    }
+
     /// A moment that is not where the lag looked last.
-    #[cold]
+    #[inline(never)]
     fn look(&self, lag: usize, time: f64) -> Moment<'a> {
         let (history, cap) = (self.history, self.caps[lag]);
         // Before this everything was as at the beginning.

@@ -47,8 +47,8 @@ fn total(sums: Chunk) -> f64 {
 /// Slopes with weights.
 #[inline]
 fn weighted<const M: usize>(weights: &[f64], slopes: &[Chunk; STAGES]) -> Chunk {
-    let mut sum = [0.0; WIDTH];
-    for m in 0..M {
+    let mut sum = slopes[0].map(|slope| weights[0] * slope);
+    for m in 1..M {
         for i in 0..WIDTH {
             sum[i] += weights[m] * slopes[m][i];
         }
@@ -102,25 +102,28 @@ impl Stages {
         past: &Past<'_>,
     ) -> u64 {
         let first = usize::from(self.fresh);
-        if !self.fresh {
+        if self.fresh {
+            for (slope, slopes) in self.slope.iter_mut().zip(&self.slopes) {
+                *slope = slopes[0];
+            }
+        } else {
             let slope = &mut self.slope.as_flattened_mut()[..self.states];
             system.slope(time, state, past, slope);
-            self.keep(0);
             self.fresh = true;
         }
         self.begin.as_flattened_mut()[..state.len()].copy_from_slice(state);
         for (stage, node) in NODES.iter().enumerate().skip(1) {
             match stage {
-                1 => self.combine::<1>(stage, step),
-                2 => self.combine::<2>(stage, step),
-                3 => self.combine::<3>(stage, step),
-                4 => self.combine::<4>(stage, step),
-                5 => self.combine::<5>(stage, step),
-                _ => self.combine::<6>(stage, step),
+                1 => self.combine::<1>(step),
+                2 => self.combine::<2>(step),
+                3 => self.combine::<3>(step),
+                4 => self.combine::<4>(step),
+                5 => self.combine::<5>(step),
+                _ => self.combine::<6>(step),
             }
             self.evaluate(system, time + node * step, past);
-            self.keep(stage);
         }
+        self.keep(STAGES - 1);
         for (i, weights) in self.weights.iter_mut().enumerate() {
             let (begin, end, scales) = (&self.begin[i], &self.end[i], &self.scales[i]);
             for i in 0..WIDTH {
@@ -130,11 +133,13 @@ impl Stages {
         (STAGES - first) as u64
     }
 
-    /// The state of a stage from the `M` slopes before it.
+    /// The state of stage `M` from the slopes of the stages before it, of which the last is kept here.
     #[inline]
-    fn combine<const M: usize>(&mut self, stage: usize, step: f64) {
-        let by: [f64; M] = std::array::from_fn(|m| step * STAGE_WEIGHTS[stage][m]);
-        for ((y, from), slopes) in self.end.iter_mut().zip(&self.begin).zip(&self.slopes) {
+    fn combine<const M: usize>(&mut self, step: f64) {
+        let by: [f64; M] = std::array::from_fn(|m| step * STAGE_WEIGHTS[M][m]);
+        let states = self.end.iter_mut().zip(&self.begin);
+        for ((y, from), (slopes, slope)) in states.zip(self.slopes.iter_mut().zip(&self.slope)) {
+            slopes[M - 1] = *slope;
             let sum = weighted::<M>(&by, slopes);
             for i in 0..WIDTH {
                 y[i] = from[i] + sum[i];
@@ -254,7 +259,8 @@ mod tests {
         }
         let (state, step) = ([0.4, -3.0, 1.0, 0.0, 7.0, -0.1], 0.37);
         stages.begin.as_flattened_mut()[..6].copy_from_slice(&state);
-        stages.combine::<6>(6, step);
+        stages.slope[0] = stages.slopes[0][5];
+        stages.combine::<6>(step);
         let mut dense = [[0.0; COEFFICIENTS]; 6];
         stages.extend(step, &mut dense);
         for (i, row) in dense.iter().enumerate() {

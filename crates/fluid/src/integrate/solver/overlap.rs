@@ -21,7 +21,7 @@ const SWEEPS: u32 = 2;
 /// A step that is longer than the shortest lag is at most this much over the rate at which small
 /// differences die. The pair is stable up to 3.3; beyond that rounding would grow until the control
 /// of the error sees it, and what stands still would tremble.
-const STABLE: f64 = 2.5;
+const STABLE: f64 = 3.0;
 /// What is left of a rate that was higher, a step later.
 const FADING: f64 = 0.9;
 /// Steps that stay within the shortest lag after one that did not agree: the first time, and at most.

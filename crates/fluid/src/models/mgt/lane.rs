@@ -2,6 +2,7 @@
 
 use super::port::Port;
 use super::{Class, Layout, Queue, window_slope};
+use crate::WindowLaw;
 
 /// A queue on the path of data.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,8 @@ pub struct Lane {
     pub flows: f64,
     /// Since when there have been any.
     pub since: f64,
+    /// Whether its law is Reno's without timeouts.
+    plain: bool,
     /// Growth is tapered over the last hundredth below the greatest window.
     tapers: f64,
     /// The queues that its data or its acknowledgements wait in: which states they are, and the
@@ -42,6 +45,7 @@ impl Lane {
             flows: flows_at(class, 0.0),
             // What was lost before the start is in the past that the solver is given.
             since: f64::NEG_INFINITY,
+            plain: class.law == WindowLaw::Reno && !class.timeouts,
             tapers: 0.99 * class.max_window,
             waits: waits
                 .map(|&queue| (layout.queue(queue), 1.0 / queues[queue].capacity))
@@ -98,7 +102,12 @@ impl Lane {
     #[inline]
     pub fn slope(&self, w: f64, round_trip: f64, rate: f64, hits: f64) -> f64 {
         let Class { law, timeouts, spread, max_window, .. } = &self.class;
-        let change = window_slope(law, *timeouts, w, round_trip, rate, hits * spread);
+        let hits = hits * spread;
+        let change = if self.plain {
+            1.0 / round_trip - hits * (0.5 * w)
+        } else {
+            window_slope(law, *timeouts, w, round_trip, rate, hits)
+        };
         if w <= self.tapers {
             return change;
         }

@@ -244,7 +244,6 @@ impl Parameters {
 
 /// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
 /// and loses `losses` packets per second of that (times the spread of its class).
-#[inline(always)]
 pub fn window_slope(
     law: &WindowLaw,
     timeouts: bool,

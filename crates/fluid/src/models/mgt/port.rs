@@ -63,10 +63,20 @@ impl Port {
     /// What the law drops or marks, the buffer apart.
     #[inline(always)]
     pub fn law_loss(&self, state: &[f64], inflow: f64) -> f64 {
+        let own = state[self.own];
+        let p = match &self.queue.controller {
+            // The most frequent one sees nothing but its average.
+            Controller::Red(red) => red.profile(self.law.piece, own, red.max_p),
+            _ => self.other_loss(own, inflow),
+        };
+        (p * self.queue.weight).clamp(0.0, 1.0)
+    }
+
+    #[inline(never)]
+    fn other_loss(&self, own: f64, inflow: f64) -> f64 {
         let inflow = inflow * self.queue.unit;
         let view = View { capacity: self.capacity, inflow, ..View::default() };
-        let p = self.queue.controller.probability(&self.law, state[self.own], &view);
-        (p * self.queue.weight).clamp(0.0, 1.0)
+        self.queue.controller.probability(&self.law, own, &view)
     }
 
     /// What enters if there is room, of what arrives.
@@ -125,8 +135,13 @@ impl Port {
             Fill::Between => (length, buffer - length),
             Fill::Full => (surplus(), 1.0),
         };
-        let view = self.view(time, state, inflow, self.drift(state, inflow));
-        let [below, above] = controller.guards(&self.law, state[self.own], &view);
+        let [below, above] = match controller {
+            Controller::Red(red) => red.guards_at(self.law.piece, state[self.own]),
+            law => {
+                let view = self.view(time, state, inflow, self.drift(state, inflow));
+                law.guards(&self.law, state[self.own], &view)
+            }
+        };
         [low, high, below, above]
     }
 

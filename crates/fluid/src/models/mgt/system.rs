@@ -1,7 +1,7 @@
 //! The equations, with the modes of the queues.
 
 use super::lane::{Lane, flows_at};
-use super::port::Port;
+use super::port::{Fill, Port};
 use super::{Layout, Parameters};
 use crate::integrate::{Past, System};
 
@@ -130,13 +130,14 @@ impl System for Mgt {
             }
             let round_trip = lane.round_trip(|at| state[at]);
             let sent = time - round_trip;
-            let then = past.at(index, sent);
             let rate = if lane.clocked {
+                let then = past.at(index, sent);
                 then.get(index) / lane.round_trip(|at| then.get(at))
             } else {
                 0.0
             };
-            let hits = if sent >= lane.since { then.get(hits_at + index) } else { 0.0 };
+            let hits = past.get(index, sent, hits_at + index);
+            let hits = if sent >= lane.since { hits } else { 0.0 };
             *window = lane.slope(*w, round_trip, rate, hits);
             let rate = lane.flows * w / round_trip;
             lane.send(rate, state, &self.ports, |queue, rate| lengths[queue] += rate);
@@ -155,11 +156,14 @@ impl System for Mgt {
             inflows.iter_mut().for_each(|inflow| *inflow = 0.0);
             self.arrive(state, |queue, rate| inflows[queue] += rate);
         }
-        for (queue, port) in self.ports.iter().enumerate() {
-            let law = port.law_loss(state, inflows[queue]);
-            let overflow = port.overflow(state, inflows[queue]);
-            losses[queue] = if overflow > 0.0 { 1.0 - (1.0 - law) * (1.0 - overflow) } else { law };
-            overflows[queue] = overflow;
+        let places = losses.iter_mut().zip(overflows).zip(inflows);
+        for (port, ((loss, overflow), inflow)) in self.ports.iter().zip(places) {
+            let law = port.law_loss(state, *inflow);
+            (*loss, *overflow) = (law, 0.0);
+            if port.fill == Fill::Full {
+                *overflow = port.overflow(state, *inflow);
+                *loss = 1.0 - (1.0 - law) * (1.0 - *overflow);
+            }
         }
         for ((hits, lane), w) in hits.iter_mut().zip(&self.lanes).zip(state) {
             *hits = w / lane.round_trip(|at| state[at]) * lane.loss(losses);
