@@ -5,6 +5,10 @@
 //! p W / 2, in each round trip, W = 2/p (RFC 8257 section 3.4). A sender in Linux's state CWR does not
 //! grow in the round trip after a mark, only from its end to the next mark, 1/p segments later: it
 //! gains 1/(p W) for what it loses, so that W = √2/p.
+//!
+//! 2/p itself supposes a reduction in each round trip. But the next one waits for the first mark after
+//! the round trip of the last, so they are 1 + 1/(p W) round trips apart, and a sender that grows all
+//! that time has 1 + 1/(p W) = p W / 2, so that W = (1 + √3)/p.
 
 mod common;
 
@@ -51,5 +55,18 @@ fn dctcp_holds_the_window_that_linux_would_under_constant_marking() {
         let law = core::f64::consts::SQRT_2 * one_in as f64;
         let ratio = mean(&dctcp, one_in, rounds) / law;
         assert!((0.9..1.1).contains(&ratio), "p = 1/{one_in}: {ratio}");
+    }
+}
+
+#[test]
+fn growth_in_every_round_trip_holds_more_than_two_over_p() {
+    let rfc = Spec { congestion: Algorithm::named("dctcp"), prr_marks: Some(false), ..modern() };
+    let prague = Spec { congestion: Algorithm::named("prague"), ..modern() };
+    for (name, spec) in [("dctcp", rfc), ("prague", prague)] {
+        for (one_in, rounds) in [(20, 2000), (50, 1500)] {
+            let law = (1.0 + 3f64.sqrt()) * one_in as f64;
+            let ratio = mean(&spec, one_in, rounds) / law;
+            assert!((0.9..1.1).contains(&ratio), "{name}, p = 1/{one_in}: {ratio}");
+        }
     }
 }
