@@ -28,6 +28,10 @@ use std::time::Instant;
 const FAILURE: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
+/// Packets that may wait for the router on a side: few enough that they are still in the processor's
+/// cache when they are read, which is worth a twelfth of the throughput at full speed.
+const QUEUE: u32 = 2000;
+
 /// Why there is no result.
 enum Failure {
     /// What was asked for cannot be.
@@ -61,7 +65,7 @@ fn run(arguments: &Arguments, lines: &Lines) -> Result<u8, Failure> {
     let other = |e: crate::net::Error| Failure::Run(e.to_string());
     acquire().map_err(other)?;
     talk::stop_on_signals();
-    let device = Device { mtu: arguments.mtu, ..Device::default() };
+    let device = Device { mtu: arguments.mtu, queue: QUEUE, ..Device::default() };
     let (lab, tuns) = Lab::new(&device, &variables).map_err(other)?;
     let settings = Settings {
         mtu: arguments.mtu,

@@ -98,7 +98,7 @@ proptest! {
         for (wait, left, packet) in &arrivals {
             now += wait;
             core.run(now, &mut sink);
-            core.packet(now, if *left { Side::Left } else { Side::Right }, packet);
+            core.packet(now, if *left { Side::Left } else { Side::Right }, packet, &mut sink);
             prop_assert!(core.counts().balanced(), "{:?}", core.counts());
         }
         // All of it comes out at last, when its time has come and in order of time.
@@ -127,7 +127,7 @@ fn a_late_wake_up_costs_no_rate_and_delays_no_departure() {
         let (mut core, mut sink) = (core(&network, 200), Sink::default());
         for at in 0..50 {
             core.run(at * 1000, &mut sink);
-            core.packet(at * 1000, Side::Left, &udp(Side::Left, 0, 7, 1222));
+            core.packet(at * 1000, Side::Left, &udp(Side::Left, 0, 7, 1222), &mut sink);
         }
         for step in 1..=1_000_000_000 / look {
             core.run(step * look, &mut sink);
@@ -149,7 +149,7 @@ fn a_mark_of_the_discipline_is_in_the_bytes_that_arrive() {
     // The measured window begins at 0, after what comes at that very instant.
     core.run(0, &mut sink);
     for _ in 0..100 {
-        core.packet(0, Side::Left, &udp(Side::Left, 2, 7, 500));
+        core.packet(0, Side::Left, &udp(Side::Left, 2, 7, 500), &mut sink);
     }
     core.run(10_000_000_000, &mut sink);
     let lateness = Lateness::new(&network);
@@ -180,12 +180,50 @@ fn every_topology_is_forwarded_between_two_sides() {
         "#,
     );
     let (mut core, mut sink) = (core(&network, 10), Sink::default());
-    core.packet(0, Side::Left, &udp(Side::Left, 0, 7, 972));
-    core.packet(0, Side::Right, &udp(Side::Right, 0, 7, 972));
+    core.packet(0, Side::Left, &udp(Side::Left, 0, 7, 972), &mut sink);
+    core.packet(0, Side::Right, &udp(Side::Right, 0, 7, 972), &mut sink);
     core.run(1_000_000_000, &mut sink);
     let due = |side| sink.came.iter().find(|came| came.1 == side).unwrap().0;
     // 1000 bytes and their frame, three times; back there is nothing but delay.
     let frame = u64::from(network.links[0].frame(1000)) * 800;
     assert_eq!(due(Side::Right), 3 * (frame + 4_000_000));
     assert_eq!(due(Side::Left), 12_000_000);
+}
+
+#[test]
+fn it_need_not_be_woken_for_what_no_host_can_see_yet() {
+    // One discipline decides at enqueue, the other holds packets until they leave.
+    for qdisc in ["droptail", "codel"] {
+        let network = dumbbell(&format!(
+            "rate = \"10mbit\"\ndelay = \"100us\"\nreverse = \"ideal\"\nframe_overhead = 0\n\
+         min_frame = 0\nqdisc = \"{qdisc}\"",
+        ));
+        let (mut core, mut sink) = (core(&network, 10), Sink::default());
+        core.run(0, &mut sink);
+        for _ in 0..2 {
+            core.packet(0, Side::Left, &udp(Side::Left, 0, 7, 1222), &mut sink);
+        }
+        // The first transmission ends at 1 ms; the delay lies behind it.
+        assert_eq!(core.next(), 1_100_000);
+        core.run(1_100_000, &mut sink);
+        assert_eq!(sink.came.last().map(|(due, ..)| *due), Some(1_100_000));
+        assert_eq!(core.next(), 2_100_000, "nobody sees the second transmission begin");
+    }
+}
+
+#[test]
+fn what_has_neither_queue_nor_delay_before_it_is_delivered_at_once_and_in_order() {
+    let network = dumbbell("rate = \"10mbit\"\nreverse = \"ideal\"\nqdisc = \"droptail\"");
+    let (mut core, mut sink) = (core(&network, 10), Sink::default());
+    core.run(5, &mut sink);
+    core.packet(7, Side::Right, &udp(Side::Right, 0, 7, 100), &mut sink);
+    assert_eq!(sink.came.len(), 1);
+    assert_eq!((sink.came[0].0, sink.came[0].1), (7, Side::Left));
+    // A packet that is due earlier goes first.
+    core.packet(10, Side::Left, &udp(Side::Left, 0, 7, 100), &mut sink);
+    core.packet(9_000_000, Side::Right, &udp(Side::Right, 0, 7, 100), &mut sink);
+    let sides: Vec<Side> = sink.came.iter().map(|came| came.1).collect();
+    assert_eq!(sides, [Side::Left, Side::Right, Side::Left]);
+    assert!(sink.came.is_sorted_by_key(|(due, ..)| *due));
+    assert!(core.counts().balanced());
 }

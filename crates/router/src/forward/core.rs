@@ -4,14 +4,14 @@
 use super::held::Held;
 use super::lateness::Lateness;
 use super::parse::{facts, set_ce};
-use super::paths::{HOST, Paths};
+use super::paths::{HOST, Paths, Step};
 use super::plan::Plan;
 use super::probes::Probes;
 use super::report::{Counts, Report, Snapshot};
 use super::slab::Slab;
 use crate::net::address::Side;
-use sojourn_base::Time;
-use sojourn_link::{Dropped, INTERRUPT, Link, READY, Sent, TRANSMITTED};
+use sojourn_base::{Ecn, Time};
+use sojourn_link::{Dropped, Fate, INTERRUPT, Link, READY, Sent, TRANSMITTED};
 use sojourn_records::Recorder;
 use sojourn_scenario::Network;
 use std::cmp::Reverse;
@@ -56,6 +56,10 @@ impl What {
     }
 }
 
+/// The longest that an event which only moves packets within the network is put off, ns: what has
+/// gathered by then is done quickly enough not to make the packets behind it late.
+const PUT_OFF: u64 = 200_000;
+
 /// Events are in order of time, then of rank, then of birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
@@ -71,7 +75,12 @@ pub struct Core {
     paths: Paths,
     slab: Slab,
     held: Vec<Held>,
+    /// What happens within the network, of which nobody outside learns at once.
     events: BinaryHeap<Reverse<Event>>,
+    /// What reaches the hosts.
+    deliveries: BinaryHeap<Reverse<Event>>,
+    /// From any event within the network to the first delivery that it leads to, ns, at the least.
+    ahead: u64,
     born: u64,
     handled: u64,
     dropped: Dropped<Held>,
@@ -101,18 +110,21 @@ impl Core {
         let network = plan.network().clone();
         let mut links = Vec::new();
         for (number, link) in network.links.iter().enumerate() {
-            let new = Link::build(&network, number, false)
+            let new = Link::build(&network, number, true)
                 .map_err(|e| format!("link {}: {e}", link.name))?;
             links.extend(new);
         }
         let probes = Probes::new(&network, recorder, links.len());
         let empty = Held::default();
+        let paths = Paths::new(plan);
         let mut new = Self {
-            paths: Paths::new(plan),
+            ahead: paths.shortest().min(PUT_OFF),
+            paths,
             slab: Slab::new(buffers, mtu as usize),
             held: vec![empty; buffers as usize],
             // A packet is in one event at most; a link in three.
             events: BinaryHeap::with_capacity(buffers as usize + 4 * links.len() + 8),
+            deliveries: BinaryHeap::with_capacity(buffers as usize),
             born: 0,
             handled: 0,
             dropped: Dropped::default(),
@@ -138,19 +150,52 @@ impl Core {
     fn push(&mut self, time: u64, what: What) {
         self.born += 1;
         let order = what.rank() << 60 | self.born;
-        self.events.push(Reverse(Event { time, order, what }));
+        let event = Reverse(Event { time, order, what });
+        match what {
+            What::Deliver(_) => self.deliveries.push(event),
+            _ => self.events.push(event),
+        }
     }
 
-    /// When something is to be done next, ns.
+    /// When something is to be done next for packets to leave in time, ns.
     #[inline]
     #[must_use]
     pub fn next(&self) -> u64 {
-        self.events.peek().map_or(u64::MAX, |event| event.0.time)
+        let time = |event: &Reverse<Event>| event.0.time;
+        let within = self.events.peek().map_or(u64::MAX, |e| time(e).saturating_add(self.ahead));
+        self.deliveries.peek().map_or(within, |e| time(e).min(within))
     }
 
-    /// A host on `side` has sent a packet, which is seen at `now`.
-    pub fn packet(&mut self, now: u64, side: Side, bytes: &[u8]) {
+    /// The next event up to and including `now`.
+    #[inline]
+    fn pop(&mut self, now: u64) -> Option<Event> {
+        let within = self.events.peek().map(|event| event.0);
+        let delivery = self.deliveries.peek().map(|event| event.0);
+        let (heap, event) = match (within, delivery) {
+            (Some(a), Some(b)) if a < b => (&mut self.events, a),
+            (Some(a), None) => (&mut self.events, a),
+            (_, Some(b)) => (&mut self.deliveries, b),
+            (None, None) => return None,
+        };
+        if event.time > now {
+            return None;
+        }
+        heap.pop();
+        Some(event)
+    }
+
+    /// An event takes place.
+    #[inline]
+    fn begin(&mut self, at: u64) {
+        self.now = at;
+        self.handled += 1;
+    }
+
+    /// A host on `side` has sent a packet, which is seen at `now`. What was due before is done
+    /// before; where no delay lies in its way, the packet goes on at once.
+    pub fn packet(&mut self, now: u64, side: Side, bytes: &[u8], out: &mut impl Output) {
         let now = now.max(self.now);
+        self.run(now, out);
         self.counts.received += 1;
         if bytes.len() > self.mtu {
             self.counts.too_long += 1;
@@ -164,6 +209,14 @@ impl Core {
             self.counts.unroutable += 1;
             return;
         };
+        let at_once = start.at <= now;
+        if at_once && start.step == HOST {
+            self.begin(start.at);
+            self.probes.tap_side(side, now, bytes);
+            let (counts, probes) = (&mut self.counts, &mut self.probes);
+            hand_over(start.at, side.other(), bytes, out, counts, probes);
+            return;
+        }
         let Some(handle) = self.slab.keep(bytes) else {
             self.counts.no_buffer += 1;
             return;
@@ -183,7 +236,12 @@ impl Core {
             to: side.other(),
         };
         self.probes.tap_side(side, now, bytes);
-        self.go_on(start.at, handle, start.step);
+        if at_once {
+            self.begin(start.at);
+            self.arrive(start.at, handle);
+        } else {
+            self.go_on(start.at, handle, start.step);
+        }
     }
 
     /// A packet reaches what is next on its path at `at`.
@@ -194,13 +252,8 @@ impl Core {
 
     /// Does what is due up to and including `now`, each thing at its own time.
     pub fn run(&mut self, now: u64, out: &mut impl Output) {
-        while let Some(Reverse(event)) = self.events.peek()
-            && event.time <= now
-        {
-            let Event { time, what, .. } = *event;
-            self.events.pop();
-            self.now = time;
-            self.handled += 1;
+        while let Some(Event { time, what, .. }) = self.pop(now) {
+            self.begin(time);
             match what {
                 What::Serve { link, why } => {
                     self.links[link as usize].woken(time, why);
@@ -233,15 +286,39 @@ impl Core {
     fn arrive(&mut self, now: u64, handle: u32) {
         let mut packet = self.held[handle as usize];
         let step = self.paths.step(packet.step);
-        packet.enqueued = now;
-        packet.label = step.label;
         self.probes.arrived(now, step.link, packet.bytes);
         let link = &mut self.links[step.link as usize];
+        if link.fused() {
+            match link.pass(now, packet.bytes, packet.ecn) {
+                Fate::Departs(ends, marked) => self.departs(ends, packet, marked, step),
+                Fate::Dropped => {
+                    self.counts.dropped += 1;
+                    self.slab.release(handle);
+                }
+            }
+            return;
+        }
+        packet.enqueued = now;
+        packet.label = step.label;
         link.offer(now, packet, &mut self.dropped);
         if link.wants() {
             self.serve(now, step.link);
         }
         self.let_go();
+    }
+
+    /// A packet leaves the transmitter of a fused link at `ends`.
+    #[inline]
+    fn departs(&mut self, ends: u64, packet: Held, marked: bool, step: Step) {
+        let Held { handle, bytes, .. } = packet;
+        let bytes = self.slab.get(handle, bytes as usize);
+        if marked && packet.ecn != Ecn::Ce {
+            set_ce(bytes);
+            let packet = &mut self.held[handle as usize];
+            (packet.ecn, packet.written) = (Ecn::Ce, Ecn::Ce);
+        }
+        self.probes.tap_link(step.link, ends, bytes);
+        self.go_on(ends + step.delay, handle, step.next);
     }
 
     /// A link may send its next packet.
@@ -288,14 +365,9 @@ impl Core {
     }
 
     fn deliver(&mut self, due: u64, handle: u32, out: &mut impl Output) {
-        let packet = self.held[handle as usize];
-        let bytes = self.slab.get(handle, packet.bytes as usize);
-        if out.deliver(due, packet.to, bytes) {
-            self.counts.delivered += 1;
-            self.probes.tap_side(packet.to, due, bytes);
-        } else {
-            self.counts.undeliverable += 1;
-        }
+        let Held { to, bytes, .. } = self.held[handle as usize];
+        let packet = self.slab.get(handle, bytes as usize);
+        hand_over(due, to, packet, out, &mut self.counts, &mut self.probes);
         self.slab.release(handle);
     }
 
@@ -340,5 +412,23 @@ impl Core {
             router: counts.summary(lateness),
         };
         (report, self.probes.finish())
+    }
+}
+
+/// A packet has come to the end of its path.
+#[inline]
+fn hand_over(
+    due: u64,
+    side: Side,
+    packet: &[u8],
+    out: &mut impl Output,
+    counts: &mut Counts,
+    probes: &mut Probes,
+) {
+    if out.deliver(due, side, packet) {
+        counts.delivered += 1;
+        probes.tap_side(side, due, packet);
+    } else {
+        counts.undeliverable += 1;
     }
 }

@@ -132,6 +132,18 @@ impl Paths {
         self.steps[number as usize]
     }
 
+    /// The least time from any link to the hosts behind it, ns.
+    pub fn shortest(&self) -> u64 {
+        let behind = |step: &Step| {
+            let (mut delay, mut next) = (step.delay, step.next);
+            while let Some(step) = self.steps.get(next as usize) {
+                (delay, next) = (delay + step.delay, step.next);
+            }
+            delay
+        };
+        self.steps.iter().map(behind).min().unwrap_or(0)
+    }
+
     /// How a packet that `side` sends at `now` sets out; none if its addresses have no path.
     #[inline]
     pub fn start(&mut self, now: u64, side: Side, facts: &Facts) -> Option<Start> {

@@ -162,6 +162,8 @@ impl Router {
         let begun = cpu_time();
         let mut buffer = vec![0; READ];
         let last = settings.end.map_or(u64::MAX, |end| end.0);
+        // Whether every device was seen to be empty.
+        let mut empty = false;
         loop {
             let now = clock.now().min(last);
             core.run(now, &mut ends);
@@ -171,18 +173,17 @@ impl Router {
             if now == last || control.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let mut came = false;
-            for side in Side::BOTH {
-                for _ in 0..BURST {
-                    let Some(bytes) = ends.tuns[side as usize].read(&mut buffer)? else { break };
-                    core.packet(clock.now(), side, &buffer[..bytes]);
-                    came = true;
-                }
-            }
-            if !came && !settings.spin {
+            let mut ready = [true; 2];
+            if empty && !settings.spin {
                 let due = core.next().min(last);
                 let wait = Duration::from_nanos(due.saturating_sub(clock.now()));
-                sleep(&ends.tuns, wait.min(LONGEST))?;
+                if !wait.is_zero() {
+                    ready = sleep(&ends.tuns, wait.min(LONGEST))?;
+                }
+            }
+            empty = true;
+            for side in Side::BOTH.into_iter().filter(|side| ready[*side as usize]) {
+                empty &= read(&mut core, &mut ends, side, &mut buffer)?;
             }
         }
         let end = clock.now().min(last);
@@ -196,11 +197,18 @@ impl Router {
     }
 }
 
-/// Waits for a packet, but not longer than `wait`.
-fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<()> {
-    if wait.is_zero() {
-        return Ok(());
+/// Reads what a device has, but not for long. Whether it is empty.
+#[inline]
+fn read(core: &mut Core, ends: &mut Ends, side: Side, buffer: &mut [u8]) -> io::Result<bool> {
+    for _ in 0..BURST {
+        let Some(bytes) = ends.tuns[side as usize].read(buffer)? else { return Ok(true) };
+        core.packet(ends.clock.now(), side, &buffer[..bytes], ends);
     }
+    Ok(false)
+}
+
+/// Waits for a packet, but not longer than `wait`. Which devices have any.
+fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<[bool; 2]> {
     let poll = |tun: &Tun| libc::pollfd { fd: tun.descriptor(), events: libc::POLLIN, revents: 0 };
     let mut descriptors = [poll(&tuns[0]), poll(&tuns[1])];
     let wait = libc::timespec {
@@ -213,7 +221,9 @@ fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<()> {
         unsafe { libc::ppoll(descriptors.as_mut_ptr(), 2, &raw const wait, std::ptr::null()) };
     match io::Error::last_os_error() {
         error if ready < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
-        _ => Ok(()),
+        _ if ready < 0 => Ok([false; 2]),
+        // What is wrong with a device is told by reading.
+        _ => Ok(descriptors.map(|descriptor| descriptor.revents != 0)),
     }
 }
 
