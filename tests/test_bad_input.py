@@ -182,7 +182,7 @@ def test_a_report_on_a_damaged_run_is_one_line(sojourn: Command, kept: Path, dam
 
 def test_a_report_on_nothing_is_one_line(sojourn: Command) -> None:
     done = sojourn("report", "nowhere")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "nowhere" in one_line(done.stderr)
 
 

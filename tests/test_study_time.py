@@ -55,7 +55,7 @@ def test_what_rests_on_a_run_that_is_not_there_says_so_in_one_line(tmp_path: Pat
 
 def test_a_time_that_is_none_is_an_error(sojourn: Command) -> None:
     done = sojourn("reproduce", "arena-cbq", "--scale", "smoke", "--for", "soon")
-    assert done.returncode == 1 and done.stderr.startswith("sojourn: --for: ")
+    assert done.returncode == 2 and done.stderr.startswith("sojourn: --for: ")
     assert done.stderr.count("\n") == 1
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sojourn._engine import version
     from sojourn.calibration import Calibration, calibrate
     from sojourn.engines import run
-    from sojourn.errors import Error, ScenarioError
+    from sojourn.errors import Error, InputError, ScenarioError
     from sojourn.results import RunResult, open_runs
     from sojourn.scenario import Scenario, schema
     from sojourn.sweep.compare import Comparison, compare
@@ -38,6 +38,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Error",
+    "InputError",
     "RunResult",
     "Scenario",
     "ScenarioError",
@@ -53,6 +54,7 @@ _HOME = {
     "Calibration": "sojourn.calibration",
     "Comparison": "sojourn.sweep.compare",
     "Error": "sojourn.errors",
+    "InputError": "sojourn.errors",
     "RunResult": "sojourn.results",
     "Scenario": "sojourn.scenario",
     "ScenarioError": "sojourn.errors",

@@ -58,7 +58,7 @@ def _parse(arguments: list[str]) -> int:
 
 def guarded(command: Callable[[], int]) -> int:
     """Runs a command and returns the exit code; an error becomes one line on stderr."""
-    from sojourn.errors import Error, ScenarioError
+    from sojourn.errors import Error, InputError
 
     try:
         code = command()
@@ -70,10 +70,10 @@ def guarded(command: Callable[[], int]) -> int:
         # Whoever read our output has had enough; nothing is left to say, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILURE
-    except ScenarioError as error:
+    except InputError as error:
         return _complain(str(error), BAD_INPUT)
     except Error as error:
-        return _complain(str(error), getattr(error, "code", FAILURE))
+        return _complain(str(error), FAILURE)
     except Exception as error:
         return _unexpected(error)
 

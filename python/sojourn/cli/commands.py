@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.cli import BAD_INPUT, INTERRUPTED
-from sojourn.errors import Error
+from sojourn.cli import INTERRUPTED
+from sojourn.errors import Error, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 
-class UsageError(Error):
+class UsageError(InputError):
     """The arguments of a command do not go together."""
-
-    code = BAD_INPUT
 
 
 def run(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.cli import INTERRUPTED
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 
 if TYPE_CHECKING:
     from sojourn.studies.reproduce import Reproduction
@@ -134,7 +134,7 @@ def _seconds(limit: str) -> float:
     try:
         return Time(limit) / 1e9
     except Error as error:
-        raise Error(f"--for: {error}") from error
+        raise InputError(f"--for: {error}") from error
 
 
 def _list(as_json: bool) -> int:

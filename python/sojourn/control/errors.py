@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from sojourn.errors import Error
+from sojourn.errors import InputError
 
 
-class ControlError(Error, ValueError):
+class ControlError(InputError):
     """A model, an operating point or a design does not exist; the message says why."""
-
-    code = 2
-    """Exit code of the command: the input is to blame."""
 
 
 def positive(name: str, value: float, unit: str = "") -> float:

@@ -1,10 +1,7 @@
 """What can go wrong."""
 
-from sojourn.errors import Error
+from sojourn.errors import InputError
 
 
-class DeployError(Error, ValueError):
+class DeployError(InputError):
     """Linux cannot do what the scenario says; the message names the field and what it can do."""
-
-    code = 2
-    """Exit code of the command: the input is to blame."""

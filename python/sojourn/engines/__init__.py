@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.errors import Error
+from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     import threading
@@ -68,4 +68,4 @@ def run(
 def check(engine: str) -> None:
     """Raises an error if there is no such engine."""
     if engine not in NAMES:
-        raise Error(f"there is no engine {engine!r}; there are {', '.join(NAMES)}")
+        raise InputError(f"there is no engine {engine!r}; there are {', '.join(NAMES)}")

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +42,7 @@ def write(result: RunResult, path: str | Path, step_s: float = 0.2) -> None:
     """
     path = Path(path)
     if not path.name.endswith(SUFFIX):
-        raise Error(f"{path}: Flent opens files that end with {SUFFIX}")
+        raise InputError(f"{path}: Flent opens files that end with {SUFFIX}")
     text = json.dumps(document(result, step_s, path.name))
     try:
         # Without the time of compression, the same run is the same file.
@@ -59,7 +59,9 @@ def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX)
     """
     length = float(result.summary["simulated_s"])
     if not 0.001 <= step_s <= length / 2:
-        raise Error(f"--step {step_s:g}: must be from 0.001 s to half of the run, {length / 2:g} s")
+        raise InputError(
+            f"--step {step_s:g}: must be from 0.001 s to half of the run, {length / 2:g} s"
+        )
     begun = _begun(result)
     steps = int(length / step_s)
     results = _links(result.table("queues"), step_s, steps)

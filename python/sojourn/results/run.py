@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,12 +108,14 @@ class RunResult:
             Error: If the run has no such table, or it cannot be read.
         """
         if name not in TABLES:
-            raise Error(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+            raise InputError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
         import polars as pl
 
         path = self.folder / f"{name}.parquet" if self.folder is not None else None
         if path is None or not path.exists():
-            raise Error(f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}")
+            raise InputError(
+                f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}"
+            )
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:

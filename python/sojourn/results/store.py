@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn import _engine
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.results.run import RunResult
 
 if TYPE_CHECKING:
@@ -226,11 +226,11 @@ def open_run(folder: str | Path) -> RunResult:
     """
     folder = Path(folder)
     if not folder.exists():
-        raise Error(f"{folder}: there is no such folder")
+        raise InputError(f"{folder}: there is no such folder")
     if not folder.is_dir():
-        raise Error(f"{folder}: a file; a run is a folder with a {SUMMARY}")
+        raise InputError(f"{folder}: a file; a run is a folder with a {SUMMARY}")
     if not (folder / SUMMARY).exists():
-        raise Error(f"{folder}: no run there: {SUMMARY} is missing")
+        raise InputError(f"{folder}: no run there: {SUMMARY} is missing")
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
     if missing or not summary["links"]:
@@ -261,7 +261,7 @@ def open_runs(paths: Iterable[str | Path]) -> list[RunResult]:
     for path in map(Path, paths):
         runs += _open_folder(path)
     if not runs:
-        raise Error("no runs given")
+        raise InputError("no runs given")
     return runs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from sojourn.errors import Error
+from sojourn.errors import InputError
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Study
@@ -89,7 +89,7 @@ def study(name: str) -> Study:
         Error: If there is none.
     """
     if name not in STUDIES:
-        raise Error(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
+        raise InputError(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
     module, _, attribute = STUDIES[name].where.partition(":")
     found: Study = getattr(import_module(module), attribute)()
     return found

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.results.store import Store, make_folder, write_json
 from sojourn.studies.study import SCALES, Findings, Study, Verdict
 from sojourn.sweep.sweep import Case, Interrupted, Results, sweep
@@ -68,9 +68,9 @@ def reproduce(
         sojourn.sweep.sweep.Interrupted: (a KeyboardInterrupt) on Ctrl-C.
     """
     if scale not in SCALES:
-        raise Error(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
+        raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
     if seeds is not None and seeds < 1:
-        raise Error(f"seeds: {seeds} must be at least 1")
+        raise InputError(f"seeds: {seeds} must be at least 1")
     clock = _Clock(limit_s, progress)
     kept = Store(store) if store is not None else None
     more = list(study.runs(scale))

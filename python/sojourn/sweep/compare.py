@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.calibration import realised_load, uncongested, with_users
 from sojourn.engines import packets
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.measures import BY_NAME, measures
 from sojourn.results.store import COMPARISON, Store, key, make_folder, open_run, write_json
 from sojourn.sweep import execute
@@ -107,10 +107,10 @@ class Comparison:
         from sojourn.statistics import holm, paired_difference
 
         if measure not in BY_NAME:
-            raise Error(f"there is no measure {measure!r}; there are {', '.join(BY_NAME)}")
+            raise InputError(f"there is no measure {measure!r}; there are {', '.join(BY_NAME)}")
         path = path or next((p for p in (self._paths()) if not _is_load(p)), None)
         if path not in self._paths():
-            raise Error(f"nothing is varied by {path!r}")
+            raise InputError(f"nothing is varied by {path!r}")
         rows: list[dict[str, Any]] = []
         for label, base, pairs in self._pairs(path, measure):
             found = paired_difference([a for a, _ in pairs], [b for _, b in pairs])
@@ -191,9 +191,9 @@ def compare(
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
     if repeat < 1:
-        raise Error(f"repeat: {repeat} must be at least 1")
+        raise InputError(f"repeat: {repeat} must be at least 1")
     if workers is not None and workers < 1:
-        raise Error(f"workers: {workers} must be at least 1")
+        raise InputError(f"workers: {workers} must be at least 1")
     if out is not None:
         make_folder(Path(out))
     # Every variation is checked before the first of them takes time.
@@ -207,7 +207,7 @@ def _cells(scenario: Scenario, vary: Mapping[str, Sequence[object]]) -> list[Cel
     paths = sorted(vary, key=lambda path: not _is_load(path))
     for path in paths:
         if not vary[path]:
-            raise Error(f"{path}: no values to vary it by")
+            raise InputError(f"{path}: no values to vary it by")
     cells: dict[str, Cell] = {}
     for values in itertools.product(*(vary[path] for path in paths)):
         varied = dict(zip(paths, values, strict=True))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sojourn.engines import packets
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.results.store import ABOUT, Store, about, key, write_json
 from sojourn.sweep.pool import run_all
 
@@ -83,7 +83,7 @@ def execute(
     left = work.reuse()
     if cluster is not None:
         if store is None:
-            raise Error("a cluster needs a store: a folder that all its workers see")
+            raise InputError("a cluster needs a store: a folder that all its workers see")
         from sojourn.sweep.cluster import run_on
 
         run_on(cluster, left, store, look=work.look, finished=work.finished)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.calibration import realised_load, uncongested, with_users
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.measures import BY_NAME, measures
 from sojourn.results.store import Store, make_folder
 from sojourn.statistics import student_interval
@@ -74,11 +74,13 @@ class Rule:
 
     def __post_init__(self) -> None:
         if self.measure not in BY_NAME:
-            raise Error(f"there is no measure {self.measure!r}; there are {', '.join(BY_NAME)}")
+            raise InputError(
+                f"there is no measure {self.measure!r}; there are {', '.join(BY_NAME)}"
+            )
         if not 0 < self.relative < 1:
-            raise Error(f"until: {self.relative} must be between 0 and 1, such as 0.05")
+            raise InputError(f"until: {self.relative} must be between 0 and 1, such as 0.05")
         if not 2 <= self.least <= self.most:
-            raise Error(f"until: from {self.least} to {self.most} seeds; 2 are the least")
+            raise InputError(f"until: from {self.least} to {self.most} seeds; 2 are the least")
 
     def more(self, values: Sequence[float | None]) -> int:
         """How many seeds a case needs beside those that gave ``values``."""
@@ -204,7 +206,7 @@ def grid(
     """
     for path, values in vary.items():
         if not values:
-            raise Error(f"{path}: no values to vary it by")
+            raise InputError(f"{path}: no values to vary it by")
     seeds = tuple(seeds)
     cases = []
     for values in itertools.product(*vary.values()):
@@ -241,7 +243,7 @@ def sweep(
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
     if workers is not None and workers < 1:
-        raise Error(f"workers: {workers} must be at least 1")
+        raise InputError(f"workers: {workers} must be at least 1")
     if isinstance(store, str | Path):
         store = Store(store)
     if store is not None:

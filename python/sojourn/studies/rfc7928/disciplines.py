@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.errors import Error, ScenarioError
+from sojourn.errors import InputError, ScenarioError
 from sojourn.report.style import DISPLAY
 from sojourn.scenario import Scenario
 from sojourn.sweep.labels import label_of
@@ -26,7 +26,7 @@ def fields(qdisc: object) -> dict[str, Any]:
         return {"kind": qdisc}
     if isinstance(qdisc, Mapping) and "kind" in qdisc:
         return dict(qdisc)
-    raise Error(f"qdisc: {qdisc} must be a name or a table with kind")
+    raise InputError(f"qdisc: {qdisc} must be a name or a table with kind")
 
 
 def name(qdisc: object) -> str:
@@ -112,5 +112,5 @@ def check(qdiscs: tuple[object, ...]) -> tuple[object, ...]:
         if fields(qdisc) not in [fields(each) for each in found]:
             found.append(qdisc)
     if len(found) == 1:
-        raise Error("--qdisc: name a discipline beside drop-tail, which is always there")
+        raise InputError("--qdisc: name a discipline beside drop-tail, which is always there")
     return tuple(found)
