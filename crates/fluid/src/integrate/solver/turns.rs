@@ -6,6 +6,9 @@ use super::super::system::System;
 use super::events::SLACK;
 use super::{Solver, near};
 
+/// What has fallen by this part of the slack when a step ends falls with what the step ended at: like
+/// queues run empty together.
+const TOGETHER: f64 = 0.5;
 /// Events without any progress in time after which something is wrong.
 const CHATTER: u32 = 200;
 /// A state that moves by more than this part of its scale, or a signal that does by this part of
@@ -84,7 +87,7 @@ impl<S: System> Solver<S> {
         // Else the last step ended where all guards were above zero.
         while self.unsettled {
             self.system.guard(self.time, &self.state, &mut self.guards);
-            let fallen = self.guards.iter().position(|guard| *guard < -SLACK);
+            let fallen = self.guards.iter().position(|guard| *guard < -TOGETHER * SLACK);
             match fallen {
                 Some(guard) => self.cross(guard)?,
                 None => self.unsettled = false,
