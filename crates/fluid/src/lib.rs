@@ -14,17 +14,15 @@
 pub mod controllers;
 pub mod course;
 pub mod engine;
-mod error;
 pub mod integrate;
 mod models;
 mod price;
 mod root;
 mod windows;
 
-pub use error::Invalid;
-pub(crate) use error::invalid;
 pub use models::{kelly, mgt};
 pub use price::Price;
+pub use sojourn_base::Invalid;
 pub use windows::WindowLaw;
 
 /// What a limit is that there is not.

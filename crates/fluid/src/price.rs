@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// A marking probability p = g(x/C) that rises with the load ρ = x/C; clamped to at most 1.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -33,18 +33,20 @@ impl Price {
     /// Names the first that is wrong.
     pub fn validate(&self) -> Result<(), Invalid> {
         match *self {
-            Self::Power { exponent } if !(exponent > 0.0 && exponent <= 1e4) => {
-                Err(invalid("elasticity", exponent, "must be above 0 and at most 1e4, such as 2"))
-            }
+            Self::Power { exponent } if !(exponent > 0.0 && exponent <= 1e4) => Err(Invalid::new(
+                "elasticity",
+                exponent,
+                "must be above 0 and at most 1e4, such as 2",
+            )),
             Self::Threshold { start, .. } if !(0.0..1.0).contains(&start) => {
-                Err(invalid("start", start, "must be 0 to below 1, such as 0.5"))
+                Err(Invalid::new("start", start, "must be 0 to below 1, such as 0.5"))
             }
             Self::Threshold { exponent, .. } if !(1.0..=1e4).contains(&exponent) => {
-                Err(invalid("elasticity", exponent, "must be 1 to 1e4, such as 1"))
+                Err(Invalid::new("elasticity", exponent, "must be 1 to 1e4, such as 1"))
             }
-            Self::Threshold { clipped: false, exponent, .. } if exponent % 1.0 != 0.0 => {
-                Err(invalid("elasticity", exponent, "must be whole if the price is not clipped"))
-            }
+            Self::Threshold { clipped: false, exponent, .. } if exponent % 1.0 != 0.0 => Err(
+                Invalid::new("elasticity", exponent, "must be whole if the price is not clipped"),
+            ),
             _ => Ok(()),
         }
     }

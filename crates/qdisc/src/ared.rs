@@ -25,7 +25,7 @@
 
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{Env, Invalid, Parameters, Periodic, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Parameters, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Adaptive RED. By default everything follows from the link's rate and `target_delay`.
@@ -240,7 +240,11 @@ impl Law for Ared {
         let beta = range("beta", params.beta, 0.1, 0.999)?;
         if params.interval < Time::from_millis(1) {
             let remedy = "must be at least \"1ms\", for example \"500ms\"";
-            return Err(invalid("interval", alloc::format!("\"{}\"", params.interval), remedy));
+            return Err(Invalid::new(
+                "interval",
+                alloc::format!("\"{}\"", params.interval),
+                remedy,
+            ));
         }
         let red = Red::new(&params.red(env)?, env)?;
         let (min_th, span) = (red.constants.min_th, red.constants.max_th - red.constants.min_th);

@@ -25,7 +25,7 @@
 
 use crate::fixed::{bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Parameters, Standing, list::invalid};
+use crate::{Env, Invalid, Parameters, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of a capacity in bytes per nanosecond.
@@ -121,11 +121,11 @@ impl Law for Avq {
         bounded("gamma", params.gamma, 0.01, 1.0, 0)?;
         if !(params.alpha > 0.0 && params.alpha <= 1000.0) {
             let remedy = "must be above 0 and at most 1000, for example 0.15";
-            return Err(invalid("alpha", params.alpha, remedy));
+            return Err(Invalid::new("alpha", params.alpha, remedy));
         }
         if params.virtual_buffer == 0 || params.virtual_buffer > crate::ring::MOST {
             let remedy = "must be 1 to 67108864 packets";
-            return Err(invalid("virtual_buffer", params.virtual_buffer, remedy));
+            return Err(Invalid::new("virtual_buffer", params.virtual_buffer, remedy));
         }
         let mean = mean_packet(params.mean_packet, env)?;
         let capacity = (u128::from(env.rate.0) << RATE_BITS) / 8_000_000_000;

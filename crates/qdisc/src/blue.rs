@@ -24,7 +24,7 @@
 use crate::fixed::bounded;
 use crate::managed::{Common, Law, Managed, Signal};
 use crate::pie::sensible;
-use crate::{Env, Invalid, Parameters, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Parameters, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// BLUE. The defaults are one of the four settings of the paper's experiments.
@@ -125,7 +125,7 @@ impl Law for Blue {
         let part = |field, x: f64| {
             let raw = bounded(field, x, 0.0, 1.0, Probability::BITS)?;
             if raw == 0 {
-                return Err(invalid(field, x, "must be above 0, for example 0.02"));
+                return Err(Invalid::new(field, x, "must be above 0, for example 0.02"));
             }
             Ok(raw as u64)
         };
@@ -133,7 +133,7 @@ impl Law for Blue {
             && (n == 0 || n > params.limit)
         {
             let remedy = alloc::format!("must be 1 to the limit, {}", params.limit);
-            return Err(invalid("high_water", n, remedy));
+            return Err(Invalid::new("high_water", n, remedy));
         }
         Ok(Self {
             increment: part("increment", params.increment)?,

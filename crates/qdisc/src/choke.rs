@@ -109,7 +109,7 @@ impl Parameters for Params {
         // Holes take places too, at most as many as there are packets.
         if self.limit > crate::ring::MOST / 2 {
             let remedy = "must be 1 to 33554432 packets";
-            return Err(crate::list::invalid("limit", self.limit, remedy));
+            return Err(Invalid::new("limit", self.limit, remedy));
         }
         Red::new(&self.red(), env).map(|_| ())
     }

@@ -13,9 +13,9 @@ pub(crate) use filter::{Filter, check, name, twice};
 pub(crate) use turns::Turns;
 
 use crate::{Config, Counters, Discipline, Env, Invalid, Packet, Qdisc, Sink, Verdict};
-use alloc::string::{String, ToString};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
-use alloc::{borrow::Cow, format};
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 
 /// Most leaves that one discipline may have: one bit each in a word.
@@ -53,20 +53,13 @@ impl Leaf<'_> {
     }
 }
 
-impl Invalid {
-    /// The same, of a parameter inside the class called `name` that stands at `field`.
-    pub(crate) fn in_class(mut self, name: &str, field: &str) -> Self {
-        self.field = Cow::Owned(format!("{field}.{}", self.field));
-        if !self.remedy.contains("(class ") {
-            self.remedy = format!("{} (class \"{name}\")", self.remedy);
-        }
-        self
+/// What is wrong with a parameter inside the class called `name` that stands at `field`.
+pub(crate) fn in_class(error: Invalid, name: &str, field: &str) -> Invalid {
+    let mut error = error.of(field);
+    if !error.remedy.contains("(class ") {
+        error.remedy = format!("{} (class \"{name}\")", error.remedy);
     }
-}
-
-/// What is wrong with a field of a class.
-pub(crate) fn wrong(field: String, value: impl ToString, remedy: impl Into<String>) -> Invalid {
-    Invalid { field: Cow::Owned(field), value: value.to_string(), remedy: remedy.into() }
+    error
 }
 
 /// The leaves as they are seen from outside, those inside their own disciplines included.
@@ -124,7 +117,7 @@ impl<P: Packet> Leaves<P> {
             let own = Stream::new(coin.next_u64(), Kind::Qdisc, at as u32, 0);
             let queue = Qdisc::new(leaf.qdisc, &leaf.env(env), own);
             queues
-                .push(queue.map_err(|e| e.in_class(leaf.name, &format!("{}.qdisc", leaf.field)))?);
+                .push(queue.map_err(|e| in_class(e, leaf.name, &format!("{}.qdisc", leaf.field)))?);
             first.push(seen);
             seen += leaf.qdisc.classes().len().max(1);
             holding |= u64::from(leaf.qdisc.holds_back()) << at;

@@ -43,7 +43,6 @@ use crate::codel_law::{BATCH, Constants, Head, Heads, State};
 use crate::managed::packet_limit;
 use crate::{
     Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
-    list::invalid,
 };
 use sojourn_base::{Stream, Time};
 
@@ -93,7 +92,9 @@ pub(crate) fn mtu(field: &'static str, given: Option<u32>, env: &Env) -> Result<
     match given {
         None => Ok(MTU.max(env.mean_packet)),
         Some(bytes @ 40..=65_535) => Ok(bytes),
-        Some(bytes) => Err(invalid(field, bytes, "must be 40 to 65535 bytes, for example 1500")),
+        Some(bytes) => {
+            Err(Invalid::new(field, bytes, "must be 40 to 65535 bytes, for example 1500"))
+        }
     }
 }
 

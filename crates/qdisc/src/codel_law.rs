@@ -6,7 +6,7 @@
 //! | 1/√m, 1 ≤ m < 4 | `u64` | Q.62 | 0.5 to 1, relative error below 2⁻⁵⁷ |
 //! | times | `Time` | whole nanoseconds | |
 
-use crate::{Ecn, Invalid, list::invalid};
+use crate::{Ecn, Invalid};
 use alloc::format;
 use sojourn_base::Time;
 
@@ -61,7 +61,7 @@ impl Constants {
 pub(crate) fn span(field: &'static str, time: Time, usual: &str) -> Result<(), Invalid> {
     if time < Time::from_micros(1) || time > Time::from_secs(100) {
         let remedy = format!("must be \"1us\" to \"100s\", for example \"{usual}\"");
-        return Err(invalid(field, format!("\"{time}\""), remedy));
+        return Err(Invalid::new(field, format!("\"{time}\""), remedy));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@
 //! 4. `bfifo` counts link-layer headers, here the bytes of IP packets count.
 
 use crate::{
-    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Verdict, list::invalid,
+    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Verdict,
     managed::packet_limit,
 };
 use alloc::format;
@@ -57,7 +57,7 @@ impl Params {
             (None, Some(Size(bytes)), None) => {
                 if bytes < least {
                     let remedy = format!("must hold one mean packet: at least \"{least}B\"");
-                    return Err(invalid("limit_bytes", format!("\"{bytes}B\""), remedy));
+                    return Err(Invalid::new("limit_bytes", format!("\"{bytes}B\""), remedy));
                 }
                 Ok((u32::MAX, bytes))
             }
@@ -67,7 +67,7 @@ impl Params {
                 if bytes < least {
                     let least = env.rate.time_for(least);
                     let remedy = format!("must hold one mean packet: at least \"{least}\"");
-                    return Err(invalid("limit_time", format!("\"{time}\""), remedy));
+                    return Err(Invalid::new("limit_time", format!("\"{time}\""), remedy));
                 }
                 Ok((u32::MAX, bytes))
             }
@@ -78,11 +78,9 @@ impl Params {
                     time.map(|t| format!("limit_time = \"{t}\"")),
                 ];
                 let given: alloc::vec::Vec<_> = given.into_iter().flatten().collect();
-                Err(Invalid {
-                    field: if packets.is_some() { "limit" } else { "limit_bytes" }.into(),
-                    value: given.join(", "),
-                    remedy: "give one of limit, limit_bytes and limit_time, not more".into(),
-                })
+                let field = if packets.is_some() { "limit" } else { "limit_bytes" };
+                let remedy = "give one of limit, limit_bytes and limit_time, not more";
+                Err(Invalid::new(field, given.join(", "), remedy))
             }
         }
     }

@@ -28,8 +28,7 @@
 //! 3. `sch_drr` drops packets that no filter has given a class; here the default class takes them.
 //! 4. Its list of active classes is that of the paper; see 4. above.
 
-use crate::classes::{Leaf, Leaves, Turns, check, depth, infos, wrong};
-use crate::list::invalid;
+use crate::classes::{Leaf, Leaves, Turns, check, depth, infos};
 use crate::{
     ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
 };
@@ -116,12 +115,12 @@ impl Params {
         let unit = self.quantum.map_or(u64::from(env.mean_packet), |size| size.0);
         if !(1..=1_000_000_000).contains(&unit) {
             let value = format!("\"{unit}B\"");
-            return Err(invalid("quantum", value, "must be from \"1B\" to \"1GB\""));
+            return Err(Invalid::new("quantum", value, "must be from \"1B\" to \"1GB\""));
         }
         let quantum = |(at, class): (usize, &Class)| {
             if !(0.001..=1000.0).contains(&class.weight) {
                 let remedy = format!("must be from 0.001 to 1000 (class \"{}\")", class.name);
-                return Err(wrong(format!("classes[{at}].weight"), class.weight, remedy));
+                return Err(Invalid::new(format!("classes[{at}].weight"), class.weight, remedy));
             }
             Ok(libm::round(class.weight * unit as f64).max(1.0) as i64)
         };

@@ -44,7 +44,7 @@ use crate::managed::packet_limit;
 use crate::ring::Ring;
 use crate::{
     ClassInfo, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Probability, Sink,
-    Stamped, Verdict, list::invalid,
+    Stamped, Verdict,
 };
 use alloc::vec::Vec;
 use sojourn_base::{Stream, Time};
@@ -92,7 +92,7 @@ impl Rules {
         let most = |field, time: Time, least: Time| {
             if time > Time::from_secs(1000) || time < least {
                 let remedy = alloc::format!("must be \"{least}\" to \"1000s\"");
-                return Err(invalid(field, alloc::format!("\"{time}\""), remedy));
+                return Err(Invalid::new(field, alloc::format!("\"{time}\""), remedy));
             }
             Ok(time.0)
         };

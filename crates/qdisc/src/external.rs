@@ -17,7 +17,7 @@
 use crate::managed::packet_limit;
 use crate::{
     Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Periodic, Sink, Stamped,
-    Standing, Unstamp, Verdict, list::invalid,
+    Standing, Unstamp, Verdict,
 };
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl Parameters for Params {
         packet_limit(self.limit())?;
         if self.class.trim().is_empty() {
             let remedy = "name the class, for example \"my_aqm.py:Ramp\"";
-            return Err(invalid("class", "\"\"", remedy));
+            return Err(Invalid::new("class", "\"\"", remedy));
         }
         Ok(())
     }
@@ -135,13 +135,13 @@ impl<P: Packet> Discipline<P> {
         params.validate(env)?;
         let Some(maker) = MAKER.get() else {
             let remedy = "this program runs no classes written in Python: use the sojourn command";
-            return Err(invalid("class", format_args!("\"{}\"", params.class), remedy));
+            return Err(Invalid::new("class", format_args!("\"{}\"", params.class), remedy));
         };
         let decider = maker(params, env, coin)?;
         let ticks = match decider.period() {
             Some(period) if period < LEAST_PERIOD => {
                 let remedy = "the class's period must be at least \"10us\"";
-                return Err(invalid("class", format_args!("\"{}\"", params.class), remedy));
+                return Err(Invalid::new("class", format_args!("\"{}\"", params.class), remedy));
             }
             period => period.map(Periodic::new),
         };

@@ -7,7 +7,7 @@
 //!
 //! A product of the two has 96 fraction bits and is formed in 128 bits.
 
-use crate::{Env, Invalid, Standing, list::invalid};
+use crate::{Env, Invalid, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -158,7 +158,7 @@ impl Measure {
 pub(crate) fn mean_packet(own: Option<u32>, env: &Env) -> Result<u32, Invalid> {
     let mean = own.unwrap_or(env.mean_packet);
     if !(40..=65_535).contains(&mean) {
-        return Err(invalid(
+        return Err(Invalid::new(
             "mean_packet",
             mean,
             "must be 40 to 65535 bytes, for example 500 or 1500",
@@ -214,7 +214,7 @@ impl Periodic {
 /// A positive sampling frequency as a period in whole nanoseconds.
 pub(crate) fn period(field: &'static str, hertz: f64) -> Result<Time, Invalid> {
     if !(1e-3..=1e6).contains(&hertz) {
-        return Err(invalid(field, hertz, "must be 0.001 to 1000000 Hz, for example 170"));
+        return Err(Invalid::new(field, hertz, "must be 0.001 to 1000000 Hz, for example 170"));
     }
     Ok(Time::from_secs_f64(1.0 / hertz))
 }
@@ -228,7 +228,7 @@ pub(crate) fn bounded(
     bits: u32,
 ) -> Result<i64, Invalid> {
     if !(low..=high).contains(&x) {
-        return Err(invalid(field, x, format!("must be {low} to {high}")));
+        return Err(Invalid::new(field, x, format!("must be {low} to {high}")));
     }
     Ok(libm::round(libm::ldexp(x, bits as i32)) as i64)
 }

@@ -5,9 +5,7 @@
 
 use crate::managed::packet_limit;
 use crate::pool::{Line, Pool};
-use crate::{
-    Count, Counters, DropReason, Env, Invalid, Packet, Sink, Standing, codel::mtu, list::invalid,
-};
+use crate::{Count, Counters, DropReason, Env, Invalid, Packet, Sink, Standing, codel::mtu};
 use alloc::{format, vec, vec::Vec};
 use sojourn_base::{Size, Stream, Time};
 
@@ -33,12 +31,16 @@ impl Settings {
         packet_limit(self.limit)?;
         if !(1..=65_536).contains(&self.flows) {
             let remedy = "must be 1 to 65536, for example 1024";
-            return Err(invalid("flows", self.flows, remedy));
+            return Err(Invalid::new("flows", self.flows, remedy));
         }
         let least = mtu("mtu", None, env)?;
         if self.memory_limit.0 < u64::from(least) {
             let remedy = format!("must hold one packet: at least \"{least}B\"");
-            return Err(invalid("memory_limit", format!("\"{}B\"", self.memory_limit.0), remedy));
+            return Err(Invalid::new(
+                "memory_limit",
+                format!("\"{}B\"", self.memory_limit.0),
+                remedy,
+            ));
         }
         quantum(self.quantum, env)
     }
@@ -49,7 +51,7 @@ pub(crate) fn quantum(given: Option<u32>, env: &Env) -> Result<u32, Invalid> {
     match given {
         None => mtu("mtu", None, env),
         Some(bytes @ 256..=1_048_576) => Ok(bytes),
-        Some(bytes) => Err(invalid("quantum", bytes, "must be 256 to 1048576 bytes")),
+        Some(bytes) => Err(Invalid::new("quantum", bytes, "must be 256 to 1048576 bytes")),
     }
 }
 

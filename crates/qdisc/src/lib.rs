@@ -36,8 +36,9 @@ pub use classes::{ClassInfo, DEEPEST, MOST_CLASSES};
 pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{Measure, Periodic, Probability};
-pub use list::{Env, Invalid, Parameters, Visit};
+pub use list::{Env, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict, label_hash};
+pub use sojourn_base::Invalid;
 pub use stamped::{Kept, Stamped, Unkept, Unstamp};
 
 disciplines! {

@@ -2,11 +2,8 @@
 //! and its place in [`Qdisc`](crate::Qdisc).
 
 use crate::ClassInfo;
-use alloc::borrow::Cow;
-use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
-use sojourn_base::Rate;
+use sojourn_base::{Invalid, Rate};
 
 /// What a discipline may know of the link it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,37 +24,10 @@ impl Env {
 
     pub(crate) fn validate(&self) -> Result<(), Invalid> {
         if self.rate.0 == 0 {
-            return Err(invalid("rate", self.rate, "the link's rate must be above zero"));
+            return Err(Invalid::new("rate", self.rate, "the link's rate must be above zero"));
         }
         crate::fixed::mean_packet(None, self).map(|_| ())
     }
-}
-
-/// A parameter that cannot be used: which, what it was, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// The parameter's name; inside a class with the way there: `classes[0].qdisc.qref`.
-    pub field: Cow<'static, str>,
-    /// Its value as written.
-    pub value: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: {}", self.field, self.value, self.remedy)
-    }
-}
-
-impl core::error::Error for Invalid {}
-
-pub(crate) fn invalid(
-    field: &'static str,
-    value: impl fmt::Display,
-    remedy: impl Into<String>,
-) -> Invalid {
-    Invalid { field: Cow::Borrowed(field), value: value.to_string(), remedy: remedy.into() }
 }
 
 /// What every parameter struct can say.

@@ -3,7 +3,7 @@
 
 use crate::{
     Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Kept, Packet, Parameters, Sink,
-    Standing, Unkept, Verdict, list::invalid,
+    Standing, Unkept, Verdict,
 };
 use core::marker::PhantomData;
 use sojourn_base::{Stream, Time};
@@ -39,7 +39,7 @@ impl Common {
 
 pub(crate) fn packet_limit(limit: u32) -> Result<(), Invalid> {
     if limit == 0 || limit > crate::ring::MOST {
-        return Err(invalid("limit", limit, "must be 1 to 67108864 packets"));
+        return Err(Invalid::new("limit", limit, "must be 1 to 67108864 packets"));
     }
     Ok(())
 }

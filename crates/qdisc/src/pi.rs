@@ -29,7 +29,7 @@
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -103,7 +103,7 @@ impl Constants {
         let a = bounded("a", params.a, 0.0, 2.0, Probability::BITS)?;
         let b = bounded("b", params.b, 0.0, 2.0, Probability::BITS)?;
         if a <= 0 {
-            return Err(invalid("a", params.a, "must be above 0, for example 1.822e-5"));
+            return Err(Invalid::new("a", params.a, "must be above 0, for example 1.822e-5"));
         }
         if b >= a {
             let remedy = format!(
@@ -111,7 +111,7 @@ impl Constants {
                  with a = 1.822e-5",
                 params.a
             );
-            return Err(invalid("b", params.b, remedy));
+            return Err(Invalid::new("b", params.b, remedy));
         }
         let qref = bounded("qref", params.qref, 0.0, 67_108_864.0, QUEUE_BITS)?;
         Ok(Self { a, difference: a - b, qref })

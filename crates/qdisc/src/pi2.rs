@@ -27,7 +27,7 @@
 use crate::delay_pi::{DelayPi, Settings, coupling};
 use crate::fixed::mean_packet;
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Ecn, Env, Invalid, Parameters, Probability, Stamped, Standing, list::invalid};
+use crate::{Ecn, Env, Invalid, Parameters, Probability, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// PI2. The defaults are the paper's (section 5).
@@ -116,7 +116,7 @@ impl Law for Pi2 {
 
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         if params.scalable && !params.ecn {
-            return Err(invalid("scalable", true, "packets are only marked with ecn = true"));
+            return Err(Invalid::new("scalable", true, "packets are only marked with ecn = true"));
         }
         let Params { target, tupdate, alpha, beta, .. } = *params;
         let k = coupling(params.coupling)?;

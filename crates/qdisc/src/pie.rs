@@ -50,7 +50,7 @@ mod controller;
 pub use controller::{Core, State};
 
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Parameters, Periodic, Stamped, Standing, list::invalid};
+use crate::{Env, Invalid, Parameters, Periodic, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// How the delay is known.
@@ -141,7 +141,7 @@ pub(crate) fn sensible(field: &'static str, time: Time, like: &str) -> Result<u6
         return Ok(time.0);
     }
     let remedy = alloc::format!("must be \"1us\" to \"1000s\", for example \"{like}\"");
-    Err(invalid(field, alloc::format!("\"{time}\""), remedy))
+    Err(Invalid::new(field, alloc::format!("\"{time}\""), remedy))
 }
 
 /// The control law of one queue.

@@ -27,7 +27,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
 use crate::power::Decay;
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -194,27 +194,27 @@ impl Law for RateFeedback {
         let measure =
             Measure::new(params.queue_in_bytes, params.scale_by_size, params.mean_packet, env)?;
         if !(1..=64).contains(&params.exponent) {
-            return Err(invalid("exponent", params.exponent, "must be 1 to 64"));
+            return Err(Invalid::new("exponent", params.exponent, "must be 1 to 64"));
         }
         let start = bounded("start", params.start, 0.0, 0.99, LOAD_BITS)?;
         let quoted = |time: Time| format!("\"{time}\"");
         if !(Time::from_micros(1)..=Time::from_secs(1000)).contains(&params.period) {
             let remedy = "must be \"1us\" to \"1000s\", like \"10ms\"";
-            return Err(invalid("period", quoted(params.period), remedy));
+            return Err(Invalid::new("period", quoted(params.period), remedy));
         }
         if params.averaging > Time::from_secs(1000) {
             let remedy = "must be \"0s\" to \"1000s\", like \"100ms\"";
-            return Err(invalid("averaging", quoted(params.averaging), remedy));
+            return Err(Invalid::new("averaging", quoted(params.averaging), remedy));
         }
         let per_second = env.packets_per_second(mean_packet(params.mean_packet, env)?);
         let capacity = per_second * params.period.as_secs_f64();
         if capacity > 67_108_864.0 {
             let remedy = "the link sends more than 67108864 packets in it: make it shorter";
-            return Err(invalid("period", quoted(params.period), remedy));
+            return Err(Invalid::new("period", quoted(params.period), remedy));
         }
         if capacity < 1e-6 {
             let remedy = "the link sends less than 1e-6 packets in it: make it longer";
-            return Err(invalid("period", quoted(params.period), remedy));
+            return Err(Invalid::new("period", quoted(params.period), remedy));
         }
         // A share of e^(−1) in τ is one of 2^(−log2 e).
         let decay = (params.averaging > Time::ZERO)

@@ -44,7 +44,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
 use crate::power::Decay;
-use crate::{Env, Invalid, Measure, Parameters, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Measure, Parameters, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -329,11 +329,11 @@ impl Law for Red {
         if min_th >= max_th {
             let remedy =
                 format!("must be below max_th = {}, for example a third of it", params.max_th);
-            return Err(invalid("min_th", params.min_th, remedy));
+            return Err(Invalid::new("min_th", params.min_th, remedy));
         }
         if !(params.max_p > 0.0 && params.max_p <= 1.0) {
             let remedy = "must be above 0 and at most 1, for example 0.1";
-            return Err(invalid("max_p", params.max_p, remedy));
+            return Err(Invalid::new("max_p", params.max_p, remedy));
         }
         let wq = params.wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second));
         if !(1e-9..=1.0).contains(&wq) {
@@ -341,7 +341,7 @@ impl Law for Red {
                 Some(_) => "must be 1e-9 to 1, or left out for 1 - exp(-1/C)",
                 None => "1 - exp(-1/C) is out of range on so fast a link: give 1e-9 to 1",
             };
-            return Err(invalid("wq", wq, remedy));
+            return Err(Invalid::new("wq", wq, remedy));
         }
         let weight = libm::ldexp(wq, WEIGHT_BITS as i32) as u64;
         // (1 − wq) per mean packet, as halvings per nanosecond.

@@ -28,7 +28,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of γ·log2 φ.
@@ -209,12 +209,16 @@ impl Law for Rem {
         bounded("phi", params.phi, 1.000_001, 2.0, 0)?;
         if !(Time::from_micros(1)..=Time::from_secs(1000)).contains(&params.period) {
             let value = alloc::format!("\"{}\"", params.period);
-            return Err(invalid("period", value, "must be \"1us\" to \"1000s\", like \"2ms\""));
+            return Err(Invalid::new(
+                "period",
+                value,
+                "must be \"1us\" to \"1000s\", like \"2ms\"",
+            ));
         }
         let capacity = per_second * params.period.as_secs_f64();
         if capacity > 67_108_864.0 {
             let remedy = "the link sends more than 67108864 packets in it: make it shorter";
-            return Err(invalid("period", alloc::format!("\"{}\"", params.period), remedy));
+            return Err(Invalid::new("period", alloc::format!("\"{}\"", params.period), remedy));
         }
         let log2_phi = libm::log1p(params.phi - 1.0) / core::f64::consts::LN_2;
         let fixed = |x: f64, bits: u32| libm::round(libm::ldexp(x, bits as i32)) as i64;

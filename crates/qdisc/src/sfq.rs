@@ -31,7 +31,7 @@ use crate::fixed::Periodic;
 use crate::flow_queue::{perturbed, quantum, scale};
 use crate::managed::packet_limit;
 use crate::pool::{Line, Pool};
-use crate::{Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Verdict, list::invalid};
+use crate::{Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Verdict};
 use alloc::{format, vec, vec::Vec};
 use sojourn_base::{Stream, Time};
 
@@ -85,14 +85,14 @@ impl Parameters for Params {
         ] {
             if !(1..=65_536).contains(&value) {
                 let remedy = format!("must be 1 to 65536, for example {usual}");
-                return Err(invalid(field, value, remedy));
+                return Err(Invalid::new(field, value, remedy));
             }
         }
         if let Some(period) = self.perturb
             && !(Time::from_millis(1)..=Time::from_secs(1_000_000)).contains(&period)
         {
             let remedy = "must be \"1ms\" to \"1000000s\", for example \"10s\"";
-            return Err(invalid("perturb", format!("\"{period}\""), remedy));
+            return Err(Invalid::new("perturb", format!("\"{period}\""), remedy));
         }
         quantum(self.quantum, env).map(|_| ())
     }

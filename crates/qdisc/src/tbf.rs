@@ -30,7 +30,6 @@
 //!    no larger than on the wire.
 //! 5. `mpu` and `overhead` do not exist: IP bytes are counted.
 
-use crate::list::invalid;
 use crate::{
     ClassInfo, Config, Counters, DropReason, Env, Invalid, Packet, Parameters, Qdisc, Sink,
     Verdict, droptail,
@@ -101,13 +100,13 @@ impl Parameters for Params {
         let rate = self.rate(env);
         if self.rate.is_some_and(|rate| rate < Rate(1000)) || rate > FASTEST {
             let remedy = "must be from \"1kbit\" to \"10tbit\"";
-            return Err(invalid("rate", format!("\"{rate}\""), remedy));
+            return Err(Invalid::new("rate", format!("\"{rate}\""), remedy));
         }
         let depth = |field, size: Size| {
             if size.0 < u64::from(env.mean_packet) || size.0 > DEEPEST {
                 let least = env.mean_packet;
                 let remedy = format!("must hold a mean packet, \"{least}B\", and at most \"1GB\"");
-                return Err(invalid(field, format!("\"{size}\""), remedy));
+                return Err(Invalid::new(field, format!("\"{size}\""), remedy));
             }
             Ok(())
         };
@@ -115,13 +114,13 @@ impl Parameters for Params {
         if let Some(peak) = self.peak_rate {
             if peak <= rate || peak > FASTEST {
                 let remedy = format!("must be above the rate, \"{rate}\", and at most \"10tbit\"");
-                return Err(invalid("peak_rate", format!("\"{peak}\""), remedy));
+                return Err(Invalid::new("peak_rate", format!("\"{peak}\""), remedy));
             }
             depth("peak_burst", self.peak_burst)?;
         }
         if self.depth() > crate::DEEPEST {
             let remedy = "disciplines must lie at most 8 deep in each other";
-            return Err(invalid("qdisc", "{...}", remedy));
+            return Err(Invalid::new("qdisc", "{...}", remedy));
         }
         self.qdisc.validate(&self.inner_env(env)).map_err(inside)
     }

@@ -50,8 +50,7 @@ pub(crate) fn groups(
 fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParams, Fault> {
     let own = group.and_then(|group| group.tcp.as_ref());
     let specs: Vec<&sojourn_tcp::Spec> = std::iter::once(&scenario.tcp).chain(own).collect();
-    sojourn_tcp::Spec::resolve(&specs)
-        .map_err(|invalid| Fault::invalid(invalid.field, &invalid.value, &invalid.remedy))
+    sojourn_tcp::Spec::resolve(&specs).map_err(Fault::from)
 }
 
 struct Resolver<'a> {
@@ -343,14 +342,8 @@ pub(crate) fn read_text(base_dir: Option<&Path>, path: &str) -> Result<String, S
 }
 
 impl From<Invalid> for Fault {
-    fn from(invalid: Invalid) -> Self {
-        Self::invalid(&invalid.field, &invalid.value, &invalid.remedy)
-    }
-}
-
-impl Fault {
     /// What a part says of one of its parameters; `field` may be a path, `think.parts[1].value`.
-    pub fn invalid(field: &str, value: &str, remedy: &str) -> Self {
+    fn from(Invalid { field, value, remedy }: Invalid) -> Self {
         let mut path = Vec::new();
         for part in field.split('.').filter(|part| !part.is_empty()) {
             let mut pieces = part.split('[');

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
+use sojourn_base::{Dscp, Invalid, Kind, Rate, Stream, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Sampler, Source};
@@ -290,9 +290,7 @@ fn check_discipline(placed: &Placed) -> Result<(), Fault> {
     }
     let Some(rate) = placed.link.rate else { return Ok(()) };
     let env = Env { rate, mean_packet: placed.link.mean_packet };
-    placed.link.qdisc.validate(&env).map_err(|invalid| {
-        Fault::invalid(&invalid.field, &invalid.value, &invalid.remedy).under(placed.field("qdisc"))
-    })
+    placed.link.qdisc.validate(&env).map_err(|e| Fault::from(e).under(placed.field("qdisc")))
 }
 
 fn standing_window(window: Time) -> Result<Time, Fault> {
@@ -318,7 +316,7 @@ fn check_labels(graph: &Graph, groups: &[NetworkGroup]) -> Result<(), Fault> {
                 class.name,
                 suggestion(label, &known)
             );
-            let fault = Fault::invalid(field, &format!("\"{label}\""), &why);
+            let fault = Fault::from(Invalid::new(field.clone(), format!("\"{label}\""), why));
             return Err(fault.under(placed.field("qdisc")));
         }
     }

@@ -102,4 +102,5 @@ pub use segment::{
     COUNTER_BYTES, Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES,
 };
 pub use sojourn_base::Ecn;
-pub use spec::{Invalid, Profile, Spec};
+pub use sojourn_base::Invalid;
+pub use spec::{Profile, Spec};

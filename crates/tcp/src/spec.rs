@@ -3,28 +3,8 @@
 use crate::congestion::{Algorithm, Marks};
 use crate::params::{Choices, LARGEST_WINDOW, Params};
 use alloc::format;
-use alloc::string::{String, ToString};
 use core::fmt;
-use sojourn_base::{Size, Time};
-
-/// A parameter that cannot be used: which, what it was, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// The parameter's name.
-    pub field: &'static str,
-    /// Its value as written.
-    pub value: String,
-    /// What to write instead.
-    pub remedy: String,
-}
-
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}: {}", self.field, self.value, self.remedy)
-    }
-}
-
-impl core::error::Error for Invalid {}
+use sojourn_base::{Invalid, Size, Time};
 
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -306,7 +286,7 @@ pub(crate) fn within<T: PartialOrd + fmt::Display>(
         return Ok(value);
     }
     let remedy = format!("write a value from {least} to {most}");
-    Err(Invalid { field, value: value.to_string(), remedy })
+    Err(Invalid::new(field, value, remedy))
 }
 
 impl Spec {
@@ -380,13 +360,13 @@ impl Spec {
             let refused = specs.iter().rev().find_map(|spec| spec.accecn) == Some(false);
             if refused {
                 let remedy = format!("{} needs the number of marks: write true", congestion.name());
-                return Err(Invalid { field: "accecn", value: "false".to_string(), remedy });
+                return Err(Invalid::new("accecn", "false", remedy));
             }
             c.accecn = true;
         }
         if !c.accecn && specs.iter().rev().find_map(|spec| spec.accecn_option) == Some(true) {
-            let remedy = "is part of AccECN: write accecn = true".to_string();
-            return Err(Invalid { field: "accecn_option", value: "true".to_string(), remedy });
+            let remedy = "is part of AccECN: write accecn = true";
+            return Err(Invalid::new("accecn_option", "true", remedy));
         }
         if marks.counted() || c.accecn {
             // Without marks it would not be what its name says.
@@ -394,7 +374,7 @@ impl Spec {
             if refused {
                 let who = if marks.counted() { congestion.name() } else { "accecn" };
                 let remedy = format!("{who} needs marks: write true");
-                return Err(Invalid { field: "ecn", value: "false".to_string(), remedy });
+                return Err(Invalid::new("ecn", "false", remedy));
             }
             c.ecn = true;
         }
@@ -402,7 +382,7 @@ impl Spec {
         if measures && !c.sack {
             let remedy =
                 format!("{} needs selective acknowledgements: write true", congestion.name());
-            return Err(Invalid { field: "sack", value: "false".to_string(), remedy });
+            return Err(Invalid::new("sack", "false", remedy));
         }
         c.pacing |= congestion.paced();
         Ok(Params::new(&c, congestion))
@@ -418,9 +398,8 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
     macro_rules! refuse {
         ($($field:ident),+) => {
             $(if specs.iter().rev().find_map(|spec| spec.$field) == Some(true) {
-                let remedy = "needs selective acknowledgements: write sack = true".to_string();
-                let value = "true".to_string();
-                return Err(Invalid { field: stringify!($field), value, remedy });
+                let remedy = "needs selective acknowledgements: write sack = true";
+                return Err(Invalid::new(stringify!($field), "true", remedy));
             }
             c.$field = false;)+
         };

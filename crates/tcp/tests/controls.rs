@@ -325,7 +325,7 @@ fn a_setting_out_of_range_is_named_with_what_would_be_right() {
     let spec = |algorithm| Spec { congestion: Some(algorithm), ..Spec::default() };
     let s = scalable::Settings { a: 2.0, ..Default::default() };
     let error = Spec::resolve(&[&spec(Algorithm::Scalable(s))]).unwrap_err();
-    assert_eq!((error.field, error.value.as_str()), ("congestion.a", "2"));
+    assert_eq!((&*error.field, error.value.as_str()), ("congestion.a", "2"));
     assert!(error.remedy.contains("0.000001 to 1"), "{error}");
     let s = cubic::Settings { beta: f64::NAN, ..Default::default() };
     let error = Spec::resolve(&[&spec(Algorithm::Cubic(s))]).unwrap_err();

@@ -26,7 +26,7 @@ impl Transfers {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
         self.size.validate("size")?;
-        let positive = |name: &str, x: f64| {
+        let positive = |name: &'static str, x: f64| {
             if x.is_finite() && x > 0.0 {
                 return Ok(());
             }

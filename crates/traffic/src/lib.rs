@@ -10,7 +10,6 @@ mod arrivals;
 mod bulk;
 mod distribution;
 pub mod hurst;
-mod invalid;
 mod onoff;
 mod ping;
 mod replay;
@@ -23,10 +22,10 @@ pub use bulk::{Bulk, Fetches, Writer, Writes};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
 };
-pub use invalid::Invalid;
 pub use onoff::{OnOff, OnOffModel, OnOffSource};
 pub use ping::Ping;
 pub use replay::{Entry, Replay, ReplayError, Trace};
+pub use sojourn_base::Invalid;
 pub use source::Source;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
 pub use web::{Browser, Command, Exchange, Input, Model, Pages, Web, WebModel};

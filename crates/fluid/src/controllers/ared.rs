@@ -9,7 +9,7 @@
 use serde::Deserialize;
 
 use super::{Mode, Red, View};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// Adaptive RED.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -38,18 +38,18 @@ impl Ared {
         self.red.validate()?;
         if !(self.bottom > 0.0 && self.bottom <= self.top) {
             let remedy = format!("must be above 0 and at most top = {}", self.top);
-            return Err(invalid("bottom", self.bottom, remedy));
+            return Err(Invalid::new("bottom", self.bottom, remedy));
         }
         if self.top.is_nan() || self.top > 1.0 {
-            return Err(invalid("top", self.top, "must be at most 1"));
+            return Err(Invalid::new("top", self.top, "must be at most 1"));
         }
         for (field, value) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !(value > 0.0 && value < 1.0) {
-                return Err(invalid(field, value, "must be above 0 and below 1"));
+                return Err(Invalid::new(field, value, "must be above 0 and below 1"));
             }
         }
         if !(self.interval >= 1e-3 && self.interval.is_finite()) {
-            return Err(invalid("interval", self.interval, "must be at least 0.001 seconds"));
+            return Err(Invalid::new("interval", self.interval, "must be at least 0.001 seconds"));
         }
         Ok(())
     }

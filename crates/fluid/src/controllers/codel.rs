@@ -9,7 +9,7 @@
 use serde::Deserialize;
 
 use super::{Mode, View};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// A CoDel-like setpoint.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -36,7 +36,7 @@ impl Codel {
     pub fn validate(&self) -> Result<(), Invalid> {
         for (field, value) in [("target", self.target), ("interval", self.interval)] {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(invalid(field, value, "must be above 0 seconds"));
+                return Err(Invalid::new(field, value, "must be above 0 seconds"));
             }
         }
         Ok(())

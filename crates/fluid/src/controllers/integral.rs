@@ -12,7 +12,7 @@
 use serde::Deserialize;
 
 use super::{Mode, View, step};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// PI.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -39,13 +39,13 @@ impl Pi {
     pub fn validate(&self) -> Result<(), Invalid> {
         if !(self.integral > 0.0 && self.integral.is_finite()) {
             let remedy = "must be above 0, or nothing pulls the queue to qref: b must be below a";
-            return Err(invalid("integral", self.integral, remedy));
+            return Err(Invalid::new("integral", self.integral, remedy));
         }
         if !(self.proportional >= 0.0 && self.proportional.is_finite()) {
-            return Err(invalid("proportional", self.proportional, "must be at least 0"));
+            return Err(Invalid::new("proportional", self.proportional, "must be at least 0"));
         }
         if !(self.qref >= 0.0 && self.qref.is_finite()) {
-            return Err(invalid("qref", self.qref, "must be at least 0 packets"));
+            return Err(Invalid::new("qref", self.qref, "must be at least 0 packets"));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub use pie::Pie;
 pub use red::Red;
 pub use rem::Rem;
 
-use crate::{Invalid, Price, invalid};
+use crate::{Invalid, Price};
 
 /// What a law sees of its queue.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +103,7 @@ impl Controller {
     pub fn validate(&self) -> Result<(), Invalid> {
         each!(self, law => law.validate(), Ok(()), Self::Rate { price, averaging } => {
             if !(0.0..=1e6).contains(averaging) {
-                return Err(invalid("averaging", averaging, "must be 0 to 1e6 seconds, such as 0"));
+                return Err(Invalid::new("averaging", averaging, "must be 0 to 1e6 seconds, such as 0"));
             }
             price.validate()
         })

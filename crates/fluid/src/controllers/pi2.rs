@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::integral::{FREE, HIGH, LOW, clamp};
 use super::{Mode, View, step};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// PI2.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -36,11 +36,11 @@ impl Pi2 {
             [("target", self.target), ("alpha", self.alpha), ("period", self.period)]
         {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(invalid(field, value, "must be above 0"));
+                return Err(Invalid::new(field, value, "must be above 0"));
             }
         }
         if !(self.beta >= 0.0 && self.beta.is_finite()) {
-            return Err(invalid("beta", self.beta, "must be at least 0"));
+            return Err(Invalid::new("beta", self.beta, "must be at least 0"));
         }
         Ok(())
     }

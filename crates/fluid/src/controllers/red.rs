@@ -10,7 +10,7 @@
 use serde::Deserialize;
 
 use super::{Mode, View, step};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// RED.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -44,14 +44,14 @@ impl Red {
     pub fn validate(&self) -> Result<(), Invalid> {
         if !(self.min_th >= 0.0 && self.min_th < self.max_th) {
             let remedy = format!("must be 0 to below max_th = {}", self.max_th);
-            return Err(invalid("min_th", self.min_th, remedy));
+            return Err(Invalid::new("min_th", self.min_th, remedy));
         }
         if !self.max_th.is_finite() {
-            return Err(invalid("max_th", self.max_th, "must be a number of packets"));
+            return Err(Invalid::new("max_th", self.max_th, "must be a number of packets"));
         }
         for (field, value) in [("max_p", self.max_p), ("wq", self.wq)] {
             if !(value > 0.0 && value <= 1.0) {
-                return Err(invalid(field, value, "must be above 0 and at most 1"));
+                return Err(Invalid::new(field, value, "must be above 0 and at most 1"));
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 
 use super::{Mode, View, step};
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// REM.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -33,14 +33,18 @@ impl Rem {
             [("gamma", self.gamma), ("alpha", self.alpha), ("period", self.period)]
         {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(invalid(field, value, "must be above 0"));
+                return Err(Invalid::new(field, value, "must be above 0"));
             }
         }
         if !(self.phi > 1.0 && self.phi <= 2.0) {
-            return Err(invalid("phi", self.phi, "must be above 1 and at most 2, such as 1.001"));
+            return Err(Invalid::new(
+                "phi",
+                self.phi,
+                "must be above 1 and at most 2, such as 1.001",
+            ));
         }
         if !(self.qref >= 0.0 && self.qref.is_finite()) {
-            return Err(invalid("qref", self.qref, "must be at least 0 packets"));
+            return Err(Invalid::new("qref", self.qref, "must be at least 0 packets"));
         }
         Ok(())
     }

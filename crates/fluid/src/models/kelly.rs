@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::integrate::{Past, System};
 use crate::mgt::window_slope;
-use crate::{Invalid, Price, WindowLaw, invalid};
+use crate::{Invalid, Price, WindowLaw};
 
 /// A class of like flows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -61,11 +61,11 @@ impl Parameters {
     /// Names the first that is wrong.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.classes.is_empty() {
-            return Err(invalid("classes", "[]", "there must be at least one class of flows"));
+            return Err(Invalid::new("classes", "[]", "there must be at least one class of flows"));
         }
         for (number, class) in self.classes.iter().enumerate() {
-            let wrong = |field: &str, value: f64, remedy: &str| {
-                invalid(field, value, remedy).of(format_args!("classes[{number}]"))
+            let wrong = |field: &'static str, value: f64, remedy: &str| {
+                Invalid::new(field, value, remedy).of(format_args!("classes[{number}]"))
             };
             if !(class.flows > 0.0 && class.flows <= 1e12) {
                 return Err(wrong("flows", class.flows, "must be above 0"));
@@ -77,11 +77,11 @@ impl Parameters {
         }
         if !(self.capacity > 0.0 && self.capacity <= 1e12) {
             let remedy = "must be above 0 packets per second, such as 1250";
-            return Err(invalid("capacity", self.capacity, remedy));
+            return Err(Invalid::new("capacity", self.capacity, remedy));
         }
         if !(0.0..=1e6).contains(&self.averaging) {
             let remedy = "must be 0 to 1e6 seconds, such as 0";
-            return Err(invalid("averaging", self.averaging, remedy));
+            return Err(Invalid::new("averaging", self.averaging, remedy));
         }
         self.price.validate()
     }
@@ -120,7 +120,7 @@ impl Parameters {
         if found.is_empty() {
             let remedy = "there is no operating point: even if everything is marked more is sent \
                           than the link carries; there must be fewer flows, or longer round trips";
-            return Err(invalid("classes", "", remedy));
+            return Err(Invalid::new("classes", "", remedy));
         }
         Ok(found)
     }

@@ -5,7 +5,7 @@ mod scalable;
 
 use serde::Deserialize;
 
-use crate::{Invalid, invalid};
+use crate::Invalid;
 
 /// A congestion control as a law of the mean window.
 ///
@@ -46,24 +46,32 @@ impl WindowLaw {
     /// # Errors
     /// Names the first that is wrong.
     pub fn validate(&self) -> Result<(), Invalid> {
-        let share = |field: &str, b: f64| match b {
+        let share = |field: &'static str, b: f64| match b {
             b if b > 0.0 && b < 1.0 => Ok(()),
-            b => Err(invalid(field, b, "must be above 0 and below 1, for example 0.5")),
+            b => Err(Invalid::new(field, b, "must be above 0 and below 1, for example 0.5")),
         };
         match *self {
             Self::Reno | Self::HighSpeed => Ok(()),
             Self::Aimd { a, b } => {
                 if !(a > 0.0 && a <= 1e6) {
-                    return Err(invalid("a", a, "must be above 0 and at most 1e6, for example 1"));
+                    return Err(Invalid::new(
+                        "a",
+                        a,
+                        "must be above 0 and at most 1e6, for example 1",
+                    ));
                 }
                 share("b", b)
             }
             Self::Scalable { a, b, lwnd } => {
                 if !(a > 0.0 && a <= 1.0) {
-                    return Err(invalid("a", a, "must be above 0 and at most 1, for example 0.01"));
+                    return Err(Invalid::new(
+                        "a",
+                        a,
+                        "must be above 0 and at most 1, for example 0.01",
+                    ));
                 }
                 if !(0.0..=1e9).contains(&lwnd) {
-                    return Err(invalid("lwnd", lwnd, "must be 0 to 1e9, for example 16"));
+                    return Err(Invalid::new("lwnd", lwnd, "must be 0 to 1e9, for example 16"));
                 }
                 share("b", b)
             }

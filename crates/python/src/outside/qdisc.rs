@@ -67,11 +67,7 @@ struct Object {
 }
 
 fn make(params: &Params, env: &Env, coin: Stream) -> Result<Box<dyn Decider>, Invalid> {
-    let wrong = |message: String| Invalid {
-        field: "class".into(),
-        value: format!("\"{}\"", params.class),
-        remedy: message,
-    };
+    let wrong = |message: String| Invalid::new("class", format!("\"{}\"", params.class), message);
     Python::attach(|py| {
         let Some(make) = maker(py) else {
             return Err(wrong("classes written in Python run by sojourn.run only".into()));

@@ -3,7 +3,7 @@
 use super::gains::{P_BITS, REST_BITS};
 use super::table::THRESHOLD_BITS;
 use super::{Gains, MOST_CLASSES, Table};
-use crate::{Invalid, Probability, list::invalid};
+use crate::{Invalid, Probability};
 use alloc::vec::Vec;
 use sojourn_base::Stream;
 
@@ -48,10 +48,10 @@ impl Bank {
     /// `each` controllers in every one of `classes`, all at p = 0.
     pub fn new(classes: &[(Gains, Table)], each: usize) -> Result<Self, Invalid> {
         if !(1..=MOST_CLASSES).contains(&classes.len()) {
-            return Err(invalid("classes", classes.len(), "must be 1 to 8"));
+            return Err(Invalid::new("classes", classes.len(), "must be 1 to 8"));
         }
         if !(1..=1 << 24).contains(&each) {
-            return Err(invalid("each", each, "must be 1 to 16777216 controllers of a class"));
+            return Err(Invalid::new("each", each, "must be 1 to 16777216 controllers of a class"));
         }
         let class = |(gains, table): &(Gains, Table)| Class {
             gains: *gains,

@@ -1,6 +1,6 @@
 //! The gains of one class's controllers, as mantissas of 15 bits with shifts.
 
-use crate::{Invalid, list::invalid};
+use crate::Invalid;
 
 /// Fraction bits of a controller's p.
 pub(super) const P_BITS: i32 = 29;
@@ -56,15 +56,15 @@ impl Gains {
     /// 2⁻³⁰ to 1, a − b at least 2⁻⁴¹ (where 4 bits of the mantissa are left).
     pub fn new(a: f64, b: f64, qref: u16) -> Result<Self, Invalid> {
         if !(libm::ldexp(1.0, -30)..=1.0).contains(&a) {
-            return Err(invalid("a", a, "must be 2^-30 to 1 per unit of the queue"));
+            return Err(Invalid::new("a", a, "must be 2^-30 to 1 per unit of the queue"));
         }
         if !((a - b) >= libm::ldexp(1.0, -41) && b >= 0.0) {
             let remedy = "must be 0 to below a by 2^-41 at least; sample less often, or give \
                           queues in larger units";
-            return Err(invalid("b", b, remedy));
+            return Err(Invalid::new("b", b, remedy));
         }
         if qref > 32_767 {
-            return Err(invalid("qref", qref, "must be at most 32767 units of the queue"));
+            return Err(Invalid::new("qref", qref, "must be at most 32767 units of the queue"));
         }
         Ok(Self {
             a: Scaled::new(a, 15),

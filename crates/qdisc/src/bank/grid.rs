@@ -1,7 +1,7 @@
 //! Ways to lay a table over [0, 1].
 
 use super::{Table, lloyd};
-use crate::{Invalid, list::invalid};
+use crate::Invalid;
 use alloc::vec::Vec;
 
 /// How the entries of a table lie.
@@ -27,10 +27,10 @@ impl Grid {
     /// table and the least p of an optimal one, `given` the values it is optimal for.
     pub fn table(self, n: usize, least: f64, top: f64, given: &[f64]) -> Result<Table, Invalid> {
         if !(2..=super::MOST_ENTRIES).contains(&n) {
-            return Err(invalid("entries", n, "must be 2 to 16"));
+            return Err(Invalid::new("entries", n, "must be 2 to 16"));
         }
         if !(top > 0.0 && top <= 1.0) {
-            return Err(invalid("top", top, "must be above 0 and at most 1, for example 1"));
+            return Err(Invalid::new("top", top, "must be above 0 and at most 1, for example 1"));
         }
         // `unfold` is the inverse of the scale on which the entries lie at equal distances.
         let even = |end: f64, unfold: &dyn Fn(f64) -> f64| {
@@ -45,13 +45,13 @@ impl Grid {
             Self::Log => {
                 if top > 0.999_9 {
                     let remedy = "must be at most 0.9999 on this grid, which has no end at 1";
-                    return Err(invalid("top", top, remedy));
+                    return Err(Invalid::new("top", top, remedy));
                 }
                 even(-libm::log1p(-top), &|u| -libm::expm1(-u))
             }
             Self::Geometric | Self::Optimal => {
                 if !(least >= 1e-4 && least < top) {
-                    return Err(invalid("least", least, "must be 0.0001 to below the top"));
+                    return Err(Invalid::new("least", least, "must be 0.0001 to below the top"));
                 }
                 let positive = if self == Self::Optimal {
                     lloyd::optimal(given, n - 1, least, top)?

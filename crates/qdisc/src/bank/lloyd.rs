@@ -9,7 +9,7 @@
 //! squared error, so the best entry of a cell is the geometric mean of the p in it, and the best
 //! threshold is the geometric mean of the two entries beside it.
 
-use crate::{Invalid, list::invalid};
+use crate::Invalid;
 use alloc::vec::Vec;
 
 /// What it costs to use `y` where `p` was meant: the squared error of ln W.
@@ -26,7 +26,7 @@ pub fn optimal(given: &[f64], n: usize, least: f64, top: f64) -> Result<Vec<f64>
     let mut x = Vec::new();
     for &p in given {
         if !(0.0..=1.0).contains(&p) {
-            return Err(invalid("optimal_for", p, "must be probabilities, 0 to 1"));
+            return Err(Invalid::new("optimal_for", p, "must be probabilities, 0 to 1"));
         }
         x.push(libm::log(p.clamp(least, top)));
     }
@@ -38,7 +38,7 @@ pub fn optimal(given: &[f64], n: usize, least: f64, top: f64) -> Result<Vec<f64>
             "must hold at least as many different values within {least} to {top} as the table has \
              entries above 0, {n}"
         );
-        return Err(invalid("optimal_for", different.len(), remedy));
+        return Err(Invalid::new("optimal_for", different.len(), remedy));
     }
     // Sums of the first i values, so that a mean costs two look-ups.
     let mut sums = Vec::from([0.0]);

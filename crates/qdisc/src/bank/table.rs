@@ -1,7 +1,7 @@
 //! A table of probabilities, and the thresholds between its entries.
 
 use super::MOST_ENTRIES;
-use crate::{Invalid, Probability, list::invalid};
+use crate::{Invalid, Probability};
 use alloc::vec::Vec;
 
 /// Fraction bits of a threshold: what is compared is the upper half of a controller's p.
@@ -22,7 +22,7 @@ impl Table {
     pub fn new(entries: &[f64], thresholds: &[f64]) -> Result<Self, Invalid> {
         let n = entries.len();
         if !(2..=MOST_ENTRIES).contains(&n) || thresholds.len() != n - 1 {
-            return Err(invalid(
+            return Err(Invalid::new(
                 "entries",
                 n,
                 "must be 2 to 16, with a threshold between each two",
@@ -33,7 +33,7 @@ impl Table {
             let ordered = entries[i] >= 0.0 && entries[i] < t && t < entries[i + 1];
             if !ordered || entries[i + 1] > 1.0 {
                 let remedy = "entries and thresholds must ascend in turn, from 0 to 1 at most";
-                return Err(invalid("entries", entries[i + 1], remedy));
+                return Err(Invalid::new("entries", entries[i + 1], remedy));
             }
             let scaled = libm::round(libm::ldexp(t, THRESHOLD_BITS as i32)).max(1.0);
             // 1 itself is kept as the largest number there is.
@@ -41,7 +41,7 @@ impl Table {
             if i > 0 && rounded[i] <= rounded[i - 1] {
                 let remedy = "lie too close together for thresholds that are multiples of 2^-15: \
                               take fewer entries or a larger least one";
-                return Err(invalid("entries", entries[i + 1], remedy));
+                return Err(Invalid::new("entries", entries[i + 1], remedy));
             }
         }
         let entries = entries.iter().map(|&p| Probability::from_f64(p)).collect();

@@ -1,7 +1,6 @@
 //! What a scenario says of CBQ, and what can be wrong with it.
 
-use crate::classes::{Leaf, check, depth, infos, name, twice, wrong};
-use crate::list::invalid;
+use crate::classes::{Leaf, check, depth, infos, name, twice};
 use crate::{ClassInfo, Config, Env, Invalid, Parameters, droptail};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -190,7 +189,7 @@ impl Params {
     /// Checks all, and gives the number of the default leaf.
     pub(super) fn check(&self, placed: &[Placed<'_>], env: &Env) -> Result<usize, Invalid> {
         if !(1..=1000).contains(&self.max_burst) {
-            return Err(invalid("max_burst", self.max_burst, "must be 1 to 1000 packets"));
+            return Err(Invalid::new("max_burst", self.max_burst, "must be 1 to 1000 packets"));
         }
         shares(&self.classes, "", "the link")?;
         for (at, one) in placed.iter().enumerate() {
@@ -203,7 +202,7 @@ impl Params {
             shares(&class.classes, &format!("{field}."), &format!("class \"{}\"", class.name))?;
             let wrong = |name: &str, value: String, remedy: &str| {
                 let remedy = format!("{remedy} (class \"{}\")", class.name);
-                Err(wrong(format!("{field}.{name}"), value, remedy))
+                Err(Invalid::new(format!("{field}.{name}"), value, remedy))
             };
             if !(1..=8).contains(&class.priority) {
                 return wrong("priority", class.priority.to_string(), "must be from 1 to 8");
@@ -255,7 +254,7 @@ fn shares(classes: &[Class], field: &str, whole: &str) -> Result<(), Invalid> {
         if !(class.share >= 1e-6 && class.share <= 1.0) {
             let remedy =
                 format!("must be a part of {whole}: from 0.000001 to 1 (class \"{}\")", class.name);
-            return Err(wrong(place(), class.share, remedy));
+            return Err(Invalid::new(place(), class.share, remedy));
         }
         sum += class.share;
         if sum > 1.0 + 1e-9 {
@@ -265,7 +264,7 @@ fn shares(classes: &[Class], field: &str, whole: &str) -> Result<(), Invalid> {
                 "the shares of {whole} add up to more than 1: at most {rest} is left (class \"{}\")",
                 class.name
             );
-            return Err(wrong(place(), class.share, remedy));
+            return Err(Invalid::new(place(), class.share, remedy));
         }
     }
     Ok(())
@@ -277,7 +276,7 @@ impl Parameters for Params {
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         if self.depth() > crate::DEEPEST {
             let remedy = "classes and disciplines must lie at most 8 deep in each other";
-            return Err(invalid("classes", "[...]", remedy));
+            return Err(Invalid::new("classes", "[...]", remedy));
         }
         self.check(&self.placed(), env).map(|_| ())
     }

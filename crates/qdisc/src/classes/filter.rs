@@ -1,7 +1,7 @@
 //! How a packet finds its leaf, and what can be wrong with the leaves as written.
 
-use super::{DEEPEST, Leaf, MOST_CLASSES, depth, wrong};
-use crate::{Env, Invalid, Packet, label_hash, list::invalid};
+use super::{DEEPEST, Leaf, MOST_CLASSES, depth, in_class};
+use crate::{Env, Invalid, Packet, label_hash};
 use alloc::vec::Vec;
 use alloc::{format, string::String};
 
@@ -46,15 +46,15 @@ pub(crate) fn check(
 ) -> Result<usize, Invalid> {
     if leaves.is_empty() {
         let remedy = "there must be a class at least, such as { name = \"all\" }";
-        return Err(invalid("classes", "[]", remedy));
+        return Err(Invalid::new("classes", "[]", remedy));
     }
     if leaves.len() > MOST_CLASSES {
         let remedy = format!("must be {MOST_CLASSES} classes with queues at most");
-        return Err(invalid("classes", leaves.len(), remedy));
+        return Err(Invalid::new("classes", leaves.len(), remedy));
     }
     if depth(leaves.iter().map(|leaf| leaf.qdisc)) > DEEPEST {
         let remedy = format!("disciplines must lie at most {DEEPEST} deep in each other");
-        return Err(invalid("classes", "[...]", remedy));
+        return Err(Invalid::new("classes", "[...]", remedy));
     }
     for (at, leaf) in leaves.iter().enumerate() {
         name(leaf.name, &leaf.field)?;
@@ -66,7 +66,7 @@ pub(crate) fn check(
             let field = format!("{}.labels[{n}]", leaf.field);
             if label.is_empty() {
                 let remedy = format!("\"\" is no label; leave it out (class \"{}\")", leaf.name);
-                return Err(wrong(field, "\"\"", remedy));
+                return Err(Invalid::new(field, "\"\"", remedy));
             }
             let hash = label_hash(label);
             let taken = |other: &&Leaf<'_>| other.labels.iter().any(|l| label_hash(l) == hash);
@@ -81,13 +81,13 @@ pub(crate) fn check(
             }
         }
         let inner = leaf.qdisc.validate(&leaf.env(env));
-        inner.map_err(|e| e.in_class(leaf.name, &format!("{}.qdisc", leaf.field)))?;
+        inner.map_err(|e| in_class(e, leaf.name, &format!("{}.qdisc", leaf.field)))?;
     }
     let Some(wanted) = default else { return Ok(leaves.len() - 1) };
     leaves.iter().position(|leaf| leaf.name == wanted).ok_or_else(|| {
         let names: Vec<&str> = leaves.iter().map(|leaf| leaf.name).collect();
         let remedy = format!("must be the name of a class with a queue: {}", names.join(", "));
-        invalid("default", format!("\"{wanted}\""), remedy)
+        Invalid::new("default", format!("\"{wanted}\""), remedy)
     })
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn check(
 pub(crate) fn name(name: &str, field: &str) -> Result<(), Invalid> {
     if name.is_empty() || name.contains(['/', '.', '[', ']']) {
         let remedy = "must be a name without / . [ and ]";
-        return Err(wrong(format!("{field}.name"), format!("\"{name}\""), remedy));
+        return Err(Invalid::new(format!("{field}.name"), format!("\"{name}\""), remedy));
     }
     Ok(())
 }
@@ -103,10 +103,10 @@ pub(crate) fn name(name: &str, field: &str) -> Result<(), Invalid> {
 /// Two classes have the same name.
 pub(crate) fn twice(name: &str, field: &str, other: &str) -> Invalid {
     let remedy = format!("there is another class of that name, {other}");
-    wrong(format!("{field}.name"), format!("\"{name}\""), remedy)
+    Invalid::new(format!("{field}.name"), format!("\"{name}\""), remedy)
 }
 
 fn claimed(field: String, value: &str, leaf: &Leaf<'_>, other: &Leaf<'_>) -> Invalid {
     let remedy = format!("class \"{}\" names it already; leave it to one", other.name);
-    wrong(field, value, format!("{remedy} (class \"{}\")", leaf.name))
+    Invalid::new(field, value, format!("{remedy} (class \"{}\")", leaf.name))
 }

@@ -5,7 +5,7 @@
 use super::{Delay, Params, sensible};
 use crate::fixed::{bounded, mean_packet};
 use crate::managed::Signal;
-use crate::{Env, Invalid, Measure, Periodic, Probability, Standing, list::invalid};
+use crate::{Env, Invalid, Measure, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of the gains, per nanosecond.
@@ -80,14 +80,18 @@ impl Core {
     pub fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         if params.max_burst > Time::from_secs(1000) {
             let value = alloc::format!("\"{}\"", params.max_burst);
-            return Err(invalid("max_burst", value, "must be at most \"1000s\", like \"150ms\""));
+            return Err(Invalid::new(
+                "max_burst",
+                value,
+                "must be at most \"1000s\", like \"150ms\"",
+            ));
         }
         // Otherwise p would go up and down at the edge of a band for as long as nothing happens.
         if let Some(high) = params.high_delay
             && high < params.target
         {
             let remedy = alloc::format!("must be at least the target, \"{}\"", params.target);
-            return Err(invalid("high_delay", alloc::format!("\"{high}\""), remedy));
+            return Err(Invalid::new("high_delay", alloc::format!("\"{high}\""), remedy));
         }
         let mean = mean_packet(params.mean_packet, env)?;
         Ok(Self {

@@ -89,10 +89,8 @@ impl Control for State {
     }
 
     fn tune(settings: &Settings) -> Result<Settings, Invalid> {
-        let wrong = |remedy: &str| Invalid {
-            field: "congestion.class",
-            value: alloc::format!("\"{}\"", settings.class),
-            remedy: remedy.into(),
+        let wrong = |remedy: &str| {
+            Invalid::new("congestion.class", alloc::format!("\"{}\"", settings.class), remedy)
         };
         if settings.class.trim().is_empty() {
             return Err(wrong("name the class, for example \"my_tcp.py:Gentle\""));

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_setting_out_of_range_is_named() {
         let error = setting("congestion.a", f64::NAN, 0.0, 1.0).unwrap_err();
-        assert_eq!((error.field, error.value.as_str()), ("congestion.a", "NaN"));
+        assert_eq!((&*error.field, error.value.as_str()), ("congestion.a", "NaN"));
         assert!(error.remedy.contains("from 0 to 1"), "{error}");
     }
 }

@@ -220,7 +220,7 @@ impl<U: Unit> Distribution<U> {
             if x.base().is_finite() && x.base() >= 0.0 {
                 return Ok(());
             }
-            Err(Invalid::new(field, x, "must be a number of at least 0"))
+            Err(Invalid::new(field.to_owned(), x, "must be a number of at least 0"))
         };
         let ordered = |min: U, max: Option<U>| match max {
             Some(max) if max.base().is_finite() && max.base() > min.base() => Ok(()),
@@ -237,7 +237,11 @@ impl<U: Unit> Distribution<U> {
                 usable(max)?;
                 if max < min {
                     let range = format!("{min}..{max}");
-                    return Err(Invalid::new(field, range, "the second value must not be smaller"));
+                    return Err(Invalid::new(
+                        field.to_owned(),
+                        range,
+                        "the second value must not be smaller",
+                    ));
                 }
                 step.map_or(Ok(()), |step| above_zero("step", step))
             }
@@ -270,7 +274,7 @@ impl<U: Unit> Distribution<U> {
                     let (min, max) = (min.map(|x| x.to_string()), max.map(|x| x.to_string()));
                     let range = format!("{}..{}", min.unwrap_or_default(), max.unwrap_or_default());
                     let remedy = format!("min and max leave nothing of a lognormal of mean {mean}");
-                    return Err(Invalid::new(field, range, remedy));
+                    return Err(Invalid::new(field.to_owned(), range, remedy));
                 }
                 Ok(())
             }

@@ -50,7 +50,7 @@ fn read_value<U: Unit>(text: &str) -> Option<U> {
 pub(super) fn validate<U: Unit>(points: &[(f64, U)], field: &str) -> Result<(), Invalid> {
     if points.len() < 2 {
         let remedy = "needs at least two points [probability, value]";
-        return Err(Invalid::new(field, format!("{} points", points.len()), remedy));
+        return Err(Invalid::new(field.to_owned(), format!("{} points", points.len()), remedy));
     }
     for (i, &(p, value)) in points.iter().enumerate() {
         let name = || format!("{field}.points[{i}]");

@@ -144,7 +144,7 @@ impl Web {
             Model::Packmime => Elements::packmime(),
             Model::ThreeGpp => Elements::three_gpp(),
             Model::Custom => {
-                let needed = |field: &str| {
+                let needed = |field: &'static str| {
                     Invalid::new(field, "missing", "model = \"custom\" has none: give one")
                 };
                 let think = self.think.clone().ok_or_else(|| needed("think"))?;

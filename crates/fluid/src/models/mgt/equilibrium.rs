@@ -6,9 +6,9 @@
 //! until nothing changes.
 
 use super::{Class, Parameters};
+use crate::Invalid;
 use crate::controllers::Controller;
 use crate::root::between;
-use crate::{Invalid, invalid};
 
 /// An operating point.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Parameters {
             if let Controller::Ared(_) = queue.controller {
                 let remedy = "ARED has no single operating point: it leaves an average in the \
                               middle fifth between its thresholds where it is; use Red";
-                return Err(invalid(format!("queues[{number}].controller"), "ared", remedy));
+                return Err(Invalid::new(format!("queues[{number}].controller"), "ared", remedy));
             }
             if let Some(setpoint) = queue.controller.setpoint(queue.capacity * queue.unit)
                 && setpoint / queue.unit > queue.buffer
@@ -47,7 +47,7 @@ impl Parameters {
                 let remedy =
                     format!("the setpoint of {setpoint:.6} packets is above it: make it longer");
                 let field = format!("queues[{number}].buffer");
-                return Err(invalid(field, queue.buffer, remedy));
+                return Err(Invalid::new(field, queue.buffer, remedy));
             }
         }
         let mut point = Unknowns { at: vec![0.0; self.queues.len()], time, of: self };
@@ -249,7 +249,7 @@ impl Unknowns<'_> {
                   sends; there are too many flows"
                 .to_string(),
         };
-        invalid(format!("queues[{queue}]"), "", remedy)
+        Invalid::new(format!("queues[{queue}]"), "", remedy)
     }
 
     fn settled(&self) -> Equilibrium {

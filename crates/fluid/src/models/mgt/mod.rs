@@ -42,7 +42,7 @@ pub use system::Mgt;
 use serde::Deserialize;
 
 use crate::controllers::Controller;
-use crate::{Invalid, WindowLaw, invalid};
+use crate::{Invalid, WindowLaw};
 
 /// A class of like flows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -134,11 +134,11 @@ impl Class {
 
     fn validate(&self, queues: usize) -> Result<(), Invalid> {
         if !(self.rtt > 0.0 && self.rtt <= 1e6) {
-            return Err(invalid("rtt", self.rtt, "must be above 0 seconds, such as 0.1"));
+            return Err(Invalid::new("rtt", self.rtt, "must be above 0 seconds, such as 0.1"));
         }
         let most = self.flows.iter().fold(0.0, |most: f64, (_, n)| most.max(*n));
         if !(most > 0.0 && most <= 1e12) {
-            return Err(invalid(
+            return Err(Invalid::new(
                 "flows",
                 most,
                 "must be above 0: there must be a flow at some time",
@@ -146,12 +146,12 @@ impl Class {
         }
         for pair in self.flows.windows(2) {
             if pair[0].0.partial_cmp(&pair[1].0) != Some(std::cmp::Ordering::Less) {
-                return Err(invalid("flows", pair[1].0, "times must be in order, each once"));
+                return Err(Invalid::new("flows", pair[1].0, "times must be in order, each once"));
             }
         }
         for (time, n) in &self.flows {
             if !(time.is_finite() && *n >= 0.0 && n.is_finite()) {
-                return Err(invalid(
+                return Err(Invalid::new(
                     "flows",
                     n,
                     "must be a time and a number of flows, at least 0",
@@ -159,18 +159,18 @@ impl Class {
             }
         }
         if self.path.is_empty() {
-            return Err(invalid("path", "[]", "must name at least one queue"));
+            return Err(Invalid::new("path", "[]", "must name at least one queue"));
         }
         if let Some(queue) = self.path.iter().chain(&self.back).find(|queue| **queue >= queues) {
             let remedy = format!("there are {queues} queues, from 0");
-            return Err(invalid("path", queue, remedy));
+            return Err(Invalid::new("path", queue, remedy));
         }
         if !(1.0..=2.0).contains(&self.spread) {
             let remedy = "must be 1 (all windows alike, as in the paper) to 2, such as 1.1658";
-            return Err(invalid("spread", self.spread, remedy));
+            return Err(Invalid::new("spread", self.spread, remedy));
         }
         if !(self.initial_window >= 1.0 && self.initial_window.is_finite()) {
-            return Err(invalid(
+            return Err(Invalid::new(
                 "initial_window",
                 self.initial_window,
                 "must be at least 1 packet",
@@ -178,7 +178,7 @@ impl Class {
         }
         if self.max_window.is_nan() || self.max_window < self.initial_window {
             let remedy = format!("must be at least initial_window = {}", self.initial_window);
-            return Err(invalid("max_window", self.max_window, remedy));
+            return Err(Invalid::new("max_window", self.max_window, remedy));
         }
         self.law.validate()
     }
@@ -193,25 +193,25 @@ impl Queue {
     fn validate(&self) -> Result<(), Invalid> {
         if !(self.capacity > 0.0 && self.capacity <= 1e12) {
             let remedy = "must be above 0 packets per second, such as 1250";
-            return Err(invalid("capacity", self.capacity, remedy));
+            return Err(Invalid::new("capacity", self.capacity, remedy));
         }
         if self.buffer.is_nan() || self.buffer <= 0.0 {
-            return Err(invalid("buffer", self.buffer, "must be above 0 packets"));
+            return Err(Invalid::new("buffer", self.buffer, "must be above 0 packets"));
         }
         let endless = self.buffer.is_infinite();
         if endless && self.controller == Controller::Droptail {
             let remedy = "a queue without a control law needs one, or nothing is ever lost";
-            return Err(invalid("buffer", self.buffer, remedy));
+            return Err(Invalid::new("buffer", self.buffer, remedy));
         }
         for (field, value) in [("unit", self.unit), ("weight", self.weight)] {
             if !(value > 0.0 && value.is_finite()) {
-                return Err(invalid(field, value, "must be above 0"));
+                return Err(Invalid::new(field, value, "must be above 0"));
             }
         }
         if self.thins && !self.controller.has_state() && self.controller != Controller::Droptail {
             let remedy = "a price on the present rate marks and cannot thin it: set thins = false, \
                           or give averaging";
-            return Err(invalid("thins", self.thins, remedy));
+            return Err(Invalid::new("thins", self.thins, remedy));
         }
         self.controller.validate()
     }
@@ -229,7 +229,7 @@ impl Parameters {
     /// Names the first that is wrong.
     pub fn validate(&self) -> Result<(), Invalid> {
         if self.classes.is_empty() {
-            return Err(invalid("classes", "[]", "there must be at least one class of flows"));
+            return Err(Invalid::new("classes", "[]", "there must be at least one class of flows"));
         }
         for (number, queue) in self.queues.iter().enumerate() {
             queue.validate().map_err(|error| error.of(format_args!("queues[{number}]")))?;
