@@ -7,21 +7,20 @@
 
 mod control;
 mod events;
+mod extension;
 mod overlap;
 mod turns;
 
 use super::breaks::{Breaks, FEW};
-use super::history::{COEFFICIENTS, History, Polynomial, horner, through};
+use super::history::{COEFFICIENTS, History, Polynomial};
 use super::past::{Cursor, Past, Trial};
 use super::settings::{Failure, Settings, Work};
 use super::stages::Stages;
 use super::system::System;
 use control::Control;
 use events::Event;
+use extension::{Middles, NODES, evaluate};
 use overlap::Overlap;
-
-/// Where in a step signals are sampled.
-const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// What rounding may be of times like this one.
 fn near(time: f64) -> f64 {
@@ -322,64 +321,6 @@ impl<S: System> Solver<S> {
         }
     }
 
-    /// The continuous extension of the step that was tried.
-    fn extend(&mut self, step: f64) {
-        self.stages.extend(step, &mut self.row[..self.state.len()]);
-        self.middles.forget();
-    }
-
-    /// Ends the continuous extension at θ of the step: the same polynomial of a shorter step.
-    fn shorten(&mut self, theta: f64) {
-        for row in &mut self.row[..self.state.len()] {
-            let mut power = 1.0;
-            for c in row {
-                *c *= power;
-                power *= theta;
-            }
-        }
-        self.middles.forget();
-        // The last stage was at the old end.
-        self.stages.spoil();
-        self.sampled = false;
-    }
-
-    /// Puts the states at θ of the step in `inside`.
-    fn at(&mut self, theta: f64) {
-        evaluate(&self.row, theta, &mut self.inside);
-    }
-
-    /// The polynomials of the signals over the step, through five points; those of the states are
-    /// known.
-    fn sample(&mut self, step: f64, whole: bool) {
-        let width = self.system.signals();
-        let all = self.time + step + near(self.time) >= self.shown_from;
-        let wanted = self.counted(all);
-        let known = self.signalled >= wanted;
-        for (node, theta) in NODES.iter().enumerate().skip(usize::from(known)) {
-            let signals = &mut self.samples[node * width..(node + 1) * width];
-            let time = self.time + theta * step;
-            match node {
-                0 => self.system.signal(time, &self.state, all, signals),
-                4 if whole => self.system.signal(time, self.stages.end(), all, signals),
-                1..=3 => {
-                    let state = self.middles.at(node, &self.row);
-                    self.system.signal(time, state, all, signals);
-                }
-                _ => {
-                    evaluate(&self.row, 1.0, &mut self.inside);
-                    self.system.signal(time, &self.inside, all, signals);
-                }
-            }
-        }
-        self.signalled = self.signalled.max(wanted);
-        let polynomials = &mut self.row[self.state.len()..][..wanted];
-        for (signal, polynomial) in polynomials.iter_mut().enumerate() {
-            let samples = &self.samples;
-            *polynomial = through(std::array::from_fn(|node| samples[node * width + signal]));
-        }
-        (self.sampled, self.shown) = (true, all);
-    }
-
     /// The step counts. Unless it is a whole one its end is that of its polynomial.
     fn accept(&mut self, step: f64, limit: f64, whole: bool) {
         if !self.sampled {
@@ -415,40 +356,5 @@ impl<S: System> Solver<S> {
         if self.history.forget_before(self.time - 4.0 * (self.time - oldest) - 1.0) {
             self.cursors.iter().for_each(Cursor::reset);
         }
-    }
-}
-
-/// The states at a quarter, a half and three quarters of the step that is tried: computed once.
-struct Middles {
-    states: [Vec<f64>; 3],
-    known: [bool; 3],
-}
-
-impl Middles {
-    fn new(states: usize) -> Self {
-        Self { states: std::array::from_fn(|_| vec![0.0; states]), known: [false; 3] }
-    }
-
-    /// The step is another one.
-    fn forget(&mut self) {
-        self.known = [false; 3];
-    }
-
-    /// The states after 1 to 3 quarters of the step with these polynomials.
-    fn at(&mut self, quarters: usize, row: &[Polynomial]) -> &[f64] {
-        let states = &mut self.states[quarters - 1];
-        if !self.known[quarters - 1] {
-            evaluate(row, 0.25 * quarters as f64, states);
-            self.known[quarters - 1] = true;
-        }
-        states
-    }
-}
-
-/// The states at θ of a step.
-#[inline]
-fn evaluate(row: &[Polynomial], theta: f64, states: &mut [f64]) {
-    for (y, c) in states.iter_mut().zip(row) {
-        *y = horner(c, theta);
     }
 }
