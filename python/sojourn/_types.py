@@ -100,6 +100,10 @@ class Tcp(TypedDict, total=False):
     hystart: bool
     """Leave slow start when round trips grow: HyStart++, RFC 9406. Congestion controls that
     set the window from measurements do without. Needs `sack` (classic false, modern true)."""
+    hystart_css: bool
+    """With `hystart`: grow by a quarter for five round trips first, conservative slow start
+    (RFC 9406 section 4.2); if false, slow start ends at once, as in Linux, whose CUBIC has
+    the older HyStart (default true)."""
     pacing: bool
     """Spread what the window allows over the round trip, as Linux under the queue
     discipline fq. Congestion controls with a pace of their own always do. Needs `sack`

@@ -1,9 +1,18 @@
 //! HyStart++: leaving slow start when round trips grow, before the queue overflows. RFC 9406.
 //!
+//! Without conservative slow start (`hystart_css = false`) slow start ends as soon as round trips
+//! grow, which is the delay test of Linux's HyStart (`hystart_update`, `tcp_cubic.c`).
+//!
 //! # Differences from the source
 //!
 //! 1. In conservative slow start the bytes that an acknowledgement counts for are divided, not the
 //!    growth; algorithms that grow by their own rules in slow start are slowed the same way.
+//!
+//! # Differences from Linux
+//!
+//! 1. Linux compares with the least round trip of all, this with that of the round before. It does so
+//!    only from 16 segments on.
+//! 2. Linux ends slow start by trains of acknowledgements too: a second test, which is not here.
 
 use crate::segment::before;
 use sojourn_base::Time;
@@ -64,8 +73,8 @@ impl HyStart {
     }
 
     /// An acknowledgement up to `una` in slow start, with everything before `nxt` sent. Returns
-    /// whether slow start is over.
-    pub fn on_ack(&mut self, una: u32, nxt: u32, rtt: Option<Time>) -> bool {
+    /// whether slow start is over; without conservative slow start (`css`) that is at once.
+    pub fn on_ack(&mut self, una: u32, nxt: u32, rtt: Option<Time>, css: bool) -> bool {
         if self.done {
             return false;
         }
@@ -90,6 +99,10 @@ impl HyStart {
             if self.last != Time::MAX {
                 let margin = Time(self.last.0 / PART).max(LEAST).min(GREATEST);
                 if self.present >= self.last + margin {
+                    if !css {
+                        self.done = true;
+                        return true;
+                    }
                     self.baseline = self.present;
                     self.conservative = Some(0);
                 }
@@ -129,17 +142,21 @@ mod tests {
     /// Rounds of ten acknowledgements each, with these round trips; how many rounds until slow start
     /// is over, and what a segment counted for in each.
     fn rounds(rtts: &[u64]) -> (Option<usize>, std::vec::Vec<u32>) {
+        rounds_with(rtts, true)
+    }
+
+    fn rounds_with(rtts: &[u64], css: bool) -> (Option<usize>, std::vec::Vec<u32>) {
         let mut h = HyStart::new();
         h.start(10);
         let mut counted = std::vec::Vec::new();
         for (round, &rtt) in rtts.iter().enumerate() {
             let from = round as u32 * 10;
             for n in 1..=10 {
-                if h.on_ack(from + n - u32::from(n == 10), from + 20, Some(ms(rtt))) {
+                if h.on_ack(from + n - u32::from(n == 10), from + 20, Some(ms(rtt)), css) {
                     return (Some(round), counted);
                 }
             }
-            h.on_ack(from + 10, from + 20, None);
+            h.on_ack(from + 10, from + 20, None, css);
             counted.push(h.counts(1000, 1000, false));
         }
         (None, counted)
@@ -151,6 +168,12 @@ mod tests {
         assert_eq!(counted[..5], [1000, 1000, 250, 250, 250]);
         assert!(over.is_none_or(|round| round >= 7), "{over:?}");
         assert!(over.is_some() || counted.len() == 9);
+    }
+
+    #[test]
+    fn without_conservative_slow_start_a_growing_round_trip_ends_it_at_once() {
+        assert_eq!(rounds_with(&[100, 100, 113], false), (Some(2), std::vec![1000, 1000]));
+        assert_eq!(rounds_with(&[100, 100, 112], false), (None, std::vec![1000, 1000, 1000]));
     }
 
     #[test]

@@ -308,7 +308,7 @@ impl Endpoint {
         let t = self.tracked();
         let limited = t.window_limits(cwnd, slow_start);
         if slow_start && params.hystart && !rules {
-            if t.hystart.on_ack(una, nxt, arrived.rtt) {
+            if t.hystart.on_ack(una, nxt, arrived.rtt, params.hystart_css) {
                 self.window.ssthresh = cwnd;
             } else {
                 bytes = t.hystart.counts(bytes, mss, params.pacing);

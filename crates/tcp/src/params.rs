@@ -89,6 +89,8 @@ pub struct Params {
     pub undo: bool,
     /// HyStart++ (RFC 9406).
     pub hystart: bool,
+    /// Whether conservative slow start comes before its end; if not, it is Linux's HyStart.
+    pub hystart_css: bool,
     /// Pacing.
     pub pacing: bool,
     /// Whether the receive window grows with what the application takes, up to `receive_window`.
@@ -155,6 +157,7 @@ pub(crate) struct Choices {
     pub frto: bool,
     pub undo: bool,
     pub hystart: bool,
+    pub hystart_css: bool,
     pub pacing: bool,
     pub autotune: bool,
     pub burst_segments: u32,
@@ -257,6 +260,7 @@ impl Params {
             frto: c.frto,
             undo: c.undo,
             hystart: c.hystart,
+            hystart_css: c.hystart_css,
             pacing: c.pacing,
             autotune: c.autotune,
             burst_segments: c.burst_segments,

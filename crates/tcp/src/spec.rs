@@ -47,6 +47,7 @@ impl Profile {
             frto: false,
             undo: false,
             hystart: false,
+            hystart_css: true,
             pacing: false,
             autotune: false,
             burst_segments: 1,
@@ -212,6 +213,11 @@ pub struct Spec {
     /// window from measurements do without. Needs `sack` (classic false, modern true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub hystart: Option<bool>,
+    /// With `hystart`: grow by a quarter for five round trips first, conservative slow start (RFC 9406
+    /// section 4.2); if false, slow start ends at once, as in Linux, whose CUBIC has the older HyStart
+    /// (default true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub hystart_css: Option<bool>,
     /// Spread what the window allows over the round trip, as Linux under the queue discipline fq.
     /// Congestion controls with a pace of their own always do. Needs `sack` (default false).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -327,6 +333,7 @@ impl Spec {
             frto,
             undo,
             hystart,
+            hystart_css,
             pacing,
             autotune,
             burst_segments,

@@ -85,6 +85,8 @@ fn wide(p: &Params) -> Vec<Wide> {
 fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
     let on = |on: bool| on.to_string();
     let reno = matches!(p.algorithm, Algorithm::Reno(_));
+    let cubic = matches!(p.algorithm, Algorithm::Cubic(_));
+    let css = cubic && p.hystart && p.hystart_css;
     let alpha_rises = matches!(&p.algorithm, Algorithm::Cubic(s) if s.alpha_rises == Some(true));
     vec![
         ("limited_transmit", p.limited_transmit, on(p.limited_transmit), "always"),
@@ -95,6 +97,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("prr", p.prr, on(p.prr), "always"),
         ("undo", p.undo, on(p.undo), "always"),
         ("hystart", p.hystart != reno, on(p.hystart), "HyStart with cubic only"),
+        ("hystart_css", !css, on(css), "never"),
         ("congestion.alpha_rises", !alpha_rises, on(alpha_rises), "never"),
         ("tso", p.tso, on(p.tso), "always"),
         ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
@@ -258,9 +261,11 @@ mod tests {
     const BULK: &str = "[[traffic]]\nkind = \"bulk\"\n";
 
     #[test]
-    fn modern_cubic_is_what_linux_does_and_nothing_is_noted() {
+    fn modern_cubic_is_what_linux_does_but_for_the_end_of_slow_start() {
         let tcp = "profile = \"modern\"\ncongestion = \"cubic\"\ntso = true";
-        let made = made(&network(tcp, BULK)).unwrap();
+        let modern = made(&network(tcp, BULK)).unwrap();
+        assert_eq!(modern.differences, ["bulk1: tcp.hystart_css = true; Linux: never"]);
+        let made = made(&network(&format!("{tcp}\nhystart_css = false"), BULK)).unwrap();
         assert_eq!(made.differences, Vec::<String>::new());
         assert_eq!(made.initial_window, 10);
         assert!(!made.quick_acks);
