@@ -230,7 +230,7 @@ def open_run(folder: str | Path) -> RunResult:
     if not folder.is_dir():
         raise InputError(f"{folder}: a file; a run is a folder with a {SUMMARY}")
     if not (folder / SUMMARY).exists():
-        raise InputError(f"{folder}: no run there: {SUMMARY} is missing")
+        raise Error(f"{folder}: no run there: {SUMMARY} is missing")
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
     if missing or not summary["links"]:
