@@ -279,9 +279,9 @@ _PIE = (
 )
 EXPLAINED = {
     "cubic": (
-        "The start, with hundreds of packets in the queue, is over later than in Linux. It is the "
-        "recovery from many losses: without rack it is over sooner. Which of Linux's rules does "
-        "it is not known."
+        "The start, with hundreds of packets in the queue, is over later than in Linux. With "
+        "FQ-PIE it is that Linux's HyStart ends slow start at once, as hystart_css = false does. "
+        "With CoDel it is over sooner without rack; which of Linux's rules does it is not known."
     ),
     "scalable": (
         "Linux has no lwnd: below 16 segments, where Kelly's paper and this engine are Reno, its "
