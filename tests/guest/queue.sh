@@ -26,6 +26,7 @@ ip netns exec receiver iperf3 -s -D >/dev/null
 sleep 0.5
 ip netns exec sender iperf3 -c 10.9.2.1 -t "$LENGTH" -P "$FLOWS" -C cubic -f k >/tmp/iperf &
 sleep "$WARMUP"
+ip netns exec router tc -s qdisc show dev right
 at=0
 while [ $at -lt "$SAMPLES" ]; do
     sleep 0.1
