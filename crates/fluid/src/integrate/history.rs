@@ -7,6 +7,11 @@
 /// Coefficients of a component's polynomial in θ, the fraction of the step that has passed.
 pub const COEFFICIENTS: usize = 5;
 
+/// So few steps are not worth forgetting.
+const FEW: usize = 32;
+/// Room for so many is made at once.
+const USUAL: usize = 128;
+
 /// A step that is known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
@@ -53,13 +58,10 @@ pub fn through(f: [f64; 5]) -> Polynomial {
 impl History {
     /// Nothing has happened before `begin`: all components were as `before` says.
     pub fn new(begin: f64, before: &[f64]) -> Self {
-        Self {
-            width: before.len(),
-            begin,
-            steps: Vec::new(),
-            rows: before.iter().map(|value| [*value, 0.0, 0.0, 0.0, 0.0]).collect(),
-            dropped: 0,
-        }
+        let mut rows = Vec::with_capacity((1 + USUAL) * before.len());
+        rows.extend(before.iter().map(|value| [*value, 0.0, 0.0, 0.0, 0.0]));
+        let steps = Vec::with_capacity(USUAL);
+        Self { width: before.len(), begin, steps, rows, dropped: 0 }
     }
 
     /// Until when the past is known.
@@ -82,7 +84,7 @@ impl History {
     /// Forgets what ended before `time`, now and then; tells whether it did.
     pub fn forget_before(&mut self, time: f64) -> bool {
         let gone = self.steps.partition_point(|step| step.end < time);
-        let worth = gone > 64 && gone > self.steps.len() / 2;
+        let worth = gone > FEW && gone > self.steps.len() / 2;
         if worth {
             self.steps.drain(..gone);
             self.rows.drain(self.width..(1 + gone) * self.width);

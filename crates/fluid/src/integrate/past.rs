@@ -44,14 +44,22 @@ pub struct Trial<'a> {
     pub length: f64,
 }
 
+/// What a lag without a break before it sees from some moment on: the trial, or the last step, whose
+/// polynomials go on beyond the front.
+#[derive(Clone, Copy)]
+struct Recent<'a> {
+    row: &'a [Polynomial],
+    from: f64,
+    start: f64,
+    per: f64,
+}
+
 /// The past as a model sees it: one cursor for each lag.
 pub struct Past<'a> {
     history: &'a History,
     /// The front, and what rounding may add: a lag of exactly a step looks at the front.
     front: f64,
-    /// What lies beyond the front: the trial, or without one the last step's polynomials, which go
-    /// on.
-    ahead: (&'a [Polynomial], Seen),
+    recent: Recent<'a>,
     cursors: &'a [Cursor],
     /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if it
     /// went on as before.
@@ -70,29 +78,20 @@ impl<'a> Past<'a> {
         trial: Option<Trial<'a>>,
     ) -> Self {
         let front = history.front();
-        let ahead = match (trial, history.steps.last()) {
+        let front = front + 1e-12 * front.abs().max(1.0);
+        let last = &history.rows[history.steps.len() * history.width..];
+        let recent = match (trial, history.steps.last()) {
             (Some(Trial { row, start, length }), _) => {
-                (row, Seen { start, per: 1.0 / length, ..Seen::default() })
+                Recent { row, from: front, start, per: 1.0 / length }
             }
             (None, Some(step)) => {
-                let offset = history.steps.len() * history.width;
-                (
-                    &history.rows[..],
-                    Seen { start: step.start, per: step.per, offset, ..Seen::default() },
-                )
+                Recent { row: last, from: step.start, start: step.start, per: step.per }
             }
             // Rows of no slope.
-            (None, None) => (&history.rows[..], Seen::default()),
+            (None, None) => Recent { row: last, from: front, start: 0.0, per: 0.0 },
         };
-        Self {
-            history,
-            front: front + 1e-12 * front.abs().max(1.0),
-            ahead,
-            cursors,
-            caps,
-            beyond: Cell::new(false),
-            astray: Cell::new(false),
-        }
+        let (beyond, astray) = (Cell::new(false), Cell::new(false));
+        Self { history, front, recent, cursors, caps, beyond, astray }
     }
 
     /// Whether somebody looked beyond the front.
@@ -109,10 +108,12 @@ impl<'a> Past<'a> {
     #[inline]
     pub fn at(&self, lag: usize, time: f64) -> Moment<'a> {
         // Behind a break that it has not passed a lag sees nothing new.
-        if time > self.front && self.caps[lag] == f64::INFINITY {
-            self.beyond.set(true);
-            let (rows, seen) = self.ahead;
-            return Moment { rows, offset: seen.offset, theta: (time - seen.start) * seen.per };
+        if time >= self.recent.from && self.caps[lag] == f64::INFINITY {
+            if time > self.front {
+                self.beyond.set(true);
+            }
+            let Recent { row, start, per, .. } = self.recent;
+            return Moment { rows: row, offset: 0, theta: (time - start) * per };
         }
         self.look(lag, time)
     }
@@ -120,22 +121,22 @@ impl<'a> Past<'a> {
     /// One component at the moment `time`, seen through lag number `lag`.
     #[inline]
     pub fn get(&self, lag: usize, time: f64, component: usize) -> f64 {
+        self.at(lag, time).get(component)
+    }
+
+    /// A moment before the last step.
+    fn look(&self, lag: usize, time: f64) -> Moment<'a> {
         let seen = self.cursors[lag].seen.get();
         if time >= seen.from && time < seen.until {
-            let row = &self.history.rows[seen.offset + component];
-            return horner(row, (time - seen.start) * seen.per);
+            let theta = (time - seen.start) * seen.per;
+            return Moment { rows: &self.history.rows, offset: seen.offset, theta };
         }
-        if time > self.front && self.caps[lag] == f64::INFINITY {
-            self.beyond.set(true);
-            let (rows, seen) = self.ahead;
-            return horner(&rows[seen.offset + component], (time - seen.start) * seen.per);
-        }
-        self.look(lag, time).get(component)
+        self.search(lag, time)
     }
 
     /// A moment that is not where the lag looked last.
     #[inline(never)]
-    fn look(&self, lag: usize, time: f64) -> Moment<'a> {
+    fn search(&self, lag: usize, time: f64) -> Moment<'a> {
         let (history, cap) = (self.history, self.caps[lag]);
         // Before this everything was as at the beginning.
         let begin = if history.steps.is_empty() { f64::INFINITY } else { history.begin };

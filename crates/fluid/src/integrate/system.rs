@@ -33,6 +33,11 @@ pub trait System {
     fn scales(&self, scales: &mut [f64]);
     /// The guards in the present mode: above 0 inside, of the order of 1 well inside.
     fn guard(&self, time: f64, state: &[f64], guards: &mut [f64]);
+    /// Whether no guard can fall below zero while each state is within its `reach` of `state`; a
+    /// model that does not know says no, and then guards are looked at.
+    fn clear(&self, _state: &[f64], _reach: &[f64]) -> bool {
+        false
+    }
     /// A guard has fallen below zero: changes the mode, and puts right what rounding did.
     fn crossed(&mut self, guard: usize, time: f64, state: &mut [f64]);
     /// Times at which something changes from outside, in order.

@@ -44,6 +44,9 @@ impl<S: System> Solver<S> {
 
     /// The first thing that happens within the step, and where.
     pub(super) fn first_event(&mut self, step: f64, shortest: f64) -> Option<(Event, f64)> {
+        if !self.breaks.any() && self.system.clear(&self.state, self.stages.reach()) {
+            return None;
+        }
         let mut first: Option<(Event, f64)> = None;
         let mut below = 0.0;
         let long = step > self.history.last_length().max(shortest);
@@ -51,7 +54,7 @@ impl<S: System> Solver<S> {
         for &quarter in if long { &[1, 2, 3, 4][..] } else { &[2, 4] } {
             let look = 0.25 * quarter as f64;
             let state = match quarter {
-                1..=3 => self.middles.at(quarter, &self.row),
+                1..=3 => self.stages.middle(quarter),
                 _ => self.stages.end(),
             };
             let time = self.time + look * step;

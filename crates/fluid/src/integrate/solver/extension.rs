@@ -1,5 +1,4 @@
-//! The step that is tried between its ends: its polynomials, those of signals through samples, and the
-//! states at its quarters.
+//! The step that is tried between its ends: its polynomials, and those of signals through samples.
 
 use super::super::history::{Polynomial, horner, through};
 use super::super::system::System;
@@ -12,7 +11,6 @@ impl<S: System> Solver<S> {
     /// The continuous extension of the step that was tried.
     pub(super) fn extend(&mut self, step: f64) {
         self.stages.extend(step, &mut self.row[..self.state.len()]);
-        self.middles.forget();
     }
 
     /// Ends the continuous extension at θ of the step: the same polynomial of a shorter step.
@@ -24,7 +22,7 @@ impl<S: System> Solver<S> {
                 power *= theta;
             }
         }
-        self.middles.forget();
+        self.stages.reread(&self.row[..self.state.len()]);
         // The last stage was at the old end.
         self.stages.spoil();
         self.sampled = false;
@@ -49,8 +47,7 @@ impl<S: System> Solver<S> {
                 0 => self.system.signal(time, &self.state, all, signals),
                 4 if whole => self.system.signal(time, self.stages.end(), all, signals),
                 1..=3 => {
-                    let state = self.middles.at(node, &self.row);
-                    self.system.signal(time, state, all, signals);
+                    self.system.signal(time, self.stages.middle(node), all, signals);
                 }
                 _ => {
                     evaluate(&self.row, 1.0, &mut self.inside);
@@ -65,33 +62,6 @@ impl<S: System> Solver<S> {
             *polynomial = through(std::array::from_fn(|node| samples[node * width + signal]));
         }
         (self.sampled, self.shown) = (true, all);
-    }
-}
-
-/// The states at a quarter, a half and three quarters of the step that is tried: computed once.
-pub struct Middles {
-    states: [Vec<f64>; 3],
-    known: [bool; 3],
-}
-
-impl Middles {
-    pub fn new(states: usize) -> Self {
-        Self { states: std::array::from_fn(|_| vec![0.0; states]), known: [false; 3] }
-    }
-
-    /// The step is another one.
-    pub fn forget(&mut self) {
-        self.known = [false; 3];
-    }
-
-    /// The states after 1 to 3 quarters of the step with these polynomials.
-    pub fn at(&mut self, quarters: usize, row: &[Polynomial]) -> &[f64] {
-        let states = &mut self.states[quarters - 1];
-        if !self.known[quarters - 1] {
-            evaluate(row, 0.25 * quarters as f64, states);
-            self.known[quarters - 1] = true;
-        }
-        states
     }
 }
 

@@ -19,8 +19,11 @@ use super::stages::Stages;
 use super::system::System;
 use control::Control;
 use events::Event;
-use extension::{Middles, NODES, evaluate};
+use extension::{NODES, evaluate};
 use overlap::Overlap;
+
+/// After so many steps what is not needed any more is forgotten.
+const FORGETTING: u64 = 32;
 
 /// What rounding may be of times like this one.
 fn near(time: f64) -> f64 {
@@ -55,8 +58,6 @@ pub struct Solver<S> {
     guards: Vec<f64>,
     /// The state somewhere in the step that is tried.
     inside: Vec<f64>,
-    /// The states at its quarters.
-    middles: Middles,
     /// The polynomials of the step that is tried: of the states, of the signals that are kept if
     /// `sampled`, and of all others if `shown`.
     row: Vec<Polynomial>,
@@ -101,7 +102,6 @@ impl<S: System> Solver<S> {
             scales,
             guards: vec![0.0; system.guards()],
             inside: before[..states].to_vec(),
-            middles: Middles::new(states),
             row: vec![[0.0; COEFFICIENTS]; states + signals],
             sampled: false,
             shown: false,
@@ -169,6 +169,7 @@ impl<S: System> Solver<S> {
         let (mut event, mut whole, mut scrap) = (None, true, false);
         let shortest = self.shortest_lag();
         let mut step = self.propose(limit, shortest);
+        self.stages.pair = self.overlap.pair(step);
         loop {
             if self.work.steps + self.work.rejected > self.settings.most_steps {
                 return Err(Failure::TooManySteps(self.time));
@@ -334,7 +335,7 @@ impl<S: System> Solver<S> {
         let kept = self.state.len() + self.system.kept();
         self.history.push(self.time, step, &self.row[..kept]);
         self.last = Some((self.time, step));
-        self.overlap.stepped(if whole { self.stages.rate(step) } else { None });
+        self.overlap.stepped(if whole { self.stages.rate() } else { None });
         let end = self.time + step;
         self.time = if (limit - end).abs() <= 1e-12 * limit.abs().max(1.0) { limit } else { end };
         self.samples.copy_within(4 * self.system.signals().., 0);
@@ -347,7 +348,7 @@ impl<S: System> Solver<S> {
 
     /// Keeps what lags can still look at: four times the longest of now.
     fn forget(&mut self) {
-        if !self.work.steps.is_multiple_of(256) {
+        if !self.work.steps.is_multiple_of(FORGETTING) {
             return;
         }
         let oldest = (0..self.cursors.len())

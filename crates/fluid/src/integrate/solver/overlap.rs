@@ -10,6 +10,7 @@
 use super::super::past::{Past, Trial};
 use super::super::settings::Failure;
 use super::super::system::System;
+use super::super::tableau::{EXACT, Pair, STEADY};
 use super::Solver;
 
 /// What a step looks up of itself may move its end by this part of the tolerance.
@@ -19,11 +20,14 @@ const MOST_SWEEPS: u32 = 20;
 /// Sweeps that are cheaper than shorter steps.
 const SWEEPS: u32 = 2;
 /// A step that is longer than the shortest lag is at most this much over the rate at which small
-/// differences die. The pair is stable up to 3.3; beyond that rounding would grow until the control
-/// of the error sees it, and what stands still would tremble.
+/// differences die. The steady pair is stable up to 5.7, but what a step looks up of itself is
+/// extrapolated; with more, rounding would grow until the control of the error sees it, and what
+/// stands still would tremble.
 const STABLE: f64 = 3.0;
+/// The exact pair, which is stable up to 3.3, takes steps up to this much over that rate.
+const EXACT_UP_TO: f64 = 1.5;
 /// What is left of a rate that was higher, a step later.
-const FADING: f64 = 0.9;
+const FADING: f64 = 0.7;
 /// Steps that stay within the shortest lag after one that did not agree: the first time, and at most.
 const PAUSE: (u32, u32) = (4, 64);
 
@@ -49,6 +53,11 @@ impl Overlap {
         } else {
             (STABLE / self.rate - shortest).clamp(0.0, last)
         }
+    }
+
+    /// The pair for a step: the steady one if the exact one would not be stable.
+    pub fn pair(&self, step: f64) -> &'static Pair {
+        if step * self.rate > EXACT_UP_TO { &STEADY } else { &EXACT }
     }
 
     /// A step counts; small differences died at `rate` in it, if that was seen.

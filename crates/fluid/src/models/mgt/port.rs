@@ -145,6 +145,24 @@ impl Port {
         [low, high, below, above]
     }
 
+    /// Whether no guard can fall while each state is within its reach; no where guards look at more
+    /// than one of them.
+    #[inline]
+    pub fn clear(&self, state: &[f64], reach: &[f64]) -> bool {
+        let (length, far) = (state[self.length], reach[self.length]);
+        let between =
+            self.fill == Fill::Between && far < length && far < self.queue.buffer - length;
+        between
+            && match &self.queue.controller {
+                Controller::Droptail => true,
+                Controller::Red(red) => {
+                    let [below, above] = red.guards_at(self.law.piece, state[self.own]);
+                    reach[self.own] < below && reach[self.own] < above
+                }
+                _ => false,
+            }
+    }
+
     /// One of the guards of the buffer has fallen below zero.
     pub fn refill(&mut self, guard: usize, state: &mut [f64]) {
         let length = &mut state[self.length];

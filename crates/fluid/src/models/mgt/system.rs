@@ -189,6 +189,10 @@ impl System for Mgt {
         }
     }
 
+    fn clear(&self, state: &[f64], reach: &[f64]) -> bool {
+        self.ports.iter().all(|port| port.clear(state, reach))
+    }
+
     fn crossed(&mut self, guard: usize, time: f64, state: &mut [f64]) {
         let (queue, which) = (guard / GUARDS, guard % GUARDS);
         if which < 2 {
