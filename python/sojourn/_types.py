@@ -181,7 +181,15 @@ class ScalableCongestionControl(TypedDict, total=False):
     section 3.1)."""
     lwnd: int
     """Segments up to which the window is that of traditional TCP: 0 to 1000000 (default 16,
-    Kelly 2003 section 3.1)."""
+    Kelly 2003 section 3.1; in modern 0, as Linux)."""
+    at_least_reno: bool
+    """Whether the window grows like Reno's where that is faster, below 1/`a` segments
+    (default false, Kelly 2003 section 3.1; in modern true, `tcp_scalable.c`)."""
+    whole_segments: bool
+    """Whether the window is a whole number of segments, as in Linux: growth is saved up
+    until it makes one, a loss takes whole segments of the window, not of what is
+    outstanding, none if `b` of it is less than one, and slow start ends at the threshold
+    (default false, Kelly 2003 has bytes; in modern true, `tcp_scalable.c`)."""
     delayed_ack_correction: bool
     """Count segments acknowledged, not acknowledgements (default true, as Linux)."""
     reference_rtt: Time

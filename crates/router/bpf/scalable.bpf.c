@@ -3,8 +3,9 @@
  * Scalable TCP (Kelly, ACM CCR 33(2), 2003): a segment's share a more per acknowledged segment, a
  * share b less per loss; Reno up to LWND segments (section 3.1).
  *
- * NAME, A and KEEP, the share that a loss leaves, of 2^32, LWND. PER_ACK: growth is counted by
- * acknowledgements and not by what they acknowledge. REFERENCE: the round trip in µs at which the
+ * NAME, A and KEEP, the share that a loss leaves, of 2^32, LWND. AT_LEAST_RENO: growth is Reno's
+ * where that is faster. WHOLE: what a loss takes, not what it leaves, is rounded down. PER_ACK:
+ * growth is counted by acknowledgements and not by what they acknowledge. REFERENCE: the round trip in µs at which the
  * share is A, being as much less as the round trip is shorter; 0: always A.
  */
 #include "sojourn.h"
@@ -31,16 +32,21 @@ static inline u64 gain(struct tcp_sock *tp)
 SEC("struct_ops/ssthresh") u32 ssthresh(u64 *context)
 {
 	struct tcp_sock *tp = SOCK(context);
-	u32 window = tp->snd_cwnd;
+	u32 window = tp->snd_cwnd, left;
+	u64 keep = window > LWND ? KEEP : ONE / 2;
 
 	state_of(tp)->credit = 0;
-	return share_of(window, window > LWND ? KEEP : ONE / 2);
+	if (!WHOLE)
+		return share_of(window, keep);
+	left = window - (u32)((window * (ONE - keep)) >> 32);
+	return left > 2 ? left : 2;
 }
 
 SEC("struct_ops/cong_avoid") int cong_avoid(u64 *context)
 {
 	struct tcp_sock *tp = SOCK(context);
 	u32 acked = context[2], window;
+	u64 more;
 
 	if (!may_grow(tp))
 		return 0;
@@ -48,10 +54,14 @@ SEC("struct_ops/cong_avoid") int cong_avoid(u64 *context)
 	window = tp->snd_cwnd;
 	if (!acked || !window)
 		return 0;
-	if (window > LWND)
-		grow(tp, &state_of(tp)->credit, gain(tp) * (PER_ACK ? 1 : acked));
+	more = ONE / window;
+	if (window <= LWND)
+		more = ONE * acked / window;
+	else if (AT_LEAST_RENO && more > gain(tp))
+		more *= PER_ACK ? 1 : acked;
 	else
-		grow(tp, &state_of(tp)->credit, ONE * acked / window);
+		more = gain(tp) * (PER_ACK ? 1 : acked);
+	grow(tp, &state_of(tp)->credit, more);
 	return 0;
 }
 

@@ -32,13 +32,21 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
     let scalable = (
         over(1e-6, 1.0),
         over(0.001, 0.9),
-        0..=1_000_000u32,
-        any::<bool>(),
+        prop::option::of(0..=1_000_000u32),
+        (prop::option::of(any::<bool>()), prop::option::of(any::<bool>()), any::<bool>()),
         prop::option::of(span(1_000, 100_000_000_000)),
     )
-        .prop_map(|(a, b, lwnd, delayed_ack_correction, reference_rtt)| {
-            let s = scalable::Settings { a, b, lwnd, delayed_ack_correction, reference_rtt };
-            Algorithm::Scalable(s)
+        .prop_map(|(a, b, lwnd, switches, reference_rtt)| {
+            let (at_least_reno, whole_segments, delayed_ack_correction) = switches;
+            Algorithm::Scalable(scalable::Settings {
+                a,
+                b,
+                lwnd,
+                at_least_reno,
+                whole_segments,
+                delayed_ack_correction,
+                reference_rtt,
+            })
         });
     let highspeed = (2..=1_000_000u32, over(1e-6, 0.1), over(2.0, 1e7), over(1e-15, 0.5))
         .prop_flat_map(|(low_window, low_p, high, p)| {
@@ -310,6 +318,7 @@ fn every_setting_says_its_range_its_default_and_the_default_s_source() {
     // Those of a class from outside have no ranges.
     for (field, property) in settings.iter().filter(|(f, _)| f != "class" && f != "with") {
         let text = property["description"].as_str().unwrap_or_default();
+        let text = text.replace('\n', " ");
         assert!(text.contains("(default "), "{field}: {text:?}");
         let kind = &property["type"];
         let boolean = kind == "boolean" || kind[0] == "boolean";

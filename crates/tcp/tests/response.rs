@@ -91,7 +91,7 @@ fn dctcp_and_prague_follow_two_over_p() {
 /// Coefficient of variation of the window per acknowledgement, each lost with probability `p` and
 /// answered at once.
 fn variation(a: f64, b: f64, mean: f64, acks: u64) -> (f64, f64) {
-    let s = scalable::Settings { a, b, lwnd: 0, ..Default::default() };
+    let s = scalable::Settings { a, b, lwnd: Some(0), ..Default::default() };
     let mut sender = Closed::new(&Algorithm::Scalable(s), mean as u32, RTT, 7);
     let p = a / (b * mean);
     let threshold = (p * 2f64.powi(64)) as u64;

@@ -118,7 +118,8 @@ class Reno(AIMD):
 class Scalable:
     """Scalable TCP, generalised (Kelly, PFLDnet 2003): ``a`` per acknowledgement, b·W per mark.
 
-    Below ``lwnd`` it is Reno; ``lwnd`` = 0 leaves that out.
+    Below ``lwnd`` it is Reno; ``lwnd`` = 0 leaves that out. Linux's is ``lwnd`` = 0 with
+    ``at_least_reno``.
     """
 
     a: float = 0.01
@@ -127,6 +128,8 @@ class Scalable:
     """Fraction of the window that a mark takes; above 0, at most 1."""
     lwnd: float = 16.0
     """Window in packets from which on it is scalable; 0 or more."""
+    at_least_reno: bool = False
+    """Whether it grows like Reno where that is faster, up to 1/``a`` packets."""
 
     def __post_init__(self) -> None:
         positive("a", self.a)
@@ -138,20 +141,25 @@ class Scalable:
     @property
     def name(self) -> str:
         """As the literature writes it."""
-        return f"Scalable({self.a:g}, {self.b:g}, {self.lwnd:g})"
+        least = ", at least Reno" if self.at_least_reno else ""
+        return f"Scalable({self.a:g}, {self.b:g}, {self.lwnd:g}{least})"
 
     def increase(self, w: Array) -> Array:
-        """a·W packets per round trip; 1 below ``lwnd``."""
-        return np.where(np.asarray(w) < self.lwnd, 1.0, self.a * w)[()]
+        """a·W packets per round trip; 1 below ``lwnd``, and at least 1 if it is to be."""
+        return np.where(self._like_reno(w), 1.0, self.a * w)[()]
+
+    def _like_reno(self, w: Array) -> Array:
+        """Where it grows as Reno does."""
+        return np.asarray(w) < max(self.lwnd, 1 / self.a if self.at_least_reno else 0.0)
 
     def decrease(self, w: Array) -> Array:
         """b·W packets per mark; half below ``lwnd``."""
         return np.where(np.asarray(w) < self.lwnd, 0.5, self.b)[()] * w
 
     def slopes(self, w: Array) -> tuple[Array, Array]:
-        """a and b; 0 and a half below ``lwnd``."""
+        """The derivatives of both."""
         below = np.asarray(w) < self.lwnd
-        return np.where(below, 0.0, self.a)[()], np.where(below, 0.5, self.b)[()]
+        return np.where(self._like_reno(w), 0.0, self.a)[()], np.where(below, 0.5, self.b)[()]
 
 
 @dataclass(frozen=True)

@@ -213,7 +213,7 @@ def fluid_law(law: Law) -> fluid.laws.WindowLaw:
     if isinstance(law, AIMD):
         return fluid.Reno() if (law.a, law.b) == (1.0, 0.5) else fluid.Aimd(law.a, law.b)
     if isinstance(law, Scalable):
-        return fluid.Scalable(law.a, law.b, law.lwnd)
+        return fluid.Scalable(law.a, law.b, law.lwnd, law.at_least_reno)
     if isinstance(law, HighSpeed):
         return fluid.HighSpeed()
     raise ControlError(f"{law.name}: the fluid engine has no such law")

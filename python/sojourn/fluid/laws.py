@@ -33,12 +33,13 @@ class Scalable:
     """Scalable TCP (Kelly, PFLDnet 2003).
 
     ``a`` packets for each acknowledgement; a loss takes the fraction ``b``; below ``lwnd`` packets
-    Reno (0: never).
+    Reno (0: never). With ``at_least_reno`` it grows like Reno where that is faster, as in Linux.
     """
 
     a: float = 0.01
     b: float = 0.125
     lwnd: float = 16.0
+    at_least_reno: bool = False
 
     def _fields(self) -> dict[str, Any]:
         return {"kind": "scalable", **asdict(self)}

@@ -87,7 +87,7 @@ def _law(fields: dict[str, Any]) -> Any:
     if kind == "reno":
         return Reno()
     if kind == "scalable":
-        return Scalable(**given("a", "b", "lwnd"))
+        return Scalable(**given("a", "b", "lwnd", "at_least_reno"))
     if kind == "aimd":
         return AIMD(**given("a", "b"))
     if kind == "highspeed":

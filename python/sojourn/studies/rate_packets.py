@@ -72,7 +72,15 @@ class Loop:
         duration = rounds * self.rtt
         congestion: Any = "reno"
         if self.a is not None:
-            congestion = {"kind": "scalable", "a": self.a, "b": self.b, "lwnd": 0}
+            # As in the equations at any window: Linux's rules are not wanted.
+            congestion = {
+                "kind": "scalable",
+                "a": self.a,
+                "b": self.b,
+                "lwnd": 0,
+                "at_least_reno": False,
+                "whole_segments": False,
+            }
         return Scenario(
             {
                 "name": self.name,

@@ -223,7 +223,9 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
         Algorithm::Scalable(s) if s.reference_rtt.is_none() => {
             let delayed = tcp.delayed_ack && !s.delayed_ack_correction;
             let a = if delayed { 0.5 * s.a } else { s.a };
-            WindowLaw::Scalable { a, b: s.b, lwnd: f64::from(s.lwnd) }
+            let lwnd = f64::from(s.traditional_up_to());
+            let at_least_reno = s.at_least_reno == Some(true);
+            WindowLaw::Scalable { a, b: s.b, lwnd, at_least_reno }
         }
         Algorithm::Highspeed(s) if *s == Default::default() && !halved => WindowLaw::HighSpeed,
         other => {

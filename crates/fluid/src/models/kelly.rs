@@ -365,7 +365,7 @@ mod tests {
         assert!(turn > 1.0 / b);
         for (a, stable) in [(0.9 / b, true), (0.95 * turn, true), (1.05 * turn, false)] {
             let mut p = power(b, 0.1);
-            p.classes[0].law = WindowLaw::Scalable { a, b: 0.125, lwnd: 0.0 };
+            p.classes[0].law = WindowLaw::Scalable { a, b: 0.125, lwnd: 0.0, at_least_reno: false };
             assert_eq!(growth(p, 100.0) < 1.0, stable, "a = {a}");
         }
     }

@@ -35,6 +35,9 @@ pub enum WindowLaw {
         b: f64,
         /// Below this window the law is Reno's: 0 for never (16 in the paper).
         lwnd: f64,
+        /// Whether it grows like Reno where that is faster, as Linux's does.
+        #[serde(default)]
+        at_least_reno: bool,
     },
     /// HighSpeed TCP (RFC 3649) with its standard parameters 38, 83000, 1e-7 and 0.1.
     HighSpeed,
@@ -62,7 +65,7 @@ impl WindowLaw {
                 }
                 share("b", b)
             }
-            Self::Scalable { a, b, lwnd } => {
+            Self::Scalable { a, b, lwnd, .. } => {
                 if !(a > 0.0 && a <= 1.0) {
                     return Err(Invalid::new(
                         "a",
@@ -85,8 +88,9 @@ impl WindowLaw {
         match *self {
             Self::Reno => 1.0 / round_trip,
             Self::Aimd { a, .. } => a / round_trip,
-            Self::Scalable { a, lwnd, .. } => {
-                scalable::blend(w, lwnd, || 1.0 / round_trip, || a * rate)
+            Self::Scalable { a, lwnd, at_least_reno, .. } => {
+                let least = if at_least_reno { 1.0 / round_trip } else { 0.0 };
+                scalable::blend(w, lwnd, || 1.0 / round_trip, || (a * rate).max(least))
             }
             Self::HighSpeed => highspeed::increase(w) / w.max(1.0) * rate,
         }
@@ -146,14 +150,22 @@ mod tests {
         assert!((reno - libm::sqrt(200.0)).abs() < 1e-9, "W² p = 2, not {reno}");
         let aimd = WindowLaw::Aimd { a: 2.0, b: 0.25 }.window(0.01, false);
         assert!((aimd - libm::sqrt(2.0 / 0.25 / 0.01)).abs() < 1e-9);
-        let scalable = WindowLaw::Scalable { a: 0.01, b: 0.125, lwnd: 16.0 }.window(1e-4, false);
-        assert!((scalable - 0.01 / 0.125 / 1e-4).abs() < 1e-6, "W = a/(b p), not {scalable}");
+        let window = |p| scalable(16.0, false).window(p, false);
+        assert!((window(1e-4) - 0.01 / 0.125 / 1e-4).abs() < 1e-6, "W = a/(b p)");
+        // Below 100 packets Linux's is additive: W² p = 1/b.
+        let window = |p| scalable(0.0, true).window(p, false);
+        assert!((window(0.01) - libm::sqrt(8.0 / 0.01)).abs() < 1e-6, "{}", window(0.01));
+        assert!((window(1e-4) - 0.01 / 0.125 / 1e-4).abs() < 1e-6);
         // RFC 3649: W = 0.12/p^0.835 for periodic losses. A window that a loss hits at any time
         // needs 2/(2 − b) times as many.
         let high = WindowLaw::HighSpeed.window(1e-5, false);
         let b = highspeed::decrease(high);
         let rfc = 0.12 / libm::pow(1e-5 * (2.0 - b) / 2.0, 0.835);
         assert!((high / rfc - 1.0).abs() < 0.02, "{high} against {rfc}");
+    }
+
+    fn scalable(lwnd: f64, at_least_reno: bool) -> WindowLaw {
+        WindowLaw::Scalable { a: 0.01, b: 0.125, lwnd, at_least_reno }
     }
 
     #[test]
@@ -167,7 +179,8 @@ mod tests {
     fn wrong_parameters_are_named() {
         let error = WindowLaw::Aimd { a: 0.0, b: 0.5 }.validate().unwrap_err();
         assert!(error.to_string().starts_with("a = 0"), "{error}");
-        let error = WindowLaw::Scalable { a: 0.01, b: 1.0, lwnd: 16.0 }.validate().unwrap_err();
+        let wrong = WindowLaw::Scalable { a: 0.01, b: 1.0, lwnd: 16.0, at_least_reno: false };
+        let error = wrong.validate().unwrap_err();
         assert!(error.to_string().starts_with("b = 1"), "{error}");
     }
 }

@@ -37,7 +37,9 @@ pub fn source(algorithm: &Algorithm) -> Option<Source> {
             constants: vec![
                 ("A", share(s.a)),
                 ("KEEP", share(1.0 - s.b)),
-                ("LWND", s.lwnd.to_string()),
+                ("LWND", s.traditional_up_to().to_string()),
+                ("AT_LEAST_RENO", u8::from(s.at_least_reno == Some(true)).to_string()),
+                ("WHOLE", u8::from(s.whole_segments == Some(true)).to_string()),
                 ("PER_ACK", u8::from(!s.delayed_ack_correction).to_string()),
                 ("REFERENCE", word(s.reference_rtt.map_or(0, |time| time.0.div_ceil(1000)))),
             ],

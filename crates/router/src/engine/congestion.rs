@@ -2,13 +2,14 @@
 
 use crate::bpf::{self, Registered};
 use crate::hosts::knows_congestion;
-use crate::hosts::settings::{Settings, has_defaults, uses_tcp};
+use crate::hosts::settings::{Settings, has_defaults, is_linux_s, uses_tcp};
 use sojourn_scenario::Network;
 use sojourn_tcp::Algorithm;
 
-/// Gives each group's sockets the kernel's own congestion control where it has one and the
-/// scenario leaves its settings alone, and a program of ours otherwise. The programs must live as
-/// long as the sockets are opened.
+/// Gives each group's sockets the kernel's own congestion control where it has one that does what
+/// the scenario says, and a program of ours otherwise. Where there can be none, the kernel's own
+/// has to do if the scenario leaves its settings alone; the run says so. The programs must live
+/// as long as the sockets are opened.
 ///
 /// # Errors
 /// One line that names the group.
@@ -19,14 +20,8 @@ pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered
             continue;
         }
         let algorithm = &group.tcp.algorithm;
-        if has_defaults(algorithm) && knows_congestion(&socket.congestion) {
-            if bpf::has(algorithm) {
-                let line = format!(
-                    "{}: tcp.congestion = {}; Linux: its own module of that name",
-                    group.name, socket.congestion
-                );
-                settings.differences.push(line);
-            }
+        let known = has_defaults(algorithm) && knows_congestion(&socket.congestion);
+        if known && (is_linux_s(algorithm) || !bpf::has(algorithm)) {
             continue;
         }
         let wrong = |what: &str| {
@@ -49,7 +44,16 @@ pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered
         }
         let number = u8::try_from(made.len())
             .map_err(|_| format!("{}: tcp.congestion: more than 256 different ones", group.name))?;
-        let program = Registered::new(algorithm, number).map_err(|e| wrong(&format!("; {e}")))?;
+        let program = match Registered::new(algorithm, number) {
+            Ok(program) => program,
+            Err(_) if known => {
+                let (group, name) = (&group.name, &socket.congestion);
+                let line = format!("{group}: tcp.congestion = {name}; Linux: its own of that name");
+                settings.differences.push(line);
+                continue;
+            }
+            Err(e) => return Err(wrong(&format!("; {e}"))),
+        };
         socket.congestion.clone_from(&program.name);
         made.push((algorithm.clone(), program));
     }

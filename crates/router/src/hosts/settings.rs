@@ -190,13 +190,20 @@ pub fn uses_tcp(group: &NetworkGroup) -> bool {
 
 /// Whether an algorithm is what its name alone stands for, in either profile.
 pub fn has_defaults(algorithm: &Algorithm) -> bool {
-    [Profile::Classic, Profile::Modern].into_iter().any(|profile| {
-        let mut named = Algorithm::named(algorithm.name());
-        if let Some(named) = &mut named {
-            named.settle(profile);
-        }
-        named.as_ref() == Some(algorithm)
-    })
+    is_of(Profile::Classic, algorithm) || is_linux_s(algorithm)
+}
+
+/// Whether an algorithm is what its name stands for in Linux.
+pub fn is_linux_s(algorithm: &Algorithm) -> bool {
+    is_of(Profile::Modern, algorithm)
+}
+
+fn is_of(profile: Profile, algorithm: &Algorithm) -> bool {
+    let mut named = Algorithm::named(algorithm.name());
+    if let Some(named) = &mut named {
+        named.settle(profile);
+    }
+    named.as_ref() == Some(algorithm)
 }
 
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {

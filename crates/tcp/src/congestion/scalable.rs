@@ -20,17 +20,20 @@
 //!    window, which an idle application may have left unused.
 //! 3. The window stays at two segments at least. Slow start is that of Reno.
 //! 4. With `reference_rtt` the gain per segment is at most 1, that of slow start.
+//! 5. Linux's rules are there as settings: `lwnd = 0`, `at_least_reno` and `whole_segments`; the
+//!    profile `modern` has them.
 //!
 //! # Differences from Linux
 //!
-//! 1. Linux has no `lwnd`: its window grows by a segment per min(window, 100) acknowledged, so like
-//!    Reno's up to 100 segments, and loses an eighth at any size.
+//! 1. Linux (`tcp_scalable.c`) has no `lwnd`: its window grows by a segment per min(window, 100)
+//!    acknowledged, so like Reno's up to 100 segments, and loses an eighth at any size, in whole
+//!    segments: of seven or fewer a loss takes nothing. So it is here in the profile `modern`.
 //! 2. Linux's `a` and `b` are constants of the program, 0.01 and 1/8; it counts segments acknowledged
 //!    (as with `delayed_ack_correction`), and knows no reference round trip.
 
 use super::{Acked, Congested, Control, Window, fixed, reno};
 use crate::Invalid;
-use crate::spec::within;
+use crate::spec::{Profile, within};
 use sojourn_base::Time;
 
 /// Settings of Scalable TCP.
@@ -45,8 +48,19 @@ pub struct Settings {
     /// Share of the window that a loss takes: 0.001 to 0.9 (default 0.125, Kelly 2003 section 3.1).
     pub b: f64,
     /// Segments up to which the window is that of traditional TCP: 0 to 1000000 (default 16, Kelly
-    /// 2003 section 3.1).
-    pub lwnd: u32,
+    /// 2003 section 3.1; in modern 0, as Linux).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub lwnd: Option<u32>,
+    /// Whether the window grows like Reno's where that is faster, below 1/`a` segments (default
+    /// false, Kelly 2003 section 3.1; in modern true, `tcp_scalable.c`).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub at_least_reno: Option<bool>,
+    /// Whether the window is a whole number of segments, as in Linux: growth is saved up until it
+    /// makes one, a loss takes whole segments of the window, not of what is outstanding, none if
+    /// `b` of it is less than one, and slow start ends at the threshold (default false, Kelly 2003
+    /// has bytes; in modern true, `tcp_scalable.c`).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub whole_segments: Option<bool>,
     /// Count segments acknowledged, not acknowledgements (default true, as Linux).
     pub delayed_ack_correction: bool,
     /// Round trip at which `a` is what it says; elsewhere it grows in proportion to the smoothed
@@ -57,7 +71,23 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { a: 0.01, b: 0.125, lwnd: 16, delayed_ack_correction: true, reference_rtt: None }
+        Self {
+            a: 0.01,
+            b: 0.125,
+            lwnd: None,
+            at_least_reno: None,
+            whole_segments: None,
+            delayed_ack_correction: true,
+            reference_rtt: None,
+        }
+    }
+}
+
+impl Settings {
+    /// [`Settings::lwnd`], as in the paper where neither it nor a profile says.
+    #[must_use]
+    pub fn traditional_up_to(&self) -> u32 {
+        self.lwnd.unwrap_or(16)
     }
 }
 
@@ -70,19 +100,20 @@ pub struct Tuning {
     keep: u64,
     /// Segments.
     lwnd: u32,
+    at_least_reno: bool,
+    whole_segments: bool,
     per_ack: bool,
     /// Nanoseconds; 0 for none.
     reference: u64,
 }
 
 impl Tuning {
-    /// What congestion leaves of `flight`.
-    fn after(&self, at: &Congested) -> u32 {
-        if self.is_scalable(at.flight, at.mss) {
-            fixed::of(at.flight, self.keep)
-        } else {
-            at.flight / 2
-        }
+    /// What congestion leaves of what is outstanding, or of the window.
+    fn after(&self, window: &Window, at: &Congested) -> u32 {
+        let before = if self.whole_segments { window.cwnd } else { at.flight };
+        let keep = if self.is_scalable(before, at.mss) { self.keep } else { fixed::ONE / 2 };
+        let left = fixed::of(before, keep);
+        if self.whole_segments { before - fixed::whole(before - left, at.mss) } else { left }
     }
 
     #[inline]
@@ -101,10 +132,12 @@ impl Tuning {
     }
 }
 
-/// State: how far traditional growth is, and the fraction of a byte that is to be added.
+/// State: how far traditional growth is, the bytes that make no segment yet, and the fraction of
+/// a byte that is to be added.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct State {
     reno: reno::State,
+    saved: u32,
     fraction: u32,
 }
 
@@ -115,7 +148,7 @@ impl Control for State {
     fn tune(settings: &Settings) -> Result<Tuning, Invalid> {
         let a = fixed::setting("congestion.a", settings.a, 1e-6, 1.0)?;
         within("congestion.b", settings.b, 0.001, 0.9)?;
-        let lwnd = within("congestion.lwnd", settings.lwnd, 0, 1_000_000)?;
+        let lwnd = within("congestion.lwnd", settings.traditional_up_to(), 0, 1_000_000)?;
         let reference = match settings.reference_rtt {
             None => 0,
             Some(t) => {
@@ -123,8 +156,21 @@ impl Control for State {
                 within("congestion.reference_rtt", t, least, most)?.0
             }
         };
-        let per_ack = !settings.delayed_ack_correction;
-        Ok(Tuning { a, keep: fixed::share(1.0 - settings.b), lwnd, per_ack, reference })
+        Ok(Tuning {
+            a,
+            keep: fixed::share(1.0 - settings.b),
+            lwnd,
+            at_least_reno: settings.at_least_reno.unwrap_or(false),
+            whole_segments: settings.whole_segments.unwrap_or(false),
+            per_ack: !settings.delayed_ack_correction,
+            reference,
+        })
+    }
+
+    fn settle(settings: &mut Settings, profile: Profile) {
+        settings.lwnd.get_or_insert(if profile == Profile::Modern { 0 } else { 16 });
+        settings.at_least_reno.get_or_insert(profile == Profile::Modern);
+        settings.whole_segments.get_or_insert(profile == Profile::Modern);
     }
 
     fn new(_: &Tuning) -> Self {
@@ -134,23 +180,37 @@ impl Control for State {
     #[inline]
     fn on_ack(&mut self, tuning: &Tuning, window: &mut Window, acked: Acked) {
         if window.slow_start(&acked) {
+            if tuning.whole_segments {
+                window.cwnd = window.cwnd.min(window.ssthresh);
+            }
             return;
         }
-        if tuning.is_scalable(window.cwnd, acked.mss) {
-            let bytes = if tuning.per_ack { acked.mss } else { acked.bytes };
-            fixed::add(&mut window.cwnd, &mut self.fraction, bytes, tuning.gain(acked.srtt));
-        } else {
+        if !tuning.is_scalable(window.cwnd, acked.mss) {
             self.reno.avoid(window, &acked);
+            return;
+        }
+        let bytes = if tuning.per_ack { acked.mss } else { acked.bytes };
+        let mut gain = tuning.gain(acked.srtt);
+        if tuning.at_least_reno {
+            gain = gain
+                .max((u64::from(acked.mss) << fixed::SHARE_BITS) / u64::from(window.cwnd.max(1)));
+        }
+        if tuning.whole_segments {
+            fixed::add(&mut self.saved, &mut self.fraction, bytes, gain);
+            window.cwnd = window.cwnd.saturating_add(fixed::whole(self.saved, acked.mss));
+            self.saved %= acked.mss.max(1);
+        } else {
+            fixed::add(&mut window.cwnd, &mut self.fraction, bytes, gain);
         }
     }
 
     fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
-        window.reduce(tuning.after(&at), at.mss);
+        window.reduce(tuning.after(window, &at), at.mss);
         *self = Self::default();
     }
 
     fn on_timeout(&mut self, tuning: &Tuning, window: &mut Window, at: Congested, first: bool) {
-        window.collapse(tuning.after(&at), at.mss, first);
+        window.collapse(tuning.after(window, &at), at.mss, first);
         *self = Self::default();
     }
 
@@ -231,9 +291,39 @@ mod tests {
             r.round();
         }
         assert_eq!(r.window.cwnd, 16 * MSS);
-        let mut r: Rounds<State> = Rounds::new(&Settings { lwnd: 0, ..Settings::default() }, 16);
+        let mut r: Rounds<State> =
+            Rounds::new(&Settings { lwnd: Some(0), ..Settings::default() }, 16);
         r.loss();
         assert_eq!(r.window.cwnd, 14 * MSS);
+    }
+
+    #[test]
+    fn in_the_modern_profile_it_is_linux_s() {
+        let mut settings = Settings::default();
+        State::settle(&mut settings, Profile::Modern);
+        let tuning = State::tune(&settings).unwrap();
+        // tcp_scalable.c: segments less an eighth of them, in whole ones, but two at least.
+        for (before, after) in [(2, 2), (7, 7), (8, 7), (15, 14), (16, 14), (100, 88), (105, 92)] {
+            let mut w = Window { cwnd: before * MSS, ssthresh: u32::MAX };
+            State::new(&tuning).on_loss(&tuning, &mut w, congested(MSS));
+            assert_eq!(w, Window { cwnd: after * MSS, ssthresh: after * MSS }, "{before}");
+        }
+        // A segment per min(window, 100) acknowledged.
+        for (window, acks) in [(10, 10), (50, 50), (100, 100), (1000, 100)] {
+            let start = Window { cwnd: window * MSS, ssthresh: 2 };
+            let (mut state, mut w) = (State::new(&tuning), start);
+            for _ in 0..acks - 1 {
+                state.on_ack(&tuning, &mut w, acked(MSS));
+            }
+            assert_eq!(w, start, "{window}");
+            // Gains are rounded down by as much as 2^-32 of a byte, a, from 0.01, up.
+            state.on_ack(&tuning, &mut w, acked(MSS));
+            state.on_ack(&tuning, &mut w, acked(MSS));
+            assert_eq!(w.cwnd, (window + 1) * MSS, "{window}");
+        }
+        let mut w = Window { cwnd: 5 * MSS, ssthresh: 6 * MSS };
+        State::new(&tuning).on_ack(&tuning, &mut w, acked(2 * MSS));
+        assert_eq!(w.cwnd, 6 * MSS, "slow start ends at the threshold");
     }
 
     #[test]

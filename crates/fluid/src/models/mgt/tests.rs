@@ -124,7 +124,8 @@ fn a_run_from_the_operating_point_stays_there() {
             classes: vec![Class::reno(30.0, 0.1, vec![0, 1]), Class::reno(60.0, 0.3, vec![1])],
             queues: vec![Queue::new(3000.0, controller.clone()), Queue::new(3750.0, controller)],
         };
-        parameters.classes[0].law = WindowLaw::Scalable { a: 0.01, b: 0.125, lwnd: 16.0 };
+        parameters.classes[0].law =
+            WindowLaw::Scalable { a: 0.01, b: 0.125, lwnd: 16.0, at_least_reno: false };
         let point = parameters.equilibrium(0.0).unwrap();
         let (past, state) = (parameters.past_at(&point), parameters.state_at(&point, 0.0));
         let start = state.clone();
