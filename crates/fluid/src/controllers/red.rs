@@ -97,7 +97,13 @@ impl Red {
 
     #[inline]
     pub(super) fn slope(&self, _: &Mode, own: f64, view: &View) -> f64 {
-        self.fastest * (view.queue - own)
+        self.follow(view.queue, own)
+    }
+
+    /// How fast an average follows a queue.
+    #[inline]
+    pub(crate) fn follow(&self, queue: f64, average: f64) -> f64 {
+        self.fastest * (queue - average)
     }
 
     pub(super) fn guards(&self, mode: &Mode, own: f64, _: &View) -> [f64; 2] {

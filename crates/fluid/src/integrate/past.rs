@@ -64,6 +64,8 @@ pub struct Past<'a> {
     /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if it
     /// went on as before.
     caps: &'a [f64],
+    /// No lag has one.
+    free: bool,
     /// Somebody looked beyond the front.
     beyond: Cell<bool>,
     /// Somebody looked at what is forgotten.
@@ -91,7 +93,8 @@ impl<'a> Past<'a> {
             (None, None) => Recent { row: last, from: front, start: 0.0, per: 0.0 },
         };
         let (beyond, astray) = (Cell::new(false), Cell::new(false));
-        Self { history, front, recent, cursors, caps, beyond, astray }
+        let free = caps.iter().all(|cap| *cap == f64::INFINITY);
+        Self { history, front, recent, cursors, caps, free, beyond, astray }
     }
 
     /// Whether somebody looked beyond the front.
@@ -121,6 +124,21 @@ impl<'a> Past<'a> {
     /// One component at the moment `time`, seen through lag number `lag`.
     #[inline]
     pub fn get(&self, lag: usize, time: f64, component: usize) -> f64 {
+        if self.free && time >= self.recent.from {
+            if time > self.front {
+                self.beyond.set(true);
+            }
+            return horner(
+                &self.recent.row[component],
+                (time - self.recent.start) * self.recent.per,
+            );
+        }
+        self.look_up(lag, time, component)
+    }
+
+    /// One component at a moment that is not simply in the last step.
+    #[inline(never)]
+    fn look_up(&self, lag: usize, time: f64, component: usize) -> f64 {
         self.at(lag, time).get(component)
     }
 

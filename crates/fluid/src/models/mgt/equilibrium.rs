@@ -50,13 +50,14 @@ impl Parameters {
                 return Err(Invalid::new(field, queue.buffer, remedy));
             }
         }
-        let mut point = Unknowns { at: vec![0.0; self.queues.len()], time, of: self };
+        let queues = self.queues.len();
+        let mut point =
+            Unknowns { at: vec![0.0; queues], moves: vec![1.0; queues], time, of: self };
         for _ in 0..SWEEPS {
             let mut moved = 0.0_f64;
             for queue in 0..self.queues.len() {
-                let before = point.at[queue];
                 point.balance(queue)?;
-                moved = moved.max((point.at[queue] - before).abs() / point.at[queue].max(1e-12));
+                moved = moved.max(point.moves[queue] / point.at[queue].max(1e-12));
             }
             if moved < 1e-13 || self.queues.len() == 1 {
                 break;
@@ -130,6 +131,8 @@ impl Parameters {
 /// One number for each queue, from 0 (no loss) to 1 (the most that its law can do).
 struct Unknowns<'a> {
     at: Vec<f64>,
+    /// How far each has moved in the last sweep.
+    moves: Vec<f64>,
     time: f64,
     of: &'a Parameters,
 }
@@ -222,17 +225,24 @@ impl Unknowns<'_> {
         }
     }
 
-    /// Finds the unknown of one queue, the others staying.
+    /// Finds the unknown of one queue, the others staying. The moves become smaller from sweep to
+    /// sweep, so that it is looked for first within the last one.
     fn balance(&mut self, queue: usize) -> Result<(), Invalid> {
-        let none = self.surplus(queue, 0.0);
-        if none <= 0.0 {
-            return Ok(());
+        let (z, reach) = (self.at[queue], self.moves[queue]);
+        let near = [(z - reach).max(0.0), (z + reach).min(1.0)];
+        let mut ends = near.map(|z| (z, self.surplus(queue, z)));
+        if ends[0].1 <= 0.0 || ends[1].1 > 0.0 {
+            ends = [0.0, 1.0].map(|z| (z, self.surplus(queue, z)));
         }
-        let most = self.surplus(queue, 1.0);
-        if most > 0.0 {
+        let [low, high] = ends;
+        if low.1 <= 0.0 {
+            self.at[queue] = 0.0;
+        } else if high.1 > 0.0 {
             return Err(self.too_much(queue));
+        } else {
+            self.at[queue] = between(low, high, |z| self.surplus(queue, z));
         }
-        self.at[queue] = between((0.0, none), (1.0, most), |z| self.surplus(queue, z));
+        self.moves[queue] = (self.at[queue] - z).abs();
         Ok(())
     }
 

@@ -21,12 +21,12 @@ pub struct Lane {
     /// Since when there have been any.
     pub since: f64,
     /// Whether its law is Reno's without timeouts.
-    plain: bool,
+    pub plain: bool,
     /// Growth is tapered over the last hundredth below the greatest window.
-    tapers: f64,
+    pub tapers: f64,
     /// The queues that its data or its acknowledgements wait in: which states they are, and the
     /// seconds that their links take for a packet.
-    waits: Vec<(usize, f64)>,
+    pub waits: Vec<(usize, f64)>,
     pub hops: Vec<Hop>,
     /// Whether its growth is clocked by what was sent a round trip ago.
     pub clocked: bool,
@@ -54,6 +54,21 @@ impl Lane {
             clocked: class.law.clocked(),
             class: class.clone(),
         }
+    }
+
+    /// The round trip without queueing.
+    pub fn rtt(&self) -> f64 {
+        self.class.rtt
+    }
+
+    /// What the spread of its windows makes of losses.
+    pub fn spread(&self) -> f64 {
+        self.class.spread
+    }
+
+    /// Whether a queue on its path keeps what it drops from the queues behind.
+    pub fn thins(&self) -> bool {
+        self.hops.iter().any(|hop| hop.thins)
     }
 
     /// The round trip, by the queues that `length` gives.
@@ -84,30 +99,12 @@ impl Lane {
         }
     }
 
-    /// What is lost on its path, the queues losing `losses`. A small loss keeps its digits.
-    #[inline]
-    pub fn loss(&self, losses: &[f64]) -> f64 {
-        if let [hop] = self.hops[..] {
-            return losses[hop.queue];
-        }
-        let mut passed = 1.0;
-        for hop in &self.hops {
-            passed *= 1.0 - losses[hop.queue];
-        }
-        1.0 - passed
-    }
-
     /// dW/dt of its flows with window `w`: `rate` was theirs a round trip ago, and `hits` they lost
     /// of it.
     #[inline]
     pub fn slope(&self, w: f64, round_trip: f64, rate: f64, hits: f64) -> f64 {
         let Class { law, timeouts, spread, max_window, .. } = &self.class;
-        let hits = hits * spread;
-        let change = if self.plain {
-            1.0 / round_trip - hits * (0.5 * w)
-        } else {
-            window_slope(law, *timeouts, w, round_trip, rate, hits)
-        };
+        let change = window_slope(law, *timeouts, w, round_trip, rate, hits * spread);
         if w <= self.tapers {
             return change;
         }

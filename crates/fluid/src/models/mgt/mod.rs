@@ -31,6 +31,7 @@ mod equilibrium;
 mod lane;
 mod layout;
 mod port;
+mod quad;
 mod system;
 #[cfg(test)]
 mod tests;

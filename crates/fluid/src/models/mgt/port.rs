@@ -111,8 +111,20 @@ impl Port {
     #[inline(always)]
     pub fn slopes(&self, time: f64, state: &[f64], inflow: f64) -> (f64, f64) {
         let drift = self.drift(state, inflow);
+        let own = match &self.queue.controller {
+            // The most frequent one sees nothing but the queue.
+            Controller::Red(red) => {
+                red.follow(state[self.length] * self.queue.unit, state[self.own])
+            }
+            _ => self.other_slope(time, state, inflow, drift),
+        };
+        (drift, own)
+    }
+
+    #[inline(never)]
+    fn other_slope(&self, time: f64, state: &[f64], inflow: f64, drift: f64) -> f64 {
         let view = self.view(time, state, inflow, drift);
-        (drift, self.queue.controller.slope(&self.law, state[self.own], &view))
+        self.queue.controller.slope(&self.law, state[self.own], &view)
     }
 
     /// The share of what enters that a full buffer loses.

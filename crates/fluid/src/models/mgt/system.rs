@@ -2,6 +2,7 @@
 
 use super::lane::{Lane, flows_at};
 use super::port::{Fill, Port};
+use super::quad::{Four, Quad};
 use super::{Layout, Parameters};
 use crate::integrate::{Past, System};
 
@@ -14,6 +15,8 @@ pub struct Mgt {
     parameters: Parameters,
     layout: Layout,
     lanes: Vec<Lane>,
+    /// The same in fours.
+    quads: Vec<Quad>,
     ports: Vec<Port>,
     stops: Vec<f64>,
 }
@@ -31,12 +34,13 @@ impl Mgt {
         stops.sort_by(f64::total_cmp);
         stops.dedup();
         let Parameters { classes, queues } = &parameters;
-        let lanes = classes.iter().map(|class| Lane::new(class, queues, layout)).collect();
+        let lanes: Vec<_> = classes.iter().map(|class| Lane::new(class, queues, layout)).collect();
+        let quads = Quad::all(&lanes);
         let port = |(number, queue): (usize, &super::Queue)| {
             Port::new(queue.clone(), number, layout, state[layout.queue(number)])
         };
         let ports = queues.iter().enumerate().map(port).collect();
-        let mut model = Self { layout, lanes, ports, stops, parameters };
+        let mut model = Self { layout, lanes, quads, ports, stops, parameters };
         let inflows = model.inflows(state);
         for (port, inflow) in model.ports.iter_mut().zip(inflows) {
             port.find_mode(state, inflow);
@@ -72,13 +76,47 @@ impl Mgt {
         inflows
     }
 
-    /// Calls `add` with what each class brings to each queue, in packets per second.
+    /// Calls `add` with what the classes bring to each queue, in packets per second.
     #[inline]
     fn arrive(&self, state: &[f64], mut add: impl FnMut(usize, f64)) {
-        for (index, lane) in self.lanes.iter().enumerate() {
+        for quad in &self.quads {
+            let per = quad.round_trips(state).map(|round_trip| 1.0 / round_trip);
+            let rates = quad.rates(&quad.windows(state), &per);
+            self.send(quad, &rates, state, &mut add);
+        }
+    }
+
+    /// Calls `add` with what four classes bring to each queue if they send at `rates`.
+    #[inline]
+    fn send(&self, quad: &Quad, rates: &Four, state: &[f64], mut add: impl FnMut(usize, f64)) {
+        if !quad.thins {
+            return quad.send(rates, add);
+        }
+        for (lane, rate) in self.lanes[quad.range()].iter().zip(rates) {
+            lane.send(*rate, state, &self.ports, &mut add);
+        }
+    }
+
+    /// How fast windows change where the law is not Reno's alone.
+    #[inline(never)]
+    fn other_slopes(
+        &self,
+        quad: &Quad,
+        (time, past): (f64, &Past<'_>),
+        (w, round_trips, hits): (&Four, &Four, &Four),
+        slopes: &mut [f64],
+    ) {
+        for ((i, class), slope) in quad.range().enumerate().zip(slopes) {
+            let lane = &self.lanes[class];
+            *slope = 0.0;
             if lane.flows > 0.0 {
-                let round_trip = lane.round_trip(|at| state[at]);
-                lane.send(lane.flows * state[index] / round_trip, state, &self.ports, &mut add);
+                let rate = if lane.clocked {
+                    let then = past.at(class, time - round_trips[i]);
+                    then.get(class) / lane.round_trip(|at| then.get(at))
+                } else {
+                    0.0
+                };
+                *slope = lane.slope(w[i], round_trips[i], rate, hits[i]);
             }
         }
     }
@@ -123,24 +161,22 @@ impl System for Mgt {
         let (lengths, own) = rest.split_at_mut(queues);
         // First the arrivals are summed up where the slopes of the queues will stand.
         lengths.iter_mut().for_each(|length| *length = 0.0);
-        for (index, ((lane, window), w)) in self.lanes.iter().zip(windows).zip(state).enumerate() {
-            if lane.flows <= 0.0 {
-                *window = 0.0;
-                continue;
+        for quad in &self.quads {
+            let (w, round_trips) = (quad.windows(state), quad.round_trips(state));
+            let per = round_trips.map(|round_trip| 1.0 / round_trip);
+            let lookup = |class, sent| past.get(class, sent, hits_at + class);
+            let hits = quad.hits(time, &round_trips, lookup);
+            let windows = &mut windows[quad.range()];
+            match quad.slopes(&w, &per, &hits) {
+                Some(slopes) => {
+                    for (window, slope) in windows.iter_mut().zip(slopes) {
+                        *window = slope;
+                    }
+                }
+                None => self.other_slopes(quad, (time, past), (&w, &round_trips, &hits), windows),
             }
-            let round_trip = lane.round_trip(|at| state[at]);
-            let sent = time - round_trip;
-            let rate = if lane.clocked {
-                let then = past.at(index, sent);
-                then.get(index) / lane.round_trip(|at| then.get(at))
-            } else {
-                0.0
-            };
-            let hits = past.get(index, sent, hits_at + index);
-            let hits = if sent >= lane.since { hits } else { 0.0 };
-            *window = lane.slope(*w, round_trip, rate, hits);
-            let rate = lane.flows * w / round_trip;
-            lane.send(rate, state, &self.ports, |queue, rate| lengths[queue] += rate);
+            let rates = quad.rates(&w, &per);
+            self.send(quad, &rates, state, |queue, rate| lengths[queue] += rate);
         }
         for ((port, length), own) in self.ports.iter().zip(lengths).zip(own) {
             (*length, *own) = port.slopes(time, state, *length);
@@ -165,8 +201,13 @@ impl System for Mgt {
                 *loss = 1.0 - (1.0 - law) * (1.0 - *overflow);
             }
         }
-        for ((hits, lane), w) in hits.iter_mut().zip(&self.lanes).zip(state) {
-            *hits = w / lane.round_trip(|at| state[at]) * lane.loss(losses);
+        for quad in &self.quads {
+            let (w, round_trips) = (quad.windows(state), quad.round_trips(state));
+            let lost = quad.losses(losses);
+            let each: Four = std::array::from_fn(|i| w[i] / round_trips[i] * lost[i]);
+            for (hits, each) in hits[quad.range()].iter_mut().zip(each) {
+                *hits = each;
+            }
         }
     }
 
@@ -221,5 +262,6 @@ impl System for Mgt {
             }
             lane.flows = after;
         }
+        self.quads = Quad::all(&self.lanes);
     }
 }
