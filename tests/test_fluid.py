@@ -475,3 +475,20 @@ def test_the_third_experiment_oscillates_alike_in_both_engines() -> None:
         periods.append(period(samples["time_s"].to_numpy(), packets))
     assert periods[0] == pytest.approx(periods[1], rel=0.15)
     assert tops[0] == pytest.approx(tops[1], rel=0.15)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9])
+def test_the_third_experiments_queues_swing_together_or_in_turn(tolerance: float) -> None:
+    # Both courses last, whatever the tolerance; the second's queues are longer.
+    red = fluid.Red(150, 200, 0.1, 1e-4, spaced=True)
+    queues = [fluid.Queue(3750, red, buffer=1000, thins=True)] * 2
+    for late, likeness, top in [(0.0, 0.85, 392), (2.0, -0.43, 481)]:
+        starts = [0.0, 0.0, late]
+        classes = [
+            fluid.Class([(start, 40.0)], 0.2, path, timeouts=True)
+            for start, path in zip(starts, [(0,), (0, 1), (1,)], strict=True)
+        ]
+        course = fluid.mgt(classes, queues, duration=200, tolerance=tolerance)
+        first, second = course.queue[:, course.time > 100]
+        assert np.corrcoef(first, second)[0, 1] == pytest.approx(likeness, abs=0.05)
+        assert first.max() == pytest.approx(top, abs=3)

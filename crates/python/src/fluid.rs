@@ -23,7 +23,8 @@ pub struct Task(
     Option<f64>,
 );
 
-/// A course as a dictionary: `times` and `components` as bytes of doubles, `work`, `point` as JSON.
+/// A course as a dictionary: `times` and, row by row, `components` as bytes of doubles, `work`,
+/// `point` as JSON.
 type Outcome<'py> = PyResult<Bound<'py, PyDict>>;
 
 /// A model whose states are given from outside.
@@ -134,20 +135,27 @@ fn solve<M: Model>(text: &str, task: &Task) -> Result<(Course, Value), String> {
     Ok((course, point))
 }
 
+/// Doubles as bytes, row by row; all rows are as long as the first.
+fn bytes<'py>(py: Python<'py>, rows: &[Vec<f64>]) -> PyResult<Bound<'py, PyBytes>> {
+    let size = rows.len() * rows.first().map_or(0, Vec::len) * size_of::<f64>();
+    PyBytes::new_with(py, size, |bytes| {
+        let (bytes, _) = bytes.as_chunks_mut();
+        for (bytes, value) in bytes.iter_mut().zip(rows.iter().flatten()) {
+            *bytes = value.to_ne_bytes();
+        }
+        Ok(())
+    })
+}
+
 fn outcome<'py, M: Model>(py: Python<'py>, text: &str, task: &Task) -> Outcome<'py> {
     let solved = py
         .detach(|| errors::guarded(|| solve::<M>(text, task)))
         .map_err(Error::new_err)?
         .map_err(|message| ScenarioError::new_err(one_line(&message)))?;
     let (course, point) = solved;
-    let bytes = |values: &[f64]| -> Bound<'py, PyBytes> {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-        PyBytes::new(py, &bytes)
-    };
     let answer = PyDict::new(py);
-    answer.set_item("times", bytes(&course.times))?;
-    let components: Vec<_> = course.components.iter().map(|values| bytes(values)).collect();
-    answer.set_item("components", components)?;
+    answer.set_item("times", bytes(py, std::slice::from_ref(&course.times))?)?;
+    answer.set_item("components", bytes(py, &course.components)?)?;
     answer.set_item("point", point.to_string())?;
     let work = course.work;
     answer.set_item("work", (work.steps, work.rejected, work.evaluations, work.events))?;

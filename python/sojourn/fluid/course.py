@@ -116,9 +116,10 @@ class Course:
         return period(self.time[keep], self.queue[queue][keep])
 
 
-def array(data: bytes) -> Array:
-    """An array from the extension's bytes."""
-    return np.frombuffer(data, dtype=np.float64)
+def arrays(answer: dict[str, Any]) -> tuple[Array, Array]:
+    """The times, and a row for each state and signal, from the extension's bytes."""
+    time = np.frombuffer(answer["times"])
+    return time, np.frombuffer(answer["components"]).reshape(-1, len(time)).copy()
 
 
 def work(answer: dict[str, Any]) -> Work:

@@ -5,7 +5,7 @@ Each is a frozen dataclass; what its numbers may be is checked when a model is m
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -25,7 +25,7 @@ class Aimd:
     b: float = 0.5
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "aimd", **asdict(self)}
+        return {"kind": "aimd", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Scalable:
     at_least_reno: bool = False
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "scalable", **asdict(self)}
+        return {"kind": "scalable", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Red:
     spaced: bool = False
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "red", **asdict(self)}
+        return {"kind": "red", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Ared:
     def _fields(self) -> dict[str, Any]:
         red = self.red._fields()
         del red["kind"]
-        return {"kind": "ared", **asdict(self), "red": red}
+        return {"kind": "ared", **vars(self), "red": red}
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Rem:
     period: float = 0.002
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "rem", **asdict(self)}
+        return {"kind": "rem", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class Pi2:
     period: float = 0.032
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "pi2", **asdict(self)}
+        return {"kind": "pi2", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class Pie:
     period: float = 0.015
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "pie", **asdict(self)}
+        return {"kind": "pie", **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Codel:
     interval: float = 0.1
 
     def _fields(self) -> dict[str, Any]:
-        return {"kind": "codel", **asdict(self)}
+        return {"kind": "codel", **vars(self)}
 
 
 @dataclass(frozen=True)

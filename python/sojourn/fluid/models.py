@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sojourn import _engine
-from sojourn.fluid.course import Course, KellyPoint, MgtPoint, array, work
+from sojourn.fluid.course import Course, KellyPoint, MgtPoint, arrays, work
 from sojourn.fluid.laws import Controller, Price, Reno, WindowLaw
 
 Start = Literal["empty", "equilibrium"]
@@ -128,23 +128,21 @@ def mgt(
     """
     parameters, specs = _mgt(classes, queues)
     answer = _engine.fluid_mgt(parameters, (duration, interval, tolerance, _kick(start, kick)))
-    parts = [array(data) for data in answer["components"]]
+    time, parts = arrays(answer)
     many, links = len(specs["classes"]), len(specs["queues"])
     lengths = parts[many : many + links]
-    round_trips = []
-    for spec in specs["classes"]:
+    round_trips = np.empty((many, len(time)))
+    for number, spec in enumerate(specs["classes"]):
         waits = [*spec["path"], *spec["back"]]
-        total = np.full_like(parts[0], spec["rtt"])
-        for queue in waits:
-            total += lengths[queue] / specs["queues"][queue]["capacity"]
-        round_trips.append(total)
+        delays = (lengths[queue] / specs["queues"][queue]["capacity"] for queue in waits)
+        round_trips[number] = sum(delays, spec["rtt"])
     point = json.loads(answer["point"])
     return Course(
-        time=array(answer["times"]),
-        window=np.array(parts[:many]),
-        queue=np.array(lengths),
-        loss=np.array(parts[many + 2 * links : many + 3 * links]),
-        round_trip=np.array(round_trips),
+        time=time,
+        window=parts[:many],
+        queue=lengths,
+        loss=parts[many + 2 * links : many + 3 * links],
+        round_trip=round_trips,
         point=MgtPoint(**point) if point else None,
         work=work(answer),
     )
@@ -190,15 +188,15 @@ def kelly(
     """
     parameters, specs = _kelly(classes, capacity, price, averaging)
     answer = _engine.fluid_kelly(parameters, (duration, interval, tolerance, _kick(start, kick)))
-    parts = [array(data) for data in answer["components"]]
+    time, parts = arrays(answer)
     many = len(specs["classes"])
     point = json.loads(answer["point"])
     return Course(
-        time=array(answer["times"]),
-        window=np.array(parts[:many]),
-        queue=np.empty((0, len(parts[0]))),
-        loss=np.array(parts[-1:]),
-        round_trip=np.array([np.full_like(parts[0], spec["rtt"]) for spec in specs["classes"]]),
+        time=time,
+        window=parts[:many],
+        queue=np.empty((0, len(time))),
+        loss=parts[-1:],
+        round_trip=np.array([np.full_like(time, spec["rtt"]) for spec in specs["classes"]]),
         point=KellyPoint(**point) if point else None,
         work=work(answer),
     )

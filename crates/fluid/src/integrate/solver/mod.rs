@@ -5,6 +5,7 @@
 //! below zero and the first break that some lag passes. Up to there the past is seen as it was
 //! before the break, so that the step is smooth; it ends there, its polynomial being shortened.
 
+mod accept;
 mod control;
 mod events;
 mod extension;
@@ -19,11 +20,8 @@ use super::stages::Stages;
 use super::system::System;
 use control::Control;
 use events::Event;
-use extension::{NODES, evaluate};
+use extension::NODES;
 use overlap::Overlap;
-
-/// After so many steps what is not needed any more is forgotten.
-const FORGETTING: u64 = 32;
 
 /// What rounding may be of times like this one.
 fn near(time: f64) -> f64 {
@@ -319,43 +317,6 @@ impl<S: System> Solver<S> {
             Ok(f64::INFINITY)
         } else {
             Err(Failure::NotFinite(self.time))
-        }
-    }
-
-    /// The step counts. Unless it is a whole one its end is that of its polynomial.
-    fn accept(&mut self, step: f64, limit: f64, whole: bool) {
-        if !self.sampled {
-            self.sample(step, whole);
-        }
-        if whole {
-            self.state.copy_from_slice(self.stages.end());
-        } else {
-            evaluate(&self.row, 1.0, &mut self.state);
-        }
-        let kept = self.state.len() + self.system.kept();
-        self.history.push(self.time, step, &self.row[..kept]);
-        self.last = Some((self.time, step));
-        self.overlap.stepped(if whole { self.stages.rate() } else { None });
-        let end = self.time + step;
-        self.time = if (limit - end).abs() <= 1e-12 * limit.abs().max(1.0) { limit } else { end };
-        self.samples.copy_within(4 * self.system.signals().., 0);
-        self.signalled = self.counted(self.shown);
-        self.stages.move_on();
-        self.work.steps += 1;
-        self.idle_events = 0;
-        self.forget();
-    }
-
-    /// Keeps what lags can still look at: four times the longest of now.
-    fn forget(&mut self) {
-        if !self.work.steps.is_multiple_of(FORGETTING) {
-            return;
-        }
-        let oldest = (0..self.cursors.len())
-            .map(|lag| self.system.past_time(lag, self.time, &self.state))
-            .fold(self.time, f64::min);
-        if self.history.forget_before(self.time - 4.0 * (self.time - oldest) - 1.0) {
-            self.cursors.iter().for_each(Cursor::reset);
         }
     }
 }
