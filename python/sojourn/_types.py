@@ -502,6 +502,9 @@ class RedQueueDiscipline(TypedDict, total=False):
     gentle: bool
     """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
     true)."""
+    idle_decay: bool
+    """Let the average fall over times in which the link is idle, as the paper; Linux does
+    not below a shaper, where it falls with arriving packets only (default true)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
     spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0)."""
@@ -720,6 +723,12 @@ class PieQueueDiscipline(TypedDict, total=False):
     """The delay to hold: "1us" to "1000s" (default "15ms", RFC 8033)."""
     tupdate: Time
     """Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    first_update: Time
+    """When the first update is, from when the queue is made; default: `tupdate` (Linux:
+    "500ms")."""
+    decay: float
+    """What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98,
+    RFC 8033 section 4.2; Linux: 63/64)."""
     alpha: float
     """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC
     8033)."""
@@ -737,6 +746,9 @@ class PieQueueDiscipline(TypedDict, total=False):
     high_delay: Time
     """Delay above which every update adds another 0.02 to p, at least `target`; default:
     none (Linux: "250ms")."""
+    max_probability: float
+    """Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to
+    1 before anything passes again, as in Linux."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     mark_ecn_th: float
@@ -1054,6 +1066,12 @@ class FqPieQueueDiscipline(TypedDict, total=False):
     """The delay to hold in each queue: "1us" to "1000s" (default "15ms", RFC 8033)."""
     tupdate: Time
     """Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    first_update: Time
+    """When the first update is, from when the queue is made; default: `tupdate` (Linux:
+    "500ms")."""
+    decay: float
+    """What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98,
+    RFC 8033 section 4.2; Linux: 63/64)."""
     alpha: float
     """Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC
     8033)."""
@@ -1071,6 +1089,9 @@ class FqPieQueueDiscipline(TypedDict, total=False):
     high_delay: Time
     """Delay above which every update adds another 0.02 to p, at least `target`; default:
     none (Linux: "250ms")."""
+    max_probability: float
+    """Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to
+    1 before anything passes again, as in Linux."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
     mark_ecn_th: float

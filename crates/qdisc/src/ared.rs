@@ -108,6 +108,7 @@ impl Params {
         let half = self.target_delay.as_secs_f64() * env.packets_per_second(mean) / 2.0;
         let min_th = self.min_th.unwrap_or(half.max(5.0));
         Ok(red::Params {
+            idle_decay: true,
             min_queue: 0,
             min_th,
             max_th: self.max_th.unwrap_or(3.0 * min_th),

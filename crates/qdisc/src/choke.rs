@@ -88,6 +88,7 @@ impl Params {
             max_th: self.max_th,
             max_p: self.max_p,
             wq: self.wq,
+            idle_decay: true,
             gentle: false,
             min_queue: 0,
             ecn: self.ecn,

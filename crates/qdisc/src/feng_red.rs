@@ -177,6 +177,7 @@ impl Law for FengRed {
                 max_th: params.max_th,
                 max_p: params.max_p,
                 wq: params.wq,
+                idle_decay: true,
                 gentle: params.gentle,
                 min_queue: 0,
                 ecn: params.ecn,

@@ -172,7 +172,8 @@ pub(crate) fn byte_time(env: &Env) -> u64 {
     ((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64
 }
 
-/// The instants k·`period`, k = 1, 2, ..., of a controller that samples.
+/// The instants k·`period`, k = 1, 2, ..., of a controller that samples, or as many after a first
+/// one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Periodic {
     next: Time,
@@ -185,6 +186,12 @@ impl Periodic {
     pub fn new(period: Time) -> Self {
         let period = period.0.max(1);
         Self { next: Time(period), period }
+    }
+
+    /// The same, but the first time at `first`.
+    #[must_use]
+    pub fn from(self, first: Time) -> Self {
+        Self { next: first, ..self }
     }
 
     /// Whether an instant at or before `now` has not been taken yet.

@@ -41,6 +41,12 @@ pub struct Params {
     pub target: Time,
     /// Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033).
     pub tupdate: Time,
+    /// When the first update is, from when the queue is made; default: `tupdate` (Linux: "500ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub first_update: Option<Time>,
+    /// What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98, RFC 8033
+    /// section 4.2; Linux: 63/64).
+    pub decay: f64,
     /// Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC 8033).
     pub alpha: f64,
     /// Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25, RFC 8033).
@@ -55,6 +61,9 @@ pub struct Params {
     /// (Linux: "250ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub high_delay: Option<Time>,
+    /// Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to 1
+    /// before anything passes again, as in Linux.
+    pub max_probability: f64,
     /// Mark ECN-capable packets instead of dropping them (default false, as in Linux).
     pub ecn: bool,
     /// With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default 0.1, RFC
@@ -83,12 +92,15 @@ impl Default for Params {
         Self {
             target: pie.target,
             tupdate: pie.tupdate,
+            first_update: pie.first_update,
+            decay: pie.decay,
             alpha: pie.alpha,
             beta: pie.beta,
             max_burst: pie.max_burst,
             delay: pie.delay,
             derandomize: pie.derandomize,
             high_delay: pie.high_delay,
+            max_probability: pie.max_probability,
             ecn: pie.ecn,
             mark_ecn_th: pie.mark_ecn_th,
             scale_by_size: pie.scale_by_size,
@@ -106,12 +118,15 @@ impl Params {
         let params = pie::Params {
             target: self.target,
             tupdate: self.tupdate,
+            first_update: self.first_update,
+            decay: self.decay,
             alpha: self.alpha,
             beta: self.beta,
             max_burst: self.max_burst,
             delay: self.delay,
             derandomize: self.derandomize,
             high_delay: self.high_delay,
+            max_probability: self.max_probability,
             ecn: self.ecn,
             mark_ecn_th: self.mark_ecn_th,
             scale_by_size: self.scale_by_size,

@@ -36,14 +36,17 @@
 //!    keep 150 ms adjustable; it renews the allowance at an update and forgets the accumulated p
 //!    then, here it is renewed when a packet arrives.
 //! 3. Above 250 ms `sch_pie` adds another 2 % at every update: `high_delay = "250ms"`.
-//! 4. Its decay is 1/64 at a time, here 0.02; it does not decay while bytes stand and the delay
-//!    is 0.
+//! 4. Its decay is 1/64 at a time (`decay = 0.984375`), here 0.02; it does not decay while bytes
+//!    stand and the delay is 0.
 //! 5. Its two-packet guard is 2 MTU with "less than"; here twice `mean_packet`, inclusive.
 //! 6. Its spacing cannot be switched off; its `bytemode` uses the MTU as the reference size and
 //!    leaves larger packets alone.
 //! 7. Its rate is averaged with 1/8 (here the RFC's 1/4), gains are multiples of 1/16, the period
-//!    is rounded to jiffies and the first update comes after half a second.
+//!    is rounded to jiffies (`tupdate = "16ms"` where there are 250 a second) and the first update
+//!    comes after half a second (`first_update`).
 //! 8. Its `limit` is 1000 packets; here the controller decides.
+//! 9. Its p ends where its 64 bits do, at 256: `max_probability = 4`, which no start of flows
+//!    reaches. While p is above 1 it drops all that finds two packets in the queue.
 
 mod controller;
 
@@ -74,6 +77,12 @@ pub struct Params {
     pub target: Time,
     /// Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033).
     pub tupdate: Time,
+    /// When the first update is, from when the queue is made; default: `tupdate` (Linux: "500ms").
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub first_update: Option<Time>,
+    /// What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98, RFC 8033
+    /// section 4.2; Linux: 63/64).
+    pub decay: f64,
     /// Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC 8033).
     pub alpha: f64,
     /// Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25,
@@ -90,6 +99,9 @@ pub struct Params {
     /// (Linux: "250ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub high_delay: Option<Time>,
+    /// Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to 1
+    /// before anything passes again, as in Linux.
+    pub max_probability: f64,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
     /// With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default 0.1,
@@ -109,12 +121,15 @@ impl Default for Params {
         Self {
             target: Time::from_millis(15),
             tupdate: Time::from_millis(15),
+            first_update: None,
+            decay: 0.98,
             alpha: 0.125,
             beta: 1.25,
             max_burst: Time::from_millis(150),
             delay: Delay::Timestamps,
             derandomize: true,
             high_delay: None,
+            max_probability: 1.0,
             ecn: false,
             mark_ecn_th: 0.1,
             scale_by_size: false,

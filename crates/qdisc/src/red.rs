@@ -36,7 +36,9 @@
 //!    unless `ecn_drop_above_max = false`. There is no `nodrop` here.
 //! 4. Its weight is a power of two, found by `tc` from `burst`, `min` and `avpkt`; the decay over
 //!    an idle time goes by a table of 256 steps of `avpkt` at `bandwidth`, and the average stays
-//!    as it was when the queue empties, not when the last packet has been sent.
+//!    as it was when the queue empties, not when the last packet has been sent. Below HTB or another
+//!    shaper, which ask an empty queue for nothing, it never learns that it is idle: `idle_decay =
+//!    false`. A burst that takes the average above `max` can then stop all there is.
 //! 5. Its random number is drawn anew after each hit and compared with count times p as here, but
 //!    in fewer bits; `max_p` over the range is rounded to a power of two.
 //! 6. A byte limit, not a limit in packets; the early-drop qevents are not here.
@@ -72,6 +74,9 @@ pub struct Params {
     pub wq: Option<f64>,
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default true).
     pub gentle: bool,
+    /// Let the average fall over times in which the link is idle, as the paper; Linux does not
+    /// below a shaper, where it falls with arriving packets only (default true).
+    pub idle_decay: bool,
     /// Let every packet pass that finds fewer packets than this in the queue, and start the
     /// spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0).
     pub min_queue: u32,
@@ -99,6 +104,7 @@ impl Default for Params {
             max_p: 0.1,
             wq: None,
             gentle: true,
+            idle_decay: true,
             min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
@@ -134,7 +140,8 @@ pub struct Constants {
     rise: u64,
     gentle_rise: u64,
     drop_above_max: bool,
-    decay: Decay,
+    /// Over idle times; none if the average stays.
+    decay: Option<Decay>,
     /// Nanoseconds the link takes for a byte, Q.28.
     byte_time: u64,
 }
@@ -197,10 +204,12 @@ impl Red {
     #[inline]
     #[must_use]
     pub fn average_at(&self, now: Time, queue: Standing) -> i64 {
-        if queue.packets > 0 || now <= self.state.idle_since {
-            return self.state.average;
+        match &self.constants.decay {
+            Some(decay) if queue.packets == 0 && now > self.state.idle_since => {
+                decay.apply(self.state.average, now.0 - self.state.idle_since.0)
+            }
+            _ => self.state.average,
         }
-        self.constants.decay.apply(self.state.average, now.0 - self.state.idle_since.0)
     }
 
     pub(crate) fn set_max_p(&mut self, max_p: Probability) {
@@ -295,8 +304,8 @@ impl Red {
 /// By value, so that the state can stay in registers around the call.
 #[cold]
 #[inline(never)]
-fn after_idle(decay: Decay, average: i64, nanos: u64) -> i64 {
-    decay.apply(average, nanos)
+fn after_idle(decay: Option<Decay>, average: i64, nanos: u64) -> i64 {
+    decay.map_or(average, |decay| decay.apply(average, nanos))
 }
 
 impl Constants {
@@ -358,7 +367,7 @@ impl Law for Red {
             rise: inverse(max_th - min_th),
             gentle_rise: inverse(max_th),
             drop_above_max: params.ecn_drop_above_max,
-            decay: Decay::new(halvings * per_second * 1e-9),
+            decay: params.idle_decay.then(|| Decay::new(halvings * per_second * 1e-9)),
             byte_time: crate::fixed::byte_time(env),
         };
         let mut law = Self {

@@ -131,6 +131,19 @@ fn a_refusal_names_field_value_and_remedy() {
         ),
         (Config::Pie(pie::Params { alpha: -0.1, ..pie() }), "alpha", "-0.1", "0 to 32"),
         (Config::Pie(pie::Params { beta: 33.0, ..pie() }), "beta", "33", "0 to 32"),
+        (Config::Pie(pie::Params { decay: 1.5, ..pie() }), "decay", "1.5", "0.5 to 1"),
+        (
+            Config::Pie(pie::Params { first_update: Some(Time(1)), ..pie() }),
+            "first_update",
+            "1ns",
+            "1us",
+        ),
+        (
+            Config::Pie(pie::Params { max_probability: 0.5, ..pie() }),
+            "max_probability",
+            "0.5",
+            "1 to 4",
+        ),
         (
             Config::Pie(pie::Params { high_delay: Some(Time::from_millis(9)), ..pie() }),
             "high_delay",

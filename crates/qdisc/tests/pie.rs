@@ -44,21 +44,29 @@ fn update(p: f64, delay: f64, old: f64, high: f64) -> f64 {
     if delay == 0.0 && old == 0.0 {
         p *= 0.98;
     }
-    p.min(1.0)
+    p
 }
 
 #[test]
 fn pie_follows_its_formula_through_every_band() {
-    for (delay, high_delay) in [
-        (pie::Delay::Timestamps, None),
-        (pie::Delay::Timestamps, Some(Time::from_millis(20))),
-        (pie::Delay::Rate, None),
+    for (delay, high_delay, max_probability) in [
+        (pie::Delay::Timestamps, None, 1.0),
+        (pie::Delay::Timestamps, Some(Time::from_millis(20)), 1.0),
+        (pie::Delay::Timestamps, Some(Time::from_millis(20)), 2.5),
+        (pie::Delay::Rate, None, 1.0),
     ] {
-        let params =
-            pie::Params { delay, high_delay, ecn: true, mark_ecn_th: 1.0, ..Default::default() };
+        let params = pie::Params {
+            delay,
+            high_delay,
+            max_probability,
+            ecn: true,
+            mark_ecn_th: 1.0,
+            ..Default::default()
+        };
         let mut q = pie::Discipline::<Token>::new(&params, &env(10, 1000), coin()).unwrap();
         let high = high_delay.map_or(f64::INFINITY, Time::as_secs_f64);
         let (mut p, mut old, mut worst, mut bands) = (0.0f64, 0.0, 0.0f64, [0u32; 8]);
+        let mut most = 0.0f64;
         let (mut last, mut cycle, mut average) = (0.0, None::<(u64, u64)>, 0.0f64);
         let mut traffic = Traffic::new();
         for k in 1..=60_000u64 {
@@ -86,15 +94,16 @@ fn pie_follows_its_formula_through_every_band() {
                 pie::Delay::Rate => q.bytes() as f64 * average / 16_384.0,
             };
             q.advance(instant);
-            p = update(p, measured, old, high);
-            old = measured;
-            worst = worst.max((q.probability() - p).abs());
+            p = update(p, measured, old, high).min(max_probability);
+            (old, most) = (measured, p.max(most));
+            worst = worst.max((q.probability() - p.min(1.0)).abs());
             let band = if p == 0.0 { 0 } else { (7.0 + p.log10()).clamp(0.0, 6.0) as usize + 1 };
             bands[band] += 1;
             traffic.now = instant;
         }
         assert!(bands.iter().all(|&n| n > 20), "{delay:?}: updates by band {bands:?}");
         assert!(bands[7] > 2000, "{delay:?}: {bands:?}");
+        assert_eq!(most, max_probability, "it was reached");
         // The rate's own integers: an average in 2⁻¹⁶ ns, a delay in whole ns.
         let bound = if delay == pie::Delay::Rate { 1e-6 } else { 1e-9 };
         assert!(worst < bound, "{delay:?}: off by {worst:e}");

@@ -104,9 +104,13 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
     remarks = [
         f"The weight of a sample is 2^-{log}, {2.0**-log / wq - 1:+.1%} off; tc derives it from "
         "the burst and may call that large.",
-        # HTB asks an empty queue for nothing, and only a question in vain begins an idle time.
-        "Below HTB Linux does not notice idle times: the average falls with arriving packets only.",
     ]
+    if qdisc.get("idle_decay", True):
+        # HTB asks an empty queue for nothing, and only a question in vain begins an idle time.
+        remarks.append(
+            "Below HTB Linux does not notice idle times: the average falls with arriving packets "
+            "only (idle_decay = false)."
+        )
     words = (
         f"avpkt {place.mean_packet} burst {burst} bandwidth {rate_text(place.rate_bps)}"
         f"{_flag('ecn', qdisc.get('ecn'))}"

@@ -14,8 +14,6 @@ const GAIN_BITS: u32 = 84;
 const DELAY_MOST: u64 = 1 << 58;
 /// One hundredth, Q.60.
 const PERCENT: u64 = (1 << Probability::BITS) / 100;
-/// What remains after one update of decay (section 4.2), Q.60.
-const DECAY: u64 = 98 * PERCENT;
 /// Section 4.2: below which p the gains are divided by how many halvings.
 const BANDS: [(u64, u32); 6] = [
     ((1 << Probability::BITS) / 1_000_000, 11),
@@ -28,6 +26,8 @@ const BANDS: [(u64, u32); 6] = [
 /// Section 5.4: no drop before the accumulated p reaches 0.85, one for certain at 8.5; Q.60.
 const NONE_BEFORE: u64 = 85 * PERCENT;
 const ONE_AT: u64 = 850 * PERCENT;
+/// As much as `max_probability` may be.
+const MOST: f64 = 4.0;
 /// DQ_THRESHOLD, appendix B: bytes of a measuring cycle.
 const CYCLE: u64 = 1 << 14;
 
@@ -42,12 +42,17 @@ fn gain(field: &'static str, hertz: f64) -> Result<i64, Invalid> {
 pub struct Core {
     target: u64,
     tupdate: u64,
+    first_update: u64,
+    /// What remains of p after one update of decay (section 4.2), Q.60.
+    decay: u64,
     alpha: i64,
     beta: i64,
     max_burst: u64,
     high_delay: u64,
     derandomize: bool,
     by_rate: bool,
+    /// Largest p, Q.60.
+    most: u64,
     mark_up_to: u64,
     /// This many bytes always pass.
     spared: u64,
@@ -59,6 +64,8 @@ pub struct Core {
 pub struct State {
     /// The probability in force.
     pub probability: Probability,
+    /// By how much p is above 1, Q.60; 0 unless `max_probability` is.
+    pub above: u64,
     /// p accumulated since the last hit, Q.60, below 9.5.
     pub accumulated: u64,
     /// The delay of the packet that left last, ns.
@@ -97,12 +104,19 @@ impl Core {
         Ok(Self {
             target: sensible("target", params.target, "15ms")?,
             tupdate: sensible("tupdate", params.tupdate, "15ms")?,
+            first_update: match params.first_update {
+                Some(at) => sensible("first_update", at, "500ms")?,
+                None => params.tupdate.0,
+            },
+            decay: bounded("decay", params.decay, 0.5, 1.0, Probability::BITS)? as u64,
             alpha: gain("alpha", params.alpha)?,
             beta: gain("beta", params.beta)?,
             max_burst: params.max_burst.0,
             high_delay: params.high_delay.map_or(u64::MAX, |t| t.0),
             derandomize: params.derandomize,
             by_rate: params.delay == Delay::Rate,
+            most: bounded("max_probability", params.max_probability, 1.0, MOST, Probability::BITS)?
+                as u64,
             mark_up_to: bounded("mark_ecn_th", params.mark_ecn_th, 0.0, 1.0, Probability::BITS)?
                 as u64,
             spared: 2 * u64::from(mean),
@@ -115,6 +129,7 @@ impl Core {
     pub fn start(&self) -> State {
         State {
             probability: Probability::ZERO,
+            above: 0,
             accumulated: 0,
             delay: 0,
             delay_old: 0,
@@ -128,7 +143,7 @@ impl Core {
     /// The instants of the updates.
     #[must_use]
     pub fn clock(&self) -> Periodic {
-        Periodic::new(Time(self.tupdate))
+        Periodic::new(Time(self.tupdate)).from(Time(self.first_update))
     }
 
     /// By how much an update moves p when it is `p`, and the band of p for which that holds.
@@ -136,7 +151,7 @@ impl Core {
         let band = BANDS.iter().position(|&(below, _)| p < below).unwrap_or(BANDS.len());
         let shift = BANDS.get(band).map_or(0, |&(_, shift)| shift);
         let low = if band == 0 { 0 } else { BANDS[band - 1].0 };
-        let high = BANDS.get(band).map_or(Probability::ONE.raw(), |&(below, _)| below);
+        let high = BANDS.get(band).map_or(self.most, |&(below, _)| below);
         let (delay, old) = (delay.min(DELAY_MOST) as i64, old.min(DELAY_MOST) as i64);
         let full = i128::from(self.alpha) * i128::from(delay - self.target as i64)
             + i128::from(self.beta) * i128::from(delay - old);
@@ -152,13 +167,18 @@ impl Core {
         (change, low, high)
     }
 
-    fn step(&self, p: Probability, delay: u64, old: u64) -> Probability {
-        let (change, ..) = self.change(p.raw(), delay, old);
-        let mut p = i128::from(p.raw()) + change;
+    fn step(&self, p: u64, delay: u64, old: u64) -> u64 {
+        let (change, ..) = self.change(p, delay, old);
+        let mut p = i128::from(p) + change;
         if delay == 0 && old == 0 {
-            p = (p.max(0) * i128::from(DECAY)) >> Probability::BITS;
+            p = (p.max(0) * i128::from(self.decay)) >> Probability::BITS;
         }
-        Probability::clamped(p)
+        self.clamped(p)
+    }
+
+    /// A p in its limits.
+    fn clamped(&self, p: i128) -> u64 {
+        p.clamp(0, i128::from(self.most)) as u64
     }
 
     /// Runs `n` updates, at all of which `queue` stands as it does and nothing has left since the
@@ -168,33 +188,33 @@ impl Core {
             return;
         }
         let delay = self.delay(s, queue);
-        let (mut p, mut left) = (self.step(s.probability, delay, s.delay_old), n - 1);
+        let before = s.probability.raw() + s.above;
+        let (mut p, mut left) = (self.step(before, delay, s.delay_old), n - 1);
         s.steps += 1;
         while left > 0 {
             let mut ticks = 1;
             if delay == 0 {
-                if p == Probability::ZERO {
+                if p == 0 {
                     break;
                 }
                 p = self.step(p, 0, 0);
             } else {
-                let (change, low, high) = self.change(p.raw(), delay, delay);
-                let stuck = if change > 0 { Probability::ONE } else { Probability::ZERO };
+                let (change, low, high) = self.change(p, delay, delay);
+                let stuck = if change > 0 { self.most } else { 0 };
                 if change == 0 || p == stuck {
                     break;
                 }
                 // So many updates until p leaves its band; each moves it by the same amount.
-                let (size, room) = (
-                    change.unsigned_abs(),
-                    if change > 0 { high - p.raw() - 1 } else { p.raw() - low },
-                );
+                let (size, room) =
+                    (change.unsigned_abs(), if change > 0 { high - p - 1 } else { p - low });
                 ticks = (u128::from(room) / size + 1).min(u128::from(left)) as u64;
-                p = Probability::clamped(i128::from(p.raw()) + change * i128::from(ticks));
+                p = self.clamped(i128::from(p) + change * i128::from(ticks));
             }
             left -= ticks;
             s.steps += 1;
         }
-        s.probability = p;
+        s.probability = Probability::clamped(i128::from(p));
+        s.above = p - s.probability.raw();
         s.delay_old = delay;
         s.burst = s.burst.saturating_sub(self.tupdate.saturating_mul(n));
     }

@@ -190,13 +190,15 @@ impl Average {
 
 #[test]
 fn red_follows_its_formula_for_a_million_arrivals() {
-    for (in_bytes, wq, gentle) in [
-        (false, None, true),
-        (false, Some(0.002), false),
-        (true, Some(0.002), true),
-        (true, Some(1e-6), true),
+    for (in_bytes, wq, gentle, idle_decay) in [
+        (false, None, true, true),
+        (false, Some(0.002), false, true),
+        (false, Some(0.002), true, false),
+        (true, Some(0.002), true, true),
+        (true, Some(1e-6), true, true),
     ] {
         let params = red::Params {
+            idle_decay,
             min_th: 5.0,
             max_th: 15.0,
             wq,
@@ -213,7 +215,7 @@ fn red_follows_its_formula_for_a_million_arrivals() {
             average: 0.0,
             idle_since: Some(0.0),
             wq: wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second)),
-            per_second,
+            per_second: if idle_decay { per_second } else { 0.0 },
             rate: 1e7,
         });
         let (mut worst, mut worst_average, mut inside, mut idle) = (0.0f64, 0.0f64, 0, 0);
