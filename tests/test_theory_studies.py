@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sojourn import Scenario
+from sojourn import Scenario, fluid
 from sojourn.studies.fluid_2000 import scenarios, windows
-from sojourn.studies.fluid_2000.once import single_cut
+from sojourn.studies.fluid_2000.once import Windows, integrated
 from sojourn.studies.fluid_2000.spread import differing
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,7 +55,7 @@ def test_each_step_towards_real_windows_is_below_the_models_law() -> None:
 
 
 def test_the_model_written_twice_gives_the_same() -> None:
-    euler = single_cut(1, "40 flows", once=False)
+    euler = integrated(1, "40 flows", Windows())
     engine = differing(1, "40 flows", 1.0)
     assert euler.loss == pytest.approx(engine.loss, rel=0.01)
     assert euler.window == pytest.approx(engine.window, rel=0.01)
@@ -63,6 +63,15 @@ def test_the_model_written_twice_gives_the_same() -> None:
 
 
 def test_one_cut_a_round_trip_keeps_windows_open_where_many_are_lost() -> None:
-    once, often = (single_cut(5, "40 flows", once=each) for each in (True, False))
+    once, often = (integrated(5, "40 flows", Windows(once=each)) for each in (True, False))
     assert once.window["first"] > 1.2 * often.window["first"]
     assert once.utilisation > often.utilisation + 0.05
+
+
+def test_windows_that_pause_in_recovery_need_less_loss() -> None:
+    differ = Windows(spread=fluid.RENO_SPREAD)
+    pause = Windows(recovery=True, spread=fluid.RENO_SPREAD)
+    before, after = (integrated(1, "40 flows", each) for each in (differ, pause))
+    assert before.loss == pytest.approx(differing(1, "40 flows").loss, rel=0.01)
+    assert after.loss[0] == pytest.approx(0.9 * before.loss[0], rel=0.03)
+    assert after.window["first"] < before.window["first"]

@@ -1,12 +1,16 @@
-"""The model with windows that are cut at most once a round trip, as real ones are.
+"""The model with what real windows do besides: one cut a round trip, and no growth in recovery.
 
 The equations take half of a window for every loss: with a window W and a loss p it is cut W p
 times a round trip. TCP answers all losses of a round trip by one cut (RFC 6582, RFC 6675), so that
 a flow is cut (1 - (1 - p)^W) times. At rare losses that is the same; where W p is above 1, as in
 the fifth experiment while its queue overshoots, it is not.
 
-Euler's method in steps of 4 ms, written apart from the fluid engine: without the single cut it must
-give what the engine gives, which ``tests/test_theory_studies.py`` checks.
+The equations' windows grow at any time. A flow that has learnt of a loss recovers for a round
+trip, in which its window stays at half (RFC 6582 section 3.2, RFC 6675 section 5): the share of
+flows that learnt of one within the last round trip does not grow.
+
+Euler's method in steps of 4 ms, written apart from the fluid engine: without either it must give
+what the engine gives, which ``tests/test_theory_studies.py`` checks.
 """
 
 from __future__ import annotations
@@ -47,13 +51,28 @@ class _Course:
     round_trip: np.ndarray
 
 
+@dataclass(frozen=True)
+class Windows:
+    """What windows do.
+
+    Attributes:
+        once: Whether a round trip cuts a window at most once.
+        recovery: Whether a window that was cut does not grow for a round trip.
+        spread: The mean of windows' squares over the square of their mean.
+    """
+
+    once: bool = False
+    recovery: bool = False
+    spread: float = 1.0
+
+
 @cache
-def single_cut(number: int, phase: str, *, once: bool = True) -> Seen:
-    """One phase of an experiment; with ``once`` a round trip cuts a window at most once."""
+def integrated(number: int, phase: str, windows: Windows) -> Seen:
+    """One phase of an experiment."""
     it = EXPERIMENTS[number]
     begin, end = PHASES[phase]
     capacity = np.array(it.capacities)
-    course = _follow(capacity, it.max_p, end, once=once)
+    course = _follow(capacity, it.max_p, end, windows)
     late = slice(round(begin / STEP_S), None)
     return measured(
         np.arange(len(course.queue[late])) * np.float64(STEP_S),
@@ -74,7 +93,7 @@ def _profile(average: np.ndarray, max_p: float) -> np.ndarray:
     return spaced
 
 
-def _follow(capacity: np.ndarray, max_p: float, end: float, *, once: bool) -> _Course:
+def _follow(capacity: np.ndarray, max_p: float, end: float, kind: Windows) -> _Course:
     steps = round(end / STEP_S)
     gain = -np.log1p(-RED["wq"]) * capacity
     classes = np.arange(3)
@@ -90,7 +109,7 @@ def _follow(capacity: np.ndarray, max_p: float, end: float, *, once: bool) -> _C
         loss = _profile(average, max_p)
         on_path = 1 - np.where(_CROSSES, 1 - loss, 1.0).prod(axis=1)
         rate = window / round_trip
-        cuts = 1 - (1 - on_path) ** window if once else window * on_path
+        cuts = 1 - (1 - on_path) ** window if kind.once else window * on_path
         hits[offset + step] = cuts / round_trip
         # What the first queue drops does not reach the second.
         first = flows * (rate[0] + rate[1])
@@ -110,5 +129,7 @@ def _follow(capacity: np.ndarray, max_p: float, end: float, *, once: bool) -> _C
         average = average + STEP_S * gain * (queue - average)
         change = arriving * (1 - loss) - capacity
         queue = np.clip(queue + STEP_S * change, 0.0, RED["limit"])
-        window = np.maximum(window + STEP_S * (1 / round_trip - seen * cut), 1e-3)
+        growing = 1 - np.minimum(1.0, seen * round_trip) if kind.recovery else 1.0
+        moves = growing / round_trip - kind.spread * seen * cut
+        window = np.maximum(window + STEP_S * moves, 1e-3)
     return kept

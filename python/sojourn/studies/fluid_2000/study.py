@@ -6,10 +6,11 @@ import statistics
 from collections.abc import Mapping
 from typing import ClassVar
 
+from sojourn import fluid
 from sojourn.studies import registry, verdicts
 from sojourn.studies.fluid_2000 import figures, windows
 from sojourn.studies.fluid_2000.measures import Seen, response, seen
-from sojourn.studies.fluid_2000.once import single_cut
+from sojourn.studies.fluid_2000.once import Windows, integrated
 from sojourn.studies.fluid_2000.scenarios import (
     CLASSES,
     EXPERIMENTS,
@@ -30,6 +31,13 @@ DIFFER = "fluid, windows differ"
 """The model with the spread of windows of Ott, Kemperman and Mathis."""
 ONCE = "fluid, one cut a round trip"
 """The model whose windows are cut at most once a round trip."""
+RECOVER = "fluid, windows differ and pause"
+"""The model with that spread, and without growth in the round trip in which a flow recovers."""
+EULER = {
+    ONCE: Windows(once=True),
+    RECOVER: Windows(recovery=True, spread=fluid.RENO_SPREAD),
+}
+"""What is integrated by Euler's method."""
 _SPREAD = "Ott, Kemperman, Mathis: The stationary behavior of ideal TCP congestion avoidance (1996)"
 _PLACE = "validation experiments (section on simulations)"
 
@@ -116,7 +124,8 @@ class _Findings:
         for part, number, phase, engine in list(self.runs):
             if (part, engine) == ("spaced", "fluid"):
                 self.runs[part, number, phase, DIFFER] = [differing(number, phase)]
-                self.runs[part, number, phase, ONCE] = [single_cut(number, phase)]
+                for name, kind in EULER.items():
+                    self.runs[part, number, phase, name] = [integrated(number, phase, kind)]
 
     def _pairs(
         self, pick: str, phases: tuple[str, ...], engine: str = "fluid"
@@ -195,6 +204,11 @@ class _Findings:
             ("fluid", "model", _PLACE),
             (DIFFER, "model with windows that differ", _SPREAD),
             (ONCE, "model with one cut a round trip", "RFC 6582, RFC 6675: one reduction a window"),
+            (
+                RECOVER,
+                "model with windows that differ and pause",
+                f"{_SPREAD}; RFC 6582, RFC 6675: no growth in recovery",
+            ),
         ]
         for engine, model, source in models:
             for pick, what in (("loss", "loss rates"), ("window", "windows")):
@@ -319,6 +333,9 @@ _NOTES = [
     "RED spaces its drops (Floyd and Jacobson 1993, section 7), so that it hits 2p/(1 + p) of "
     "all packets; the paper's model has p. Both engines have the spacing here. With half of max_p "
     "the loss is the paper's profile again, up to a few per cent of it.",
+    "In the third experiment the equations have two courses that last: both queues swing together, "
+    "or in turn and further. The whole course changes from one to the other while few flows are "
+    "there; packets come back, by chance.",
     "Nothing is fitted. What makes packets need less loss is taken apart at constant loss, one "
     "switch at a time.",
 ]
