@@ -289,6 +289,8 @@ def _checks(cell: Cell, measured: Mapping[tuple[str, str], Measured]) -> Iterabl
 
 
 def _why(cell: Cell) -> str:
+    if cell.qdisc == "cobalt" and cell.flows < 32:
+        return EXPLAINED.get(cell.congestion, "")
     return EXPLAINED.get(cell.qdisc) or EXPLAINED.get(cell.congestion, "")
 
 
@@ -310,6 +312,10 @@ EXPLAINED = {
         "In the start Linux's probability goes far above 1 and takes seconds to come back; how far "
         "depends on each packet of the start. The packet engine does so too with Linux's settings "
         "of PIE, which this study gives it. What is left with Reno and Westwood is not known."
+    ),
+    "cobalt": (
+        "The start of 32 flows is over sooner than in Linux with CUBIC, Reno and Scalable TCP, "
+        "later with Westwood+; which of CAKE's rules does it is not known."
     ),
     "cubic": (
         "The start, with hundreds of packets in the queue, is over later than in Linux. It is over "
