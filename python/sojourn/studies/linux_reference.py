@@ -325,7 +325,11 @@ EXPLAINED = {
         "A loss takes nothing from windows up to seven segments, here as in Linux, so that the "
         "queue of the start hardly comes down; which engine is done first differs by discipline."
     ),
-    "westwood": "It is not the filter of the bandwidth, which is Linux's in the modern profile.",
+    "westwood": (
+        "It is not the filter of the bandwidth, which is Linux's in the modern profile. Linux "
+        "halves its window for the time of a recovery, the packet engine does not; whether that is "
+        "all of it was not tried."
+    ),
 }
 """Why they differ, by discipline or else congestion control, as far as it is known."""
 
