@@ -41,10 +41,18 @@ _DEFAULTS = {"pi": {"a": 1.822e-5, "b": 1.816e-5, "hz": 170.0, "qref": 50.0}}
 # They do not move an operating point, or not in this model.
 _LEFT_OUT = {"kind", "ecn", "limit", "mean_packet", "queue_in_bytes", "scale_by_size"}
 _LEFT_OUT_OF: Mapping[str, set[str]] = {
-    "red": {"min_queue", "ecn_drop_above_max"},
+    "red": {"min_queue", "ecn_drop_above_max", "idle_decay"},
     # How max_p moves; the model lets it stand where the average is in the middle.
     "ared": {"alpha", "beta", "interval", "max_p", "gentle", "ecn_drop_above_max"},
-    "pie": {"max_burst", "delay", "derandomize", "mark_ecn_th"},
+    "pie": {
+        "max_burst",
+        "delay",
+        "derandomize",
+        "mark_ecn_th",
+        "decay",
+        "first_update",
+        "max_probability",
+    },
     "pi2": {"coupling"},
 }
 
