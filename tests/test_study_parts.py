@@ -9,6 +9,7 @@ import pytest
 
 from conftest import Command
 from sojourn import Error
+from sojourn.studies import linux_reference
 from sojourn.studies.codel_2012 import setpoint
 from sojourn.studies.rfc7928 import disciplines, ellipses
 from sojourn.studies.rfc7928.situations import SITUATIONS, Times, flows
@@ -91,3 +92,20 @@ def test_a_list_that_is_wrong_is_one_line(text: str, sojourn: Command) -> None:
     found = sojourn("evaluate", "--qdisc", text)
     assert found.returncode != 0
     assert len(found.stderr.splitlines()) == 1
+
+
+def test_a_situation_in_which_the_kernel_s_queue_stopped_all_flows_is_compared_too() -> None:
+    nothing = linux_reference.Measured(0.0, 0.0, 0.0, 1.0, 0.0)
+    something = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
+    assert linux_reference.differences(nothing, nothing) == []
+    assert linux_reference.differences(something, nothing) == [
+        "utilisation +100.0 points",
+        "mean sojourn +20.0 ms",
+        "p99 sojourn +30.0 ms",
+        "drops 40 against 1",
+    ]
+    cell = linux_reference.Cell(10, 20, 1, "red", "reno")
+    name = cell.name
+    measured = {(name, "packets"): something, (name, "kernel"): nothing}
+    (band,) = linux_reference._bands([cell], measured)
+    assert not band.holds
