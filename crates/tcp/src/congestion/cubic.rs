@@ -301,10 +301,9 @@ impl Control for State {
         let reno =
             if tuning.reno_friendly { self.friendly(tuning, window.cwnd, &acked) } else { 0 };
         if tuning.whole_segments {
-            fixed::add(&mut self.saved, &mut self.fraction, acked.bytes, share as u64);
-            let grown = window.cwnd.saturating_add(fixed::whole(self.saved, acked.mss));
-            self.saved %= acked.mss.max(1);
-            window.cwnd = grown.max(fixed::whole(reno, acked.mss));
+            let (saved, fraction) = (&mut self.saved, &mut self.fraction);
+            let grown = fixed::save(saved, fraction, acked.bytes, share as u64, acked.mss);
+            window.cwnd = window.cwnd.saturating_add(grown).max(fixed::whole(reno, acked.mss));
         } else {
             fixed::add(&mut window.cwnd, &mut self.fraction, acked.bytes, share as u64);
             window.cwnd = window.cwnd.max(reno);

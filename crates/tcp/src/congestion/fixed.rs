@@ -51,6 +51,15 @@ pub(crate) fn add(sum: &mut u32, fraction: &mut u32, bytes: u32, share: u64) {
     *sum = sum.saturating_add(u32::try_from(product >> SHARE_BITS).unwrap_or(u32::MAX));
 }
 
+/// As [`add`] to what is saved up, of which the whole segments are taken out and given, in bytes.
+#[inline]
+pub(crate) fn save(saved: &mut u32, fraction: &mut u32, bytes: u32, share: u64, mss: u32) -> u32 {
+    add(saved, fraction, bytes, share);
+    let grown = whole(*saved, mss);
+    *saved -= grown;
+    grown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

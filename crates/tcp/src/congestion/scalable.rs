@@ -36,6 +36,9 @@ use crate::Invalid;
 use crate::spec::{Profile, within};
 use sojourn_base::Time;
 
+/// Segments up to which windows are traditional TCP's in the paper, section 3.1.
+const LWND: u32 = 16;
+
 /// Settings of Scalable TCP.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -87,7 +90,7 @@ impl Settings {
     /// [`Settings::lwnd`], as in the paper where neither it nor a profile says.
     #[must_use]
     pub fn traditional_up_to(&self) -> u32 {
-        self.lwnd.unwrap_or(16)
+        self.lwnd.unwrap_or(LWND)
     }
 }
 
@@ -168,7 +171,7 @@ impl Control for State {
     }
 
     fn settle(settings: &mut Settings, profile: Profile) {
-        settings.lwnd.get_or_insert(if profile == Profile::Modern { 0 } else { 16 });
+        settings.lwnd.get_or_insert(if profile == Profile::Modern { 0 } else { LWND });
         settings.at_least_reno.get_or_insert(profile == Profile::Modern);
         settings.whole_segments.get_or_insert(profile == Profile::Modern);
     }
@@ -196,9 +199,9 @@ impl Control for State {
                 .max((u64::from(acked.mss) << fixed::SHARE_BITS) / u64::from(window.cwnd.max(1)));
         }
         if tuning.whole_segments {
-            fixed::add(&mut self.saved, &mut self.fraction, bytes, gain);
-            window.cwnd = window.cwnd.saturating_add(fixed::whole(self.saved, acked.mss));
-            self.saved %= acked.mss.max(1);
+            let (saved, fraction) = (&mut self.saved, &mut self.fraction);
+            let grown = fixed::save(saved, fraction, bytes, gain, acked.mss);
+            window.cwnd = window.cwnd.saturating_add(grown);
         } else {
             fixed::add(&mut window.cwnd, &mut self.fraction, bytes, gain);
         }
