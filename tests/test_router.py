@@ -48,6 +48,7 @@ def test_bars_rise_with_the_values() -> None:
 def test_without_the_program_one_line_says_how_to_build_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.delenv("SOJOURN_ROUTER", raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Error, match="make install") as caught:
@@ -61,6 +62,7 @@ def test_all_options_go_to_the_router_as_they_are(
     fake = tmp_path / linux.PROGRAM
     fake.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
     fake.chmod(0o755)
+    monkeypatch.delenv("SOJOURN_ROUTER", raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     words = ["--rate=10mbit", "--qdisc", "pi,qref=24", "--", "ping", "-c", "1", "--json"]
     assert router.router(words) == 7

@@ -102,8 +102,8 @@ class Tcp(TypedDict, total=False):
     set the window from measurements do without. Needs `sack` (classic false, modern true)."""
     hystart_css: bool
     """With `hystart`: grow by a quarter for five round trips first, conservative slow start
-    (RFC 9406 section 4.2); if false, slow start ends at once, as in Linux, whose CUBIC has
-    the older HyStart (default true)."""
+    (RFC 9406 section 4.2); if false, Linux's HyStart instead, which ends slow start at
+    once, also by long trains of acknowledgements, from 16 segments on (default true)."""
     pacing: bool
     """Spread what the window allows over the round trip, as Linux under the queue
     discipline fq. Congestion controls with a pace of their own always do. Needs `sack`
@@ -126,6 +126,9 @@ class Tcp(TypedDict, total=False):
     offload. Needs `sack` (default false)."""
     delayed_ack: bool
     """Acknowledge every second segment only, or after a while (default true)."""
+    quick_acks: int
+    """With `delayed_ack`: segments at the beginning of a connection that are each
+    acknowledged at once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux)."""
     delayed_ack_time: Time
     """How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms")."""
     idle_restart: bool
@@ -274,6 +277,10 @@ class WestwoodCongestionControl(TypedDict, total=False):
     """Whether the filter is that of Linux, which has no `tau`: two averages with a gain of
     1/8, a sample every 50 ms at most (default false, Grieco and Mascolo 2004; in modern
     true, `tcp_westwood.c`)."""
+    estimate_after: bool
+    """Whether the estimate becomes the window when a recovery is over, half the window
+    being used until then (default false, Grieco and Mascolo 2004: at once; in modern true,
+    `tcp_westwood.c`)."""
 
 
 class DctcpCongestionControl(TypedDict, total=False):

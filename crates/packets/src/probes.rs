@@ -155,7 +155,7 @@ impl Probes {
             cwnd_bytes: u64::from(end.cwnd()),
             ssthresh_bytes: end.ssthresh().map(u64::from),
             srtt_s: end.srtt(),
-            in_flight_bytes: u64::from(end.in_flight()),
+            in_flight_bytes: u64::from(end.in_network()),
         });
     }
 

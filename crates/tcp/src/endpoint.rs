@@ -359,6 +359,14 @@ impl Endpoint {
     pub fn in_flight(&self) -> u32 {
         self.snd_nxt.wrapping_sub(self.snd_una)
     }
+    /// Bytes taken to be in the network: of what is not acknowledged, what neither has arrived nor
+    /// is lost, and what was sent again (`pipe` of RFC 6675 section 4). Without a log of segments
+    /// all that is not acknowledged.
+    #[must_use]
+    pub fn in_network(&self) -> u32 {
+        let outstanding = self.in_flight();
+        self.tracked.as_ref().map_or(outstanding, |tracked| tracked.log.pipe(outstanding))
+    }
     /// Whether the handshake is over and the connection not yet.
     #[must_use]
     pub fn is_connected(&self) -> bool {

@@ -1,8 +1,5 @@
 //! HyStart++: leaving slow start when round trips grow, before the queue overflows. RFC 9406.
 //!
-//! Without conservative slow start (`hystart_css = false`) slow start ends as soon as round trips
-//! grow, which is the delay test of Linux's HyStart (`hystart_update`, `tcp_cubic.c`).
-//!
 //! # Differences from the source
 //!
 //! 1. In conservative slow start the bytes that an acknowledgement counts for are divided, not the
@@ -10,9 +7,7 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. Linux compares with the least round trip of all, this with that of the round before. It does so
-//!    only from 16 segments on.
-//! 2. Linux ends slow start by trains of acknowledgements too: a second test, which is not here.
+//! 1. Linux has the HyStart from which this came (`hybrid.rs`), which `hystart_css = false` chooses.
 
 use crate::segment::before;
 use sojourn_base::Time;
@@ -41,7 +36,7 @@ pub(crate) struct HyStart {
     samples: u8,
     /// Rounds spent in conservative slow start, in it.
     conservative: Option<u8>,
-    /// The round ends when this is acknowledged.
+    /// The round ends with the acknowledgement of this.
     ends: u32,
     /// Bytes left over by the division.
     rest: u32,
@@ -73,12 +68,13 @@ impl HyStart {
     }
 
     /// An acknowledgement up to `una` in slow start, with everything before `nxt` sent. Returns
-    /// whether slow start is over; without conservative slow start (`css`) that is at once.
-    pub fn on_ack(&mut self, una: u32, nxt: u32, rtt: Option<Time>, css: bool) -> bool {
+    /// whether slow start is over.
+    pub fn on_ack(&mut self, una: u32, nxt: u32, rtt: Option<Time>) -> bool {
         if self.done {
             return false;
         }
-        if !before(una, self.ends) {
+        // The acknowledgement that ends a round is a sample of it, the next begins one.
+        if before(self.ends, una) {
             (self.last, self.present, self.samples) = (self.present, Time::MAX, 0);
             self.ends = nxt;
             if let Some(rounds) = &mut self.conservative {
@@ -99,10 +95,6 @@ impl HyStart {
             if self.last != Time::MAX {
                 let margin = Time(self.last.0 / PART).max(LEAST).min(GREATEST);
                 if self.present >= self.last + margin {
-                    if !css {
-                        self.done = true;
-                        return true;
-                    }
                     self.baseline = self.present;
                     self.conservative = Some(0);
                 }
@@ -142,21 +134,17 @@ mod tests {
     /// Rounds of ten acknowledgements each, with these round trips; how many rounds until slow start
     /// is over, and what a segment counted for in each.
     fn rounds(rtts: &[u64]) -> (Option<usize>, std::vec::Vec<u32>) {
-        rounds_with(rtts, true)
-    }
-
-    fn rounds_with(rtts: &[u64], css: bool) -> (Option<usize>, std::vec::Vec<u32>) {
         let mut h = HyStart::new();
-        h.start(10);
+        h.start(0);
         let mut counted = std::vec::Vec::new();
         for (round, &rtt) in rtts.iter().enumerate() {
             let from = round as u32 * 10;
             for n in 1..=10 {
-                if h.on_ack(from + n - u32::from(n == 10), from + 20, Some(ms(rtt)), css) {
+                // All of a round is under way when its first is acknowledged.
+                if h.on_ack(from + n, from + 10, Some(ms(rtt))) {
                     return (Some(round), counted);
                 }
             }
-            h.on_ack(from + 10, from + 20, None, css);
             counted.push(h.counts(1000, 1000, false));
         }
         (None, counted)
@@ -168,12 +156,6 @@ mod tests {
         assert_eq!(counted[..5], [1000, 1000, 250, 250, 250]);
         assert!(over.is_none_or(|round| round >= 7), "{over:?}");
         assert!(over.is_some() || counted.len() == 9);
-    }
-
-    #[test]
-    fn without_conservative_slow_start_a_growing_round_trip_ends_it_at_once() {
-        assert_eq!(rounds_with(&[100, 100, 113], false), (Some(2), std::vec![1000, 1000]));
-        assert_eq!(rounds_with(&[100, 100, 112], false), (None, std::vec![1000, 1000, 1000]));
     }
 
     #[test]

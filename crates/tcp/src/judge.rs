@@ -3,12 +3,22 @@
 
 use crate::congestion::{Acked, Sample, Window};
 use crate::endpoint::{Endpoint, Phase, bit};
+use crate::hybrid::{Hybrid, Seen};
 use crate::log::{Record, state};
 use crate::params::{Feedback, Params};
 use crate::prr::Prr;
 use crate::segment::{Event, Flags, Output, SackBlock, Segment, before};
 use crate::tracked::{Arrived, Tracked};
 use sojourn_base::Time;
+
+/// What is found to be lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    /// Its bytes.
+    bytes: u32,
+    /// Whether any of it had been sent again.
+    again: bool,
+}
 
 impl Endpoint {
     /// An acknowledgement, with its SACK blocks.
@@ -30,7 +40,9 @@ impl Endpoint {
         let option = self.test_path(segment, option);
         let (duplicate, sacks) = split(segment.ack, sacks);
         let arrived = self.enter_arrivals(params, now, segment, sacks);
-        if acked > 0 {
+        if acked == 0 {
+            self.measure_sacked(params, now, &arrived, out);
+        } else {
             let fin = self.bits & bit::FIN_SENT != 0;
             let data_left = flight > u32::from(fin);
             let fin_acked = fin && acked == flight;
@@ -48,13 +60,13 @@ impl Endpoint {
             t.undo.twice(block);
         }
         let lost = self.find_losses(params, now);
-        let marked = self.sample(params, now, segment, option, &arrived, lost);
+        let marked = self.sample(params, now, segment, option, &arrived, lost.bytes);
         let repaired = self.probe_answered(duplicate, arrived.bytes > 0);
         if repaired {
             self.reduce_for_probe(params, now);
         }
         if acked > 0 {
-            self.end_reduction();
+            self.end_reduction(params);
         }
         if marked {
             self.reduce_for_mark(params, now, flight, arrived.bytes);
@@ -79,30 +91,50 @@ impl Endpoint {
         let tsecr = params.timestamps.then_some(segment.tsecr);
         let Tracked { log, rack, min_rtt, .. } = self.tracked();
         let least = min_rtt.get();
-        let mut see = |record: &Record| {
+        let mut see = |record: &Record, tsecr: Option<u32>| {
             arrived.see(now, record, recover);
             rack.see(now, record, tsecr, least);
         };
         for block in sacks {
             let (start, end) = (block.start.wrapping_sub(una), block.end.wrapping_sub(una));
             if start < end && end <= flight {
-                log.sack(*block, &mut see);
+                // Above a hole the time of the last segment in order is echoed (RFC 7323 section
+                // 4.3): it says nothing of this one.
+                log.sack(*block, |record| see(record, None));
             }
         }
-        log.acknowledge(segment.ack, &mut see);
+        log.acknowledge(segment.ack, |record| see(record, tsecr));
         if let Some(rtt) = arrived.rtt {
             min_rtt.see(now, rtt);
         }
         arrived
     }
 
-    /// Marks what is lost by now; returns its bytes.
-    pub(crate) fn find_losses(&mut self, params: &Params, now: Time) -> u32 {
+    /// A round trip by what is selectively acknowledged, as Linux has it: while a hole stands there
+    /// are no others. If the first segment was sent later than what has arrived now, its timer
+    /// starts again (`tcp_clean_rtx_queue`); if earlier, the timer must not be put off any further.
+    fn measure_sacked(
+        &mut self,
+        params: &Params,
+        now: Time,
+        arrived: &Arrived,
+        out: &mut impl Output,
+    ) {
+        let Some(rtt) = arrived.rtt else { return };
+        self.rto = self.estimator.sample(params, rtt);
+        out.rtt(rtt);
+        if self.tracked().log.first_sent().is_some_and(|sent| now - sent < rtt) {
+            self.rto_at = now + self.rto;
+        }
+    }
+
+    /// Marks what is lost by now.
+    pub(crate) fn find_losses(&mut self, params: &Params, now: Time) -> Lost {
         let recovering = self.phase >= Phase::Recovery;
         let srtt = self.estimator.smoothed();
         let t = self.tracked();
-        let mss = params.payload;
-        let lost = if params.rack {
+        let (mss, again) = (params.payload, t.log.again());
+        let bytes = if params.rack {
             let least = t.min_rtt.get();
             let (lost, again_at) = t.rack.detect(&mut t.log, now, mss, recovering, least, srtt);
             t.reorder_at = again_at;
@@ -110,8 +142,8 @@ impl Endpoint {
         } else {
             t.log.lose_below(mss)
         };
-        t.delivered.lost = t.delivered.lost.wrapping_add(lost);
-        lost
+        t.delivered.lost = t.delivered.lost.wrapping_add(bytes);
+        Lost { bytes, again: t.log.again() < again }
     }
 
     /// Tells the algorithm what the acknowledgement shows, if it wants to know. Returns whether the
@@ -167,7 +199,7 @@ impl Endpoint {
         arrived: &Arrived,
         acked: u32,
         marked: bool,
-        lost: u32,
+        lost: Lost,
     ) {
         let over = !before(self.snd_una, self.recover);
         match self.phase {
@@ -188,6 +220,7 @@ impl Endpoint {
                     if !params.congestion.rules_recovery() {
                         self.window.cwnd = self.window.ssthresh.max(params.payload);
                     }
+                    self.reduced_well(params);
                     self.end_recovery();
                 }
             }
@@ -199,9 +232,17 @@ impl Endpoint {
         let wary = self.tracked().log.sacked() > 0;
         if self.phase < Phase::Recovery {
             self.phase = if wary { Phase::Disorder } else { Phase::Open };
-            if self.tracked().log.any_waiting() {
-                self.begin_recovery(params, now, arrived.bytes);
-            }
+        }
+        // What a recovery that is over has sent again already is a loss of the next window, which
+        // is to be reduced too (`tcp_time_to_recover` of Linux); so is a retransmission that is
+        // lost after a timeout (RFC 5681 section 4.3).
+        let begins = match self.phase {
+            Phase::Open | Phase::Disorder => self.tracked().log.any_lost(),
+            Phase::Loss => lost.again,
+            Phase::Recovery => false,
+        };
+        if begins {
+            self.begin_recovery(params, now, arrived.bytes);
         }
         let proportional = if self.phase == Phase::Recovery {
             params.prr && !params.congestion.rules_recovery()
@@ -210,7 +251,7 @@ impl Endpoint {
         };
         if proportional && arrived.bytes > 0 {
             let (outstanding, ssthresh) = (self.in_flight(), self.window.ssthresh);
-            let (safe, mss) = (acked > 0 && lost == 0, params.payload);
+            let (safe, mss) = (acked > 0 && lost.bytes == 0, params.payload);
             let t = self.tracked();
             let pipe = t.log.pipe(outstanding);
             let more = t.prr.on_ack(arrived.bytes, pipe, ssthresh, mss, safe);
@@ -266,6 +307,9 @@ impl Endpoint {
         if acked > 0 && !marked {
             let outstanding = self.in_flight();
             let pipe = self.tracked().log.pipe(outstanding) + acked;
+            if !params.hystart_css && self.window.cwnd < self.window.ssthresh {
+                self.watch_slow_start(params, now, acked, arrived.rtt);
+            }
             self.grow(params, now, acked, pipe);
         }
         if over {
@@ -275,10 +319,10 @@ impl Endpoint {
 
     /// Something is lost: fast recovery (RFC 6675 section 5, RFC 8985 section 6.2).
     pub(crate) fn begin_recovery(&mut self, params: &Params, now: Time, arrived: u32) {
+        let reduces = self.phase == Phase::Loss || !self.reduced_in_this_window();
         self.phase = Phase::Recovery;
         self.recover = self.snd_nxt;
         let (window, una, outstanding) = (self.window, self.snd_una, self.in_flight());
-        let reduces = !self.reduced_in_this_window();
         let t = self.tracked();
         t.hystart.stop();
         t.probe_at = Time::MAX;
@@ -300,19 +344,13 @@ impl Endpoint {
 
     /// Grows the window, if it is what holds the sender back.
     fn grow_tracked(&mut self, params: &Params, now: Time, acked: u32, arrived: &Arrived) {
-        let (una, nxt, mss) = (self.snd_una, self.snd_nxt, params.payload);
+        let mss = params.payload;
         let Window { cwnd, ssthresh } = self.window;
-        let mut bytes = acked.min(params.count_limit);
         let slow_start = cwnd < ssthresh;
-        let rules = params.congestion.rules_recovery();
-        let t = self.tracked();
-        let limited = t.window_limits(cwnd, slow_start);
-        if slow_start && params.hystart && !rules {
-            if t.hystart.on_ack(una, nxt, arrived.rtt, params.hystart_css) {
-                self.window.ssthresh = cwnd;
-            } else {
-                bytes = t.hystart.counts(bytes, mss, params.pacing);
-            }
+        let limited = self.tracked().window_limits(cwnd, slow_start);
+        let mut bytes = acked.min(params.count_limit);
+        if slow_start {
+            bytes = self.watch_slow_start(params, now, bytes, arrived.rtt);
         }
         if limited && bytes > 0 {
             let (srtt, smooth) = (self.estimator.smoothed(), params.smooth_growth);
@@ -320,6 +358,37 @@ impl Endpoint {
             self.control.on_ack(&params.congestion, &mut self.window, acked);
             self.window.cwnd = self.window.cwnd.min(params.max_window);
         }
+    }
+
+    /// Ends slow start when a queue is seen to form, or slows it: returns what `bytes` that were
+    /// acknowledged count for.
+    fn watch_slow_start(
+        &mut self,
+        params: &Params,
+        now: Time,
+        bytes: u32,
+        rtt: Option<Time>,
+    ) -> u32 {
+        if !params.hystart || params.congestion.rules_recovery() {
+            return bytes;
+        }
+        let (una, nxt, mss) = (self.snd_una, self.snd_nxt, params.payload);
+        let (cwnd, srtt) = (self.window.cwnd, self.estimator.smoothed());
+        let paced = params.pacing;
+        let t = self.tracked();
+        let over = if params.hystart_css {
+            t.hystart.on_ack(una, nxt, rtt)
+        } else {
+            rtt.is_some_and(|rtt| {
+                t.hybrid.on_ack(&Seen { now, una, nxt, rtt, srtt, cwnd, mss, paced })
+            })
+        };
+        if over {
+            self.window.ssthresh = cwnd;
+        } else if params.hystart_css {
+            return t.hystart.counts(bytes, mss, paced);
+        }
+        bytes
     }
 
     /// The retransmission timer ran out: RFC 6298 rules 5.4 to 5.6. What is not overdue by time is
@@ -349,6 +418,7 @@ impl Endpoint {
         t.frto = params.frto && (fresh || !first);
         (t.new_first, t.probe, t.probe_at, t.reorder_at) = (false, None, Time::MAX, Time::MAX);
         t.hystart.stop();
+        t.hybrid = Hybrid::new(now, nxt);
         let rack = t.rack;
         let lost = t.log.lose_all(|index, record| {
             let overdue = !params.rack || !rack.still_due(now, record.stamp.sent);
@@ -369,8 +439,8 @@ impl Endpoint {
         let (pace, reorder, probe) = (t.pace_at <= now, t.reorder_at <= now, t.probe_at <= now);
         if reorder {
             t.reorder_at = Time::MAX;
-            self.find_losses(params, now);
-            if self.phase < Phase::Recovery && self.tracked().log.any_waiting() {
+            let lost = self.find_losses(params, now);
+            if self.phase != Phase::Recovery && lost.bytes > 0 {
                 self.begin_recovery(params, now, 0);
                 let outstanding = self.in_flight();
                 let pipe = self.tracked().log.pipe(outstanding);

@@ -54,10 +54,11 @@
 //! 10. Without a log an acknowledgement that moves the edge or brings data does not count as a
 //!     duplicate, whatever else it reports (RFC 6675 section 2 counts it).
 //! 11. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
-//!     under way and one segment, as Linux.
+//!     under way and one segment, as Linux. What SACK reports gives them samples of the round trip
+//!     while a hole stands, and the timer starts again whenever the first segment is sent again.
 //!
-//! What else differs stands at the top of the files `accecn.rs`, `unused.rs`, `rack.rs`, `tlp.rs`, `undo.rs`, `hystart.rs`
-//! and in those of the congestion controls.
+//! What else differs stands at the top of the files `accecn.rs`, `unused.rs`, `rack.rs`, `tlp.rs`,
+//! `undo.rs`, `hystart.rs`, `hybrid.rs` and in those of the congestion controls.
 #![no_std]
 extern crate alloc;
 #[cfg(test)]
@@ -69,6 +70,7 @@ pub mod congestion;
 mod echo;
 mod endpoint;
 mod handshake;
+mod hybrid;
 mod hystart;
 mod judge;
 mod log;

@@ -140,9 +140,19 @@ impl Log {
         (outstanding + self.again).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Whether something lost waits to be sent again.
-    pub fn any_waiting(&self) -> bool {
-        self.waiting.head != NIL
+    /// Whether anything is lost, sent again or not.
+    pub fn any_lost(&self) -> bool {
+        self.lost > 0
+    }
+
+    /// Bytes sent again and under way.
+    pub fn again(&self) -> u32 {
+        self.again
+    }
+
+    /// When the first outstanding segment was last sent.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.records.front().map(|record| record.stamp.sent)
     }
 
     fn list(&mut self, waiting: bool) -> &mut List {

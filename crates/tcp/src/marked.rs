@@ -32,7 +32,7 @@ impl Endpoint {
 
     /// New data are acknowledged: the reduction ends with what was sent after it, or when nothing
     /// is left (`tcp_end_cwnd_reduction` of Linux).
-    pub(crate) fn end_reduction(&mut self) {
+    pub(crate) fn end_reduction(&mut self, params: &Params) {
         let past = before(self.reduced, self.snd_una) || self.snd_una == self.snd_nxt;
         if let Some(t) = &mut self.tracked
             && t.reducing
@@ -40,6 +40,13 @@ impl Endpoint {
         {
             t.reducing = false;
             self.window.cwnd = self.window.ssthresh;
+            self.reduced_well(params);
         }
+    }
+
+    /// A reduction is over.
+    pub(crate) fn reduced_well(&mut self, params: &Params) {
+        self.control.on_recovered(&params.congestion, &mut self.window, params.payload);
+        self.window.cwnd = self.window.cwnd.min(params.max_window).max(params.payload);
     }
 }

@@ -118,6 +118,8 @@ pub struct Params {
     pub congestion: Tuning,
     /// Congestion control as it was chosen, for engines that have a model of it.
     pub algorithm: Algorithm,
+    /// Data at the beginning of a connection that are acknowledged at once, bytes.
+    pub quick_bytes: u64,
     /// Longest wait of an acknowledgement.
     pub delayed_ack_time: Time,
     /// Retransmission timeout before the first measured round trip (RFC 6298 rule 2.1).
@@ -170,6 +172,7 @@ pub(crate) struct Choices {
     pub syn_retries: u8,
     pub retries: u8,
     pub congestion: Algorithm,
+    pub quick_acks: u32,
     pub delayed_ack_time: Time,
     pub initial_rto: Time,
     pub min_rto: Time,
@@ -274,6 +277,7 @@ impl Params {
             retries: c.retries,
             congestion,
             algorithm: c.congestion.clone(),
+            quick_bytes: u64::from(c.quick_acks) * u64::from(payload),
             delayed_ack_time: c.delayed_ack_time,
             initial_rto: c.initial_rto,
             min_rto: c.min_rto,

@@ -11,6 +11,9 @@
 //!    longer if that was overtaken.
 //! 4. At a timeout what was sent a round trip ago is overdue, as in Linux; section 6.3 adds the
 //!    reordering window.
+//! 5. Section 6.2 step 2 takes a retransmission for the original if the peer echoes an earlier time.
+//!    Above a hole every echo is earlier (RFC 7323 section 4.3), so there the echo is not asked; Linux
+//!    never asks it.
 
 use crate::log::{Log, Record, state};
 use crate::rate::sent_after;
@@ -76,7 +79,7 @@ pub(crate) struct Rack {
 }
 
 impl Rack {
-    /// A segment has arrived (steps 2 and 3). `tsecr` is the echoed time, if there are timestamps.
+    /// A segment has arrived (steps 2 and 3). `tsecr` is the echoed time, if it can tell which one.
     pub fn see(&mut self, now: Time, record: &Record, tsecr: Option<u32>, min_rtt: Time) {
         let again = record.is(state::EVER);
         let rtt = now - record.stamp.sent;

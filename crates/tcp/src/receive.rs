@@ -51,10 +51,12 @@ impl Endpoint {
     }
 
     /// Data have arrived in order. An acknowledgement is owed at once for every second full
-    /// segment, and may wait for less (RFC 5681 section 4.2).
+    /// segment, and may wait for less (RFC 5681 section 4.2), but not at the beginning of a
+    /// connection, where the sender's window is small (`tcp_incr_quickack` of Linux).
     #[inline]
     fn owes_ack(&mut self, params: &Params, now: Time) -> Reply {
-        if !params.delayed_ack || self.rcv_nxt.wrapping_sub(self.ack_sent) > params.payload {
+        let second = self.rcv_nxt.wrapping_sub(self.ack_sent) > params.payload;
+        if second || !params.delayed_ack || self.delivered <= params.quick_bytes {
             return Reply::Now;
         }
         if self.ack_at == Time::MAX {

@@ -114,6 +114,7 @@ impl Endpoint {
                     let left = self.in_flight().max(params.payload) + params.payload;
                     self.window.cwnd = self.window.ssthresh.min(left);
                 }
+                self.reduced_well(params);
                 self.calm_down();
                 self.restart_timer(now);
             }

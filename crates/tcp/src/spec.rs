@@ -54,6 +54,7 @@ impl Profile {
             small_queues: false,
             tso: false,
             delayed_ack: true,
+            quick_acks: 0,
             idle_restart: true,
             idle_decay: false,
             unused_decay: false,
@@ -87,6 +88,7 @@ impl Profile {
                 timestamps: true,
                 syn_retries: 6,
                 retries: 15,
+                quick_acks: 16,
                 delayed_ack_time: Time::from_millis(40),
                 initial_rto: Time::from_secs(1), // RFC 6298 rule 2.1
                 min_rto: Time::from_millis(200),
@@ -214,8 +216,8 @@ pub struct Spec {
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub hystart: Option<bool>,
     /// With `hystart`: grow by a quarter for five round trips first, conservative slow start (RFC 9406
-    /// section 4.2); if false, slow start ends at once, as in Linux, whose CUBIC has the older HyStart
-    /// (default true).
+    /// section 4.2); if false, Linux's HyStart instead, which ends slow start at once, also by long
+    /// trains of acknowledgements, from 16 segments on (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub hystart_css: Option<bool>,
     /// Spread what the window allows over the round trip, as Linux under the queue discipline fq.
@@ -244,6 +246,10 @@ pub struct Spec {
     /// Acknowledge every second segment only, or after a while (default true).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack: Option<bool>,
+    /// With `delayed_ack`: segments at the beginning of a connection that are each acknowledged at
+    /// once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub quick_acks: Option<u32>,
     /// How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack_time: Option<Time>,
@@ -340,6 +346,7 @@ impl Spec {
             small_queues,
             tso,
             delayed_ack,
+            quick_acks,
             delayed_ack_time,
             idle_restart,
             idle_decay,
@@ -443,6 +450,7 @@ fn check(c: &Choices) -> Result<(), Invalid> {
         within("max_window", segments, 1, 1 << 24)?;
     }
     within("burst_segments", c.burst_segments, 1, 1000)?;
+    within("quick_acks", c.quick_acks, 0, 1000)?;
     within("delayed_ack_time", c.delayed_ack_time, Time::ZERO, Time::from_millis(500))?;
     within("max_rto", c.max_rto, Time::from_millis(1), Time::from_secs(3600))?;
     within("min_rto", c.min_rto, Time::ZERO, c.max_rto)?;

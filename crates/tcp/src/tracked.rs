@@ -4,6 +4,7 @@
 use crate::Params;
 use crate::accecn::Counts;
 use crate::endpoint::{Endpoint, Phase};
+use crate::hybrid::Hybrid;
 use crate::hystart::HyStart;
 use crate::log::{Log, Record, state};
 use crate::offload::Offload;
@@ -29,6 +30,7 @@ pub(crate) struct Tracked {
     /// The window comes down after a mark.
     pub reducing: bool,
     pub hystart: HyStart,
+    pub hybrid: Hybrid,
     pub undo: Undo,
     pub pacer: Pacer,
     /// A tail loss probe is out.
@@ -89,6 +91,7 @@ impl Tracked {
             prr: Prr::default(),
             reducing: false,
             hystart,
+            hybrid: Hybrid::new(now, nxt),
             undo: Undo::default(),
             pacer: Pacer::new(params),
             probe: None,
@@ -200,6 +203,9 @@ impl Endpoint {
         t.log.sent_again(number, stamp, app_limited);
         t.undo.sent_again(now, end);
         self.send_again(params, now, SackBlock { start, end }, out);
+        if start == self.snd_una {
+            self.rto_at = now + self.rto; // `tcp_xmit_retransmit_queue` of Linux
+        }
         self.log_bytes(params, now, end.wrapping_sub(start));
     }
 

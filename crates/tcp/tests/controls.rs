@@ -88,7 +88,8 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
         cubic,
         span(1_000_000, 100_000_000_000).prop_map(|tau| {
             let linux_filter = Some(tau.0 % 2 == 0);
-            Algorithm::Westwood(westwood::Settings { tau, linux_filter })
+            let estimate_after = Some(tau.0 % 3 == 0);
+            Algorithm::Westwood(westwood::Settings { tau, linux_filter, estimate_after })
         }),
         (over(0.0001, 1.0), 0.0..=1.0f64).prop_map(|(g, initial_alpha)| {
             Algorithm::Dctcp(dctcp::Settings { g, initial_alpha })

@@ -2,16 +2,8 @@
 
 mod common;
 
-use common::script::{MSS, Script, modern};
+use common::script::{MSS, Script, modern, ten};
 use sojourn_tcp::Spec;
-
-/// A sender whose window of ten segments, 0 to 9, is outstanding, a round trip after it was sent.
-fn ten(spec: &Spec) -> Script {
-    let mut s = Script::sending(spec);
-    assert_eq!(s.sent(), (0..10).collect::<Vec<_>>());
-    s.wait(100);
-    s
-}
 
 /// Section 6.2: three segments above it, and no reordering was ever seen.
 #[test]

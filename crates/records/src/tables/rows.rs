@@ -141,7 +141,8 @@ tables! {
         ssthresh_bytes: Option<u64>,
         /// Smoothed round-trip time in seconds; null before the first sample.
         srtt_s: Option<Time>,
-        /// Bytes sent and not known to have arrived.
+        /// Bytes taken to be in the network: sent, neither known to have arrived nor lost (hosts
+        /// of the packet engine without SACK, RACK and their like: all that is not acknowledged).
         in_flight_bytes: u64,
     }
 

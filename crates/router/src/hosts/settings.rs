@@ -103,6 +103,12 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
         (
+            "quick_acks",
+            !p.delayed_ack || p.quick_bytes == 16 * u64::from(p.payload),
+            (p.quick_bytes / u64::from(p.payload.max(1))).to_string(),
+            "16",
+        ),
+        (
             "delayed_ack_time",
             !p.delayed_ack || p.delayed_ack_time.0 == 40_000_000,
             p.delayed_ack_time.to_string(),

@@ -20,7 +20,8 @@
 //! 5. Marks count as losses, as in section 4.6, but for `beta_ecn` (RFC 8511), which holds in
 //!    slow start too.
 //! 6. With `alpha_rises = false` the estimate of Reno's window keeps to Linux's gain, with
-//!    `whole_segments` the window has no fractions of a segment.
+//!    `whole_segments` the window has no fractions of a segment, and grows by a twentieth a round trip
+//!    at least until something is lost, at the start and after a timeout.
 //!
 //! # Differences from Linux
 //!
@@ -107,6 +108,9 @@ pub struct Tuning {
 const W_BITS: u32 = 10;
 /// Fraction bits of times in seconds.
 const T_BITS: u32 = 20;
+/// In whole segments: while no loss was seen the window grows by a segment for so many that are
+/// acknowledged (`bictcp_update` of Linux).
+const FIRST_ACKS: u64 = 20;
 /// Longest time from K that is told apart: 4096 s.
 const AWAY_MOST: u64 = 4096 << T_BITS;
 
@@ -121,6 +125,8 @@ struct Epoch {
     k: u64,
     /// When the epoch began; none while it has not.
     began: Option<Time>,
+    /// It began without a window at which something was lost, at the start or after a timeout.
+    first: bool,
     /// The window before the last reduction, in bytes.
     prior: u32,
     /// The estimate of Reno's window, bytes.
@@ -201,6 +207,7 @@ impl Epoch {
     fn begin(&mut self, tuning: &Tuning, window: &Window, acked: &Acked) {
         self.began = Some(acked.now);
         let w = segments(window.cwnd, acked.mss);
+        self.first = self.w_max == 0;
         if w < self.w_max {
             (self.origin, self.k) = (self.w_max, tuning.k(self.w_max - w));
         } else {
@@ -297,7 +304,10 @@ impl Control for State {
         // Section 4.2: the target is at most half as much again.
         let target = self.epoch.w_cubic(tuning, seconds(ahead)).clamp(w, w + w / 2);
         // Section 4.4: (target − cwnd)/cwnd of a segment for each that is acknowledged.
-        let share = (u128::from(target - w) << fixed::SHARE_BITS) / u128::from(w.max(1));
+        let mut share = (u128::from(target - w) << fixed::SHARE_BITS) / u128::from(w.max(1));
+        if tuning.whole_segments && self.epoch.first {
+            share = share.max(u128::from(fixed::ONE / FIRST_ACKS));
+        }
         let reno =
             if tuning.reno_friendly { self.friendly(tuning, window.cwnd, &acked) } else { 0 };
         if tuning.whole_segments {
@@ -475,6 +485,27 @@ mod tests {
             let a = Acked { bytes: 2 * MSS, ..acked(2 * MSS) };
             r.control.on_ack(&r.tuning, &mut r.window, a);
             assert_eq!(r.window.cwnd, end * MSS);
+        }
+    }
+
+    #[test]
+    fn in_whole_segments_the_window_grows_by_a_twentieth_until_something_is_lost() {
+        for (whole_segments, least, most) in [(true, 310, 318), (false, 300, 302)] {
+            let settings = Settings {
+                whole_segments: Some(whole_segments),
+                reno_friendly: false,
+                ..Settings::default()
+            };
+            let mut r: Rounds<State> = Rounds::new(&settings, 300);
+            r.window.ssthresh = r.window.cwnd;
+            r.rtt = Time::from_millis(10);
+            r.round();
+            let grown = r.window.cwnd / MSS;
+            assert!((least..=most).contains(&grown), "{grown}");
+            r.loss();
+            let left = r.window.cwnd;
+            r.round();
+            assert!(r.window.cwnd <= left + 2 * MSS, "then it follows the cubic");
         }
     }
 

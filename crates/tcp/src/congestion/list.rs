@@ -191,6 +191,13 @@ macro_rules! algorithms {
                     _ => mixed(),
                 }
             }
+            /// See [`Control::on_recovered`].
+            pub fn on_recovered(&mut self, tuning: &Tuning, window: &mut Window, mss: u32) {
+                match (self, tuning) {
+                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_recovered(t, window, mss),)+
+                    _ => mixed(),
+                }
+            }
             /// See [`Control::on_restart`].
             pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window) {
                 match (self, tuning) {

@@ -92,6 +92,11 @@ pub trait Control: Debug {
     fn on_undo(&mut self, tuning: &Self::Tuning, window: &mut Window) {
         let _ = (tuning, window);
     }
+    /// A reduction after a loss or a mark is over, and was not undone: the window is the threshold
+    /// that was set then.
+    fn on_recovered(&mut self, tuning: &Self::Tuning, window: &mut Window, mss: u32) {
+        let _ = (tuning, window, mss);
+    }
     /// The sender begins again after a pause; the window has been reduced.
     fn on_restart(&mut self, tuning: &Self::Tuning, window: &mut Window) {
         let _ = (tuning, window);

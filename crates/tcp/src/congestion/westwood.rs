@@ -10,7 +10,9 @@
 //! With `linux_filter` the estimate is that of Linux's `tcp_westwood.c`: a sample once in the last
 //! round trip, but at most every 50 ms; two exponential averages with a gain of 1/8 one behind the
 //! other, filled by the first sample; the least round trip in ticks of 4 ms, rounded up, and begun
-//! anew with a timeout; thresholds in whole segments.
+//! anew with a timeout; thresholds in whole segments. With `estimate_after` a loss halves the window,
+//! rounded down to whole segments, and when the recovery is over the window is what the path then
+//! was seen to deliver, as there.
 //!
 //! # Differences from the source
 //!
@@ -25,7 +27,8 @@
 //! 2. Linux estimates from cumulative acknowledgements, guessing what duplicates delivered; here
 //!    the sender knows what SACK reports, too.
 //! 3. Linux halves for the time of a recovery, and takes the estimate for the window when that is
-//!    over, even if it is above the window at the loss; here the window is at most the latter.
+//!    over, even if it is above the window at the loss, as this with `estimate_after`; without, the
+//!    window is at most what it was at the loss.
 
 use super::{Acked, Congested, Control, Sample, Window, fixed, reno};
 use crate::spec::within;
@@ -46,11 +49,16 @@ pub struct Settings {
     /// `tcp_westwood.c`).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub linux_filter: Option<bool>,
+    /// Whether the estimate becomes the window when a recovery is over, half the window being used
+    /// until then (default false, Grieco and Mascolo 2004: at once; in modern true,
+    /// `tcp_westwood.c`).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub estimate_after: Option<bool>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { tau: Time::from_millis(500), linux_filter: None }
+        Self { tau: Time::from_millis(500), linux_filter: None, estimate_after: None }
     }
 }
 
@@ -59,6 +67,7 @@ impl Default for Settings {
 pub struct Tuning {
     tau: Time,
     linux_filter: bool,
+    estimate_after: bool,
 }
 
 /// State.
@@ -113,19 +122,20 @@ impl State {
         self.last = rate;
     }
 
-    /// What the path holds: b̂·RTTmin in bytes; half the flight before it is known.
+    /// What the path holds, b̂·RTTmin in bytes, once it is known.
+    fn held(&self, tuning: &Tuning, mss: u32) -> Option<u32> {
+        let rate = self.estimate.filter(|_| self.min_rtt < Time::MAX)?;
+        let linux = tuning.linux_filter;
+        let unit = if linux { TICK.0 } else { 1 };
+        let rtt = u128::from(self.min_rtt.0.div_ceil(unit)) * u128::from(unit);
+        let bytes = u128::from(rate) * rtt / 1_000_000_000;
+        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
+        Some(if linux { fixed::whole(bytes, mss) } else { bytes })
+    }
+
+    /// What the path holds; half the flight before it is known.
     fn threshold(&self, tuning: &Tuning, at: &Congested) -> u32 {
-        match self.estimate {
-            Some(rate) if self.min_rtt < Time::MAX => {
-                let linux = tuning.linux_filter;
-                let unit = if linux { TICK.0 } else { 1 };
-                let rtt = u128::from(self.min_rtt.0.div_ceil(unit)) * u128::from(unit);
-                let bytes = u128::from(rate) * rtt / 1_000_000_000;
-                let bytes = u32::try_from(bytes).unwrap_or(u32::MAX - 1);
-                if linux { fixed::whole(bytes, at.mss) } else { bytes }
-            }
-            _ => at.flight / 2,
-        }
+        self.held(tuning, at.mss).unwrap_or(at.flight / 2)
     }
 }
 
@@ -137,11 +147,16 @@ impl Control for State {
     fn tune(settings: &Settings) -> Result<Tuning, Invalid> {
         let (least, most) = (Time::from_millis(1), Time::from_secs(100));
         let tau = within("congestion.tau", settings.tau, least, most)?;
-        Ok(Tuning { tau, linux_filter: settings.linux_filter.unwrap_or(false) })
+        Ok(Tuning {
+            tau,
+            linux_filter: settings.linux_filter.unwrap_or(false),
+            estimate_after: settings.estimate_after.unwrap_or(false),
+        })
     }
 
     fn settle(settings: &mut Settings, profile: Profile) {
         settings.linux_filter.get_or_insert(profile == Profile::Modern);
+        settings.estimate_after.get_or_insert(profile == Profile::Modern);
     }
 
     fn new(_: &Tuning) -> Self {
@@ -186,9 +201,23 @@ impl Control for State {
     }
 
     fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
-        window.ssthresh = self.threshold(tuning, &at).max(2 * at.mss);
+        let left = if tuning.estimate_after {
+            fixed::whole(window.cwnd / 2, at.mss)
+        } else {
+            self.threshold(tuning, &at)
+        };
+        window.ssthresh = left.max(2 * at.mss);
         window.cwnd = window.cwnd.min(window.ssthresh);
         self.reno = reno::State::default();
+    }
+
+    fn on_recovered(&mut self, tuning: &Tuning, window: &mut Window, mss: u32) {
+        if tuning.estimate_after
+            && let Some(held) = self.held(tuning, mss)
+        {
+            window.ssthresh = held.max(2 * mss);
+            window.cwnd = window.ssthresh;
+        }
     }
 
     fn on_timeout(&mut self, tuning: &Tuning, window: &mut Window, at: Congested, first: bool) {
@@ -303,6 +332,21 @@ mod tests {
         r.window.cwnd = 300 * MSS;
         r.loss();
         assert!((98.0..=100.0).contains(&r.segments()), "{}", r.segments());
+    }
+
+    #[test]
+    fn the_estimate_may_wait_for_the_end_of_the_recovery() {
+        let settings = Settings { estimate_after: Some(true), ..Settings::default() };
+        let mut r: Rounds<State> = Rounds::new(&settings, 300);
+        r.control.on_recovered(&r.tuning, &mut r.window, MSS);
+        assert_eq!(r.window.cwnd, 300 * MSS, "nothing is known yet");
+        path(&mut r, Time::from_millis(1), Time::from_secs(5), RTT);
+        r.window.cwnd = 51 * MSS;
+        r.loss();
+        assert_eq!((r.window.cwnd, r.window.ssthresh), (25 * MSS, 25 * MSS));
+        r.control.on_recovered(&r.tuning, &mut r.window, MSS);
+        assert_eq!(r.window.cwnd, r.window.ssthresh);
+        assert!((r.segments() - 200.0).abs() < 1.0, "{}", r.segments());
     }
 
     #[test]

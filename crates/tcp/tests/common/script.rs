@@ -16,9 +16,18 @@ pub fn spec() -> Spec {
     Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..Spec::default() }
 }
 
-/// The same with today's machinery, without timestamps.
+/// The same with today's machinery, without timestamps, and with every acknowledgement delayed.
 pub fn modern() -> Spec {
-    Spec { profile: Some(Profile::Modern), timestamps: Some(false), ..spec() }
+    let quick_acks = Some(0);
+    Spec { profile: Some(Profile::Modern), timestamps: Some(false), quick_acks, ..spec() }
+}
+
+/// A sender whose window of ten segments, 0 to 9, is outstanding, a round trip after it was sent.
+pub fn ten(spec: &Spec) -> Script {
+    let mut s = Script::sending(spec);
+    assert_eq!(s.sent(), (0..10).collect::<Vec<_>>());
+    s.wait(100);
+    s
 }
 
 pub struct Script {
