@@ -6,6 +6,7 @@ set -euo pipefail
 
 CACHE=$(cd "$(dirname "$0")/.." && pwd)/.tools/kernel-bpf
 PROGRAMS=(clang-19 bpftool qemu-system-x86_64 iperf3 ethtool ip tc)
+MODULES=(veth sch_netem sch_ingress cls_bpf)
 PACKAGES=(clang-19 bpftool libbpf-dev qemu-system-x86 iperf3 ethtool iproute2)
 
 skipped() {
@@ -20,6 +21,14 @@ missing() {
     [ -e /usr/include/bpf/bpf_helpers.h ] || echo libbpf-dev
 }
 
+# A kernel fits only its own modules: all of them are there, or none.
+fetched() {
+    [ -e "$CACHE/vmlinuz" ] || return 1
+    for module in "${MODULES[@]}"; do
+        [ -e "$CACHE/$module.ko.xz" ] || return 1
+    done
+}
+
 if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "== installing what the tests of laws in BPF need"
     export DEBIAN_FRONTEND=noninteractive
@@ -27,7 +36,7 @@ if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; t
     apt-get -qq install --no-install-recommends "${PACKAGES[@]}" >/dev/null 2>&1 || true
 fi
 [ -z "$(missing)" ] || skipped "$(missing)"
-[ -e "$CACHE/vmlinuz" ] && exit 0
+if fetched; then exit 0; fi
 command -v apt-get >/dev/null || skipped "APT TO FETCH A KERNEL WITH"
 
 # Debian's newest kernel for the present release, of its backports: asked for in a configuration of
@@ -52,7 +61,10 @@ cd "$place"
 apt-get -qq "${options[@]}" download "linux-binary-$version" "linux-modules-$version" \
     >/dev/null 2>&1 || skipped "KERNEL $version"
 for package in ./*.deb; do dpkg -x "$package" unpacked; done
-find unpacked -name 'veth.ko*' -exec cp {} "$CACHE/" \;
-find unpacked -name 'sch_netem.ko*' -exec cp {} "$CACHE/" \;
+rm -f "$CACHE"/vmlinuz "$CACHE"/*.ko.xz
+for module in "${MODULES[@]}"; do
+    find unpacked -name "$module.ko.xz" -exec cp {} "$CACHE/" \;
+    [ -e "$CACHE/$module.ko.xz" ] || skipped "MODULE $module OF KERNEL $version"
+done
 cp "$(find unpacked -name 'vmlinuz*' -type f | head -1)" "$CACHE/vmlinuz.new"
 mv "$CACHE/vmlinuz.new" "$CACHE/vmlinuz"

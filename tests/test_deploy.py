@@ -83,6 +83,15 @@ def test_above_the_upper_threshold_red_marks_only_if_the_scenario_does(kind: str
     assert "harddrop" not in words()
 
 
+@pytest.mark.parametrize("kind", ["red", "ared", "choke"])
+def test_that_red_does_not_look_at_sizes_is_said(kind: str) -> None:
+    def said(**changes: object) -> bool:
+        return "no scale_by_size" in " ".join(deploy(scenario({"kind": kind, **changes})).remarks)
+
+    assert said(scale_by_size=True)
+    assert not said()
+
+
 def test_classes_inside_classes_and_changing_rates_are_refused() -> None:
     inner = {"name": "a", "share": 1.0, "classes": [{"name": "b", "share": 1.0}]}
     with pytest.raises(DeployError, match=r"classes\[0\] \(a\): .*one level"):

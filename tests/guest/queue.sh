@@ -1,5 +1,7 @@
 # Sender, router and receiver; at the router's way to the receiver stands what `sojourn deploy`
-# wrote, /deploy.sh. Prints the queue's length every tenth of a second.
+# wrote: a queue that drops, /drop/up.sh; one that marks, /mark/up.sh; and one that marks by size and
+# in bytes, /sized/up.sh. A line with "==" begins each part; what is counted is told before and after
+# what is measured.
 set -eu
 for n in sender router receiver; do
     ip netns add $n
@@ -11,6 +13,10 @@ ip -n sender addr add 10.9.1.1/24 dev left
 ip -n router addr add 10.9.1.2/24 dev left
 ip -n router addr add 10.9.2.2/24 dev right
 ip -n receiver addr add 10.9.2.1/24 dev right
+ip -n sender addr add fd01::1/64 dev left nodad
+ip -n router addr add fd01::2/64 dev left nodad
+ip -n router addr add fd02::2/64 dev right nodad
+ip -n receiver addr add fd02::1/64 dev right nodad
 for end in "sender left" "router left" "router right" "receiver right"; do
     set -- $end
     ip netns exec $1 ethtool -K $2 tso off gso off gro off >/dev/null
@@ -18,28 +24,86 @@ for end in "sender left" "router left" "router right" "receiver right"; do
 done
 ip -n sender route add default via 10.9.1.2
 ip -n receiver route add default via 10.9.2.2
-ip netns exec router sh -c 'echo 1 > /proc/sys/net/ipv4/ip_forward'
-ip netns exec receiver tc qdisc add dev right root netem delay "$DELAY" limit 100000
-
-ip netns exec router sh /deploy.sh right
-ip netns exec receiver iperf3 -s -D >/dev/null
-sleep 0.5
-ip netns exec sender iperf3 -c 10.9.2.1 -t "$LENGTH" -P "$FLOWS" -C cubic -f k >/tmp/iperf &
-sleep "$WARMUP"
-ip netns exec router tc -s qdisc show dev right
-at=0
-while [ $at -lt "$SAMPLES" ]; do
-    sleep 0.1
-    at=$((at + 1))
-    ip netns exec router tc -s qdisc show dev right | {
-        while read -r word _ packets _; do [ "$word" = backlog ] && echo "QUEUE $packets"; done
-        true
-    }
+ip -n sender route add default via fd01::2
+ip -n receiver route add default via fd02::2
+for forwards in ipv4/ip_forward ipv6/conf/all/forwarding; do
+    ip netns exec router sh -c "echo 1 > /proc/sys/net/$forwards"
 done
-wait
-while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
-ip netns exec router tc -s qdisc show dev right
-bpftool map dump name "$LAW.data"
-ip netns exec router tc qdisc del dev right root
-bpftool struct_ops unregister name "sojourn_$LAW"
+ip netns exec receiver tc qdisc add dev right root netem delay "$DELAY" limit 100000
+ip netns exec receiver iperf3 -s -D >/dev/null
+
+ecn() {
+    for n in sender receiver; do
+        ip netns exec $n sh -c "echo $1 > /proc/sys/net/ipv4/tcp_ecn"
+    done
+}
+
+counts() {
+    ip netns exec router tc -s qdisc show dev right
+    bpftool map dump name ".data.$LAW"
+    ip netns exec sender nstat -asz TcpRetransSegs
+    ip netns exec receiver nstat -asz IpExtInCEPkts Ip6InCEPkts
+}
+
+# What goes to an address for so many seconds and is measured after some, with so many looks at the
+# queue; what it is, the other words say.
+traffic() {
+    to=$1 length=$2 after=$3 looks=$4
+    shift 4
+    ip netns exec sender iperf3 -c "$to" -t "$length" -f k "$@" >/tmp/iperf &
+    sleep "$after"
+    counts
+    ip netns exec router sh -c '
+        at=0
+        while [ $at -lt $1 ]; do
+            sleep 0.1
+            at=$((at + 1))
+            echo qdisc show dev right
+        done | tc -s -batch -' looks "$looks"
+    wait
+    while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
+    counts
+}
+
+flows() {
+    traffic "$@" -P "$FLOWS" -C cubic
+}
+
+up() {
+    OBJECTS=$1 ip netns exec router sh "/$1/up.sh" right
+}
+
+# The kernel takes a moment to forget what was taken away.
+down() {
+    ip netns exec router sh -eu "/$1/down.sh"
+    sleep 1
+}
+
+echo "== drops"
+ecn 0
+up drop
+flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKS"
+down drop
+echo "== marks"
+ecn 1
+up mark
+flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKS"
+echo "== marks, flows without ECN"
+ecn 0
+flows 10.9.2.1 "$SHORT" 1 1
+echo "== marks, datagrams that come marked"
+traffic 10.9.2.1 4 2 1 -u -S 3 -l 1400 -b 4400k
+down mark
+echo "== taken down"
+bpftool struct_ops show
+bpftool prog show
+ip netns exec router tc qdisc show dev right
+ip netns exec router tc filter show dev right egress
+echo "== marks by size, IPv6"
+ecn 1
+up sized
+flows fd02::1 "$SHORT" 1 1
+echo "== marks by size, no classifier"
+ip netns exec router tc filter del dev right egress
+flows 10.9.2.1 "$SHORT" 1 1
 echo "GUEST DONE"

@@ -111,6 +111,8 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
             "Below HTB Linux does not notice idle times: the average falls with arriving packets "
             "only (idle_decay = false)."
         )
+    if qdisc.get("scale_by_size"):
+        remarks.append("Linux takes packets of all sizes alike: there is no scale_by_size.")
     words = (
         f"avpkt {place.mean_packet} burst {burst} bandwidth {rate_text(place.rate_bps)}"
         f"{_flag('ecn', qdisc.get('ecn'))}"

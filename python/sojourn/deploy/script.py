@@ -32,13 +32,15 @@ class Deployment:
     """Each for a shell, with the device as ``"$DEV"``."""
     remarks: tuple[str, ...]
     """What Linux does otherwise than the scenario."""
+    undo: tuple[str, ...] = ("tc qdisc del dev DEVICE root",)
+    """Commands that take it away again."""
 
     def script(self) -> str:
         """A shell script: the device is its argument."""
         lines = ["#!/bin/sh", f"# {self.link}, for Linux. Usage: sh SCRIPT DEVICE"]
         lines += [f"# {remark}" for remark in self.remarks]
         lines += [
-            "# Undo: tc qdisc del dev DEVICE root",
+            f"# Undo: {'; '.join(self.undo)}",
             "set -eu",
             "DEV=${1:?the device, such as eth0}",
         ]
@@ -72,8 +74,8 @@ def deploy(scenario: Scenario, link: str = "bottleneck") -> Deployment:
             remarks.append(f"{link}.{name} describes the path, not the router: left out.")
     if qdisc["kind"] in bpf.LAWS:
         least = int(table.get("min_frame", 0))
-        written, said = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
-        return Deployment(link, tuple(written), (*remarks, *said))
+        written, said, undo = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
+        return Deployment(link, written, (*remarks, *said), undo)
     rate = rate_text(bps)
     if qdisc["kind"] == "tbf":
         inner_rate = quantity(f"{link}.qdisc.rate", str(qdisc["rate"]), "rate")

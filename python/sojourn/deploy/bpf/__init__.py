@@ -1,36 +1,45 @@
-"""PI and REM for Linux, which has neither: a queue discipline in BPF, in whole numbers.
+"""PI and REM for Linux, which has neither: a queue discipline in BPF, in whole numbers, and a
+classifier before it where packets are marked.
 
-The queue and its shaper are one file; each law is a header beside it.
+The queue, the classifier and what they share are a file each; each law is a header beside them.
 """
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 
 from sojourn.deploy.leaves import Fields, Place
 
 from .laws import LAWS, constants
 
-__all__ = ["LAWS", "commands", "constants", "source"]
+__all__ = ["LAWS", "commands", "constants"]
+
+# The classifier's place among those at the device's egress: one of its own, before most.
+_PREFERENCE = 20
+_INCLUDED = re.compile(r'^#include (?:"(?P<name>\w+\.h)"|LAW_FILE)\n', re.MULTILINE)
 
 
-def source(law: str) -> str:
-    """The discipline in C, in one piece; what it leaves open are the numbers of ``constants``,
-    ``OVERHEAD`` and ``MIN_FRAME``."""
-    folder = resources.files(__name__)
-    own = (folder / f"{law}_law.h").read_text(encoding="utf-8")
-    frame = (folder / "queue.bpf.c").read_text(encoding="utf-8")
-    return frame.replace("#include LAW_FILE\n", own)
+def _text(name: str) -> str:
+    return (resources.files(__name__) / name).read_text(encoding="utf-8")
+
+
+def _whole(name: str, law: str) -> str:
+    """A header with those that it includes."""
+    text = _text(name).replace("#pragma once\n", "")
+    return _INCLUDED.sub(lambda found: _whole(found["name"] or f"{law}_law.h", law), text)
 
 
 def commands(
     qdisc: Fields, place: Place, overhead: int, min_frame: int
-) -> tuple[list[str], list[str]]:
-    """Commands that compile the discipline, give it to the kernel and put it at the device's root.
+) -> tuple[tuple[str, ...], list[str], tuple[str, ...]]:
+    """Commands that compile the discipline, give it to the kernel and put it at the device's root,
+    with what is to be said of it and commands that take it away.
 
     ``overhead`` is in bytes beyond what Linux counts as a packet's length.
     """
     law = str(qdisc["kind"])
+    marks = bool(qdisc["ecn"])
     numbers, remarks = constants(qdisc, place)
     numbers |= {"OVERHEAD": overhead, "MIN_FRAME": min_frame}
     defines = " ".join(f"-D{name}={_literal(name, value)}" for name, value in numbers.items())
@@ -40,25 +49,48 @@ def commands(
         "must stand at the root, and so shapes by itself. Turn off what makes packets larger than",
         "the link's, on every device that packets come from:",
         "ethtool -K DEVICE gro off gso off tso off.",
-        f"State: bpftool map dump name {law}.data. Undo also: bpftool struct_ops unregister name "
-        f"sojourn_{law}",
+        f"State: bpftool map dump name .data.{law}",
     ]
-    text: list[str] = [
+    if marks:
+        remarks += [
+            "It cannot mark, but a classifier before it can, which decides for it: of clsact, with",
+            f"preference {_PREFERENCE} at the egress. Without the classifier it drops what is hit.",
+        ]
+    text = [
         "OBJECT=$(mktemp -d)",
         "trap 'rm -r \"$OBJECT\"' EXIT",
-        '${CLANG:-clang-19} -O2 -g -target bpf "-I/usr/include/$(uname -m)-linux-gnu" \\',
-        f"  {defines} \\",
-        f"  -x c -c - -o \"$OBJECT/{law}.bpf.o\" <<'END_OF_C'",
-        source(law) + "END_OF_C",
-        f'bpftool struct_ops register "$OBJECT/{law}.bpf.o"',
-        f'tc qdisc replace dev "$DEV" root sojourn_{law}',
+        "compiled() {",
+        '  ${CLANG:-clang-19} -O2 -g -target bpf "-I/usr/include/$(uname -m)-linux-gnu" \\',
+        f'    "-I$OBJECT" {defines} \\',
+        '    -x c -c - -o "$OBJECT/$1.bpf.o"',
+        "}",
+        "cat > \"$OBJECT/state.h\" <<'END_OF_C'",
+        _whole("state.h", law) + "END_OF_C",
+        f"compiled {law} <<'END_OF_C'",
+        _text("queue.bpf.c") + "END_OF_C",
     ]
-    return text, remarks
+    load = [f'bpftool struct_ops register "$OBJECT/{law}.bpf.o"']
+    undo = ["tc qdisc del dev DEVICE root", f"bpftool struct_ops unregister name sojourn_{law}"]
+    if marks:
+        text += [f"compiled {law}_mark <<'END_OF_C'", _text("mark.bpf.c") + "END_OF_C"]
+        pin, state = f"/sys/fs/bpf/sojourn_{law}", f".data.{law}"
+        place_of_it = f"egress pref {_PREFERENCE}"
+        load += [
+            f'bpftool prog load "$OBJECT/{law}_mark.bpf.o" {pin} map name {state} name {state}',
+            'tc qdisc replace dev "$DEV" clsact',
+            f'tc filter replace dev "$DEV" {place_of_it} handle 1 bpf direct-action '
+            f"object-pinned {pin}",
+            f"rm {pin}",
+        ]
+        undo.insert(1, f"tc filter del dev DEVICE {place_of_it}")
+    # Last what packets wait in: until then the link is as it was.
+    load.append(f'tc qdisc replace dev "$DEV" root sojourn_{law}')
+    return (*text, *load), remarks, tuple(undo)
 
 
 def _literal(name: str, value: int) -> str:
     if name in {"IN_BYTES", "OVERHEAD", "MIN_FRAME", "LIMIT"}:
         return f"{value}"
     # Unsigned what is divided by, and by what unsigned numbers are multiplied.
-    unsigned = name.endswith("_NS") or name in {"RATE", "REM_GAIN", "REM_MOST"}
+    unsigned = name.endswith("_NS") or name in {"RATE", "REM_GAIN", "REM_MOST", "SIZE_UNIT"}
     return f"{value}ULL" if unsigned else f"{value}LL"

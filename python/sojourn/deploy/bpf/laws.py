@@ -17,6 +17,8 @@ _BITS = 60
 _PRODUCT = 2**62
 # REM's queues and rates, and its gain.
 _QUEUE_BITS, _GAIN_BITS = 36, 62
+# What a byte is in mean packets.
+_SIZE_BITS = 64
 # No term of a step of REM may be larger.
 _TERM = 2**60
 # More packets than this no router needs, and each costs memory.
@@ -36,21 +38,21 @@ def constants(qdisc: Fields, place: Place) -> tuple[Numbers, list[str]]:
     Raises:
         DeployError: If BPF cannot do what the discipline asks for.
     """
-    if qdisc["scale_by_size"]:
-        raise DeployError(
-            f"{place.field}.scale_by_size = true: the BPF discipline takes all packets alike; "
-            "set false"
-        )
     remarks = []
-    if qdisc["ecn"]:
-        remarks.append("A discipline in BPF cannot write into packets: it drops, and never marks.")
     in_bytes = bool(qdisc["queue_in_bytes"])
-    unit = int(qdisc.get("mean_packet") or place.mean_packet) if in_bytes else 1
+    mean = int(qdisc.get("mean_packet") or place.mean_packet)
+    unit = mean if in_bytes else 1
     numbers, longest_queue = LAWS[qdisc["kind"]](qdisc, place, unit)
     limit = min(int(qdisc["limit"]), _MOST_PACKETS, longest_queue // (_LONGEST if in_bytes else 1))
     if limit < qdisc["limit"]:
         remarks.append(f"The limit is {limit} packets instead of {qdisc['limit']}.")
-    shared = {"RATE": round(place.rate_bps), "LIMIT": limit, "IN_BYTES": int(in_bytes)}
+    shared = {
+        "RATE": round(place.rate_bps),
+        "LIMIT": limit,
+        "IN_BYTES": int(in_bytes),
+        # Rounded up as in the simulator, so that a mean packet counts as one to the last bit.
+        "SIZE_UNIT": (2**_SIZE_BITS - 1) // mean + 1 if qdisc["scale_by_size"] else 0,
+    }
     return numbers | shared, remarks
 
 

@@ -12,7 +12,9 @@
  *
  * With a queue that is shorter than 2^62 / PI_A no product overflows. */
 
-#define PI_ONE (1LL << 60)
+#include "draw.h"
+
+#define PI_ONE CERTAIN
 
 struct pi {
 	unsigned long long next; /* the next instant, ns; 0 before the first packet */
@@ -66,12 +68,6 @@ static inline void pi_sample(struct pi *pi, unsigned long long now, long long qu
 		pi->p = more > PI_ONE / (unsigned long long)-change ?
 				0 :
 				pi_moved(pi->p, change * (long long)more);
-}
-
-/* Whether a packet is hit; `random` is a number of 64 random bits. */
-static inline int pi_hits(const struct pi *pi, unsigned long long random)
-{
-	return (long long)(random >> 4) < pi->p;
 }
 
 /* A packet comes: this law looks at the queue alone. */

@@ -5,34 +5,19 @@
  *   bpftool struct_ops register pi.bpf.o
  *   tc qdisc replace dev eth0 root sojourn_pi
  *
- * Beside the constants of the law it takes
+ * Beside the constants of the law and of draw.h it takes
  *
  *   RATE            bits per second
  *   LIMIT           most packets
  *   IN_BYTES        1 if the law counts bytes, 0 if packets
  *   OVERHEAD, MIN_FRAME  bytes on the wire beyond Linux's length of a packet, and the least
  *
- * One object serves one device: state stands in its global variables, which
- * `bpftool map dump name pi.data` shows. */
+ * It decides on a packet as it comes, unless the classifier before it has (mark.bpf.c), and then does
+ * what that decided. One object serves one device: its state stands in global variables. */
 #include <linux/types.h>
-#include <stdbool.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_tracing.h>
-
-#include LAW_FILE
-
-#define PASTED(a, b) a##b
-#define JOINED(a, b) PASTED(a, b)
-#define QUOTED(a) #a
-#define STRING(a) QUOTED(a)
-/* The law's own, such as pi_sample, and what the kernel calls this discipline. */
-#define law_sample JOINED(LAW, _sample)
-#define law_arrives JOINED(LAW, _arrives)
-#define law_hits JOINED(LAW, _hits)
-#define DISCIPLINE JOINED(sojourn_, LAW)
-
-char _license[] SEC("license") = "GPL";
 
 /* What is used of the kernel's types; the loader finds where their members really are. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -54,6 +39,7 @@ struct Qdisc {
 };
 struct qdisc_skb_cb {
 	unsigned int pkt_len;
+	unsigned char data[20];
 };
 #pragma clang attribute pop
 
@@ -104,7 +90,12 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *) __ksym;
 #undef __kptr
 #define __kptr __attribute__((btf_type_tag("kptr")))
 #define CONTAINS(type, member) __attribute__((btf_decl_tag("contains:" #type ":" #member)))
-#define PRIVATE SEC(".data.queue") __attribute__((visibility("hidden"), aligned(8)))
+
+#include "state.h"
+
+/* What the kernel calls this discipline. */
+#define DISCIPLINE JOINED(sojourn_, LAW)
+#define PRIVATE SEC(".data.queue") HIDDEN
 
 /* A packet that waits. */
 struct waiting {
@@ -115,17 +106,6 @@ struct waiting {
 PRIVATE struct bpf_spin_lock lock;
 PRIVATE struct bpf_list_head queue CONTAINS(waiting, node);
 
-/* Shown also where all of it begins with zero. */
-#define SHOWN SEC(".data")
-
-struct LAW law SHOWN = LAW_BEGINNING;
-__u64 free_at SHOWN = 0; /* when the link has sent what it was given, ns */
-__u64 carry SHOWN = 0;   /* the fraction of a nanosecond left over, times RATE */
-__u64 entered SHOWN = 0, hit SHOWN = 0, overflowed SHOWN = 0;
-
-/* Bytes of a header that Linux counts with every packet. */
-#define ETHERNET 14
-
 /* A packet may start this much before its time was due: timers come late. */
 #define LATE_NS 1000000
 
@@ -134,17 +114,16 @@ static __always_inline __u32 length(const struct sk_buff *skb)
 	return ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
 }
 
-static __always_inline __u64 random64(void)
+/* What is to become of a packet. Where a note might stand is garbage if no classifier wrote one, but
+ * the seal is random, and none but the classifier knows it. */
+static __always_inline __u64 decision(struct sk_buff *skb)
 {
-	return (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
-}
+	__u64 *place = (__u64 *)((struct qdisc_skb_cb *)skb->cb)->data, note = *place;
 
-/* Before anything changes in the queue. */
-static __always_inline void sample(const struct Qdisc *sch, __u64 now)
-{
-	if (law.next == 0)
-		law.next = now + LAW_PERIOD_NS;
-	law_sample(&law, now, IN_BYTES ? sch->qstats.backlog - ETHERNET * sch->q.qlen : sch->q.qlen);
+	if ((note & ~(__u64)DECISIONS) != state.seal)
+		return arrives(length(skb)) ? IS_HIT : PASSES;
+	*place = 0;
+	return note & DECISIONS;
 }
 
 static __always_inline struct sk_buff *first(void)
@@ -169,20 +148,19 @@ int BPF_PROG(queue_enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_s
 {
 	struct waiting *packet;
 	__u32 bytes = length(skb);
+	__u64 decided = decision(skb);
 
-	sample(sch, bpf_ktime_get_ns());
-	law_arrives(&law, IN_BYTES ? bytes - ETHERNET : 1);
-	if (law.p > 0 && law_hits(&law, random64())) {
-		hit++;
+	if (decided == IS_HIT) {
+		state.dropped++;
 		goto drop;
 	}
 	if (sch->q.qlen >= LIMIT) {
-		overflowed++;
+		state.overflowed++;
 		goto drop;
 	}
 	packet = bpf_obj_new_impl(bpf_core_type_id_local(struct waiting), NULL);
 	if (!packet) {
-		overflowed++;
+		state.overflowed++;
 		goto drop;
 	}
 	skb = bpf_kptr_xchg(&packet->skb, skb);
@@ -193,7 +171,9 @@ int BPF_PROG(queue_enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_s
 	bpf_spin_unlock(&lock);
 	sch->q.qlen++;
 	sch->qstats.backlog += bytes;
-	entered++;
+	state.standing += units(bytes);
+	state.entered++;
+	state.marked += decided == IS_MARKED;
 	return 0; /* NET_XMIT_SUCCESS */
 drop:
 	sch->qstats.drops++;
@@ -208,12 +188,14 @@ struct sk_buff *BPF_PROG(queue_dequeue, struct Qdisc *sch)
 	struct sk_buff *skb;
 	__u32 bytes;
 
-	if (now < free_at) {
+	if (now < state.free_at) {
 		if (sch->q.qlen > 0)
-			bpf_qdisc_watchdog_schedule(sch, free_at, 0);
+			bpf_qdisc_watchdog_schedule(sch, state.free_at, 0);
 		return NULL;
 	}
-	sample(sch, now);
+	bpf_spin_lock(&law_lock);
+	sample(now);
+	bpf_spin_unlock(&law_lock);
 	skb = first();
 	if (!skb)
 		return NULL;
@@ -222,15 +204,16 @@ struct sk_buff *BPF_PROG(queue_dequeue, struct Qdisc *sch)
 	if (wire < MIN_FRAME)
 		wire = MIN_FRAME;
 	/* The schedule moves by its own time, so that the rate is exact though timers are late. */
-	if (free_at + LATE_NS < now) {
-		free_at = now;
-		carry = 0;
+	if (state.free_at + LATE_NS < now) {
+		state.free_at = now;
+		state.carry = 0;
 	}
-	parts = wire * 8000000000ULL + carry;
-	free_at += parts / RATE;
-	carry = parts % RATE;
+	parts = wire * 8000000000ULL + state.carry;
+	state.free_at += parts / RATE;
+	state.carry = parts % RATE;
 	sch->qstats.backlog -= bytes;
 	sch->q.qlen--;
+	state.standing -= units(bytes);
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
 }
@@ -239,6 +222,8 @@ SEC("struct_ops/queue_init")
 int BPF_PROG(queue_init, struct Qdisc *sch, struct nlattr *options, struct netlink_ext_ack *why)
 {
 	sch->limit = LIMIT;
+	if (state.queues++ == 0)
+		state.seal = (random64() | 1) << 2;
 	return 0;
 }
 
@@ -258,12 +243,15 @@ void BPF_PROG(queue_reset, struct Qdisc *sch)
 	bpf_iter_num_destroy(&all);
 	sch->q.qlen = 0;
 	sch->qstats.backlog = 0;
+	state.standing = 0;
 }
 
-/* The kernel asks for it, though there is nothing to do. */
+/* Without a queue the classifier does nothing. */
 SEC("struct_ops/queue_destroy")
 void BPF_PROG(queue_destroy, struct Qdisc *sch)
 {
+	if (--state.queues == 0)
+		state.seal = 0;
 }
 
 SEC(".struct_ops")

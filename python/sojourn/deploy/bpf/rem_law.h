@@ -18,8 +18,9 @@
  * A unit is a packet or a byte. Each of the terms of a step must stay below 2^60, then nothing
  * overflows; for the queue, whoever holds it sees to that by its limit. */
 
-#define REM_ONE (1LL << 60)	     /* p = 1 */
-#define REM_HIGHEST (64LL << 56)     /* above this x, p is 1 to the last bit */
+#include "draw.h"
+
+#define REM_HIGHEST (64LL << 56) /* above this x, p is 1 to the last bit */
 
 struct rem {
 	unsigned long long next;     /* the next instant, ns; 0 before the first packet */
@@ -27,15 +28,6 @@ struct rem {
 	long long x;		     /* price log2(phi), times 2^56 */
 	long long p;		     /* probability, times 2^60 */
 };
-
-/* The upper half of a product. */
-static inline unsigned long long rem_high(unsigned long long a, unsigned long long b)
-{
-	unsigned long long a0 = (unsigned int)a, a1 = a >> 32, b0 = (unsigned int)b, b1 = b >> 32;
-	unsigned long long middle = a1 * b0 + (a0 * b0 >> 32);
-
-	return a1 * b1 + (middle >> 32) + ((a0 * b1 + (unsigned int)middle) >> 32);
-}
 
 /* 2^-x for x >= 0 with 56 fraction bits, times 2^62: a table of sixteenths and the Taylor series. */
 static inline unsigned long long rem_power(unsigned long long x)
@@ -59,8 +51,8 @@ static inline unsigned long long rem_power(unsigned long long x)
 	if (whole > 62)
 		return 0;
 	for (int n = 8; n >= 0; n--)
-		sum = series[n] - rem_high(sum, rest);
-	return rem_high(sixteenths[x >> 52 & 15], sum) >> whole;
+		sum = series[n] - product_high(sum, rest);
+	return product_high(sixteenths[x >> 52 & 15], sum) >> whole;
 }
 
 /* What an instant adds to x: the gain times the excess, rounded, a half upwards. What would carry x
@@ -69,7 +61,7 @@ static inline long long rem_change(long long arrivals, long long queue)
 {
 	long long excess = arrivals + REM_ALPHA * queue + REM_OFFSET - REM_CAPACITY;
 	unsigned long long size = excess < 0 ? -excess : excess;
-	unsigned long long low = REM_GAIN * size, high = rem_high(REM_GAIN, size);
+	unsigned long long low = REM_GAIN * size, high = product_high(REM_GAIN, size);
 	unsigned long long half = excess < 0 ? (1ULL << 41) - 1 : 1ULL << 41;
 
 	low += half;
@@ -114,12 +106,6 @@ static inline void rem_sample(struct rem *rem, unsigned long long now, long long
 static inline void rem_arrives(struct rem *rem, unsigned int units)
 {
 	rem->arrivals += units;
-}
-
-/* Whether a packet is hit; `random` is a number of 64 random bits. */
-static inline int rem_hits(const struct rem *rem, unsigned long long random)
-{
-	return (long long)(random >> 4) < rem->p;
 }
 
 /* What a queue under a law calls. */
