@@ -109,3 +109,20 @@ def test_a_situation_in_which_the_kernel_s_queue_stopped_all_flows_is_compared_t
     measured = {(name, "packets"): something, (name, "kernel"): nothing}
     (band,) = linux_reference._bands([cell], measured)
     assert not band.holds
+
+
+def test_linux_makes_20_ms_of_pies_15_by_itself() -> None:
+    cell = linux_reference.Cell(10, 20, 8, "fq_pie", "cubic")
+    given = [
+        cell.scenario(engine).to_dict()["bottleneck"]["qdisc"]["tupdate"]
+        for engine in ("packets", "linux", "kernel")
+    ]
+    assert given == ["20ms", "20ms", "15ms"]
+
+
+def test_seeds_that_agree_are_counted_where_there_are_several() -> None:
+    theirs = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
+    near = linux_reference.Measured(0.99, 0.021, 0.031, 42.0, 0.0)
+    far = linux_reference.Measured(0.5, 0.001, 0.002, 400.0, 0.0)
+    assert linux_reference.agreeing([near, far, near], theirs) == "2 of 3 seeds agree."
+    assert linux_reference.agreeing([near], theirs) == ""
