@@ -45,12 +45,10 @@ counts() {
     ip netns exec receiver nstat -asz IpExtInCEPkts Ip6InCEPkts
 }
 
-# What goes to an address for so many seconds and is measured after some, with so many looks at the
-# queue; what it is, the other words say.
-traffic() {
+# Flows to an address for so many seconds, measured after some, with so many looks at the queue.
+flows() {
     to=$1 length=$2 after=$3 looks=$4
-    shift 4
-    ip netns exec sender iperf3 -c "$to" -t "$length" -f k "$@" >/tmp/iperf &
+    ip netns exec sender iperf3 -c "$to" -t "$length" -f k -P "$FLOWS" -C cubic >/tmp/iperf &
     sleep "$after"
     counts
     ip netns exec router sh -c '
@@ -63,10 +61,6 @@ traffic() {
     wait
     while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
     counts
-}
-
-flows() {
-    traffic "$@" -P "$FLOWS" -C cubic
 }
 
 up() {
@@ -92,7 +86,13 @@ echo "== marks, flows without ECN"
 ecn 0
 flows 10.9.2.1 "$SHORT" 1 1
 echo "== marks, datagrams that come marked"
-traffic 10.9.2.1 4 2 1 -u -S 3 -l 1400 -b 4400k
+# Counted twice while they come: the probability falls when they end.
+ip netns exec sender iperf3 -c 10.9.2.1 -t 5 -u -S 3 -l 1400 -b 4400k >/tmp/iperf &
+sleep 2
+counts
+sleep 2
+counts
+wait
 down mark
 echo "== taken down"
 bpftool struct_ops show
