@@ -9,6 +9,10 @@ use std::path::Path;
 
 /// The kernel's modules that are wanted, one file name a line, in the order of loading.
 const MODULES: &str = "/modules/order";
+/// The kernel's thread that does what interrupts leave to do, packets and shapers' timers among it.
+/// Once it is woken nothing of that is done before it has its turn, for which it would wait as long
+/// as a process that reads or writes keeps the processor: milliseconds.
+const SOFTIRQS: &str = "ksoftirqd/0";
 
 /// Mounts what programs expect, loads the modules, and makes standard input and output the serial
 /// port that goes to the host, which changes no byte of what is written.
@@ -37,7 +41,27 @@ pub fn prepare(port: &str) -> Result<(), String> {
     for name in order.lines() {
         load(name).map_err(|error| format!("module {name}: {error}"))?;
     }
-    Ok(())
+    hurry(SOFTIRQS).map_err(|error| format!("{SOFTIRQS}: {error}"))
+}
+
+/// Lets a thread of the kernel go before all processes.
+fn hurry(name: &str) -> io::Result<()> {
+    for entry in fs::read_dir("/proc")? {
+        let Ok(number) = entry?.file_name().to_string_lossy().parse() else { continue };
+        // One that has ended meanwhile is not it.
+        let called = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+        if called.trim_end() == name {
+            let priority = libc::sched_param { sched_priority: 1 };
+            // SAFETY: a structure that outlives the call.
+            return match unsafe {
+                libc::sched_setscheduler(number, libc::SCHED_FIFO, &raw const priority)
+            } {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            };
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::NotFound))
 }
 
 fn mount(kind: &str, place: &str) -> io::Result<()> {
