@@ -42,10 +42,8 @@ impl Endpoint {
         self.rcv_nxt = self.rcv_nxt.wrapping_add(len);
         self.delivered += u64::from(len);
         out.deliver(len);
-        if params.autotune {
-            self.fit_window(params, now, segment);
-        }
-        if self.owes_ack(params, now) == Reply::Now {
+        let grows = params.autotune && self.fit_window(params, now, segment);
+        if grows || self.owes_ack(params, now) == Reply::Now {
             self.send_ack(params, now, out);
         }
     }
@@ -103,6 +101,9 @@ impl Endpoint {
             if twice {
                 self.note_duplicate(params, segment.seq, end);
             }
+            if params.autotune {
+                self.grow_window(params);
+            }
             return Reply::Now;
         }
         let mut next = end;
@@ -120,18 +121,17 @@ impl Endpoint {
         let closed = self.bits & bit::FIN_SEEN != 0 && next == fin_end;
         bytes -= u32::from(closed);
         self.delivered += u64::from(bytes);
+        let mut grows = false;
         if bytes > 0 {
             out.deliver(bytes);
-            if params.autotune {
-                self.fit_window(params, now, segment);
-            }
+            grows = params.autotune && self.fit_window(params, now, segment);
         }
         if closed {
             self.bits |= bit::PEER_CLOSED;
             out.event(Event::PeerClosed);
         }
         // RFC 5681 section 4.2: at once when a hole is filled, wholly or in part.
-        if closed || had_hole || sudden { Reply::Now } else { self.owes_ack(params, now) }
+        if closed || had_hole || sudden || grows { Reply::Now } else { self.owes_ack(params, now) }
     }
 
     /// Data have come twice: the next acknowledgement says so (RFC 2883).

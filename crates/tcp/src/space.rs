@@ -1,6 +1,8 @@
 //! The receive window that grows with what the application takes: dynamic right-sizing, as Linux
 //! does it (`tcp_rcv_space_adjust`). A sender that is to double its rate in the next round trip
-//! needs a window of twice what was taken in this one, and some more.
+//! needs a window of twice what was taken in this one, and some more. The window comes there by two
+//! segments for each that arrives (`tcp_grow_window`), and meanwhile each is acknowledged at once: so
+//! it is in most of a sender's slow start.
 //!
 //! # Differences from Linux
 //!
@@ -26,6 +28,8 @@ const SPARE: u64 = 16;
 pub(crate) struct Space {
     /// The window that is told.
     window: u32,
+    /// What it grows to.
+    fitting: u32,
     /// The most that the application took in a round trip.
     taken: u32,
     /// When the present round trip began, and what had been taken by then.
@@ -39,13 +43,15 @@ impl Space {
     pub fn new(params: &Params, now: Time) -> Self {
         let window = params.receive_window.min(FIRST);
         let taken = (INITIAL * params.payload).min(window);
-        Self { window: round(params, window), taken, since: now, from: 0, rtt: Time::ZERO }
+        Self { window, fitting: window, taken, since: now, from: 0, rtt: Time::ZERO }
     }
-}
 
-/// What the window scale can tell.
-fn round(params: &Params, window: u32) -> u32 {
-    window >> params.window_scale << params.window_scale
+    /// Whether the window was yet to grow when a segment came, and by that has done so.
+    fn grow(&mut self, params: &Params) -> bool {
+        let grows = self.window < self.fitting;
+        self.window = self.fitting.min(self.window + 2 * params.payload);
+        grows
+    }
 }
 
 impl Endpoint {
@@ -68,12 +74,20 @@ impl Endpoint {
         }
     }
 
+    /// Data have come that have to wait for others.
+    pub(crate) fn grow_window(&mut self, params: &Params) {
+        if let Some(t) = &mut self.tracked {
+            t.space.grow(params);
+        }
+    }
+
     /// The application has taken what a segment brought: once in a round trip the window is made
-    /// to fit.
-    pub(crate) fn fit_window(&mut self, params: &Params, now: Time, segment: &Segment) {
+    /// to fit. Whether the segment is to be acknowledged at once, as the window grows.
+    pub(crate) fn fit_window(&mut self, params: &Params, now: Time, segment: &Segment) -> bool {
         let (delivered, handshake) = (self.delivered, self.estimator.smoothed());
-        let Some(t) = &mut self.tracked else { return };
+        let Some(t) = &mut self.tracked else { return false };
         let space = &mut t.space;
+        let grows = space.grow(params);
         if params.timestamps && u32::from(segment.len) == params.payload {
             let us = ((now.0 / 1000) as u32).wrapping_sub(segment.tsecr);
             let sample = Time::from_micros(u64::from(us));
@@ -82,7 +96,7 @@ impl Endpoint {
         }
         let rtt = if space.rtt == Time::ZERO { handshake } else { space.rtt };
         if now - space.since < rtt {
-            return;
+            return grows;
         }
         let taken = u32::try_from(delivered - space.from).unwrap_or(u32::MAX);
         if taken > space.taken {
@@ -91,9 +105,10 @@ impl Endpoint {
             let grown = u64::from(taken - space.taken);
             wanted += 2 * (wanted * grown / u64::from(space.taken));
             let most = u64::from(params.receive_window);
-            space.window = space.window.max(round(params, wanted.min(most) as u32));
+            space.fitting = space.fitting.max(wanted.min(most) as u32);
             space.taken = taken;
         }
         (space.since, space.from) = (now, delivered);
+        grows
     }
 }
