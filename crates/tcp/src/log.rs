@@ -4,7 +4,7 @@
 //!
 //! Records lie in the order of sequence numbers. Each is also in one of two lists that run through
 //! the records: that of what is under way, in the order in which it was last sent, and that of what
-//! is lost and waits to be sent again. What is selectively acknowledged is in neither; there the
+//! is lost and waits to be sent again, lowest sequence numbers first. What is selectively acknowledged is in neither; there the
 //! link skips what lies behind and has arrived as well. So an acknowledgement costs what it
 //! brings, however large the window is and however many holes there are in it.
 
@@ -85,6 +85,8 @@ pub(crate) struct Log {
     first: u32,
     flying: List,
     waiting: List,
+    /// Where a record was last put into the list of what waits: the next one mostly comes behind it.
+    near: u32,
     /// Bytes selectively acknowledged.
     sacked: u32,
     /// Bytes taken for lost, sent again or not.
@@ -104,6 +106,7 @@ impl Log {
             first: 0,
             flying: NOTHING,
             waiting: NOTHING,
+            near: NIL,
             sacked: 0,
             lost: 0,
             again: 0,
@@ -178,6 +181,7 @@ impl Log {
     fn unlink(&mut self, number: u32) {
         let Record { next, prev, .. } = *self.get(number);
         let waiting = self.is_waiting(number);
+        self.near = if self.near == number { prev } else { self.near };
         if prev == NIL {
             self.list(waiting).head = next;
         } else {
@@ -226,12 +230,24 @@ impl Log {
         let start = record.start;
         self.again -= if was & state::AGAIN != 0 { bytes } else { 0 };
         self.lost += if was & state::LOST == 0 { bytes } else { 0 };
-        // Mostly found in the order of sequence numbers; what was sent again and lost again goes to
-        // the front if it belongs there.
-        let head = self.waiting.head;
-        let place = if head != NIL && before(start, self.get(head).start) { head } else { NIL };
+        let place = self.place(start);
         self.link(true, number, place);
+        self.near = number;
         bytes
+    }
+
+    /// Before which record of those that wait one belongs that begins at `start`.
+    fn place(&self, start: u32) -> u32 {
+        let List { head, tail } = self.waiting;
+        let lower = |number: u32| number != NIL && before(self.get(number).start, start);
+        if tail == NIL || lower(tail) {
+            return NIL;
+        }
+        let mut place = if lower(self.near) { self.near } else { head };
+        while lower(place) {
+            place = self.get(place).next;
+        }
+        place
     }
 
     /// The first record under way in the order of sending.
@@ -439,6 +455,7 @@ mod tests {
         flying.sort_unstable();
         assert_eq!(flying, expected);
         let mut waiting = walk(log.waiting);
+        assert!(waiting.is_sorted_by_key(|w| w.1), "{waiting:?}");
         waiting.sort_unstable();
         let lost = |s: u8| s & (state::LOST | state::AGAIN) == state::LOST;
         let mut expected: Vec<_> = model.iter().filter(|m| lost(m.2)).map(|m| (m.1, m.0)).collect();
