@@ -150,6 +150,10 @@ class Tcp(TypedDict, total=False):
     rto_granularity: Time
     """Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern
     "200ms")."""
+    linux_rto: bool
+    """Reckon the deviation for the timeout as Linux does: the largest of a round trip
+    counts and comes down by a quarter a round trip, and round trips that fall move it by an
+    eighth as much. Needs `sack` (classic false, modern true)."""
     syn_retries: int
     """How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern
     6)."""

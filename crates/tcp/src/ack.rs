@@ -49,8 +49,20 @@ impl Endpoint {
         } else {
             return;
         };
-        self.rto = self.estimator.sample(params, sample);
-        out.rtt(sample);
+        self.time(params, sample, out);
+    }
+
+    /// A round trip was measured.
+    #[inline]
+    pub(crate) fn time(&mut self, params: &Params, rtt: Time, out: &mut impl Output) {
+        let (una, nxt) = (self.snd_una, self.snd_nxt);
+        self.rto = match &mut self.tracked {
+            Some(t) if params.linux_rto => {
+                self.estimator.sample_as_linux(params, rtt, &mut t.held, una, nxt)
+            }
+            _ => self.estimator.sample(params, rtt),
+        };
+        out.rtt(rtt);
     }
 
     /// Grows the window, if it was what held the sender back: `flight` bytes were outstanding

@@ -142,6 +142,7 @@ impl Endpoint {
         if params.tracked {
             let mut tracked = Box::new(Tracked::new(params, now, self.snd_nxt));
             tracked.rto_at = Time::MAX;
+            tracked.held = self.estimator.held(params, self.snd_nxt);
             self.tracked = Some(tracked);
         }
         out.event(Event::Connected);

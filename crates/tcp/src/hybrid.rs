@@ -68,11 +68,16 @@ impl Hybrid {
     pub fn on_ack(&mut self, seen: &Seen) -> bool {
         let &Seen { now, una, nxt, rtt, srtt, cwnd, mss, paced } = seen;
         self.least = self.least.min(rtt);
-        if self.found || cwnd < LEAST_WINDOW * mss {
+        if self.found {
             return false;
         }
+        // Rounds are told apart from the beginning, or that of the first window that is watched would
+        // begin in the middle.
         if before(self.ends, una) {
             *self = Self { least: self.least, ..Self::new(now, nxt) };
+        }
+        if cwnd < LEAST_WINDOW * mss {
+            return false;
         }
         if now - self.last <= APART {
             self.last = now;
@@ -143,6 +148,24 @@ mod tests {
     fn small_windows_and_few_samples_are_left_alone() {
         assert_eq!(rounds(&[ms(10), ms(100)], 20, ms(3), 16 * MSS - 1), None);
         assert_eq!(rounds(&[ms(10), ms(100)], 8, ms(3), 20 * MSS), None);
+    }
+
+    /// A window of 10 that doubles: the first round ends where it had been sent to, though the
+    /// window was watched from its second half on only, and the second round ends slow start.
+    #[test]
+    fn rounds_are_told_apart_before_windows_are_watched() {
+        let mut h = Hybrid::new(Time::ZERO, 0);
+        let mut ack = |n: u32, now: Time, rtt: Time| {
+            let (una, nxt, cwnd) = (n * MSS, (9 + 2 * n) * MSS, (9 + n) * MSS);
+            h.on_ack(&Seen { now, una, nxt, rtt, srtt: rtt, cwnd, mss: MSS, paced: false })
+        };
+        for n in 1..=10 {
+            assert!(!ack(n, ms(100 + 3 * u64::from(n)), ms(100)));
+        }
+        let found = (11..=30).find(|&n| ack(n, ms(200 + 3 * u64::from(n)), ms(120)));
+        // Nine samples of the round that begins with 12, the first beyond what had been sent when
+        // the first acknowledgement came.
+        assert_eq!(found, Some(20));
     }
 
     #[test]

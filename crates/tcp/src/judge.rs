@@ -121,8 +121,7 @@ impl Endpoint {
         out: &mut impl Output,
     ) {
         let Some(rtt) = arrived.rtt else { return };
-        self.rto = self.estimator.sample(params, rtt);
-        out.rtt(rtt);
+        self.time(params, rtt, out);
         if self.tracked().log.first_sent().is_some_and(|sent| now - sent < rtt) {
             self.rto_at = now + self.rto;
         }

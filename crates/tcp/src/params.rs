@@ -95,6 +95,8 @@ pub struct Params {
     pub pacing: bool,
     /// Whether the receive window grows with what the application takes, up to `receive_window`.
     pub autotune: bool,
+    /// Whether the timeout is reckoned as Linux does it.
+    pub linux_rto: bool,
     /// Most segments of a paced burst.
     pub burst_segments: u32,
     /// Whether little of a flow may wait at its host's interface (TCP small queues).
@@ -162,6 +164,7 @@ pub(crate) struct Choices {
     pub hystart_css: bool,
     pub pacing: bool,
     pub autotune: bool,
+    pub linux_rto: bool,
     pub burst_segments: u32,
     pub small_queues: bool,
     pub tso: bool,
@@ -242,6 +245,7 @@ impl Params {
             tracked: congestion.samples()
                 || c.accecn
                 || c.autotune
+                || c.linux_rto
                 || c.small_queues
                 || c.tso
                 || c.rack
@@ -266,6 +270,7 @@ impl Params {
             hystart_css: c.hystart_css,
             pacing: c.pacing,
             autotune: c.autotune,
+            linux_rto: c.linux_rto,
             burst_segments: c.burst_segments,
             small_queues: c.small_queues,
             tso: c.tso,

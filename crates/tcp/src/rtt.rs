@@ -1,6 +1,10 @@
-//! The retransmission timeout from measured round trips: RFC 6298.
+//! The retransmission timeout from measured round trips: RFC 6298, or as Linux has it
+//! (`tcp_rtt_estimator`): a round trip moves the deviation by an eighth as much where it falls, so that
+//! the end of a queue does not look like a wild path, and the largest deviation of a round counts, less
+//! of it by a quarter each round from then on, so that many samples a round forget no faster than one.
 
 use crate::Params;
+use crate::segment::before;
 use sojourn_base::Time;
 
 /// Smoothed round trip and its deviation, both in nanoseconds in fixed point so that the gains of
@@ -13,7 +17,56 @@ pub(crate) struct Estimator {
     rttvar4: u64,
 }
 
+/// What Linux keeps beside: of four deviations, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Held {
+    /// The one that counts.
+    counts: u64,
+    /// The largest of this round, which ends when `end` is acknowledged.
+    most: u64,
+    end: u32,
+}
+
 impl Estimator {
+    /// What Linux keeps beside for a sender that has sent up to `nxt`.
+    pub fn held(&self, params: &Params, nxt: u32) -> Held {
+        let most = self.rttvar4.max(params.rto_granularity.0);
+        Held { counts: most, most, end: nxt }
+    }
+
+    /// As [`Self::sample`], the way of Linux, with everything before `una` acknowledged and up to
+    /// `nxt` sent.
+    pub fn sample_as_linux(
+        &mut self,
+        params: &Params,
+        rtt: Time,
+        held: &mut Held,
+        una: u32,
+        nxt: u32,
+    ) -> Time {
+        let rtt = rtt.0.max(1);
+        if self.srtt8 == 0 {
+            (self.srtt8, self.rttvar4) = (rtt << 3, rtt << 1);
+            *held = self.held(params, nxt);
+        } else {
+            let srtt = self.srtt8 >> 3;
+            let mut more = srtt.abs_diff(rtt) as i64 - (self.rttvar4 >> 2) as i64;
+            if rtt < srtt && more > 0 {
+                more >>= 3;
+            }
+            self.rttvar4 = self.rttvar4.saturating_add_signed(more);
+            self.srtt8 = self.srtt8 - srtt + rtt;
+            held.most = held.most.max(self.rttvar4);
+            held.counts = held.counts.max(held.most);
+            if before(held.end, una) {
+                held.counts -= (held.counts - held.most) >> 2;
+                (held.most, held.end) = (params.rto_granularity.0, nxt);
+            }
+        }
+        let rto = (self.srtt8 >> 3) + held.counts;
+        Time(rto.clamp(params.min_rto.0, params.max_rto.0))
+    }
+
     /// Takes a sample and gives the timeout that follows.
     #[inline]
     pub fn sample(&mut self, params: &Params, rtt: Time) -> Time {
@@ -47,7 +100,7 @@ impl Estimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Spec;
+    use crate::{Profile, Spec};
 
     fn params() -> Params {
         let spec = Spec { min_rto: Some(Time::from_millis(1)), ..Spec::default() };
@@ -69,6 +122,37 @@ mod tests {
         // RTTVAR = 3/4·50 + 1/4·80 = 57.5, SRTT = 110: RTO = 110 + 230.
         assert_eq!(e.sample(&params(), Time::from_millis(180)), Time::from_millis(340));
         assert_eq!(e.srtt(), Some(Time::from_millis(110)));
+    }
+
+    /// By hand, after `tcp_rtt_estimator`.
+    #[test]
+    fn linux_forgets_by_rounds_and_is_not_alarmed_by_round_trips_that_fall() {
+        let spec =
+            Spec { linux_rto: Some(true), profile: Some(Profile::Modern), ..Spec::default() };
+        let (params, ms) = (Spec::resolve(&[&spec]).unwrap(), Time::from_millis);
+        let (mut e, mut held) = (Estimator::default(), Held::default());
+        assert_eq!(e.sample_as_linux(&params, ms(800), &mut held, 0, 10), ms(2400));
+        // Mean deviation 400: more by (700 - 400)/4 were it rising, by an eighth of that falling.
+        let rto = e.sample_as_linux(&params, ms(100), &mut held, 5, 20);
+        assert_eq!(rto.0, 712_500_000 + 4 * 400_000_000 + 300_000_000 / 8);
+        // The round ends: what counts comes down by a quarter of what it is above the largest.
+        let before = held.counts;
+        e.sample_as_linux(&params, ms(700), &mut held, 11, 30);
+        assert_eq!((held.counts, held.most, held.end), (before, 200_000_000, 30));
+        e.sample_as_linux(&params, ms(700), &mut held, 12, 30);
+        assert_eq!(held.counts, before, "not before the next round ends");
+        for _ in 0..50 {
+            e.sample_as_linux(&params, ms(700), &mut held, 12, 30);
+        }
+        let least = held.most;
+        e.sample_as_linux(&params, ms(700), &mut held, 31, 40);
+        assert_eq!(held.counts, before - ((before - least) >> 2));
+        // In the end 200 ms beside a steady round trip.
+        let mut rto = Time::ZERO;
+        for una in 41..200 {
+            rto = e.sample_as_linux(&params, ms(700), &mut held, una, una);
+        }
+        assert!(rto < ms(901), "{rto}");
     }
 
     #[test]

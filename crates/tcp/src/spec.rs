@@ -50,6 +50,7 @@ impl Profile {
             hystart_css: true,
             pacing: false,
             autotune: false,
+            linux_rto: false,
             burst_segments: 1,
             small_queues: false,
             tso: false,
@@ -85,6 +86,7 @@ impl Profile {
                 idle_decay: true,
                 unused_decay: true,
                 autotune: true,
+                linux_rto: true,
                 timestamps: true,
                 syn_retries: 6,
                 retries: 15,
@@ -278,6 +280,11 @@ pub struct Spec {
     /// Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern "200ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub rto_granularity: Option<Time>,
+    /// Reckon the deviation for the timeout as Linux does: the largest of a round trip counts and
+    /// comes down by a quarter a round trip, and round trips that fall move it by an eighth as much.
+    /// Needs `sack` (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub linux_rto: Option<bool>,
     /// How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern 6).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub syn_retries: Option<u8>,
@@ -355,6 +362,7 @@ impl Spec {
             min_rto,
             max_rto,
             rto_granularity,
+            linux_rto,
             syn_retries,
             retries
         );
@@ -421,6 +429,7 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
     refuse!(
         accecn,
         autotune,
+        linux_rto,
         rack,
         tlp,
         dsack,

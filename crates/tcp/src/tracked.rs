@@ -12,6 +12,7 @@ use crate::pace::Pacer;
 use crate::prr::Prr;
 use crate::rack::{MinRtt, Rack};
 use crate::rate::{Delivered, Newest};
+use crate::rtt::Held;
 use crate::segment::{Output, SackBlock, before};
 use crate::space::Space;
 use crate::tlp::Probe;
@@ -59,6 +60,8 @@ pub(crate) struct Tracked {
     pub offload: Offload,
     /// The receive window that grows.
     pub space: Space,
+    /// The deviation that the timeout goes by, as Linux has it.
+    pub held: Held,
     /// What AccECN counts.
     pub counts: Counts,
     /// Data that came twice and are yet to be told to the peer (RFC 2883).
@@ -107,6 +110,7 @@ impl Tracked {
             unused: Unused::new(now),
             offload: Offload::default(),
             space: Space::new(params, now),
+            held: Held::default(),
             counts: Counts::default(),
             duplicate: None,
         }

@@ -54,3 +54,42 @@ fn a_slow_sender_leaves_the_window_as_it_was() {
     let last = s.segments().last().map(|g| u32::from(g.window) << s.p.window_scale).unwrap();
     assert!(last <= 65535, "{last}");
 }
+
+#[test]
+fn while_it_grows_by_two_segments_for_each_each_is_acknowledged() {
+    // Nothing else makes acknowledgements quick.
+    let spec = Spec {
+        receive_window: Some(Size(1_000_000)),
+        autotune: Some(true),
+        quick_acks: Some(0),
+        ..modern()
+    };
+    let mut s = Script::connected(&spec);
+    let scale = s.p.window_scale;
+    let mut n = 0;
+    let mut round = |s: &mut Script, segments: u32| -> Vec<u32> {
+        for _ in 0..segments {
+            s.data(n);
+            n += 1;
+        }
+        let told = s.segments().iter().map(|g| u32::from(g.window) << scale).collect();
+        s.wait(100);
+        told
+    };
+    // The first window is no more than was reckoned with; that 20 came then is found out by the
+    // last of them, or the first of the round after.
+    assert_eq!(round(&mut s, 10).len(), 5);
+    round(&mut s, 20);
+    let windows = round(&mut s, 40);
+    assert!(windows.len() >= 39, "{} acknowledgements of 40", windows.len());
+    for pair in windows.windows(2).skip(1) {
+        let more = pair[1] - pair[0];
+        assert!(more.abs_diff(2 * MSS) <= 1 << scale, "{windows:?}");
+    }
+    // When it is as large as it is to be they are delayed again.
+    let mut steady = 0;
+    for _ in 0..8 {
+        steady = round(&mut s, 40).len();
+    }
+    assert_eq!(steady, 20);
+}

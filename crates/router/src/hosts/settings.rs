@@ -101,6 +101,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("congestion.alpha_rises", !alpha_rises, on(alpha_rises), "never"),
         ("tso", p.tso, on(p.tso), "always"),
         ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
+        ("linux_rto", p.linux_rto, on(p.linux_rto), "always"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
         (
             "quick_acks",
