@@ -70,6 +70,17 @@ struct Queue {
     drops: Drops,
 }
 
+impl Queue {
+    /// Reads the counters.
+    fn ask(&mut self, clock: Clock) -> Result<(), String> {
+        let asked = self.asker.ask();
+        let mut reading = asked.map_err(|error| format!("watching {}: {error}", self.name))?;
+        reading.at = clock.now();
+        self.readings.push(reading);
+        Ok(())
+    }
+}
+
 /// The thread that watches.
 struct Watching {
     stop: Arc<AtomicBool>,
@@ -336,12 +347,13 @@ fn watch(
     while !over {
         over = stop.load(Relaxed);
         for (number, queue) in queues.iter_mut().enumerate() {
-            let wrong = |error: std::io::Error| format!("watching {}: {error}", queue.name);
-            let mut reading = queue.asker.ask().map_err(wrong)?;
-            reading.at = clock.now();
-            queue.readings.push(reading);
+            queue.ask(clock)?;
             for tap in &mut queue.taps {
                 tap.read().map_err(|error| format!("watching {}: {error}", queue.name))?;
+            }
+            if over {
+                // What was dropped since the counter was last asked may show in the taps already.
+                queue.ask(clock)?;
             }
             if number == 0 {
                 packets.store(queue.taps[1].seen.len() as u64, Relaxed);
