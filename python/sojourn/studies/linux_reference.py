@@ -210,8 +210,8 @@ class LinuxReference(Study):
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "the packet engine against what the kernel said at quick",
         "quick": f"{len(QUICK)} situations of {DURATION_S} s, each engine once (needs root and "
-        "qemu; some 25 minutes of two quiet cores)",
-        "full": f"{len(FULL)} situations; hours",
+        "qemu; some 6 minutes of two quiet cores)",
+        "full": f"{len(FULL)} situations; some 80 minutes of two quiet cores",
     }
 
     def runs(self, scale: str) -> Sequence[Case]:

@@ -22,8 +22,8 @@ FASTEST_BPS = 50e6
 LONGEST_S = 60.0
 """The longest run."""
 
-# How much of what the shaper is late it may make up for, in seconds: more than it mostly is, and far
-# less than a packet, for after an idle time the link is ahead by so much.
+# How much of what the shaper is late it may make up for, in seconds: more than it mostly is, and
+# far less than a packet, for after an idle time the link is ahead by so much.
 _LATE_S = 20e-6
 # What a shaper's class may send in its turn: it has no other to take turns with.
 _QUANTUM = 1514
