@@ -348,7 +348,8 @@ fn watch(
         over = stop.load(Relaxed);
         for (number, queue) in queues.iter_mut().enumerate() {
             queue.ask(clock)?;
-            for tap in &mut queue.taps {
+            // What has gone has come before: the tap in front is read after the one behind.
+            for tap in queue.taps.iter_mut().rev() {
                 tap.read().map_err(|error| format!("watching {}: {error}", queue.name))?;
             }
             if over {
