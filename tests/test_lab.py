@@ -144,7 +144,9 @@ def test_the_numbers_are_those_of_the_saved_scenario(lab: str) -> None:
 
 
 def test_a_run_that_is_no_longer_wanted_is_stopped(lab: str) -> None:
-    long = {**SMALL, "common": {"duration": "600s", "bottleneck.rate": "100mbit"}}
+    # As much as the lab takes, and enough flows to fill it: half a minute and more.
+    much = {"duration": "600s", "bottleneck.rate": "1gbit", "traffic.0.flows": 500}
+    long = {**SMALL, "common": much}
     with runs(lab) as socket:
         socket.send(json.dumps({"id": 1, **long}))
         time.sleep(0.3)
