@@ -42,7 +42,7 @@
 //! 6. Its spacing cannot be switched off; its `bytemode` uses the MTU as the reference size and
 //!    leaves larger packets alone.
 //! 7. Its rate is averaged with 1/8 (here the RFC's 1/4), gains are multiples of 1/16, the period
-//!    is rounded to jiffies (`tupdate = "16ms"` where there are 250 a second) and the first update
+//!    is in jiffies, one more than it takes (`tupdate = "20ms"` with 250 a second), and the first update
 //!    comes after half a second (`first_update`).
 //! 8. Its `limit` is 1000 packets; here the controller decides.
 //! 9. Its p ends where its 64 bits do, at 256: `max_probability = 4`, which no start of flows

@@ -338,8 +338,8 @@ EXPLAINED = {
     ),
     "cobalt": (
         "With one flow and 100 ms the round trip is COBALT's interval: whether a signal is due "
-        "when a burst begins to wait is a matter of single packets. In the packet engine's CUBIC "
-        "utilisation goes up and down between 71 and 91 % as the round trip goes from 88 to 100 ms."
+        "when a burst begins to wait is a matter of single packets. The packet engine's CUBIC is "
+        "busy to 73 % at 94 ms and to 89 to 92 % at round trips of 88 to 92 and 96 to 100 ms."
     ),
     "scalable": (
         "A loss takes nothing from windows up to seven segments, here as in Linux, so that the "
