@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
+import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -58,6 +59,36 @@ class _File:
 
 
 _NOTHING_YET: dict[str, Any] = {}
+
+
+class _CtrlC:
+    """Ctrl-C, noted within the block, so that it interrupts nothing that is half done.
+
+    It is an exception as ever if there is nothing to sum up, and on another one. Only where it
+    would have been one: in a process's main thread, and if nobody else handles it.
+    """
+
+    def __init__(self) -> None:
+        self.under_way = False
+        self.noted = False
+
+    def __enter__(self) -> Self:
+        self._ours = (
+            threading.current_thread() is threading.main_thread()
+            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        )
+        if self._ours:
+            signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _press(self, *_: object) -> None:
+        if self.noted or not self.under_way:
+            raise KeyboardInterrupt
+        self.noted = True
 
 
 class Child:
@@ -129,21 +160,28 @@ class Child:
         Raises:
             KeyboardInterrupt: On Ctrl-C before there is anything to sum up, and on another one.
         """
-        silent_s, under_way, interrupted = 0.0, False, False
+        with _CtrlC() as ctrl_c:
+            said = self._listened(ctrl_c, folder, progress, stop)
+        return None if said is None else (said, ctrl_c.noted)
+
+    def _listened(
+        self,
+        ctrl_c: _CtrlC,
+        folder: Path | None,
+        progress: Callable[[float, int], None] | None,
+        stop: threading.Event | None,
+    ) -> str | None:
+        silent_s, asked = 0.0, False
         while True:
-            try:
-                if stop is not None and stop.is_set():
-                    raise Stopped("stopped")
-                said = self._next()
-            except KeyboardInterrupt:
-                if interrupted or not under_way:
-                    raise
-                interrupted, silent_s = True, 0.0
+            if stop is not None and stop.is_set():
+                raise Stopped("stopped")
+            if ctrl_c.noted and not asked:
+                asked, silent_s = True, 0.0
                 self.ask_for_the_end()
-                continue
+            said = self._next()
             if said is _NOTHING_YET:
                 silent_s += _LOOK_S
-                patience_s = self.manners.patience_s if interrupted else self.manners.silence_s
+                patience_s = self.manners.patience_s if asked else self.manners.silence_s
                 if silent_s > patience_s:
                     self.process.kill()
                     raise Error(f"{self.manners.name} said nothing for {patience_s:.0f} s")
@@ -158,9 +196,9 @@ class Child:
                     said.keep(folder)
                 continue
             if (summary := _summary(said)) is not None:
-                return summary, interrupted
-            under_way = True
-            if progress is not None and not interrupted:
+                return summary
+            ctrl_c.under_way = True
+            if progress is not None and not ctrl_c.noted:
                 progress(float(said["now_s"]), int(said["packets"]))
 
     def ask_for_the_end(self) -> None:
