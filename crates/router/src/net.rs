@@ -5,6 +5,7 @@
 //! started the process, and nothing there is changed.
 
 pub mod address;
+mod burst;
 mod child;
 mod device;
 mod error;
@@ -14,6 +15,7 @@ mod privilege;
 mod setting;
 mod tun;
 
+pub use burst::Burst;
 pub use child::{Child, spawn};
 pub use device::{Device, configure};
 pub use error::Error;
@@ -21,4 +23,4 @@ pub use lab::Lab;
 pub use namespace::Namespace;
 pub use privilege::acquire;
 pub use setting::set;
-pub use tun::Tun;
+pub use tun::{LONGEST, Tun};

@@ -7,8 +7,8 @@ use super::core::{Core, Output};
 use super::lateness::Lateness;
 use super::plan::Plan;
 use super::report::{Report, Snapshot};
-use crate::net::Tun;
 use crate::net::address::Side;
+use crate::net::{LONGEST as READ, Tun};
 use sojourn_base::Time;
 use sojourn_records::Recorder;
 use std::io;
@@ -21,9 +21,6 @@ const BURST: usize = 16;
 
 /// The longest sleep: so soon it is noticed that the run is to stop.
 const LONGEST: Duration = Duration::from_millis(50);
-
-/// The longest IP packet.
-const READ: usize = 65_536;
 
 /// Tells nanoseconds since the start of a run. Copies tell the same time.
 #[derive(Clone, Copy, Debug)]
@@ -160,10 +157,10 @@ impl Router {
         let mut lateness = Some(lateness);
         prefer_this_thread(settings.spin);
         let begun = cpu_time();
-        let mut buffer = vec![0; READ];
         let last = settings.end.map_or(u64::MAX, |end| end.0);
         // Whether every device was seen to be empty.
         let mut empty = false;
+        let mut buffer = vec![0; READ];
         loop {
             let now = clock.now().min(last);
             core.run(now, &mut ends);
@@ -200,9 +197,13 @@ impl Router {
 /// Reads what a device has, but not for long. Whether it is empty.
 #[inline]
 fn read(core: &mut Core, ends: &mut Ends, side: Side, buffer: &mut [u8]) -> io::Result<bool> {
-    for _ in 0..BURST {
-        let Some(bytes) = ends.tuns[side as usize].read(buffer)? else { return Ok(true) };
-        core.packet(ends.clock.now(), side, &buffer[..bytes], ends);
+    let mut count = 0;
+    while count < BURST {
+        let Some(mut burst) = ends.tuns[side as usize].read(buffer)? else { return Ok(true) };
+        while let Some(packet) = burst.packet() {
+            core.packet(ends.clock.now(), side, packet, ends);
+            count += 1;
+        }
     }
     Ok(false)
 }

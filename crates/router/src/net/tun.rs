@@ -1,17 +1,29 @@
-//! A TUN device: its packets are read and written as bytes.
+//! A TUN device: packets are read, also in bursts of many, and written as bytes.
 
 use super::Namespace;
+use super::burst::{Burst, HEADER};
 use std::fs::{File, OpenOptions};
-use std::io::{Error, ErrorKind};
+use std::io::{Error, ErrorKind, IoSlice};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// `ioctl` that makes the device: `_IOW('T', 202, int)`.
 const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
 
-/// Packets of layer 3, and nothing before each. Without a header that says so there are no
-/// offloads: what is read is what would be on a wire, never a burst of many segments.
-const FLAGS: libc::c_short = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+/// `ioctl` that says what the device does for its host: `_IOW('T', 208, unsigned int)`.
+const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0;
+
+/// Packets of layer 3, before each of which stands what is left to do of it.
+const FLAGS: libc::c_short = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as _;
+
+/// It completes checksums (1) and cuts bursts of TCP over IPv4 (2).
+const OFFLOADS: libc::c_ulong = 1 | 2;
+
+/// What stands before a packet of which nothing is left to do.
+const DONE: [u8; HEADER] = [0; HEADER];
+
+/// The longest that a device gives in one read, bytes.
+pub const LONGEST: usize = HEADER + 65_536;
 
 /// A TUN device inside a namespace. It vanishes when it is dropped.
 #[derive(Debug)]
@@ -41,7 +53,10 @@ impl Tun {
                     *to = from as libc::c_char;
                 }
                 request.ifr_ifru.ifru_flags = FLAGS;
-                libc::ioctl(file.as_raw_fd(), TUNSETIFF, &raw mut request)
+                match libc::ioctl(file.as_raw_fd(), TUNSETIFF, &raw mut request) {
+                    0 => libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD, OFFLOADS),
+                    failed => failed,
+                }
             };
             if done < 0 {
                 return Err(super::Error::last(format!("TUN device {name}")));
@@ -50,12 +65,12 @@ impl Tun {
         })
     }
 
-    /// Reads a packet that the namespace sends, if there is one; longer ones are cut to `buffer`.
+    /// Reads what the namespace sends, if there is anything, into a buffer of [`LONGEST`] bytes.
     ///
     /// # Errors
     /// If the device is gone.
     #[inline]
-    pub fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<Option<usize>> {
+    pub fn read<'a>(&mut self, buffer: &'a mut [u8]) -> std::io::Result<Option<Burst<'a>>> {
         // SAFETY: the kernel writes at most as many bytes as the buffer has. The bare call, here and
         // below: C libraries wrap the others so that threads can be cancelled in them, which is a
         // thirtieth of a router's time.
@@ -65,7 +80,7 @@ impl Tun {
             libc::syscall(libc::SYS_read, self.file.as_raw_fd(), start, buffer.len())
         };
         if read >= 0 {
-            return Ok(Some(read as usize));
+            return Ok(Some(Burst::new(&mut buffer[..read as usize])));
         }
         let error = Error::last_os_error();
         match error.kind() {
@@ -78,15 +93,15 @@ impl Tun {
     /// that is no IP.
     #[inline]
     pub fn write(&mut self, packet: &[u8]) -> bool {
+        let parts = [IoSlice::new(&DONE), IoSlice::new(packet)];
         loop {
-            // SAFETY: the kernel reads as many bytes as the packet has.
-            #[expect(unsafe_code, reason = "a system call with a buffer")]
+            // SAFETY: the kernel reads as many bytes as both parts have, which outlive the call.
+            #[expect(unsafe_code, reason = "a system call with buffers")]
             let written = unsafe {
-                let start = packet.as_ptr();
-                libc::syscall(libc::SYS_write, self.file.as_raw_fd(), start, packet.len())
+                libc::syscall(libc::SYS_writev, self.file.as_raw_fd(), parts.as_ptr(), 2)
             };
             if written >= 0 {
-                return written as usize == packet.len();
+                return written as usize == HEADER + packet.len();
             }
             if Error::last_os_error().kind() != ErrorKind::Interrupted {
                 return false;
