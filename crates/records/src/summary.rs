@@ -285,6 +285,9 @@ pub struct RouterSummary {
     pub received: u64,
     /// Packets that it handed to hosts.
     pub delivered: u64,
+    /// Of those: together with the one before, as one.
+    #[serde(default)]
+    pub merged: u64,
     /// Packets that went no further, for one of the reasons below.
     pub refused: u64,
     /// Of those: no IP packet, or one whose lengths are wrong.

@@ -70,6 +70,7 @@ fn run(arguments: &Arguments, lines: &Lines) -> Result<u8, Failure> {
     let settings = Settings {
         mtu: arguments.mtu,
         spin: arguments.spin,
+        merge: arguments.merge,
         end: arguments.duration,
         look: arguments.json.then_some(Time::from_millis(100)),
         capture: [arguments.pcap && arguments.out.is_some(); 2],

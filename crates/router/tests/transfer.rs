@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{dumbbell, lab, server, with_router};
+use common::{dumbbell, lab, server, with_settings};
 use sojourn_base::{Kind, Stream};
-use sojourn_router::forward::Report;
+use sojourn_router::forward::{Report, Settings};
 use sojourn_router::hosts::sys;
 use sojourn_router::net::Lab;
 use sojourn_router::net::address::Side;
@@ -61,9 +61,14 @@ fn check(report: &Report) {
 }
 
 fn intact(test: &str, bottleneck: &str, bytes: usize) -> Option<Report> {
+    intact_if(test, bottleneck, bytes, Settings::default())
+}
+
+fn intact_if(test: &str, bottleneck: &str, bytes: usize, settings: Settings) -> Option<Report> {
     let (lab, tuns) = lab(test, &[("net.ipv4.tcp_ecn", "1")])?;
     let sent = random_bytes(bytes);
-    let (came, report) = with_router(dumbbell(bottleneck), tuns, || transfer(&lab, &sent));
+    let (came, report) =
+        with_settings(dumbbell(bottleneck), tuns, settings, || transfer(&lab, &sent));
     assert!(came == sent, "{} bytes sent, {} came", sent.len(), came.len());
     check(&report);
     Some(report)
@@ -113,4 +118,20 @@ fn bytes_arrive_intact_while_the_rate_changes_and_fails() {
                       [[\"100ms\", \"8mbit\"], [\"300ms\", \"0bit\"], [\"500ms\", \"30mbit\"]] }";
     let Some(report) = intact("changing rates", bottleneck, 1_500_000) else { return };
     assert!(report.end_s > 0.7, "an outage of 0.2 s is within: {}", report.end_s);
+}
+
+#[test]
+fn bytes_arrive_intact_when_packets_are_merged() {
+    let bottleneck = "rate = \"10gbit\"\ndelay = \"100us\"\nloss = 0.0005\n\
+                      qdisc = { kind = \"red\", min_th = 20, max_th = 200, ecn = true }";
+    for merge in [false, true] {
+        let settings = Settings { merge, ..Settings::default() };
+        let Some(report) = intact_if("merged packets", bottleneck, 30_000_000, settings) else {
+            return;
+        };
+        // A burst may come in a few pieces, but these are long.
+        let expected = if merge { report.router.delivered / 2 } else { 0 };
+        let merged = report.router.merged;
+        assert!(merged >= expected && (merge || merged == 0), "{:?}", report.router);
+    }
 }

@@ -173,6 +173,8 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         f"late by {number(late['p50'], 1e6, 0)} µs (median), {number(late['p99'], 1e6, 0)} µs "
         f"(99 %), {number(late['max'], 1e3, 1)} ms (most)"
     )
+    if carried["merged"]:
+        print(f"{carried['merged']} of {carried['delivered']} packets were merged with others")
     if carried["refused"]:
         print(f"{carried['refused']} packets were refused")
     if carried["late"]:

@@ -48,6 +48,7 @@ impl Counts {
         RouterSummary {
             received: self.received,
             delivered: self.delivered,
+            merged: 0,
             refused: self.refused(),
             malformed: self.malformed,
             too_long: self.too_long,
@@ -78,6 +79,17 @@ pub struct Report {
     pub links: Vec<LinkSummary>,
     /// The router itself.
     pub router: RouterSummary,
+}
+
+impl Report {
+    /// So many of the packets that were counted as delivered went with the one before, and so many
+    /// were refused after all.
+    pub fn merged(&mut self, merged: u64, refused: u64) {
+        self.router.merged = merged;
+        self.router.delivered -= refused;
+        self.router.undeliverable += refused;
+        self.router.refused += refused;
+    }
 }
 
 /// All queues at an instant, and what has happened since the last one.

@@ -8,7 +8,7 @@ use super::lateness::Lateness;
 use super::plan::Plan;
 use super::report::{Report, Snapshot};
 use crate::net::address::Side;
-use crate::net::{LONGEST as READ, Tun};
+use crate::net::{LONGEST as READ, Merge, Tun};
 use sojourn_base::Time;
 use sojourn_records::Recorder;
 use std::io;
@@ -56,6 +56,8 @@ pub struct Settings {
     pub buffers: u32,
     /// Never sleep.
     pub spin: bool,
+    /// Write packets of a connection that leave together as one.
+    pub merge: bool,
     /// End after this time; none: when told to.
     pub end: Option<Time>,
     /// Time between snapshots, if someone watches.
@@ -71,6 +73,7 @@ impl Default for Settings {
             // Memory is touched as it is needed: this many full packets would be 200 MB.
             buffers: 1 << 17,
             spin: false,
+            merge: false,
             end: None,
             look: None,
             capture: [false; 2],
@@ -96,6 +99,10 @@ pub struct Router {
 /// The devices, and what is measured of packets that leave.
 struct Ends {
     tuns: [Tun; 2],
+    merges: Option<[Merge; 2]>,
+    /// Packets that went with the one before, and packets that a kernel would not have so.
+    merged: u64,
+    refused: u64,
     clock: Clock,
     late: Option<Lateness>,
     watcher: Option<SyncSender<Snapshot>>,
@@ -107,6 +114,15 @@ impl Output for Ends {
         if let Some(late) = &mut self.late {
             late.record(due, self.clock.now());
         }
+        if let Some(merges) = &mut self.merges {
+            if merges[side as usize].take(packet) {
+                return true;
+            }
+            self.flush(side);
+            if self.merges.as_mut().is_some_and(|merges| merges[side as usize].take(packet)) {
+                return true;
+            }
+        }
         self.tuns[side as usize].write(packet)
     }
 
@@ -114,6 +130,18 @@ impl Output for Ends {
         if let Some(watcher) = &self.watcher {
             // Whoever watches and does not keep up misses some.
             let _ = watcher.try_send(snapshot);
+        }
+    }
+}
+
+impl Ends {
+    /// Writes what waits for packets to be merged with.
+    fn flush(&mut self, side: Side) {
+        let Some(merges) = &mut self.merges else { return };
+        let (packets, taken) = self.tuns[side as usize].write_merged(&mut merges[side as usize]);
+        self.merged += u64::from(packets.saturating_sub(1));
+        if !taken {
+            self.refused += u64::from(packets);
         }
     }
 }
@@ -137,7 +165,9 @@ impl Router {
             }
         }
         let lateness = Lateness::new(plan.network());
-        let ends = Ends { tuns, clock: Clock::start(), late: None, watcher: None };
+        let merges = settings.merge.then(Default::default);
+        let clock = Clock::start();
+        let ends = Ends { tuns, merges, merged: 0, refused: 0, clock, late: None, watcher: None };
         Ok(Self { core, ends, settings, lateness })
     }
 
@@ -164,6 +194,7 @@ impl Router {
         loop {
             let now = clock.now().min(last);
             core.run(now, &mut ends);
+            Side::BOTH.into_iter().for_each(|side| ends.flush(side));
             if core.measuring() && ends.late.is_none() {
                 ends.late = lateness.take();
             }
@@ -185,10 +216,12 @@ impl Router {
         }
         let end = clock.now().min(last);
         core.run(end, &mut ends);
+        Side::BOTH.into_iter().for_each(|side| ends.flush(side));
         // Without a window nothing was measured.
         let lateness = ends.late.or(lateness);
         let Some(lateness) = lateness else { unreachable!("it is in one of both places") };
         let (mut report, recorder) = core.finish(end, &lateness);
+        report.merged(ends.merged, ends.refused);
         report.router.cpu_s = cpu_time().saturating_sub(begun).as_secs_f64();
         Ok((report, recorder))
     }

@@ -10,8 +10,8 @@
 pub(super) const HEADER: usize = 10;
 
 /// Its flag for a checksum that is to be completed, its kind of burst: TCP over IPv4.
-const NEEDS_CHECKSUM: u8 = 1;
-const TCP_OVER_IPV4: u8 = 1;
+pub(super) const NEEDS_CHECKSUM: u8 = 1;
+pub(super) const TCP_OVER_IPV4: u8 = 1;
 
 const TCP: u8 = 6;
 const IP_HEADER: usize = 20;
@@ -100,9 +100,7 @@ impl Cut {
             let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
             tcp[4..8].copy_from_slice(&sequence.wrapping_add(self.payload as u32).to_be_bytes());
         }
-        put(ip, 10, 0);
-        let checksum = !folded(sum(ip));
-        ip[10..12].copy_from_slice(&checksum.to_ne_bytes());
+        check_ip(ip);
 
         tcp[13] = self.flags;
         if !first {
@@ -112,10 +110,21 @@ impl Cut {
             tcp[13] &= !LAST_ONLY;
         }
         put(tcp, 16, 0);
-        let pseudo = sum(&ip[12..20]) + sum(&[0, TCP]) + sum(&(tcp.len() as u16).to_be_bytes());
-        let checksum = !folded(pseudo + sum(tcp));
+        let checksum = !folded(pseudo(ip, tcp.len()) + sum(tcp));
         tcp[16..18].copy_from_slice(&checksum.to_ne_bytes());
     }
+}
+
+/// Writes the checksum of a header of IPv4.
+pub(super) fn check_ip(ip: &mut [u8]) {
+    put(ip, 10, 0);
+    let checksum = !folded(sum(ip));
+    ip[10..12].copy_from_slice(&checksum.to_ne_bytes());
+}
+
+/// What the checksum of `length` bytes of TCP covers besides (RFC 9293, section 3.1).
+pub(super) fn pseudo(ip: &[u8], length: usize) -> u64 {
+    sum(&ip[12..20]) + sum(&[0, TCP]) + sum(&(length as u16).to_be_bytes())
 }
 
 /// Completes a checksum over all from `start` on; at `offset` behind that is the sum of what else it
@@ -133,7 +142,7 @@ fn complete(bytes: &mut [u8], start: usize, offset: usize) {
 /// The sum of 16-bit words before it is folded, in the machine's byte order, which makes no
 /// difference (RFC 1071, section 2 (B)).
 #[inline]
-fn sum(bytes: &[u8]) -> u64 {
+pub(super) fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(4);
     let mut last = [0; 4];
     last[..words.remainder().len()].copy_from_slice(words.remainder());
@@ -142,7 +151,7 @@ fn sum(bytes: &[u8]) -> u64 {
 }
 
 /// A sum with its carries added.
-fn folded(sum: u64) -> u16 {
+pub(super) fn folded(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16);
     let sum = (sum & 0xffff) + (sum >> 16);
@@ -155,7 +164,7 @@ fn about_it(about: &[u8], at: usize) -> usize {
 }
 
 /// Writes a number into a packet.
-fn put(packet: &mut [u8], at: usize, value: u16) {
+pub(super) fn put(packet: &mut [u8], at: usize, value: u16) {
     packet[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 

@@ -1,7 +1,7 @@
 //! A TUN device: packets are read, also in bursts of many, and written as bytes.
 
-use super::Namespace;
 use super::burst::{Burst, HEADER};
+use super::{Merge, Namespace};
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, IoSlice};
 use std::os::fd::{AsRawFd, RawFd};
@@ -93,7 +93,17 @@ impl Tun {
     /// that is no IP.
     #[inline]
     pub fn write(&mut self, packet: &[u8]) -> bool {
-        let parts = [IoSlice::new(&DONE), IoSlice::new(packet)];
+        self.write_parts([IoSlice::new(&DONE), IoSlice::new(packet)])
+    }
+
+    /// Hands over what was merged: how many packets, and whether the kernel takes them.
+    pub fn write_merged(&mut self, merge: &mut Merge) -> (u32, bool) {
+        let Some((bytes, packets)) = merge.finish() else { return (0, true) };
+        (packets, self.write_parts([IoSlice::new(bytes), IoSlice::new(&[])]))
+    }
+
+    #[inline]
+    fn write_parts(&mut self, parts: [IoSlice<'_>; 2]) -> bool {
         loop {
             // SAFETY: the kernel reads as many bytes as both parts have, which outlive the call.
             #[expect(unsafe_code, reason = "a system call with buffers")]
@@ -101,7 +111,7 @@ impl Tun {
                 libc::syscall(libc::SYS_writev, self.file.as_raw_fd(), parts.as_ptr(), 2)
             };
             if written >= 0 {
-                return written as usize == HEADER + packet.len();
+                return written as usize == parts[0].len() + parts[1].len();
             }
             if Error::last_os_error().kind() != ErrorKind::Interrupted {
                 return false;

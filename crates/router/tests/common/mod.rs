@@ -42,8 +42,18 @@ pub fn with_router<T: Send>(
     tuns: [sojourn_router::net::Tun; 2],
     work: impl FnOnce() -> T + Send,
 ) -> (T, Report) {
+    with_settings(network, tuns, Settings::default(), work)
+}
+
+/// The same with a router that runs as `settings` say.
+pub fn with_settings<T: Send>(
+    network: Network,
+    tuns: [sojourn_router::net::Tun; 2],
+    settings: Settings,
+    work: impl FnOnce() -> T + Send,
+) -> (T, Report) {
     let plan = Plan::new(network, Foreign::Like(0)).unwrap();
-    let router = Router::new(&plan, tuns, Recorder::none(), Settings::default()).unwrap();
+    let router = Router::new(&plan, tuns, Recorder::none(), settings).unwrap();
     let control = Control::default();
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| router.run(Clock::start(), &control, None).unwrap().0);
