@@ -111,6 +111,11 @@ def test_what_linux_rounds_is_said() -> None:
         deploy(scenario({"kind": "pie", "alpha": 0.01}))
 
 
+def test_a_limit_that_cake_cannot_have_is_said() -> None:
+    made = deploy(scenario({"kind": "cobalt", "limit": 50}))
+    assert any("limit is left out" in remark for remark in made.remarks)
+
+
 def test_the_command_writes_a_script(tmp_path: Path) -> None:
     file = Path(__file__).resolve().parent.parent / "scenarios" / "web.toml"
     arguments = [COMMAND, "deploy", file, "--set", "bottleneck.qdisc=fq_codel", "-o", "up.sh"]

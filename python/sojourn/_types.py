@@ -129,6 +129,10 @@ class Tcp(TypedDict, total=False):
     quick_acks: int
     """With `delayed_ack`: segments at the beginning of a connection that are each
     acknowledged at once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux)."""
+    sack_compression: bool
+    """Have one acknowledgement tell of what came above a hole in a twentieth of a round
+    trip, a millisecond at most, after the first three, as Linux does (SACK compression).
+    Needs `sack` (classic false, modern true)."""
     delayed_ack_time: Time
     """How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms")."""
     idle_restart: bool
@@ -749,6 +753,11 @@ class PieQueueDiscipline(TypedDict, total=False):
     max_burst: Time
     """For how long after a quiet time everything passes: up to "1000s" (default "150ms",
     RFC 8033)."""
+    linux_guards: bool
+    """The guards of Linux (default false, RFC 8033): the burst allowance is spent at
+    departures and renewed at updates, the delay that spares early drops is that of the
+    packet that left last and not that of the last update, and p does not decay while
+    anything stands in the queue."""
     delay: Delay
     """How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section
     5.2)."""
@@ -1028,6 +1037,10 @@ class CobaltQueueDiscipline(TypedDict, total=False):
     interval: Time
     """Time from the first packet above `target` to the first signal, and to the second:
     "1us" to "100s" (default "100ms", as CAKE and RFC 8289)."""
+    first_interval: bool
+    """Whether the first signal of all waits for an `interval` too, as every later one does
+    (default true). CAKE's comes with the second packet that waited too long: before its
+    `count` has ever changed, what it keeps of the root is zero."""
     blue_threshold: Time
     """Sojourn time above which BLUE's probability rises though the queue is not full: "1us"
     to "100s" (default "400ms": the paper's, as in ns-3)."""
@@ -1092,6 +1105,11 @@ class FqPieQueueDiscipline(TypedDict, total=False):
     max_burst: Time
     """For how long after a quiet time everything passes: up to "1000s" (default "150ms",
     RFC 8033)."""
+    linux_guards: bool
+    """The guards of Linux (default false, RFC 8033): the burst allowance is spent at
+    departures and renewed at updates, the delay that spares early drops is that of the
+    packet that left last and not that of the last update, and p does not decay while
+    anything stands in the queue."""
     delay: Delay
     """How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section
     5.2)."""

@@ -37,7 +37,8 @@
 //!    `count` then catches up with the first packet instead.
 //! 5. CAKE marks whenever it can: there is no `ecn` there.
 //! 6. CAKE takes the square root of `count` from a table below 16 and by one Newton step above.
-//! 7. In its `ingress` mode CAKE lets the guard for slow links grow with the number of flows.
+//! 7. CAKE's first signal of all does not wait for an `interval`: `first_interval = false` here.
+//! 8. In its `ingress` mode CAKE lets the guard for slow links grow with the number of flows.
 
 use crate::codel::mtu;
 use crate::codel_law::{BATCH, over_root, span};
@@ -63,6 +64,10 @@ pub struct Params {
     /// Time from the first packet above `target` to the first signal, and to the second: "1us" to
     /// "100s" (default "100ms", as CAKE and RFC 8289).
     pub interval: Time,
+    /// Whether the first signal of all waits for an `interval` too, as every later one does (default
+    /// true). CAKE's comes with the second packet that waited too long: before its `count` has ever
+    /// changed, what it keeps of the root is zero.
+    pub first_interval: bool,
     /// Sojourn time above which BLUE's probability rises though the queue is not full: "1us" to
     /// "100s" (default "400ms": the paper's, as in ns-3).
     pub blue_threshold: Time,
@@ -86,6 +91,7 @@ impl Default for Params {
         Self {
             target: Time::from_millis(5),
             interval: Time::from_millis(100),
+            first_interval: true,
             blue_threshold: Time::from_millis(400),
             increment: 1.0 / 256.0,
             decrement: 1.0 / 4096.0,
@@ -101,6 +107,7 @@ impl Default for Params {
 pub struct Constants {
     target: u64,
     interval: u64,
+    first_interval: bool,
     blue_threshold: u64,
     /// Sojourn time that must be exceeded: `target`, or the guard for slow links.
     above: u64,
@@ -119,6 +126,7 @@ impl Constants {
         Ok(Self {
             target: params.target.0,
             interval: params.interval.0,
+            first_interval: params.first_interval,
             blue_threshold: params.blue_threshold.0,
             above: params.target.0.max(four.0),
             increment: bounded("increment", params.increment, 0.0, 1.0, Probability::BITS)?,
@@ -149,6 +157,8 @@ pub struct State {
     /// When to signal next, or when to take one off `count`; while `count` is 0, when the queue will
     /// have been quiet for an interval.
     pub drop_next: Time,
+    /// Whether `count` was ever changed by the clock, so that a wait has been worked out.
+    pub begun: bool,
     /// Whether the last packet had waited for too long.
     pub dropping: bool,
     /// BLUE's probability.
@@ -190,7 +200,7 @@ impl State {
         self.dropping = false;
         if self.count > 0 && now >= self.drop_next {
             self.count -= 1;
-            self.drop_next = law.next(self.drop_next, self.count);
+            self.schedule(law);
         }
         self.idle = now;
     }
@@ -208,6 +218,17 @@ impl State {
         self.blue_changed = self.idle;
     }
 
+    /// When to signal first, of packets that begin to wait too long.
+    fn first_due(&self, law: &Constants, now: Time) -> Time {
+        if self.begun || law.first_interval { law.next(now, self.count) } else { now }
+    }
+
+    /// `count` has changed: when the next change is due.
+    fn schedule(&mut self, law: &Constants) {
+        self.drop_next = law.next(self.drop_next, self.count);
+        self.begun = true;
+    }
+
     /// Whether a signal is due with a packet that came at `at`.
     #[inline]
     fn signal(&mut self, law: &Constants, now: Time, at: Time) -> Schedule {
@@ -217,7 +238,7 @@ impl State {
         if sojourn > law.above {
             if !self.dropping {
                 self.dropping = true;
-                self.drop_next = law.next(now, self.count);
+                self.drop_next = self.first_due(law, now);
             }
             self.count = self.count.max(1);
         } else {
@@ -226,7 +247,7 @@ impl State {
         let signal = due && self.dropping;
         if signal {
             self.count = self.count.saturating_add(1);
-            self.drop_next = law.next(self.drop_next, self.count);
+            self.schedule(law);
             late = now > self.drop_next;
         } else if due {
             late = self.decay(law, now);
@@ -243,7 +264,7 @@ impl State {
     fn decay(&mut self, law: &Constants, now: Time) -> bool {
         for _ in 0..DECAY_BATCH {
             self.count -= 1;
-            self.drop_next = law.next(self.drop_next, self.count);
+            self.schedule(law);
             if self.count == 0 || now < self.drop_next {
                 break;
             }

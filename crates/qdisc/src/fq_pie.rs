@@ -53,6 +53,10 @@ pub struct Params {
     pub beta: f64,
     /// For how long after a quiet time everything passes: up to "1000s" (default "150ms", RFC 8033).
     pub max_burst: Time,
+    /// The guards of Linux (default false, RFC 8033): the burst allowance is spent at departures and
+    /// renewed at updates, the delay that spares early drops is that of the packet that left last and
+    /// not that of the last update, and p does not decay while anything stands in the queue.
+    pub linux_guards: bool,
     /// How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section 5.2).
     pub delay: Delay,
     /// Space drops by accumulating p (default true, RFC 8033 section 5.4).
@@ -97,6 +101,7 @@ impl Default for Params {
             alpha: pie.alpha,
             beta: pie.beta,
             max_burst: pie.max_burst,
+            linux_guards: pie.linux_guards,
             delay: pie.delay,
             derandomize: pie.derandomize,
             high_delay: pie.high_delay,
@@ -123,6 +128,7 @@ impl Params {
             alpha: self.alpha,
             beta: self.beta,
             max_burst: self.max_burst,
+            linux_guards: self.linux_guards,
             delay: self.delay,
             derandomize: self.derandomize,
             high_delay: self.high_delay,

@@ -31,13 +31,13 @@
 //! # Differences from Linux
 //!
 //! 1. `sch_pie` compares the delay of the last packet with half of `target` before an early drop;
-//!    here, as in the RFC, it is the delay at the last update.
-//! 2. `sch_pie` takes time off the burst allowance at departures, not at updates, and does not
-//!    keep 150 ms adjustable; it renews the allowance at an update and forgets the accumulated p
-//!    then, here it is renewed when a packet arrives.
+//!    here, as in the RFC, it is the delay at the last update, but with `linux_guards`.
+//! 2. `sch_pie` takes time off the burst allowance at departures, not at updates; it renews the
+//!    allowance at an update and forgets the accumulated p then, here it is renewed when a packet
+//!    arrives, but with `linux_guards`. It does not keep 150 ms adjustable.
 //! 3. Above 250 ms `sch_pie` adds another 2 % at every update: `high_delay = "250ms"`.
 //! 4. Its decay is 1/64 at a time (`decay = 0.984375`), here 0.02; it does not decay while bytes
-//!    stand and the delay is 0.
+//!    stand and the delay is 0, here only with `linux_guards`.
 //! 5. Its two-packet guard is 2 MTU with "less than"; here twice `mean_packet`, inclusive.
 //! 6. Its spacing cannot be switched off; its `bytemode` uses the MTU as the reference size and
 //!    leaves larger packets alone.
@@ -91,6 +91,10 @@ pub struct Params {
     /// For how long after a quiet time everything passes: up to "1000s" (default "150ms",
     /// RFC 8033).
     pub max_burst: Time,
+    /// The guards of Linux (default false, RFC 8033): the burst allowance is spent at departures and
+    /// renewed at updates, the delay that spares early drops is that of the packet that left last and
+    /// not that of the last update, and p does not decay while anything stands in the queue.
+    pub linux_guards: bool,
     /// How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section 5.2).
     pub delay: Delay,
     /// Space drops by accumulating p (default true, RFC 8033 section 5.4).
@@ -126,6 +130,7 @@ impl Default for Params {
             alpha: 0.125,
             beta: 1.25,
             max_burst: Time::from_millis(150),
+            linux_guards: false,
             delay: Delay::Timestamps,
             derandomize: true,
             high_delay: None,

@@ -298,3 +298,80 @@ fn two_packets_always_pass_and_so_do_all_while_the_delay_is_short() {
         assert_eq!(offer(&mut q, now, 1, Ecn::NotEct)[2], 0, "p = {}", q.probability());
     }
 }
+
+/// Linux's rules, without what a start of flows is not about.
+fn guarded(linux_guards: bool) -> pie::Params {
+    pie::Params { linux_guards, ..Default::default() }
+}
+
+#[test]
+fn the_burst_allowance_is_spent_before_the_first_update_by_departures_only() {
+    for (linux_guards, left) in [(false, 150 * MS), (true, 50 * MS)] {
+        let first_update = Some(Time::from_millis(500));
+        let params = pie::Params { first_update, ..guarded(linux_guards) };
+        let mut q = queue(&Config::Pie(params), &env(100, 1500));
+        offer(&mut q, Time::ZERO, 300, Ecn::NotEct);
+        for at in [200, 250, 300] {
+            q.dequeue(Time::from_millis(at), &mut ());
+        }
+        // The time since the first departure.
+        assert_eq!(state(&q).burst, left, "{linux_guards}");
+        // Six updates whose delay is 300 ms: spent by the updates, or not at all.
+        q.advance(Time::from_millis(500 + 5 * 15));
+        assert!(q.probability() > 0.0);
+        let left = if linux_guards { left } else { 150 * MS - 6 * 15 * MS };
+        assert_eq!(state(&q).burst, left, "{linux_guards}");
+    }
+}
+
+#[test]
+fn with_the_guards_of_linux_an_update_renews_the_allowance() {
+    let mut q = queue(&Config::Pie(guarded(true)), &env(100, 1500));
+    offer(&mut q, Time::ZERO, 300, Ecn::NotEct);
+    for at in 1..=15 {
+        q.dequeue(Time(at * 14 * MS), &mut ());
+    }
+    assert!(state(&q).burst < 50 * MS && q.probability() > 0.0);
+    let mut now = Time::from_secs(10);
+    drain(&mut q, now, 0);
+    now += Time::from_secs(60);
+    q.advance(now);
+    assert_eq!((q.probability(), state(&q).burst), (0.0, 150 * MS));
+}
+
+#[test]
+fn with_the_guards_of_linux_p_stays_while_a_packet_stands() {
+    for (linux_guards, decays) in [(false, true), (true, false)] {
+        for (stands, falls) in [(false, true), (true, decays)] {
+            let (mut q, now) = congested(pie::Params { beta: 0.0, ..guarded(linux_guards) }, 0);
+            let was = q.probability();
+            if stands {
+                offer(&mut q, now, 1, Ecn::NotEct);
+            }
+            q.advance(now + Time::from_millis(150));
+            // alpha takes 0.001875 at each of ten updates, and the decay 2 %.
+            let by_alpha = was - 10.0 * 0.125 * 0.015;
+            let fell = q.probability() < by_alpha - 0.01;
+            assert_eq!(fell, falls, "{linux_guards} {stands}: {was} to {}", q.probability());
+        }
+    }
+}
+
+#[test]
+fn the_delay_that_spares_is_of_the_last_update_or_of_the_last_packet() {
+    for (linux_guards, passes) in [(false, true), (true, false)] {
+        let params =
+            pie::Params { alpha: 0.0, beta: 0.0, max_burst: Time::ZERO, ..guarded(linux_guards) };
+        let mut q = queue(&Config::Pie(params), &env(100, 1500));
+        let Qdisc::Pie(inner) = &mut q else { unreachable!() };
+        let (core, mut s) = (inner.law().core().clone(), inner.law().state().clone());
+        s.probability = Probability::clamped((1 << Probability::BITS) / 10);
+        let standing = Standing { packets: 60, bytes: 90_000 };
+        // The update saw a short delay, and since then a packet left after a long one.
+        (s.delay_old, s.delay) = (MS, 50 * MS);
+        let mut coin = coin();
+        let hits = (0..200)
+            .filter(|_| core.arrival(&mut s, 1500, standing, &mut coin) != managed::Signal::Pass);
+        assert_eq!(hits.count() == 0, passes, "{linux_guards}");
+    }
+}

@@ -66,6 +66,7 @@ extern crate std;
 
 mod accecn;
 mod ack;
+mod compress;
 pub mod congestion;
 mod echo;
 mod endpoint;

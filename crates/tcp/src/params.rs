@@ -95,6 +95,8 @@ pub struct Params {
     pub pacing: bool,
     /// Whether the receive window grows with what the application takes, up to `receive_window`.
     pub autotune: bool,
+    /// Whether acknowledgements of what comes above a hole may wait for each other.
+    pub sack_compression: bool,
     /// Whether the timeout is reckoned as Linux does it.
     pub linux_rto: bool,
     /// Most segments of a paced burst.
@@ -164,6 +166,7 @@ pub(crate) struct Choices {
     pub hystart_css: bool,
     pub pacing: bool,
     pub autotune: bool,
+    pub sack_compression: bool,
     pub linux_rto: bool,
     pub burst_segments: u32,
     pub small_queues: bool,
@@ -245,6 +248,7 @@ impl Params {
             tracked: congestion.samples()
                 || c.accecn
                 || c.autotune
+                || c.sack_compression
                 || c.linux_rto
                 || c.small_queues
                 || c.tso
@@ -270,6 +274,7 @@ impl Params {
             hystart_css: c.hystart_css,
             pacing: c.pacing,
             autotune: c.autotune,
+            sack_compression: c.sack_compression,
             linux_rto: c.linux_rto,
             burst_segments: c.burst_segments,
             small_queues: c.small_queues,

@@ -1,7 +1,10 @@
 //! What the receiver holds beyond a hole, and the SACK blocks that report it.
 
 use crate::runs::Runs;
-use crate::segment::{SackBlock, later};
+use crate::segment::{SackBlock, before, later};
+
+/// Blocks that every acknowledgement has room for (`TCP_SACK_BLOCKS_EXPECTED` of Linux).
+const EXPECTED: usize = 2;
 
 /// Data that arrived beyond the next byte expected.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +33,15 @@ impl Reassembly {
     /// Whether all bytes from `start` to `end` are held.
     pub fn holds(&self, start: u32, end: u32) -> bool {
         self.runs.covered(start, end) == end.wrapping_sub(start)
+    }
+
+    /// Whether the bytes from `start` to `end` belong to no run that is one of the two that changed
+    /// last, and there are two.
+    pub fn displaces(&mut self, start: u32, end: u32) -> bool {
+        let mut blocks = [SackBlock::default(); 4];
+        let known = self.blocks(&mut blocks);
+        let meets = |b: &SackBlock| !before(end, b.start) && !before(b.end, start);
+        known >= EXPECTED && !blocks[..EXPECTED].iter().any(meets)
     }
 
     /// Notes the run that begins at `start` as the one that changed last.

@@ -94,6 +94,7 @@ impl Endpoint {
             self.bits |= bit::FIN_SEEN;
         }
         if before(self.rcv_nxt, segment.seq) {
+            self.tell_before(params, now, (segment.seq, end), out);
             let held = self.reassembly.get_or_insert_with(Box::default);
             held.fin_end = if fin { end } else { held.fin_end };
             let twice = params.dsack && held.holds(segment.seq, end);
@@ -101,10 +102,8 @@ impl Endpoint {
             if twice {
                 self.note_duplicate(params, segment.seq, end);
             }
-            if params.autotune {
-                self.grow_window(params);
-            }
-            return Reply::Now;
+            let grows = params.autotune && self.grow_window(params);
+            return if grows || twice || sudden { Reply::Now } else { self.owes_sack(params, now) };
         }
         let mut next = end;
         let had_hole = !self.holds_nothing();
@@ -129,6 +128,9 @@ impl Endpoint {
         if closed {
             self.bits |= bit::PEER_CLOSED;
             out.event(Event::PeerClosed);
+        }
+        if had_hole && let Some(t) = &mut self.tracked {
+            t.compression.moved(next);
         }
         // RFC 5681 section 4.2: at once when a hole is filled, wholly or in part.
         if closed || had_hole || sudden || grows { Reply::Now } else { self.owes_ack(params, now) }

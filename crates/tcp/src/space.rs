@@ -46,6 +46,11 @@ impl Space {
         Self { window, fitting: window, taken, since: now, from: 0, rtt: Time::ZERO }
     }
 
+    /// The round trip as the receiver sees it; zero if it is not known.
+    pub fn round_trip(&self) -> Time {
+        self.rtt
+    }
+
     /// Whether the window was yet to grow when a segment came, and by that has done so.
     fn grow(&mut self, params: &Params) -> bool {
         let grows = self.window < self.fitting;
@@ -74,11 +79,9 @@ impl Endpoint {
         }
     }
 
-    /// Data have come that have to wait for others.
-    pub(crate) fn grow_window(&mut self, params: &Params) {
-        if let Some(t) = &mut self.tracked {
-            t.space.grow(params);
-        }
+    /// Data have come that have to wait for others. Whether the window grows.
+    pub(crate) fn grow_window(&mut self, params: &Params) -> bool {
+        self.tracked.as_mut().is_some_and(|t| t.space.grow(params))
     }
 
     /// The application has taken what a segment brought: once in a round trip the window is made

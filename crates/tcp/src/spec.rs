@@ -50,6 +50,7 @@ impl Profile {
             hystart_css: true,
             pacing: false,
             autotune: false,
+            sack_compression: false,
             linux_rto: false,
             burst_segments: 1,
             small_queues: false,
@@ -86,6 +87,7 @@ impl Profile {
                 idle_decay: true,
                 unused_decay: true,
                 autotune: true,
+                sack_compression: true,
                 linux_rto: true,
                 timestamps: true,
                 syn_retries: 6,
@@ -252,6 +254,11 @@ pub struct Spec {
     /// once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub quick_acks: Option<u32>,
+    /// Have one acknowledgement tell of what came above a hole in a twentieth of a round trip, a
+    /// millisecond at most, after the first three, as Linux does (SACK compression). Needs `sack`
+    /// (classic false, modern true).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub sack_compression: Option<bool>,
     /// How long an acknowledgement may wait: up to "500ms" (classic "100ms", modern "40ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub delayed_ack_time: Option<Time>,
@@ -354,6 +361,7 @@ impl Spec {
             tso,
             delayed_ack,
             quick_acks,
+            sack_compression,
             delayed_ack_time,
             idle_restart,
             idle_decay,
@@ -429,6 +437,7 @@ fn without_sack(c: &mut Choices, specs: &[&Spec]) -> Result<(), Invalid> {
     refuse!(
         accecn,
         autotune,
+        sack_compression,
         linux_rto,
         rack,
         tlp,

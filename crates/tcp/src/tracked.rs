@@ -3,6 +3,7 @@
 
 use crate::Params;
 use crate::accecn::Counts;
+use crate::compress::Compression;
 use crate::endpoint::{Endpoint, Phase};
 use crate::hybrid::Hybrid;
 use crate::hystart::HyStart;
@@ -64,6 +65,8 @@ pub(crate) struct Tracked {
     pub held: Held,
     /// What AccECN counts.
     pub counts: Counts,
+    /// Acknowledgements of what came above a hole.
+    pub compression: Compression,
     /// Data that came twice and are yet to be told to the peer (RFC 2883).
     pub duplicate: Option<SackBlock>,
 }
@@ -112,6 +115,7 @@ impl Tracked {
             space: Space::new(params, now),
             held: Held::default(),
             counts: Counts::default(),
+            compression: Compression::default(),
             duplicate: None,
         }
     }

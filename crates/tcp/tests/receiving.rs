@@ -165,3 +165,88 @@ fn a_mark_is_echoed_until_the_sender_has_reduced() {
     s.data_with(7, MSS, Flags::NONE, Ecn::Ect0);
     assert_eq!(echoes(&mut s), [true]);
 }
+
+/// SACK compression on a path of 100 ms.
+fn compressing() -> Script {
+    Script::connected(&Spec { sack_compression: Some(true), ..spec() })
+}
+
+#[test]
+fn above_a_hole_the_first_three_are_acknowledged_and_then_one_in_a_millisecond() {
+    let mut s = compressing();
+    (1..=3).for_each(|n| s.data(n));
+    assert_eq!(s.acks(), [(0, vec![(1, 2)]), (0, vec![(1, 3)]), (0, vec![(1, 4)])]);
+    let began = s.now;
+    s.data(4);
+    // A twentieth of the round trip would be 5 ms; and the timer's slack.
+    assert_eq!(s.end.deadline(), began + ms(1) + sojourn_base::Time::from_micros(100));
+    (5..=9).for_each(|n| s.data(n));
+    assert_eq!(s.acks(), []);
+    s.wait(2);
+    assert_eq!(s.acks(), [(0, vec![(1, 10)])]);
+    // The fourth of the next is as the fourth of the first.
+    s.data(10);
+    assert_eq!(s.acks(), []);
+    s.wait(2);
+    assert_eq!(s.acks(), [(0, vec![(1, 11)])]);
+    s.wait(1000);
+    assert_eq!(s.acks(), []);
+}
+
+#[test]
+fn an_acknowledgement_that_waits_tells_of_no_more_than_44_segments() {
+    let mut s = compressing();
+    (1..=3).for_each(|n| s.data(n));
+    s.forget();
+    (4..=48).for_each(|n| s.data(n));
+    assert_eq!(s.acks(), [(0, vec![(1, 49)])]);
+}
+
+#[test]
+fn a_hole_that_moves_is_told_at_once_and_begins_anew() {
+    let mut s = compressing();
+    (1..=5).for_each(|n| s.data(n));
+    s.data(7);
+    s.forget();
+    // The first hole is filled; what waited is told of too. Then two more at once.
+    s.data(0);
+    assert_eq!(s.acks(), [(6, vec![(7, 8)])]);
+    (8..=11).for_each(|n| s.data(n));
+    assert_eq!(s.acks(), [(6, vec![(7, 9)]), (6, vec![(7, 10)])]);
+    s.wait(2);
+    assert_eq!(s.acks(), [(6, vec![(7, 12)])]);
+}
+
+#[test]
+fn what_waited_is_told_before_a_third_block_begins() {
+    let mut s = compressing();
+    for n in [1, 3, 5, 6] {
+        s.data(n);
+    }
+    s.forget();
+    // What belongs to the two latest may wait with it, what makes a new one may not.
+    s.data(4);
+    assert_eq!(s.acks(), []);
+    s.data(9);
+    assert_eq!(s.acks(), [(0, vec![(3, 7), (1, 2)])]);
+    s.wait(2);
+    assert_eq!(s.acks(), [(0, vec![(9, 10), (3, 7), (1, 2)])]);
+}
+
+#[test]
+fn where_the_window_grows_each_is_told_at_once() {
+    let spec = Spec {
+        sack_compression: Some(true),
+        receive_window: Some(sojourn_base::Size(1_000_000)),
+        autotune: Some(true),
+        ..spec()
+    };
+    let mut s = Script::connected(&spec);
+    // A round trip in which much was taken makes room.
+    (0..60).for_each(|n| s.data(n));
+    s.wait(100);
+    s.data(60);
+    s.forget();
+    (62..72).for_each(|n| s.data(n));
+    assert_eq!(s.acks().len(), 10);
+}

@@ -52,6 +52,7 @@ _LEFT_OUT_OF: Mapping[str, set[str]] = {
         "decay",
         "first_update",
         "max_probability",
+        "linux_guards",
     },
     "pi2": {"coupling"},
 }

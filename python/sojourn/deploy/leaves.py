@@ -232,6 +232,7 @@ def _cobalt(qdisc: Fields, place: Place) -> Leaf:
         (
             "Linux has COBALT inside cake, here with one flow queue.",
             "cake takes its target as a twentieth of the interval.",
+            "cake limits memory, not packets: limit is left out.",
         ),
     )
 

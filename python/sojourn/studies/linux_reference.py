@@ -25,14 +25,15 @@ DURATION_S, WARMUP_S = 12, 4
 SEEDS = 10
 """Of the packet engine, but for smoke: how much a situation depends on chance."""
 # sch_pie: 2 % more at each update above 250 ms, a probability that may exceed 1, a slower decay,
-# and a timer that starts late and counts jiffies of 4 ms: 15 ms are four of them, and Linux lets
-# no timer run out early, which makes it five.
+# a timer that starts late and counts jiffies of 4 ms (15 ms are four of them, and Linux lets no
+# timer run out early, which makes it five), and guards that look at departures.
 _PIE_S = {
     "high_delay": "250ms",
     "max_probability": 4.0,
     "decay": 63 / 64,
     "first_update": "500ms",
     "tupdate": "20ms",
+    "linux_guards": True,
 }
 
 
@@ -68,8 +69,10 @@ class Cell:
                     "idle_decay": False},
             "pie": {"kind": "pie", **_PIE_S},
             "fq_pie": {"kind": "fq_pie", **_PIE_S},
-            # CAKE's BLUE knows a full queue, not a sojourn time.
-            "cobalt": {"kind": "cobalt", "blue_threshold": "100s"},
+            # CAKE's BLUE knows a full queue, not a sojourn time; its memory is never full here; and
+            # its first signal does not wait.
+            "cobalt": {"kind": "cobalt", "blue_threshold": "100s", "limit": 10240,
+                       "first_interval": False},
         }  # fmt: skip
         return own.get(self.qdisc, {"kind": self.qdisc})
 
@@ -337,9 +340,8 @@ EXPLAINED = {
         "depends on each packet of the start."
     ),
     "cobalt": (
-        "With one flow and 100 ms the round trip is COBALT's interval: whether a signal is due "
-        "when a burst begins to wait is a matter of single packets. The packet engine's CUBIC is "
-        "busy to 73 % at 94 ms and to 89 to 92 % at round trips of 88 to 92 and 96 to 100 ms."
+        "With one flow the queue settles in a cycle of a few signals, and in which is a matter of "
+        "single packets."
     ),
     "scalable": (
         "A loss takes nothing from windows up to seven segments, here as in Linux, so that the "

@@ -50,6 +50,7 @@ pub struct Core {
     max_burst: u64,
     high_delay: u64,
     derandomize: bool,
+    linux_guards: bool,
     by_rate: bool,
     /// Largest p, Q.60.
     most: u64,
@@ -74,6 +75,8 @@ pub struct State {
     pub delay_old: u64,
     /// What is left of the burst allowance, ns.
     pub burst: u64,
+    /// With `linux_guards`: when a packet left last, since the allowance was renewed.
+    pub left: Option<Time>,
     /// The average time in which a cycle's bytes leave, ns in Q.16; 0 before the first.
     pub cycle_time: u64,
     /// Bytes of the cycle so far, and when it began; none between two.
@@ -114,6 +117,7 @@ impl Core {
             max_burst: params.max_burst.0,
             high_delay: params.high_delay.map_or(u64::MAX, |t| t.0),
             derandomize: params.derandomize,
+            linux_guards: params.linux_guards,
             by_rate: params.delay == Delay::Rate,
             most: bounded("max_probability", params.max_probability, 1.0, MOST, Probability::BITS)?
                 as u64,
@@ -134,6 +138,7 @@ impl Core {
             delay: 0,
             delay_old: 0,
             burst: self.max_burst,
+            left: None,
             cycle_time: 0,
             cycle: None,
             steps: 0,
@@ -167,10 +172,11 @@ impl Core {
         (change, low, high)
     }
 
-    fn step(&self, p: u64, delay: u64, old: u64) -> u64 {
+    /// One update of p; `idle`: no delay counts as a quiet link.
+    fn step(&self, p: u64, delay: u64, old: u64, idle: bool) -> u64 {
         let (change, ..) = self.change(p, delay, old);
         let mut p = i128::from(p) + change;
-        if delay == 0 && old == 0 {
+        if delay == 0 && old == 0 && idle {
             p = (p.max(0) * i128::from(self.decay)) >> Probability::BITS;
         }
         self.clamped(p)
@@ -188,16 +194,18 @@ impl Core {
             return;
         }
         let delay = self.delay(s, queue);
+        // Linux sees that the delay is 0 only because the queue has just begun to fill.
+        let idle = !self.linux_guards || queue.bytes == 0;
         let before = s.probability.raw() + s.above;
-        let (mut p, mut left) = (self.step(before, delay, s.delay_old), n - 1);
+        let (mut p, mut left) = (self.step(before, delay, s.delay_old, idle), n - 1);
         s.steps += 1;
         while left > 0 {
             let mut ticks = 1;
-            if delay == 0 {
+            if delay == 0 && idle {
                 if p == 0 {
                     break;
                 }
-                p = self.step(p, 0, 0);
+                p = self.step(p, 0, 0, idle);
             } else {
                 let (change, low, high) = self.change(p, delay, delay);
                 let stuck = if change > 0 { self.most } else { 0 };
@@ -215,8 +223,13 @@ impl Core {
         }
         s.probability = Probability::clamped(i128::from(p));
         s.above = p - s.probability.raw();
+        let before = if n > 1 { delay } else { s.delay_old };
         s.delay_old = delay;
-        s.burst = s.burst.saturating_sub(self.tupdate.saturating_mul(n));
+        if !self.linux_guards {
+            s.burst = s.burst.saturating_sub(self.tupdate.saturating_mul(n));
+        } else if p == 0 && delay.max(before) < self.target / 2 {
+            (s.burst, s.left, s.accumulated) = (self.max_burst, None, 0);
+        }
     }
 
     /// The delay as the controller knows it, ns.
@@ -233,19 +246,24 @@ impl Core {
     /// A packet of `bytes` arrives and finds `queue`: what to do with it.
     #[inline]
     pub fn arrival(&self, s: &mut State, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
-        let p = s.probability;
-        if p == Probability::ZERO {
+        let (p, half) = (s.probability, self.target / 2);
+        if p == Probability::ZERO && !self.linux_guards {
             s.accumulated = 0;
-            let half = self.target / 2;
             if s.delay_old < half && self.delay(s, queue) < half {
                 s.burst = self.max_burst;
             }
             return Signal::Pass;
         }
+        let by_departure = self.linux_guards && !self.by_rate;
+        let delay = if by_departure { s.delay } else { s.delay_old };
         if s.burst > 0
             || queue.bytes <= self.spared
-            || (s.delay_old < self.target / 2 && p.raw() < 20 * PERCENT)
+            || (delay < half && p.raw() < 20 * PERCENT)
         {
+            return Signal::Pass;
+        }
+        if p == Probability::ZERO {
+            s.accumulated = 0;
             return Signal::Pass;
         }
         let own = self.measure.scaled(p, bytes);
@@ -264,6 +282,11 @@ impl Core {
     /// A packet of `bytes` that came at `came` leaves `queue` behind.
     #[inline]
     pub fn departure(&self, s: &mut State, now: Time, came: Time, bytes: u32, queue: Standing) {
+        if self.linux_guards {
+            let passed = s.left.map_or(0, |before| now.saturating_sub(before).0);
+            s.burst = s.burst.saturating_sub(passed);
+            s.left = Some(now);
+        }
         if !self.by_rate {
             s.delay = if queue.packets == 0 { 0 } else { now.0.saturating_sub(came.0) };
             return;

@@ -10,6 +10,8 @@ struct Naive {
     limit: usize,
     target: f64,
     interval: f64,
+    /// Until `count` has changed: CAKE keeps no root yet, and waits for nothing.
+    rootless: bool,
     threshold: f64,
     coin: Stream,
     dropped: Vec<u64>,
@@ -30,6 +32,7 @@ impl Naive {
             limit: params.limit as usize,
             target: params.target.0 as f64,
             interval: params.interval.0 as f64,
+            rootless: !params.first_interval,
             threshold: params.blue_threshold.0 as f64,
             coin: Stream::new(1, Kind::Qdisc, 0, 0),
             dropped: vec![],
@@ -85,7 +88,7 @@ impl Naive {
         if sojourn > self.target {
             if !self.dropping {
                 self.dropping = true;
-                self.drop_next = now + self.gap();
+                self.drop_next = if self.rootless { now } else { now + self.gap() };
             }
             self.count = self.count.max(1.0);
         } else {
@@ -94,6 +97,7 @@ impl Naive {
         let mut drop = false;
         if was_due && self.dropping {
             drop = true;
+            self.rootless = false;
             self.count += 1.0;
             self.drop_next += self.gap();
             overdue = now - self.drop_next;
@@ -101,6 +105,7 @@ impl Naive {
             let mut due = was_due;
             while due {
                 self.decays += 1;
+                self.rootless = false;
                 self.count -= 1.0;
                 self.drop_next += self.gap();
                 overdue = now - self.drop_next;
@@ -144,6 +149,7 @@ impl Naive {
                 }
                 self.dropping = false;
                 if self.count > 0.0 && now >= self.drop_next {
+                    self.rootless = false;
                     self.count -= 1.0;
                     self.drop_next += self.gap();
                 }
@@ -160,7 +166,8 @@ fn cobalt_drops_the_same_packets_as_a_plain_telling_of_it() {
     for seed in 0..20u64 {
         let mut random = Stream::new(seed, Kind::Test, 2, 0);
         let limit = if seed % 2 == 0 { 60 } else { 100_000 };
-        let params = cobalt::Params { ecn: false, limit, ..Default::default() };
+        let first_interval = seed % 4 < 2;
+        let params = cobalt::Params { ecn: false, limit, first_interval, ..Default::default() };
         let mut naive = Naive::new(&params);
         let mut ours: Qdisc<Token> = queue(&Config::Cobalt(params), &env(12, 1500));
         let (mut bin, mut next, mut now, mut load) = (Bin::default(), 0, 0u64, 1.0);
@@ -187,4 +194,28 @@ fn cobalt_drops_the_same_packets_as_a_plain_telling_of_it() {
     }
     // The comparison is one of something.
     assert!(blue > 500 && drops > 5000 && decays > 100, "{blue} {drops} {decays}");
+}
+
+/// As in the second round trip of a flow: packets that follow each other well within an interval, until
+/// they have to wait for too long.
+#[test]
+fn the_first_signal_waits_for_an_interval_only_if_it_is_to() {
+    for (first_interval, at) in [(true, 150), (false, 60)] {
+        let params = cobalt::Params { ecn: false, first_interval, ..Default::default() };
+        let mut q: Qdisc<Token> = queue(&Config::Cobalt(params), &env(12, 1500));
+        let (mut bin, mut drops) = (Bin::default(), vec![]);
+        for ms in (0..300).step_by(10) {
+            let now = Time::from_millis(ms);
+            // What leaves at 50 ms is the first to have waited, for 10 ms; then it is 20 ms.
+            let many = if ms == 40 { 3 } else { 1 };
+            for id in 0..many {
+                let _ = q.enqueue(now, token(id, 1500, Ecn::NotEct), &mut bin);
+            }
+            q.dequeue(now, &mut bin);
+            if bin.packets.len() > drops.len() {
+                drops.push(ms);
+            }
+        }
+        assert_eq!(drops.first(), Some(&at), "{first_interval}");
+    }
 }

@@ -6,10 +6,12 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let times = (time(1e3, 1e8), time(1e3, 1e9), time(1e3, 1e9));
     let steps = (magnitude(1e-6, 1.0), magnitude(1e-6, 1.0));
     let mtu = prop::option::of(40u32..=65_535);
-    (times, steps, any::<bool>(), mtu, limit()).prop_map(|(times, steps, ecn, mtu, limit)| {
+    (times, steps, any::<[bool; 2]>(), mtu, limit()).prop_map(|(times, steps, flags, mtu, limit)| {
+        let [ecn, first_interval] = flags;
         let config = Config::Cobalt(Params {
             target: times.0,
             interval: times.1,
+            first_interval,
             blue_threshold: times.2,
             increment: steps.0,
             decrement: steps.1,

@@ -17,6 +17,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 alpha: pie.alpha,
                 beta: pie.beta,
                 max_burst: pie.max_burst,
+                linux_guards: pie.linux_guards,
                 delay: pie.delay,
                 derandomize: pie.derandomize,
                 high_delay: pie.high_delay,

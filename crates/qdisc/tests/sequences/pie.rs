@@ -10,8 +10,8 @@ pub fn cases() -> impl Strategy<Value = Case> {
         (time(1e3, 1e12), time(1e3, 1e12), time(1.0, 1e12), prop::option::of(time(1.0, 1e15)));
     let update = (prop::option::of(time(1e3, 1e12)), 0.5..=1.0);
     let gains = (prop_oneof![Just(0.0), magnitude(1e-6, 32.0)], 0.0..=32.0);
-    (times, update, gains, (0.0..=1.0, 1.0..=4.0), any::<(bool, bool)>(), rest()).prop_map(
-        |((target, tupdate, max_burst, high_delay), (first_update, decay), (alpha, beta), (th, most), (rate, space), r)| {
+    (times, update, gains, (0.0..=1.0, 1.0..=4.0), any::<[bool; 3]>(), rest()).prop_map(
+        |((target, tupdate, max_burst, high_delay), (first_update, decay), (alpha, beta), (th, most), [rate, space, linux_guards], r)| {
             let (ecn, _, scale_by_size, mean_packet, limit) = r;
             let config = Config::Pie(Params {
                 target,
@@ -21,6 +21,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 alpha,
                 beta,
                 max_burst,
+                linux_guards,
                 delay: if rate { Delay::Rate } else { Delay::Timestamps },
                 derandomize: space,
                 high_delay: high_delay.map(|t| target + t),

@@ -74,6 +74,11 @@ fn wide(p: &Params) -> Vec<Wide> {
         must("tlp", "tcp_early_retrans", if p.tlp { "3".into() } else { "0".into() }),
         must("idle_restart", "tcp_slow_start_after_idle", flag(p.idle_restart)),
         must("autotune", "tcp_moderate_rcvbuf", flag(p.autotune)),
+        must(
+            "sack_compression",
+            "tcp_comp_sack_nr",
+            if p.sack_compression { "44".into() } else { "0".into() },
+        ),
         must("retries", "tcp_retries2", p.retries.to_string()),
         may("min_rto", "tcp_rto_min_us", (p.min_rto.0 / 1000).to_string(), "200000"),
         may("max_rto", "tcp_rto_max_ms", (p.max_rto.0 / 1_000_000).to_string(), "120000"),
@@ -285,6 +290,7 @@ mod tests {
         assert!(!made.quick_acks);
         assert_eq!((made.sockets[0].mss, made.sockets[0].window), (1460, None));
         assert!(made.sysctls.contains(&("net.ipv4.tcp_ecn".into(), "0".into())));
+        assert!(made.sysctls.contains(&("net.ipv4.tcp_comp_sack_nr".into(), "44".into())));
     }
 
     #[test]
@@ -296,6 +302,7 @@ mod tests {
         assert_eq!(made.initial_window, 2);
         assert_eq!(made.sockets[0].window, Some(16 << 10));
         assert!(made.sysctls.contains(&("net.ipv4.tcp_timestamps".into(), "0".into())));
+        assert!(made.sysctls.contains(&("net.ipv4.tcp_comp_sack_nr".into(), "0".into())));
         assert!(made.sysctls.contains(&("net.ipv4.tcp_rto_min_us".into(), "1000000".into())));
         let network = network("profile = \"classic\"", BULK);
         let old = settings(&network, &|name| !name.contains("rto")).unwrap();

@@ -16,10 +16,12 @@ pub fn spec() -> Spec {
     Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..Spec::default() }
 }
 
-/// The same with today's machinery, without timestamps, and with every acknowledgement delayed.
+/// The same with today's machinery, without timestamps, and with every acknowledgement delayed
+/// but those of what comes above a hole.
 pub fn modern() -> Spec {
-    let quick_acks = Some(0);
-    Spec { profile: Some(Profile::Modern), timestamps: Some(false), quick_acks, ..spec() }
+    let (quick_acks, sack_compression) = (Some(0), Some(false));
+    let profile = Some(Profile::Modern);
+    Spec { profile, timestamps: Some(false), quick_acks, sack_compression, ..spec() }
 }
 
 /// A sender whose window of ten segments, 0 to 9, is outstanding, a round trip after it was sent.
