@@ -67,6 +67,10 @@ fn lateness(router: &RouterSummary, seconds: f64) -> String {
         micros(late.p99),
         micros(late.max) / 1e3,
     );
+    if router.merged > 0 {
+        let (merged, delivered) = (router.merged, router.delivered);
+        let _ = writeln!(text, "{merged} of {delivered} packets were merged with others");
+    }
     if router.refused > 0 {
         let _ = writeln!(text, "{} packets were refused", router.refused);
     }
@@ -95,12 +99,15 @@ mod tests {
                 ..LinkSummary::default()
             });
         }
-        summary.router = Some(RouterSummary { cpu_s: 0.2, late: true, ..RouterSummary::default() });
+        let router =
+            RouterSummary { cpu_s: 0.2, late: true, merged: 3, delivered: 8, ..<_>::default() };
+        summary.router = Some(router);
         let text = table(&summary);
         let lines: Vec<&str> = text.lines().collect();
         let at = |line: usize, what: &str| lines[line].find(what).map(|at| at + what.len());
         assert_eq!(at(1, "9.60"), at(0, "Mbit/s"));
         assert_eq!(lines[1].chars().count(), lines[2].chars().count());
         assert!(text.contains("10 % of a core") && text.contains("TOO BUSY"), "{text}");
+        assert!(text.contains("3 of 8 packets were merged"), "{text}");
     }
 }
