@@ -8,7 +8,10 @@
  * d > 2 TAU the sample itself. On a loss the threshold is max(2, e · least round trip) segments
  * and the window at most that (section 2.1). Before the first sample a loss halves.
  *
- * NAME, TAU in µs.
+ * With ESTIMATE_AFTER a loss halves, and the threshold and the window are what the path was seen to
+ * deliver when the recovery is over, as Linux's module has it.
+ *
+ * NAME, TAU in µs, ESTIMATE_AFTER 0 or 1.
  */
 #include "sojourn.h"
 
@@ -30,16 +33,23 @@ struct state {
 	u64 threshold;
 };
 
-/* What the path holds, segments. */
-static inline u32 threshold(struct tcp_sock *tp, struct state *s)
+/* What the path holds, segments; not known yet: 0. */
+static inline u32 held(struct state *s)
 {
 	u64 left;
 
 	if (!s->estimate || !s->least)
-		return share_of(tp->snd_cwnd, ONE / 2);
+		return 0;
 	/* 2^34 by 2^26 µs at most, a minute. */
 	left = (s->estimate * (s->least < (1 << 26) ? s->least : (1 << 26))) >> RATE_BITS;
 	return left > 2 ? (u32)left : 2;
+}
+
+static inline u32 threshold(struct tcp_sock *tp, struct state *s)
+{
+	u32 left = held(s);
+
+	return left ? left : share_of(tp->snd_cwnd, ONE / 2);
 }
 
 SEC("struct_ops/ssthresh") u32 ssthresh(u64 *context)
@@ -50,6 +60,8 @@ SEC("struct_ops/ssthresh") u32 ssthresh(u64 *context)
 
 	s->credit = 0;
 	s->threshold = left;
+	if (ESTIMATE_AFTER)
+		return share_of(window, ONE / 2);
 	/* The kernel ends a reduction at what is said here: it must not raise the window. */
 	return left < window ? left : (window > 2 ? window : 2);
 }
@@ -60,7 +72,17 @@ SEC("struct_ops/cwnd_event") int cwnd_event(u64 *context)
 	struct tcp_sock *tp = SOCK(context);
 	struct state *s = state_of(tp);
 	int event = (int)context[1];
+	u32 left;
 
+	if (ESTIMATE_AFTER && event == CA_EVENT_COMPLETE_CWR) {
+		left = held(s);
+		if (left) {
+			tp->snd_ssthresh = left;
+			set_window(tp, left);
+		}
+		s->threshold = 0;
+		return 0;
+	}
 	if ((event == CA_EVENT_COMPLETE_CWR || event == CA_EVENT_LOSS) && s->threshold) {
 		tp->snd_ssthresh = (u32)s->threshold;
 		s->threshold = 0;

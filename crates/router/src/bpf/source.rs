@@ -59,7 +59,10 @@ pub fn source(algorithm: &Algorithm) -> Option<Source> {
         Algorithm::Westwood(s) => Source {
             short: "wes",
             text: include_str!("../../bpf/westwood.bpf.c"),
-            constants: vec![("TAU", word(s.tau.0.div_ceil(1000)))],
+            constants: vec![
+                ("TAU", word(s.tau.0.div_ceil(1000))),
+                ("ESTIMATE_AFTER", u8::from(s.estimate_after == Some(true)).to_string()),
+            ],
         },
         _ => return None,
     })
@@ -109,7 +112,7 @@ pub fn named(mut object: Vec<u8>, name: &str) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_tcp::congestion::scalable;
+    use sojourn_tcp::congestion::{scalable, westwood};
 
     fn constants(algorithm: &Algorithm) -> Vec<(&'static str, String)> {
         source(algorithm).unwrap().constants
@@ -122,6 +125,13 @@ mod tests {
         assert_eq!(made[0], ("A", "2147483648ULL".into()));
         assert_eq!(made[1], ("KEEP", "3221225472ULL".into()));
         assert_eq!(made[2], ("LWND", "16".into()));
+        let mut westwood = westwood::Settings::default();
+        assert_eq!(
+            constants(&Algorithm::Westwood(westwood.clone()))[1],
+            ("ESTIMATE_AFTER", "0".into())
+        );
+        westwood.estimate_after = Some(true);
+        assert_eq!(constants(&Algorithm::Westwood(westwood))[1], ("ESTIMATE_AFTER", "1".into()));
         assert_eq!(source(&Algorithm::named("cubic").unwrap()), None);
     }
 

@@ -38,16 +38,11 @@ pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered
             socket.congestion.clone_from(&program.name);
             continue;
         }
-        if let Algorithm::Westwood(s) = algorithm {
-            for (set, name) in
-                [(s.linux_filter, "linux_filter"), (s.estimate_after, "estimate_after")]
-            {
-                if set == Some(true) {
-                    let line = "true; the kernel without its module: false";
-                    let (group, path) = (&group.name, format!("tcp.congestion.{name}"));
-                    settings.differences.push(format!("{group}: {path} = {line}"));
-                }
-            }
+        if let Algorithm::Westwood(s) = algorithm
+            && s.linux_filter == Some(true)
+        {
+            let line = "linux_filter = true; the kernel without its module: false";
+            settings.differences.push(format!("{}: tcp.congestion.{line}", group.name));
         }
         let number = u8::try_from(made.len())
             .map_err(|_| format!("{}: tcp.congestion: more than 256 different ones", group.name))?;
