@@ -45,7 +45,8 @@ counts() {
     ip netns exec receiver nstat -asz IpExtInCEPkts Ip6InCEPkts
 }
 
-# Flows to an address for so many seconds, measured after some, with so many looks at the queue.
+# Flows to an address for so many seconds, measured after some, with so many looks at the queue. There
+# are counts before the looks, behind them, and when all connections are closed.
 flows() {
     to=$1 length=$2 after=$3 looks=$4
     ip netns exec sender iperf3 -c "$to" -t "$length" -f k -P "$FLOWS" -C cubic >/tmp/iperf &
@@ -58,6 +59,7 @@ flows() {
             at=$((at + 1))
             echo qdisc show dev right
         done | tc -s -batch -' looks "$looks"
+    counts
     wait
     while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
     counts
