@@ -13,18 +13,31 @@ UV := .tools/bin/uv
 BIN := .venv/bin
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
 export VIRTUAL_ENV := $(CURDIR)/.venv
+# The extension leaves Python's symbols to the interpreter that loads it.
+export PYO3_BUILD_EXTENSION_MODULE := 1
 export CARGO_TERM_PROGRESS_WHEN ?= never
+# With Polars, which reads the tables that a test in Rust writes.
+export SOJOURN_POLARS_PYTHON := $(PYO3_PYTHON)
 # The same random cases in every run; another number tries others.
 export PROPTEST_RNG_SEED ?= 2003
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
+# Not with make's job slots: cargo counts its own.
+CARGO := env -u MAKEFLAGS cargo
+ALL := --locked --quiet --profile quick --workspace --all-features
+
+# Modules that a macro declares: cargo fmt does not find them.
+LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/sequences \
+    crates/fluid/src/queues crates/tcp/src/congestion))
+
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo test lint format docs bench clean
+.PHONY: help install demo test test-long lint format docs bench clean
+.PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 install: .venv/.extension $(BIN)/sojourn-router ## Build everything; the command is then .venv/bin/sojourn
 
@@ -33,9 +46,11 @@ $(UV):
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 	  --upgrade --target .tools uv==$(UV_VERSION)
 
-.venv/.packages: requirements.lock | $(UV)
-	@echo "installing Python packages"
+.venv/pyvenv.cfg: | $(UV)
 	@$(UV) venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+
+.venv/.packages: requirements.lock | .venv/pyvenv.cfg
+	@echo "installing Python packages"
 	@$(UV) pip install --quiet -r requirements.lock
 	@touch $@
 
@@ -43,7 +58,7 @@ $(UV):
 	@echo "building the engines (a few minutes the first time)"
 	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv \
 	  > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
-	@touch $@
+	@touch $@ .venv/.checked
 
 # Only Linux has the devices that real packets need; anywhere else there is no such command.
 $(BIN)/sojourn-router: $(SOURCES) .venv/.extension
@@ -58,33 +73,70 @@ demo: install ## Compare queue disciplines under web traffic, at reduced scale: 
 	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24,queue_in_bytes=true},{kind="pi",qref=24,queue_in_bytes=true,ecn=true},{kind="rem",qref=24,queue_in_bytes=true},{kind="rem",qref=24,queue_in_bytes=true,ecn=true}' \
 	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
 
-test: lint ## Check the style, then run all tests: Rust, Python, and the report in a browser
+test: ## Check the style, then run all tests but the long ones: Rust, Python, pages in a browser
+	@$(MAKE) -j4 lint .venv/.checked tools
 	@echo "== cargo test"
-	@mkdir -p $(TARGET)
-	@cargo test --locked --quiet --workspace --exclude sojourn-python --all-features \
+	@{ $(CARGO) test $(ALL) --tests && $(CARGO) test $(ALL) --doc; } \
 	  > $(TARGET)/cargo-test.log 2>&1 || { cat $(TARGET)/cargo-test.log; exit 1; }
 	@awk '/^test result:/ { suites++; passed += $$4; failed += $$6; ignored += $$8 } END { \
 	  printf "test result: %d passed; %d failed; %d ignored in %d suites\n", passed, failed, ignored, suites; \
 	  exit !(passed > 0 && failed == 0) }' $(TARGET)/cargo-test.log
-	@tests/browser.sh
-	@tests/kernel.sh
-	@tests/bpf.sh
 	@echo "== pytest"
-	@$(BIN)/pytest -m "not alone" --numprocesses auto --dist loadfile
-	@$(BIN)/pytest -m alone
+	@$(BIN)/pytest -m "not alone and not long" --numprocesses auto --dist loadfile
+	@$(BIN)/pytest -m "alone and not long"
 
-lint: install ## Check formatting, lints and types
+test-long: install ## Run the tests that are long by nature, with the engines as they are shipped
+	@tests/tools.sh long
+	@echo "== pytest, long"
+	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+
+# Everything of Rust that tests need in one go, so that nothing is compiled twice: their binaries,
+# and the engines and the router with the same profile, quick to compile and with its checks.
+compile: | .venv/pyvenv.cfg
+	@echo "== cargo build"
+	@$(CARGO) build $(ALL) --lib --bins --tests
+
+# What `make install` has built serves the tests as well. If it is out of date, the profile of the
+# tests takes its place until the next `make install`.
+.venv/.checked: $(SOURCES) .venv/.packages | compile
+ifeq ($(shell uname -s),Linux)
+	@install -m 755 $(TARGET)/quick/lib_engine.so python/sojourn/_engine.abi3.so
+	@install -m 755 $(TARGET)/quick/sojourn-router $(BIN)
+	@echo "$(CURDIR)/python" > \
+	  "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/sojourn.pth"
+	@printf '#!%s\nimport sys\nfrom sojourn.cli import main\nsys.exit(main())\n' "$$PYO3_PYTHON" \
+	  > $(BIN)/sojourn
+	@chmod +x $(BIN)/sojourn
+else
+	@$(BIN)/maturin develop --quiet --profile quick --uv
+endif
+	@rm -f .venv/.extension
+	@touch $@
+
+tools:
+	@tests/tools.sh
+
+lint: lint-rust lint-python ## Check formatting, lints, types and imports
+
+lint-rust: | .venv/pyvenv.cfg
 	@echo "== rustfmt, clippy"
 	@cargo fmt --all --check
-	@cargo clippy --locked --quiet --workspace --all-targets --all-features -- -D warnings
+	@rustfmt --edition 2024 --check $(LISTED)
+	@$(CARGO) clippy $(ALL) --all-targets -- -D warnings
+
+lint-python: .venv/.packages
 	@echo "== ruff, mypy"
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/python tests/lines.py
+	@echo "== imports"
+	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log || { cat .venv/imports.log; exit 1; }
 
 format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/python -m sojourn._typegen
 	@cargo fmt --all
+	@rustfmt --edition 2024 $(LISTED)
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
 

@@ -25,6 +25,9 @@ from sojourn import fluid
 
 FLOWS, RTT, CAPACITY = 40.0, 0.2, 1250.0
 MIN_TH, MAX_TH, MAX_P, WQ = 150.0, 200.0, 0.1, 1e-4
+RED = {
+    "kind": "red", "min_th": MIN_TH, "max_th": MAX_TH, "max_p": MAX_P, "wq": WQ, "gentle": False
+}  # fmt: skip
 PATHS = ((0,), (0, 1), (1,))
 DURATION, KICK = 200.0, 0.02
 MOVING = 3.0
@@ -34,10 +37,9 @@ ROUNDS, RUNS = 50, 5
 
 
 def ours(tolerance: float, duration: float = DURATION) -> fluid.Course:
-    red = fluid.Red(MIN_TH, MAX_TH, MAX_P, WQ)
     return fluid.mgt(
         [fluid.Class(FLOWS, RTT, path) for path in PATHS],
-        [fluid.Queue(CAPACITY, red)] * 2,
+        [fluid.Queue(CAPACITY, RED)] * 2,
         duration=duration,
         interval=duration,
         start="equilibrium",
@@ -48,10 +50,9 @@ def ours(tolerance: float, duration: float = DURATION) -> fluid.Course:
 
 def oscillating() -> fluid.Course:
     """The paper's third experiment: RED jumps and both queues run empty, from empty queues on."""
-    red = fluid.Red(MIN_TH, MAX_TH, MAX_P, WQ)
     return fluid.mgt(
         [fluid.Class(FLOWS, RTT, path) for path in PATHS],
-        [fluid.Queue(3 * CAPACITY, red)] * 2,
+        [fluid.Queue(3 * CAPACITY, RED)] * 2,
         duration=DURATION,
         interval=0.1,
     )

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# Fetches what the tests of laws in BPF need: a compiler for BPF, an emulator, and a kernel that takes
-# queue disciplines in BPF, which is kept in .tools and never installed. Or says aloud what is
-# missing, and that the tests will be skipped.
+# Fetches a kernel that takes queue disciplines in BPF for the tests of laws in BPF; it is kept in
+# .tools and never installed. Or says aloud what is missing, and that these tests will be skipped.
 set -euo pipefail
 
 CACHE=$(cd "$(dirname "$0")/.." && pwd)/.tools/kernel-bpf
 PROGRAMS=(clang-19 bpftool qemu-system-x86_64 iperf3 ethtool ip tc)
 MODULES=(veth sch_netem sch_ingress cls_bpf)
-PACKAGES=(clang-19 bpftool libbpf-dev qemu-system-x86 iperf3 ethtool iproute2)
 
 skipped() {
     echo "!! NO $1: THE TESTS OF LAWS IN BPF WILL BE SKIPPED." >&2
@@ -29,12 +27,6 @@ fetched() {
     done
 }
 
-if [ -n "$(missing)" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "== installing what the tests of laws in BPF need"
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq update >/dev/null || true
-    apt-get -qq install --no-install-recommends "${PACKAGES[@]}" >/dev/null 2>&1 || true
-fi
 [ -z "$(missing)" ] || skipped "$(missing)"
 if fetched; then exit 0; fi
 command -v apt-get >/dev/null || skipped "APT TO FETCH A KERNEL WITH"

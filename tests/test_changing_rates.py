@@ -36,14 +36,14 @@ def bound(mbit: float) -> float:
     return max(5.0, 1.5 * packet) + packet
 
 
-def test_codel_holds_its_delay_at_every_rate() -> None:
+def test_codel_keeps_target_delay_at_every_rate() -> None:
     for rate, alone, four in zip(RATES, medians("codel", 1), medians("codel", 4), strict=True):
         assert alone <= bound(rate)
         # Four windows of a few segments each do not fit into 1 Mb/s.
         assert four <= 1.35 * bound(rate)
 
 
-def test_what_goes_by_the_length_has_a_delay_that_goes_with_the_rate() -> None:
+def test_length_based_disciplines_have_delay_inverse_to_rate() -> None:
     pi = medians({"kind": "pi", "qref": 30}, 4)
     droptail = medians({"kind": "droptail", "limit": 834}, 4)
     for step in (1, 2, 4):

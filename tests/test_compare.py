@@ -13,7 +13,7 @@ import pytest
 
 from conftest import COMMAND, Command, untimed
 from sojourn import Comparison, Error, Scenario, compare, open_runs
-from sojourn.sweep.compare import open_comparison
+from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
 

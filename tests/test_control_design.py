@@ -15,18 +15,11 @@ import pytest
 
 from sojourn import Scenario, cli
 from sojourn.cli import app
-from sojourn.control.controllers import PI
-from sojourn.control.design_pi import paper_gains, phase_margin_formula
-from sojourn.control.design_red import crossover, most_slope, weight
-from sojourn.control.errors import ControlError
-from sojourn.control.inverse import fit
-from sojourn.control.laws import Reno
-from sojourn.control.loops import loop
-from sojourn.control.points import Network
-from sojourn.control.red import RED
-from sojourn.control.sampling import sampled_margins
-from sojourn.control.settings import red_burst
-from sojourn.control.stability import margins
+from sojourn.control import Model, Network, loop, margins, sampled, sampled_margins
+from sojourn.control.design.fit import fit
+from sojourn.control.design.pi import Gains, paper_gains, phase_margin_formula
+from sojourn.control.design.red import crossover, most_slope, weight
+from sojourn.deploy.burst import red_burst
 
 PAPER = ["--rate", "15mbit", "--packet", "500", "--flows", "60..", "--rtt", "..246ms"]
 KINDS = ["pi", "rem", "pie", "pi2", "red", "ared", "codel"]
@@ -85,9 +78,9 @@ def test_the_papers_example_of_pi(sojourn: Command) -> None:
     assert f"{gains.z:.2f}" == "0.53"
     assert gains.k == pytest.approx(9.64e-6, rel=0.02)
     # a and b follow from the rounded pair.
-    rounded = PI.continuous(9.64e-6, 0.53, 160)
-    assert (f"{rounded.a:.3e}", f"{rounded.b:.3e}") == ("1.822e-05", "1.816e-05")
-    assert PI(1.822e-5, 1.816e-5, 160).k == pytest.approx(9.6e-6)
+    rounded = Gains(9.64e-6, 0.53).settings(160, 50)
+    assert (f"{rounded['a']:.3e}", f"{rounded['b']:.3e}") == ("1.822e-05", "1.816e-05")
+    assert Gains.sampled(1.822e-5, 1.816e-5, 160).k == pytest.approx(9.6e-6)
     found = designed(sojourn, "pi", *PAPER, "--hz", "160")
     assert found["a"] == pytest.approx(1.822e-5, rel=0.02)
     assert found["b"] == pytest.approx(1.816e-5, rel=0.02)
@@ -105,21 +98,21 @@ def test_sampling_costs_half_a_period_and_more_the_rarer_it_is() -> None:
     gains = paper_gains(network)
     lost = []
     for hz in (1000.0, 100.0, 10.0, 3.0):
-        controller = PI.continuous(gains.k, gains.z, hz, 50)
-        still = margins(loop(network, Reno(), controller)).phase
-        sampled = sampled_margins(network, Reno(), controller)
-        assert sampled.crossover == pytest.approx(gains.z, rel=0.01)
-        lost.append(still - sampled.phase)
+        model = Model(network, qdisc=gains.settings(hz, 50))
+        held = sampled(model)
+        assert held is not None
+        found = sampled_margins(held)
+        assert found.crossover == pytest.approx(gains.z, rel=0.01)
+        lost.append(margins(loop(model)).phase - found.phase)
         assert lost[-1] == pytest.approx(math.degrees(gains.z / hz / 2), rel=0.05)
     assert lost == sorted(lost)
-    with pytest.raises(ControlError, match="samples nothing"):
-        sampled_margins(network, Reno(), RED(150, 700))
+    red = {"kind": "red", "min_th": 150, "max_th": 700}
+    assert sampled(Model(network, qdisc=red)) is None
 
 
 def test_loops_without_their_delay_are_objects_of_python_control() -> None:
-    import control
-
-    found = loop(Network(60, 3750, rtt=0.246), Reno(), PI(1.822e-5, 1.816e-5, 160, 50))
+    control = pytest.importorskip("control")
+    found = loop(Model(Network(60, 3750, rtt=0.246), qdisc="pi"))
     rational = found.rational()
     assert isinstance(rational, control.TransferFunction)
     for omega in (0.1, 0.5, 3.0):
@@ -138,9 +131,10 @@ def test_the_rule_of_red_on_its_example() -> None:
 def test_gains_are_read_backwards(sojourn: Command) -> None:
     for rtt in (0.091, 0.261, 0.903):
         gains = paper_gains(Network(14, 309, rtt=rtt))
-        controller = PI.continuous(gains.k, gains.z, 10 * gains.z)
+        table = gains.settings(10 * gains.z, 0)
+        sampled_gains = Gains.sampled(table["a"], table["b"], table["frequency"])
         for known in ({"capacity": 309.0}, {"rtt": rtt}, {"flows": 14.0}):
-            found = fit(controller, **known)
+            found = fit(sampled_gains, **known)
             assert (found.flows, found.capacity, found.rtt) == pytest.approx((14, 309, rtt))
     # Three pairs of published gains that fit one link.
     for pair, rtt in (("a=0.0959,b=0.00437", 91), ("a=0.00179,b=0.00143", 261)):
@@ -193,9 +187,11 @@ def test_linux_averages_as_its_command_says() -> None:
         assert burst >= 1
 
 
-def test_settings_that_a_scenario_refuses_are_told(sojourn: Command) -> None:
-    found = designed(sojourn, "pi", *PAPER, "--hz", "1e9")
-    assert any("frequency" in each and "1000000 Hz" in each for each in found["warnings"])
+def test_settings_that_a_scenario_refuses_are_refused(sojourn: Command) -> None:
+    done = sojourn("design", "pi", *PAPER, "--hz", "1e9", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "frequency" in done.stderr
+    assert "1000000 Hz" in done.stderr
 
 
 def test_a_design_is_drawn(sojourn: Command, tmp_path: Path) -> None:

@@ -9,30 +9,28 @@ import numpy as np
 import pytest
 
 from sojourn import fluid
-from sojourn.control.controllers import PI
-from sojourn.control.laws import AIMD, HighSpeed, Law, Reno, Scalable
-from sojourn.control.loops import Form, loop
-from sojourn.control.points import Network
-from sojourn.control.red import RED
-from sojourn.control.roots import characteristic_roots
-from sojourn.control.simulated import fluid_controller, fluid_law
+from sojourn.control import Model, Network, characteristic_roots, loop
+from sojourn.control.models import Form, Table, kind_of
+from sojourn.control.text import law_name
 
 CAPACITY = 3750.0
 # Samples per quarter of a period.
 STEPS = 10
 
 
-def measured(network: Network, law: Law, controller: PI | RED, root: complex) -> complex:
+def measured(model: Model, root: complex) -> complex:
     """The slowest root that a run of the fluid engine shows.
 
     What is left late of a disturbance is one oscillation, whose samples a quarter of a period
     apart follow y(k+1) = 2e^(σh)cos(ωh) y(k) − e^(2σh) y(k−1): both numbers by least squares.
     """
     quarter = math.pi / 2 / abs(root.imag)
-    assert isinstance(network.propagation, float)
+    network = model.network
+    assert network.propagation is not None
+    assert model.qdisc is not None
     course = fluid.mgt(
-        fluid.Class(network.flows, network.propagation, law=fluid_law(law)),
-        fluid.Queue(CAPACITY, fluid_controller(controller, network)),
+        fluid.Class(network.flows, network.propagation, congestion=model.congestion),
+        fluid.Queue(CAPACITY, model.qdisc),
         start="equilibrium",
         kick=1e-5,
         duration=12 / abs(root.real),
@@ -49,27 +47,33 @@ def measured(network: Network, law: Law, controller: PI | RED, root: complex) ->
 
 
 @pytest.mark.parametrize(
-    "controller",
-    [PI(1.822e-5, 1.816e-5, 160, 200), RED(25, 575, 0.1, 1.33e-6)],
-    ids=lambda each: each.kind,
+    "qdisc",
+    [
+        {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 200},
+        {"kind": "red", "min_th": 25, "max_th": 575, "max_p": 0.1, "wq": 1.33e-6},
+    ],
+    ids=kind_of,
 )
 @pytest.mark.parametrize(
-    ("law", "form"),
+    ("congestion", "form"),
     [
-        (Reno(), "fluid"),
-        (AIMD(0.31, 0.125), "fluid"),
-        # These two grow with each acknowledgement in the engine, a round trip late: form paper.
-        (Scalable(), "paper"),
-        (HighSpeed(), "paper"),
+        ("reno", "fluid"),
+        ({"kind": "aimd", "a": 0.31, "b": 0.125}, "fluid"),
+        # These two grow with each acknowledgement in the engine, a round trip late: both forms.
+        ("scalable", "paper"),
+        ("scalable", "fluid"),
+        ("highspeed", "paper"),
+        ("highspeed", "fluid"),
     ],
-    ids=lambda each: getattr(each, "name", each),
+    ids=lambda each: each if each in ("paper", "fluid") else law_name(each),
 )
 def test_disturbances_die_out_as_the_slowest_root_says(
-    law: Law, form: Form, controller: PI | RED
+    congestion: Table, form: Form, qdisc: Table
 ) -> None:
     network = Network(10.0, CAPACITY, propagation=0.2)
-    theory = characteristic_roots(loop(network, law, controller, form), 1)[0]
+    model = Model(network, congestion, qdisc=qdisc, form=form)
+    theory = characteristic_roots(loop(model), 1)[0]
     assert theory.real < 0 < theory.imag
-    found = measured(network, law, controller, theory)
+    found = measured(model, theory)
     assert found.real == pytest.approx(theory.real, rel=0.01)
     assert found.imag == pytest.approx(theory.imag, rel=0.002)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +13,15 @@ import pytest
 
 from sojourn import cli
 from sojourn.cli import app
-from sojourn.control import tables
-from sojourn.control.controllers import PI, CoDelSetpoint
-from sojourn.control.critical import critical_delay, critical_flows, critical_gain, critical_rtt
-from sojourn.control.design_codel import limit_cycle
-from sojourn.control.errors import ControlError
-from sojourn.control.laws import Reno, Scalable
-from sojourn.control.loops import loop
-from sojourn.control.marking import Exponential, Marking, Power, Ramp
-from sojourn.control.paradox import paradox_response
-from sojourn.control.points import Network
-from sojourn.control.stability import margins
-from sojourn.control.theorems import Route, vinnicombe
+from sojourn.control import ControlError, Model, Network, characteristic_roots, loop, margins
+from sojourn.control.critical import critical_rtt, edges
+from sojourn.control.design.codel import limit_cycle
+from sojourn.control.text import price_name
+from sojourn.control.theory import tables
+from sojourn.control.theory.paradox import paradox_response
+from sojourn.control.theory.theorems import Route, vinnicombe
 
-PI_GAINS = PI(1.822e-5, 1.816e-5, 160, 1)
+PI = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 1}
 
 
 def column(table: tables.Table, name: str) -> list[float]:
@@ -111,66 +107,96 @@ TOPOLOGY = ({"a": 1000.0, "b": 2000.0}, [Route(10, 0.1, ("a",)), Route(5, 0.2, (
 
 def test_vinnicombes_condition_for_powers_is_a_below_one_over_b() -> None:
     for exponent in (2.0, 8.0, 90.0, 110.0):
-        found = vinnicombe(Scalable(0.01, 0.125, 0), *TOPOLOGY, Power(exponent))
+        found = vinnicombe(0.01, 0.125, *TOPOLOGY, {"kind": "power", "exponent": exponent})
         assert found.holds == (1 / exponent > 0.01)
+        for link in found.links.values():
+            assert link.most_a == pytest.approx(1 / exponent, rel=1e-9)
 
 
-@pytest.mark.parametrize("marking", [Power(8), Ramp(0.5), Exponential(3.0)])
-def test_loads_of_a_topology_are_in_balance(marking: Marking) -> None:
-    law = Scalable(0.01, 0.125, 0)
+@pytest.mark.parametrize("exponent", [2.0, 8.0, 50.0, 90.0])
+def test_derived_loops_are_stable_where_vinnicombe_says(exponent: float) -> None:
+    # dW/dt = (a − b·W·p) W(t−R)/R: s + κ + κB e^(−sR) = 0 with κ = a/R, stable if a < 1/B.
+    a, b = 0.01, 0.125
+    scalable = {"kind": "scalable", "a": a, "b": b, "lwnd": 0}
+    for rtt in (0.02, 0.3, 2.0):
+        network = Network(20, 12_500, rtt=rtt)
+        found = loop(Model(network, scalable, price={"kind": "power", "exponent": exponent}))
+        kappa = a / rtt
+        assert found.denominator == pytest.approx([1, kappa], rel=1e-9)
+        assert found.numerator == pytest.approx([kappa * exponent], rel=1e-9)
+        assert found.point.p * found.point.window == pytest.approx(a / b, rel=1e-9)
+        assert characteristic_roots(found, 1)[0].real < 0
+
+
+PRICES: list[dict[str, Any]] = [
+    {"kind": "power", "exponent": 8},
+    {"kind": "ramp", "start": 0.5, "exponent": 1},
+    {"kind": "exponential", "price": 3},
+]
+
+
+def probability(price: dict[str, Any], load: float) -> float:
+    if price["kind"] == "power":
+        return float(load ** price["exponent"])
+    if price["kind"] == "ramp":
+        return float(max(0.0, (load - price["start"]) / (1 - price["start"])))
+    return float(-np.expm1(-price["price"] * load))
+
+
+@pytest.mark.parametrize("price", PRICES, ids=price_name)
+def test_loads_of_a_topology_are_in_balance(price: dict[str, Any]) -> None:
+    a, b = 0.01, 0.125
     capacities, routes = TOPOLOGY
-    found = vinnicombe(law, capacities, routes, marking)
+    found = vinnicombe(a, b, capacities, routes, price)
     carried = dict.fromkeys(capacities, 0.0)
     for route, w in zip(routes, found.windows, strict=True):
         passes = np.prod([1 - found.links[name].p for name in route.links])
-        assert w == pytest.approx(law.a / (law.b * (1 - passes)), rel=1e-6)
+        assert w == pytest.approx(a / (b * (1 - passes)), rel=1e-6)
         for name in route.links:
             carried[name] += route.flows * w / route.rtt
     for name, link in found.links.items():
         assert link.load == pytest.approx(carried[name] / capacities[name], rel=1e-6)
-        assert link.p == pytest.approx(marking.probability(link.load))
+        assert link.p == pytest.approx(probability(price, link.load))
         if link.p == 0:
             assert (link.elasticity, link.holds) == (0, True)
             continue
         step = 1e-6 * link.load
-        rise = marking.probability(link.load + step) - marking.probability(link.load - step)
+        rise = probability(price, link.load + step) - probability(price, link.load - step)
         assert link.elasticity == pytest.approx(link.load * rise / (2 * step) / link.p, rel=1e-4)
 
 
 def test_an_unknown_link_is_refused() -> None:
     with pytest.raises(ControlError, match="no such link"):
-        vinnicombe(Scalable(), {"a": 1.0}, [Route(1, 1, ("b",))], Power(2))
+        vinnicombe(0.01, 0.125, {"a": 1.0}, [Route(1, 1, ("b",))], PRICES[0])
 
 
 def test_critical_values_are_where_margins_are_zero() -> None:
-    network = Network(60, 3750, rtt=0.246)
-    found = loop(network, Reno(), PI_GAINS)
-    edge = margins(found)
-    assert critical_gain(found)[0].at == pytest.approx(edge.gain, rel=1e-6)
-    assert critical_delay(found)[0].at == pytest.approx(0.246 + edge.delay, rel=1e-6)
-    longest = critical_rtt(network, Reno(), PI_GAINS, 0.05, 3)[0]
+    model = Model(Network(60, 3750, rtt=0.246), qdisc=PI)
+    edge = margins(loop(model))
+    # The gain, the delay, the round trip and the flows that bring the loop to the edge.
+    gain = edges(lambda k: loop(replace(model, gain=k)), 1e-3, 1e3)[0]
+    assert gain.at == pytest.approx(edge.gain, rel=1e-6)
+    longest = critical_rtt(model, 0.05, 3)[0]
     assert not longest.stable_above
-    assert margins(loop(Network(60, 3750, rtt=longest.at), Reno(), PI_GAINS)).phase == (
-        pytest.approx(0, abs=1e-5)
-    )
-    fewest = critical_flows(network, Reno(), PI_GAINS, 1, 300)[0]
+    there = loop(replace(model, network=Network(60, 3750, rtt=longest.at)))
+    assert margins(there).phase == pytest.approx(0, abs=1e-5)
+    fewest = edges(lambda n: loop(replace(model, network=Network(n, 3750, rtt=0.246))), 1, 300)[0]
     assert fewest.stable_above
-    assert margins(loop(Network(fewest.at, 3750, rtt=0.246), Reno(), PI_GAINS)).gain == (
-        pytest.approx(1, rel=1e-5)
-    )
+    there = loop(replace(model, network=Network(fewest.at, 3750, rtt=0.246)))
+    assert margins(there).gain == pytest.approx(1, rel=1e-5)
 
 
 def test_the_relays_limit_cycle_is_where_its_loop_is_at_the_edge() -> None:
-    network, codel = Network(100, 3750, rtt=0.2), CoDelSetpoint(0.01, 0.2)
-    cycle = limit_cycle(network, Reno(), codel)
-    at = CoDelSetpoint(0.01, 0.2, cycle.amplitude)
-    assert margins(loop(network, Reno(), at)).gain == pytest.approx(1, rel=1e-6)
+    codel = {"kind": "codel", "target": "10ms", "interval": "200ms"}
+    model = Model(Network(100, 3750, rtt=0.2), qdisc=codel)
+    at = replace(model, amplitude=limit_cycle(model).amplitude)
+    assert margins(loop(at)).gain == pytest.approx(1, rel=1e-6)
 
 
 def test_a_longer_round_trip_unsettles_the_queue_and_settles_the_rate() -> None:
     found = paradox_response(rtts=[0.05, 0.1, 0.2, 0.4, 0.8, 1.6])
-    for name, edges in found.edges.items():
-        assert [edge.stable_above for edge in edges] == [name.startswith("on the rate")], name
+    for name, changes in found.edges.items():
+        assert [edge.stable_above for edge in changes] == [name.startswith("on the rate")], name
     rows = found.table.filter(found.table["rtt_s"] >= 0.2)
     for name in found.edges:
         damping = rows.filter(rows["series"] == name)["damping_ratio"].to_list()

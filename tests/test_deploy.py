@@ -13,7 +13,7 @@ from conftest import COMMAND
 from sojourn import Scenario, schema
 from sojourn.deploy import DeployError, deploy
 
-ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "blue", "python"}
+ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
     "tbf": {"rate": "5mbit", "burst": "20kB"},
     "cbq": {
@@ -67,13 +67,13 @@ def test_tc_reads_the_commands_of_every_discipline(kind: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kind", sorted(ABSENT - {"python"}))
-def test_what_linux_does_not_have_is_said(kind: str) -> None:
+def test_deploy_names_fields_that_linux_lacks(kind: str) -> None:
     with pytest.raises(DeployError, match=rf"bottleneck\.qdisc = {kind}: .*Linux.*there are"):
         deploy(scenario(kind))
 
 
 @pytest.mark.parametrize("kind", ["red", "ared"])
-def test_above_the_upper_threshold_red_marks_only_if_the_scenario_does(kind: str) -> None:
+def test_red_harddrop_follows_ecn_drop_above_max(kind: str) -> None:
     def words(**changes: object) -> str:
         return "\n".join(deploy(scenario({"kind": kind, **changes})).commands)
 
@@ -84,7 +84,7 @@ def test_above_the_upper_threshold_red_marks_only_if_the_scenario_does(kind: str
 
 
 @pytest.mark.parametrize("kind", ["red", "ared", "choke"])
-def test_that_red_does_not_look_at_sizes_is_said(kind: str) -> None:
+def test_deploy_remarks_that_red_ignores_sizes(kind: str) -> None:
     def said(**changes: object) -> bool:
         return "no scale_by_size" in " ".join(deploy(scenario({"kind": kind, **changes})).remarks)
 
@@ -103,7 +103,7 @@ def test_classes_inside_classes_and_changing_rates_are_refused() -> None:
         deploy(scenario("codel"), "hop9")
 
 
-def test_what_linux_rounds_is_said() -> None:
+def test_deploy_remarks_on_rounding() -> None:
     made = deploy(scenario({"kind": "pie", "alpha": 0.13}))
     assert " alpha 2 " in made.commands[-1]
     assert any("alpha is -3.8% off" in remark for remark in made.remarks)
@@ -111,7 +111,7 @@ def test_what_linux_rounds_is_said() -> None:
         deploy(scenario({"kind": "pie", "alpha": 0.01}))
 
 
-def test_a_limit_that_cake_cannot_have_is_said() -> None:
+def test_deploy_leaves_out_cobalt_packet_limit() -> None:
     made = deploy(scenario({"kind": "cobalt", "limit": 50}))
     assert any("limit is left out" in remark for remark in made.remarks)
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -79,7 +80,7 @@ def whole(law: str = "pi", **qdisc: object) -> dict[str, Any]:
         ("rem", {**BY_SIZE, **ECN, **IN_BYTES, "gamma": 0.02, "phi": 1.02}),
     ],
 )
-def test_the_integers_give_the_simulators_decisions(
+def test_bpf_integers_decide_as_the_simulator(
     law: str, settings: dict[str, object], tmp_path: Path
 ) -> None:
     """With a setpoint that is no whole number too, gains of a design, and the largest."""
@@ -108,7 +109,7 @@ def test_the_integers_give_the_simulators_decisions(
 
 
 @pytest.mark.parametrize("mean", [40, 777, 1500, 65_535])
-def test_a_probability_is_scaled_by_size_to_the_last_bit(mean: int, tmp_path: Path) -> None:
+def test_probability_scaled_by_size_is_exact(mean: int, tmp_path: Path) -> None:
     """As `Measure::scaled` of the simulator does with 128 bits."""
     unit = constants(whole(**BY_SIZE, mean_packet=mean), PLACE)[0]["SIZE_UNIT"]
     program, source = tmp_path / "scaled", tmp_path / "scaled.c"
@@ -136,7 +137,7 @@ def written(name: str, value: object) -> str:
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_script_that_marks_says_how_and_how_it_is_undone(law: str) -> None:
+def test_marking_script_installs_and_removes_classifier(law: str) -> None:
     drops, marks = deploy(scenario(law)), deploy(scenario(law, ecn=True))
     assert not any("classifier" in remark for remark in drops.remarks)
     assert any("Without the classifier" in remark for remark in marks.remarks)
@@ -155,7 +156,7 @@ def test_a_script_that_marks_says_how_and_how_it_is_undone(law: str) -> None:
         ({**REM, **BY_SIZE, "mean_packet": 70_000}, "mean_packet: 70000 must be 40 to 65535 bytes"),
     ],
 )
-def test_marking_and_sizes_that_cannot_be_are_told_in_one_line(
+def test_invalid_ecn_and_mean_packet_are_one_line_errors(
     qdisc: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ScenarioError) as told:
@@ -165,7 +166,7 @@ def test_marking_and_sizes_that_cannot_be_are_told_in_one_line(
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_a_law_in_bpf_stands_by_itself(law: str) -> None:
+def test_bpf_law_inside_class_is_refused(law: str) -> None:
     classes = [{"name": "one", "share": 1.0, "qdisc": law}]
     inside = scenario().to_dict() | {
         "bottleneck": {
@@ -198,7 +199,7 @@ def test_no_product_overflows_at_the_longest_queue() -> None:
         constants(whole("rem", qref=6e7, alpha=1.0), PLACE)
 
 
-def test_a_law_that_counts_bytes_does_as_one_that_counts_packets_of_one_size() -> None:
+def test_byte_mode_equals_packet_mode_for_one_packet_size() -> None:
     packets, _ = constants(whole("rem"), PLACE)
     in_bytes, _ = constants(whole("rem", queue_in_bytes=True), PLACE)
     for name in ("REM_ALPHA", "REM_UNIT"):
@@ -332,11 +333,12 @@ CE, CE_6 = r"^IpExtInCEPkts +(\d+)", r"^Ip6InCEPkts +(\d+)"
 @pytest.fixture(scope="module")
 def parts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     if (gone := missing()) is not None:
-        pytest.skip(f"SKIPPED: laws in BPF need {gone}; tests/bpf.sh fetches it, as root")
+        pytest.skip(f"SKIPPED: laws in BPF need {gone}; make test-long fetches it, as root")
     return request.param, guest(request.param, tmp_path_factory.mktemp(request.param))
 
 
-in_a_kernel = pytest.mark.parametrize("parts", LAWS, indirect=True)
+def in_a_kernel(test: Callable[..., None]) -> Any:
+    return pytest.mark.long(pytest.mark.parametrize("parts", LAWS, indirect=True)(test))
 
 
 @in_a_kernel
@@ -380,7 +382,7 @@ def test_a_kernel_holds_the_queue_by_marking(parts: tuple[str, dict[str, Part]])
 
 
 @in_a_kernel
-def test_what_is_counted_as_marked_comes_marked(parts: tuple[str, dict[str, Part]]) -> None:
+def test_mark_counter_equals_received_ce(parts: tuple[str, dict[str, Part]]) -> None:
     named = parts[1]
     # In the end nothing is on its way any more.
     for name, seen in (("marks", CE), ("marks by size, IPv6", CE_6)):
@@ -397,7 +399,7 @@ def test_flows_without_ecn_are_dropped(parts: tuple[str, dict[str, Part]]) -> No
 
 
 @in_a_kernel
-def test_what_comes_marked_passes(parts: tuple[str, dict[str, Part]]) -> None:
+def test_ce_packets_pass_unchanged(parts: tuple[str, dict[str, Part]]) -> None:
     part = parts[1]["marks, datagrams that come marked"]
     p = min(part.counted(P)) / 2**60
     hit = p * part.came(ENTERED)
@@ -415,7 +417,7 @@ def test_without_its_classifier_a_queue_drops(parts: tuple[str, dict[str, Part]]
 
 
 @in_a_kernel
-def test_what_is_taken_down_is_gone(parts: tuple[str, dict[str, Part]]) -> None:
+def test_undo_leaves_only_clsact(parts: tuple[str, dict[str, Part]]) -> None:
     said = parts[1]["taken down"].text
     assert "clsact" in said, "this is what is left"
     for word in ("sojourn", "struct_ops", "sched_cls", "mark"):

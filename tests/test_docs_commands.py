@@ -38,7 +38,12 @@ def own_lines(page: Path) -> list[str]:
     return [line for line in map(own_command, console_lines(page)) if line is not None]
 
 
-WITH_COMMANDS = [page for page in PAGES if own_lines(page)]
+# Studies at ``smoke`` are run by test_studies.py anyway.
+WITH_COMMANDS = [
+    pytest.param(page, marks=pytest.mark.long) if page.parent.name == "studies" else page
+    for page in PAGES
+    if own_lines(page)
+]
 
 
 def is_only_read(words: list[str]) -> bool:
@@ -145,7 +150,7 @@ def test_commands_in_running_text_are_understood(page: Path) -> None:
             assert ended.exit_code == 0  # --version
 
 
-def test_a_command_that_is_not_there_is_noticed() -> None:
+def test_unknown_commands_are_usage_errors() -> None:
     for line in ("runn x.toml", "run x.toml --sets a=1", "reproduce pi-2001 --seeds many"):
         with pytest.raises(click.UsageError):
             read(line.split())
@@ -162,8 +167,8 @@ def test_every_command_has_a_prompt_in_a_block_of_console(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
-def test_what_other_commands_name_is_there(page: Path) -> None:
-    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M)
+def test_paths_targets_and_crates_in_commands_exist(page: Path) -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M)
     for line in console_lines(page):
         words = shlex.split(line)
         if own_command(line) is not None:

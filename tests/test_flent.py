@@ -83,7 +83,7 @@ def test_the_series_are_the_run_s(folder: Path) -> None:
     assert series["Ping (ms) avg"][3] == pytest.approx(sum(pings) / 2)
 
 
-def test_what_cannot_be_exported_is_one_line(folder: Path, sojourn, tmp_path: Path) -> None:
+def test_export_of_unsuitable_run_is_one_line_error(folder: Path, sojourn, tmp_path: Path) -> None:
     done = sojourn("export", folder, tmp_path / "it.json")
     assert done.returncode != 0
     assert "Flent opens files that end with .flent.gz" in done.stderr
@@ -97,7 +97,7 @@ def test_what_cannot_be_exported_is_one_line(folder: Path, sojourn, tmp_path: Pa
     assert "probes.queues = true" in done.stderr
 
 
-def test_a_run_in_memory_has_just_ended() -> None:
+def test_run_in_memory_gets_present_time() -> None:
     known = flent.document(run(Scenario(SCENARIO)), 0.5)
     began = datetime.fromisoformat(known["metadata"]["TIME"])
     assert abs(datetime.now(UTC) - began) < timedelta(minutes=5)

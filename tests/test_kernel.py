@@ -16,13 +16,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn import Error, Scenario, run
-from sojourn.engines import kernel, linux, packets
+from sojourn import Error, Interrupted, Scenario, Stopped, run
+from sojourn.engines import kernel, linux
 from sojourn.engines.kernel import image, machine
 from sojourn.engines.kernel.archive import Entry, archive
 from sojourn.engines.kernel.plan import plan
 from sojourn.engines.kernel.ramdisk import libraries_of
-from sojourn.results import store
+from sojourn.engines.key import key_of
 
 BULK = """
 duration = "4s"
@@ -66,14 +66,14 @@ def planned(**changes: object):
         ({"probes.pcap": ["bottleneck"]}, r"^probes\.pcap: "),
     ],
 )
-def test_what_it_cannot_do_is_one_line_that_names_the_field(changes, said: str) -> None:
+def test_unsupported_fields_are_one_line_errors(changes, said: str) -> None:
     scenario = Scenario(BULK).with_(changes)
     with pytest.raises(Error, match=said) as raised:
         run(scenario, engine="kernel")
     assert "\n" not in str(raised.value)
 
 
-def test_the_longest_run_is_not_too_long() -> None:
+def test_sixty_seconds_are_allowed() -> None:
     assert planned(duration="60s").links
 
 
@@ -84,7 +84,7 @@ def test_more_than_one_bottleneck_is_refused() -> None:
         plan(Scenario({"duration": "5s", "parking_lot": lot, "traffic": traffic}))
 
 
-def test_without_an_emulator_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_emulator_names_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     if platform.machine() != "x86_64":
         pytest.skip("another error comes first here")
@@ -92,7 +92,7 @@ def test_without_an_emulator_it_says_what_to_install(monkeypatch: pytest.MonkeyP
         run(Scenario(BULK), engine="kernel")
 
 
-def test_without_apt_and_without_a_file_it_says_where_to_put_one(
+def test_missing_kernel_names_place_for_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOJOURN_CACHE", str(tmp_path))
@@ -119,7 +119,7 @@ def test_a_link_is_a_shaper_that_counts_packets_and_the_kernel_s_own_queue() -> 
     assert made.modules == [*image.BASE, "sch_codel"]
 
 
-def test_the_way_back_is_a_link_of_its_own_unless_it_is_ideal() -> None:
+def test_reverse_path_is_a_link_unless_ideal() -> None:
     back = {"rate": "1mbit", "qdisc": {"kind": "droptail", "limit": 20}}
     made = planned(bottleneck__reverse=back)
     assert [link["name"] for link in made.links] == ["bottleneck", "reverse"]
@@ -200,7 +200,7 @@ def test_tables_come_before_the_summary(tmp_path: Path) -> None:
     assert (tmp_path / "queues.parquet").read_bytes() == b"ab\ncd"
 
 
-def test_a_machine_that_dies_tells_what_it_printed_last(tmp_path: Path) -> None:
+def test_dead_machine_error_quotes_last_output(tmp_path: Path) -> None:
     (tmp_path / "console").write_text("Kernel panic:\n no init")
     with pytest.raises(Error, match="without a result: Kernel panic: no init"):
         machine.talk(emulator(tmp_path, ""), tmp_path / "console", None, None, None)
@@ -209,7 +209,7 @@ def test_a_machine_that_dies_tells_what_it_printed_last(tmp_path: Path) -> None:
 def test_stopping_ends_the_machine(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
-    with pytest.raises(packets.Stopped):
+    with pytest.raises(Stopped):
         machine.talk(emulator(tmp_path, "time.sleep(60)"), tmp_path / "c", None, None, stop)
 
 
@@ -239,7 +239,7 @@ def interrupt(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_ctrl_c_gives_what_there_is(heard, tmp_path: Path) -> None:
+def test_ctrl_c_returns_partial_summary(heard, tmp_path: Path) -> None:
     seen = []
 
     def progress(now: float, _packets: int) -> None:
@@ -251,13 +251,13 @@ def test_ctrl_c_gives_what_there_is(heard, tmp_path: Path) -> None:
     assert seen == [0.5]
 
 
-def test_ctrl_c_while_it_boots_ends_it_at_once(heard, tmp_path: Path) -> None:
+def test_ctrl_c_during_boot_raises(heard, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         threading.Timer(0.7, interrupt).start()
         machine.talk(emulator(tmp_path, "time.sleep(600)"), tmp_path / "c", None, None, None)
 
 
-def test_a_second_ctrl_c_ends_it_at_once(heard, tmp_path: Path) -> None:
+def test_second_ctrl_c_raises(heard, tmp_path: Path) -> None:
     pressed = []
 
     def progress(*_: object) -> None:
@@ -322,7 +322,7 @@ def test_an_emulator_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("engine", ["linux", "kernel"])
-def test_another_program_s_results_are_not_taken_for_this_one_s(
+def test_store_key_depends_on_router_binary(
     engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Without anything that could fetch a kernel.
@@ -334,14 +334,14 @@ def test_another_program_s_results_are_not_taken_for_this_one_s(
     for content in ("one", "other", "one"):
         router.write_text(f"#!/bin/sh\n# {content}\n")
         router.chmod(0o755)
-        keys.append((store.key(Scenario(BULK), engine), store.key(Scenario(BULK), "packets")))
+        keys.append((key_of(Scenario(BULK), engine), key_of(Scenario(BULK), "packets")))
     (first, simulated), (second, _), (third, _) = keys
     assert first == third != second
     assert len({of_packets for _, of_packets in keys}) == 1
     assert simulated not in (first, second)
 
 
-def test_a_machine_with_other_tools_has_other_results(
+def test_store_key_depends_on_kernel_and_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = tmp_path / "kernel/6.1.1-1"
@@ -354,10 +354,10 @@ def test_a_machine_with_other_tools_has_other_results(
     for file in [*files, router]:
         file.write_text("#!/bin/sh\n")
         file.chmod(0o755)
-    known = {store.key(Scenario(BULK), "kernel")}
+    known = {key_of(Scenario(BULK), "kernel")}
     for number, file in enumerate(files):
         file.write_text(f"#!/bin/sh\nexit {number}\n")
-        known.add(store.key(Scenario(BULK), "kernel"))
+        known.add(key_of(Scenario(BULK), "kernel"))
     assert len(known) == 1 + len(files)
 
 
@@ -375,7 +375,8 @@ def guest() -> None:
         pytest.skip(str(error))
 
 
-def test_the_kernel_runs_a_scenario_and_gives_its_tables(guest, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_guest_run_gives_summary_and_tables(guest, tmp_path: Path) -> None:
     scenario = Scenario(BULK).with_({"probes.queues": True, "bottleneck.qdisc.ecn": True})
     scenario = scenario.with_({"tcp.ecn": True, "traffic.0.rtt": "20ms..30ms"})
     theirs = run(scenario, tmp_path / "run", engine="kernel")
@@ -428,6 +429,7 @@ MIXED = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MIXED)
 def test_disciplines_and_traffic_of_every_kind_run(guest, name: str, tmp_path: Path) -> None:
     scenario = Scenario(BULK).with_({"bottleneck.rate": "4mbit", "probes.exchanges": True})
@@ -454,7 +456,8 @@ def test_disciplines_and_traffic_of_every_kind_run(guest, name: str, tmp_path: P
         assert rows.height > 30
 
 
-def test_ctrl_c_gives_what_the_machine_has_so_far(guest, heard, tmp_path: Path) -> None:
+@pytest.mark.long
+def test_ctrl_c_in_guest_returns_partial_result(guest, heard, tmp_path: Path) -> None:
     pressed = []
 
     def progress(now: float, _packets: int) -> None:
@@ -463,7 +466,7 @@ def test_ctrl_c_gives_what_the_machine_has_so_far(guest, heard, tmp_path: Path) 
             interrupt()
 
     scenario = Scenario(BULK).with_({"duration": "60s", "probes.queues": True})
-    with pytest.raises(packets.Interrupted) as raised:
+    with pytest.raises(Interrupted) as raised:
         run(scenario, tmp_path / "run", progress, engine="kernel")
     summary = raised.value.result.summary
     assert summary["stopped_early"]

@@ -100,7 +100,7 @@ def test_every_preset_has_controls_and_runs(lab: str) -> None:
             assert len(found["points"]) == 2 and found["figures"], name
 
 
-def test_the_models_queue_lies_over_the_simulated_one(lab: str) -> None:
+def test_fluid_queue_is_drawn_over_simulated_queue(lab: str) -> None:
     found = presets(lab)
     short = {"duration": "12s", "warmup": "2s"}
     for name, there in (("mis-scaled", True), ("good-bad", False)):
@@ -143,7 +143,7 @@ def test_the_numbers_are_those_of_the_saved_scenario(lab: str) -> None:
         assert points[side]["delay_ms"] == pytest.approx(1e3 * link["sojourn_s"]["mean"])
 
 
-def test_a_run_that_is_no_longer_wanted_is_stopped(lab: str) -> None:
+def test_superseded_run_is_stopped(lab: str) -> None:
     # As much as the lab takes, and enough flows to fill it: half a minute and more.
     much = {"duration": "600s", "bottleneck.rate": "1gbit", "traffic.0.flows": 500}
     long = {**SMALL, "common": much}
@@ -160,7 +160,7 @@ def test_a_run_that_is_no_longer_wanted_is_stopped(lab: str) -> None:
         assert time.monotonic() - begun < 20
 
 
-def test_two_windows_do_not_disturb_one_another(lab: str) -> None:
+def test_two_windows_run_independently(lab: str) -> None:
     other = {**SMALL, "common": {"bottleneck.rate": "2mbit"}}
     with runs(lab) as one, runs(lab) as two:
         one.send(json.dumps({"id": 1, **SMALL}))
@@ -183,7 +183,7 @@ def test_two_windows_do_not_disturb_one_another(lab: str) -> None:
         ({"no.such.field": 1}, ["no"]),
     ],
 )
-def test_a_request_for_too_much_is_refused_in_words(
+def test_oversized_request_gets_error_message(
     lab: str, common: dict[str, Any], words: list[str]
 ) -> None:
     with runs(lab) as socket:
@@ -217,7 +217,7 @@ def test_requests_from_elsewhere_are_refused(lab: str) -> None:
     assert request(f"{lab}api/scenario", {**SMALL, "side": "C"})[0] == 400
 
 
-def test_listening_elsewhere_needs_a_token() -> None:
+def test_public_address_needs_token() -> None:
     process, address = start("--host", "0.0.0.0")
     try:
         address = address.replace("0.0.0.0", "127.0.0.1")
@@ -230,7 +230,7 @@ def test_listening_elsewhere_needs_a_token() -> None:
         process.wait(10)
 
 
-def test_read_only_runs_what_it_offers_and_nothing_else() -> None:
+def test_read_only_lab_runs_presets_only() -> None:
     process, address = start("--readonly")
     try:
         setting = next(iter(presets(address).values()))

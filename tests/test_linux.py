@@ -14,8 +14,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from sojourn import Error, Scenario, run
-from sojourn.engines import linux, packets
+from sojourn import Error, Scenario, Stopped, run
+from sojourn.engines import linux
 
 pytestmark = pytest.mark.alone
 
@@ -69,7 +69,7 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return put
 
 
-def test_a_missing_program_says_how_to_build_it(
+def test_missing_router_binary_says_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOJOURN_ROUTER", str(tmp_path / "nowhere"))
@@ -77,7 +77,7 @@ def test_a_missing_program_says_how_to_build_it(
         run(Scenario(BULK), engine="linux")
 
 
-def test_an_error_of_the_program_is_the_run_s(instead) -> None:
+def test_router_error_becomes_run_error(instead) -> None:
     instead("print(json.dumps({'error': 'bulk1: no', 'kind': 'scenario'}))")
     with pytest.raises(Error, match=r"^bulk1: no$"):
         run(Scenario(BULK), engine="linux")
@@ -93,7 +93,7 @@ def test_an_error_of_the_program_is_the_run_s(instead) -> None:
         ("print('[1]')", "means nothing"),
     ],
 )
-def test_a_program_that_fails_is_one_line(instead, tmp_path: Path, body: str, said: str) -> None:
+def test_failed_router_is_one_line_error(instead, tmp_path: Path, body: str, said: str) -> None:
     instead(body)
     out = tmp_path / "out"
     with pytest.raises(Error, match=said) as raised:
@@ -103,7 +103,7 @@ def test_a_program_that_fails_is_one_line(instead, tmp_path: Path, body: str, sa
     assert not list(tmp_path.glob(".out*"))
 
 
-def test_stopping_closes_its_input_and_waits_for_it(instead, tmp_path: Path) -> None:
+def test_stop_closes_router_stdin_and_waits(instead, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     instead(
         "print(json.dumps({'now_s': 0.1, 'packets': 3}), flush=True)\n"
@@ -116,7 +116,7 @@ def test_stopping_closes_its_input_and_waits_for_it(instead, tmp_path: Path) -> 
         seen.append((now_s, count))
         stop.set()
 
-    with pytest.raises(packets.Stopped):
+    with pytest.raises(Stopped):
         run(Scenario(BULK), engine="linux", progress=progress, stop=stop)
     assert seen == [(0.1, 3)]
     assert mark.read_text() == "closed"
@@ -167,7 +167,7 @@ def test_a_long_flow_has_the_same_tables_as_the_simulated_one(real, sojourn, tmp
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_users_ask_for_what_the_simulated_ones_ask_for(real, seed: int) -> None:
+def test_users_request_same_objects_as_simulated(real, seed: int) -> None:
     scenario = Scenario(WEB).with_({"seed": seed})
     of = {name: run(scenario, engine=name).exchanges for name in ("packets", "linux")}
     compared = 0
@@ -196,7 +196,7 @@ def children() -> list[int]:
     return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
 
 
-def test_a_run_that_is_killed_says_so_in_one_line(real, tmp_path: Path) -> None:
+def test_killed_run_is_one_line_error(real, tmp_path: Path) -> None:
     before = set(children())
 
     def kill(now_s: float, _: int) -> None:
@@ -219,7 +219,7 @@ tso = true
 """
 
 
-def test_datagrams_are_those_of_the_simulated_run(real) -> None:
+def test_datagrams_equal_those_of_simulated_run(real) -> None:
     scenario = Scenario(
         """
         duration = "4s"
@@ -320,7 +320,7 @@ def test_transfers_are_replayed_and_captured(real, tmp_path: Path) -> None:
             assert other - one >= length * 8 / 10e6 - 2e-9
 
 
-def test_the_rate_changes_when_it_should_and_a_flow_is_traced(real, tmp_path: Path) -> None:
+def test_rate_schedule_is_followed_and_flow_traced(real, tmp_path: Path) -> None:
     scenario = Scenario(
         'duration = "6s"\n'
         + MODERN

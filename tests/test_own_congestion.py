@@ -68,7 +68,7 @@ class Listening(CongestionControl):
 _SHOWN: list[tuple[int, int, float]] = []
 
 
-def test_a_class_that_listens_is_told_what_acknowledgements_show() -> None:
+def test_control_class_receives_ack_samples() -> None:
     own = {"kind": "python", "class": "listening"}
     with pytest.raises(sojourn.Error, match="samples = true"):
         sojourn.run(scenario(own))
@@ -94,6 +94,6 @@ class Failing(CongestionControl):
         ({"kind": "python", "class": "reno.py:Reno", "with": {"b": 1}}, "with.b"),
     ],
 )
-def test_what_is_wrong_with_a_class_is_said(congestion: object, words: str) -> None:
+def test_invalid_control_class_error_names_method(congestion: object, words: str) -> None:
     with pytest.raises(sojourn.Error, match=words):
         sojourn.run(scenario(congestion))

@@ -13,8 +13,8 @@ import pytest
 
 import sojourn
 from conftest import COMMAND
+from sojourn.engines.key import key_of
 from sojourn.qdisc import DROP, MARK, PASS, Discipline, Packet, Queue, Time, Verdict, register
-from sojourn.results.store import key
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -33,7 +33,7 @@ def scenario(qdisc: object, **more: object) -> sojourn.Scenario:
 
 
 @pytest.mark.parametrize("ecn", [False, True])
-def test_codel_in_python_decides_as_the_built_in_one(ecn: bool) -> None:
+def test_codel_in_python_equals_built_in(ecn: bool) -> None:
     tcp = {"ecn": ecn, "profile": "modern"}
     own = {"kind": "python", "class": "codel.py:CoDel", "with": {"ecn": ecn}}
     ours = sojourn.run(scenario({**own, "ecn": ecn, "limit": 1000}, tcp=tcp))
@@ -72,7 +72,7 @@ class Seen(Discipline):
 _SEEN: list[Seen] = []
 
 
-def test_a_registered_class_is_told_everything_in_time() -> None:
+def test_registered_class_receives_calls_in_time_order() -> None:
     _SEEN.clear()
     result = sojourn.run(scenario({"kind": "python", "class": "seen", "with": {"most": 30}}))
     seen = _SEEN[-1]
@@ -125,7 +125,7 @@ class Odd(Discipline):
         ("wrong.py:Fails", "{target='2parsec'}", ["with.target", "parsec"]),
     ],
 )
-def test_what_is_wrong_with_a_class_is_said_in_one_line(
+def test_invalid_discipline_class_is_one_line_error(
     tmp_path: Path, reference: str, values: str, words: list[str]
 ) -> None:
     (tmp_path / "wrong.py").write_text(WRONG)
@@ -145,15 +145,13 @@ def test_what_is_wrong_with_a_class_is_said_in_one_line(
         assert word in done.stderr
 
 
-def test_a_changed_class_is_another_run(tmp_path: Path) -> None:
-    from sojourn.results.store import key
-
+def test_store_key_depends_on_class_code(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     fields = scenario({"kind": "python", "class": "own.py:Fails"}).to_dict()
     keys = set()
     for text in (WRONG, WRONG + "# changed\n"):
         file.write_text(text)
-        keys.add(key(sojourn.Scenario(fields, base_dir=tmp_path), "packets"))
+        keys.add(key_of(sojourn.Scenario(fields, base_dir=tmp_path), "packets"))
     assert len(keys) == 2
 
 
@@ -175,13 +173,13 @@ class Typed(Discipline):
 """
 
 
-def test_a_class_from_a_notebook_is_known_by_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_notebook_class_is_identified_by_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where there is no file, what the class and its helpers say names the run."""
     keys = []
     for least, share in ((10, 0.001), (10, 0.002), (11, 0.001), (10, 0.001)):
         cell = ModuleType("notebook")
         monkeypatch.setitem(sys.modules, "notebook", cell)
         exec(_NOTEBOOK.format(least=least, share=share), cell.__dict__)
-        keys.append(key(scenario({"kind": "python", "class": "typed in"}), "packets"))
+        keys.append(key_of(scenario({"kind": "python", "class": "typed in"}), "packets"))
     assert keys[0] == keys[3]
     assert len(set(keys)) == 3

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
-from sojourn import report
-from sojourn.report import figures, frames, style
-from sojourn.report.comparison import compare
+from sojourn import report, style
+from sojourn.report import figures, frames
+from sojourn.report.layout import arrange
 from sojourn.report.page import FOLDER, VEGA_LITE
 from sojourn.report.runs import check
 from sojourn.report.sections import sections
@@ -28,7 +28,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def charts(runs: list[Sample]) -> dict[str, dict[str, Any]]:
     """Every chart of a report, checked by Altair against Vega-Lite's schema."""
-    made = sections(compare(check(runs)))
+    made = sections(arrange(check(runs)))
     return {figure.slug: figure.chart.to_dict() for section in made for figure in section.figures}
 
 
@@ -39,7 +39,7 @@ def embedded(page: Path) -> dict[str, Any]:
     return data
 
 
-def test_the_page_is_one_file_that_asks_for_nothing(page: Path) -> None:
+def test_page_is_self_contained(page: Path) -> None:
     text = page.read_text()
     markup = re.sub(r"<script>.*?</script>", "", text, flags=re.S)
     assert not re.search(r"""(?:src|href)=["']?(?:https?:)?//""", markup)
@@ -92,7 +92,7 @@ def test_every_run_shows_its_scenario_and_seed(page: Path) -> None:
         )
 
 
-def test_what_users_write_is_escaped_everywhere(tmp_path: Path) -> None:
+def test_user_text_is_escaped(tmp_path: Path) -> None:
     runs = [web_run("droptail"), web_run("pi")]
     for run in runs:
         run.label += HOSTILE
@@ -137,15 +137,15 @@ def test_without_queue_samples_there_are_no_queue_figures() -> None:
     assert set(made) == {"response-times", "response-tails", "delay-utilisation"}
 
 
-def test_rows_of_very_different_scale_have_their_own() -> None:
-    near = compare(check([web_run("pi", qref=24), web_run("pi", qref=40)]))
-    far = compare(check([web_run("pi", qref=8), web_run("droptail")]))
-    for comparison, own in ((near, False), (far, True)):
-        table = frames.queue_series(comparison, comparison.panels[0])
+def test_rows_of_different_scale_have_own_axes() -> None:
+    near = arrange(check([web_run("pi", qref=24), web_run("pi", qref=40)]))
+    far = arrange(check([web_run("pi", qref=8), web_run("droptail")]))
+    for layout, own in ((near, False), (far, True)):
+        table = frames.queue_series(layout, layout.panels[0])
         assert figures.apart(table) is own
 
 
-def test_panels_whose_names_differ_in_signs_only_get_files_of_their_own() -> None:
+def test_similar_panel_names_get_distinct_files() -> None:
     runs = []
     for kind in ("droptail", "pi"):
         for rtt in ("10ms", "10 ms"):
@@ -156,19 +156,19 @@ def test_panels_whose_names_differ_in_signs_only_get_files_of_their_own() -> Non
     assert len([slug for slug in made if slug.startswith("response-times")]) == 2
 
 
-def test_a_folder_gets_a_page_of_a_known_name(tmp_path: Path) -> None:
+def test_folder_argument_gets_default_page_name(tmp_path: Path) -> None:
     page = report.write([long_run("pi", traces=False)], tmp_path / "new" / "folder")
     assert page == tmp_path / "new" / "folder" / "report.html"
     assert page.exists()
 
 
-def test_a_place_that_cannot_be_written_to_is_one_clear_error(tmp_path: Path) -> None:
+def test_unwritable_place_is_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(report.ReportError, match=r"cannot write the report to .*name a folder"):
         report.write([long_run("pi", traces=False)], tmp_path / "file" / "page.html")
 
 
-def test_no_page_is_left_behind_by_a_damaged_run(tmp_path: Path) -> None:
+def test_damaged_run_leaves_no_page(tmp_path: Path) -> None:
     broken = web_run()
     broken.summary = {}
     with pytest.raises(report.ReportError):
@@ -176,7 +176,7 @@ def test_no_page_is_left_behind_by_a_damaged_run(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_that_was_stopped_says_so(tmp_path: Path) -> None:
+def test_stopped_run_is_labelled(tmp_path: Path) -> None:
     run = web_run("pi", queues=False)
     run.summary["stopped_early"] = True
     text = report.write([run], tmp_path / "page.html").read_text()

@@ -7,18 +7,18 @@ import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
 from sojourn.errors import Error
-from sojourn.report import ReportError, frames, quantities, tables
-from sojourn.report.comparison import Comparison, compare
+from sojourn.report import ReportError, formatting, frames, tables
 from sojourn.report.differences import differences
+from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import check
 
 
-def compared(*runs: Sample) -> Comparison:
-    return compare(check(runs))
+def compared(*runs: Sample) -> Layout:
+    return arrange(check(runs))
 
 
-def names(comparison: Comparison) -> list[str]:
-    return [one.name for one in comparison.series]
+def names(layout: Layout) -> list[str]:
+    return [one.name for one in layout.series]
 
 
 def test_no_runs_are_an_error() -> None:
@@ -66,7 +66,7 @@ def test_a_table_without_its_columns_is_an_error() -> None:
         check([run])
 
 
-def test_a_table_that_was_not_asked_for_is_no_error() -> None:
+def test_missing_optional_table_is_no_error() -> None:
     class Stored(Sample):
         @property
         def queues(self) -> pl.DataFrame:
@@ -80,7 +80,7 @@ def test_a_table_that_was_not_asked_for_is_no_error() -> None:
     assert check([stored])[0].queues is None
 
 
-def test_disciplines_are_named_as_shortly_as_tells_them_apart() -> None:
+def test_labels_are_shortest_distinct_names() -> None:
     runs = [
         web_run("droptail"),
         web_run("pi", qref=24),
@@ -105,20 +105,20 @@ def test_ecn_is_the_same_colour_dashed() -> None:
     assert series["PI ECN"].dash
 
 
-def test_a_discipline_keeps_its_colour_whatever_stands_beside_it() -> None:
+def test_discipline_colour_is_constant() -> None:
     alone = compared(web_run("pi")).series[0]
     among = {one.name: one for one in compared(*web_comparison(seeds=1)).series}
     assert among["PI"].light == alone.light
 
 
 def test_loads_are_panels_and_seeds_are_repeats() -> None:
-    comparison = compared(*web_comparison(loads=(0.98, 0.9), seeds=2))
-    assert [panel.load for panel in comparison.panels] == [0.9, 0.98]
-    assert len(comparison.cases) == 16
-    assert all([run.seed for run in case.runs] == [1, 2] for case in comparison.cases)
+    layout = compared(*web_comparison(loads=(0.98, 0.9), seeds=2))
+    assert [panel.load for panel in layout.panels] == [0.9, 0.98]
+    assert len(layout.curves) == 16
+    assert all([run.seed for run in case.runs] == [1, 2] for case in layout.curves)
 
 
-def test_a_load_that_became_users_is_read_from_what_was_varied() -> None:
+def test_load_label_comes_from_varied_field() -> None:
     runs = []
     for load, users in ((0.9, 900), (0.98, 980)):
         for kind in ("droptail", "pi"):
@@ -128,23 +128,23 @@ def test_a_load_that_became_users_is_read_from_what_was_varied() -> None:
             )
             run.varied = {"bottleneck.qdisc": kind, "load": load}
             runs.append(run)
-    comparison = compared(*runs)
-    assert [panel.name for panel in comparison.panels] == ["90\u00a0% load", "98\u00a0% load"]
-    assert names(comparison) == ["drop-tail", "PI"]
+    layout = compared(*runs)
+    assert [panel.name for panel in layout.panels] == ["90\u00a0% load", "98\u00a0% load"]
+    assert names(layout) == ["drop-tail", "PI"]
 
 
-def test_with_one_discipline_the_curves_are_what_else_was_varied() -> None:
+def test_single_discipline_curves_are_other_variations() -> None:
     runs = [web_run("pi", seed=s) for s in (1, 2)]
     for run, rtt in zip(runs, ("20ms", "80ms"), strict=True):
         run.scenario_toml = run.scenario_toml.replace("10ms..150ms", rtt)
-    comparison = compared(*runs)
-    assert comparison.series_are == "Variant"
-    assert names(comparison) == ["traffic.users.rtt = 20ms", "traffic.users.rtt = 80ms"]
+    layout = compared(*runs)
+    assert layout.series_are == "Variant"
+    assert names(layout) == ["traffic.users.rtt = 20ms", "traffic.users.rtt = 80ms"]
     loads = compared(web_run("pi", load=0.9), web_run("pi", load=0.8))
     assert names(loads) == ["80\u00a0% load", "90\u00a0% load"]
 
 
-def test_something_else_varied_beside_disciplines_makes_panels() -> None:
+def test_variation_beside_disciplines_makes_panels() -> None:
     runs = []
     for kind in ("droptail", "pi"):
         for rtt in ("20ms", "80ms"):
@@ -157,19 +157,19 @@ def test_something_else_varied_beside_disciplines_makes_panels() -> None:
 
 def test_the_same_run_twice_is_one_run() -> None:
     run = web_run("pi")
-    assert [len(case.runs) for case in compared(run, run).cases] == [1]
+    assert [len(case.runs) for case in compared(run, run).curves] == [1]
 
 
-def test_realised_load_comes_from_the_run_else_from_its_uncongested_twin() -> None:
+def test_realised_load_falls_back_to_uncongested_twin() -> None:
     managed, twin = web_run("pi", seed=3), web_run("droptail", seed=3, uncongested=True)
     twin.summary["links"][0]["throughput_bps"] = 97.1e6
-    comparison = compared(twin, managed)
-    case = next(case for case in comparison.cases if not case.series.reference)
-    assert comparison.realised_load(case) == [pytest.approx(0.971)]
+    layout = compared(twin, managed)
+    case = next(case for case in layout.curves if not case.series.reference)
+    assert layout.realised_load(case) == [pytest.approx(0.971)]
     managed.realised_load = 0.964
-    comparison = compared(twin, managed)
-    case = next(case for case in comparison.cases if not case.series.reference)
-    assert comparison.realised_load(case) == [0.964]
+    layout = compared(twin, managed)
+    case = next(case for case in layout.curves if not case.series.reference)
+    assert layout.realised_load(case) == [0.964]
 
 
 def test_runs_without_a_common_link_are_an_error() -> None:
@@ -232,9 +232,9 @@ def test_thinning_a_curve_keeps_ends_and_steps() -> None:
 
 
 def test_drops_per_second_add_up_to_the_drops() -> None:
-    comparison = compared(web_run("droptail", duration=60.0))
-    table = frames.queue_events(comparison, comparison.panels[0], buckets=120)
-    queues = comparison.runs[0].queues.filter(pl.col("link") == "bottleneck")
+    layout = compared(web_run("droptail", duration=60.0))
+    table = frames.queue_events(layout, layout.panels[0], buckets=120)
+    queues = layout.runs[0].queues.filter(pl.col("link") == "bottleneck")
     width = (queues["time_s"].max() - queues["time_s"].min()) / 120
     assert table["per_s"].sum() * width == pytest.approx(queues["dropped"].sum())
     assert set(table["event"]) == {"drops"}
@@ -245,8 +245,8 @@ def test_the_queue_distribution_covers_the_measured_window_only() -> None:
     run.queues = pl.DataFrame(
         {"time_s": [1.0, 11.0, 12.0, 13.0], "link": ["bottleneck"] * 4, "packets": [500, 2, 2, 5]}
     )
-    comparison = compared(run)
-    table = frames.queue_cdf(comparison, comparison.panels[0])
+    layout = compared(run)
+    table = frames.queue_cdf(layout, layout.panels[0])
     assert table["packets"].to_list() == [2, 2, 5]
     assert table["fraction"].to_list() == pytest.approx([0, 2 / 3, 1])
 
@@ -268,9 +268,9 @@ def test_columns_with_nothing_to_show_are_left_out() -> None:
 
 
 def test_the_csv_has_every_case_and_survives_commas() -> None:
-    comparison = compared(*web_comparison(seeds=1))
-    lines = tables.summary(comparison).csv().splitlines()
-    assert len(lines) == 1 + len(comparison.cases)
+    layout = compared(*web_comparison(seeds=1))
+    lines = tables.summary(layout).csv().splitlines()
+    assert len(lines) == 1 + len(layout.curves)
     assert lines[0].startswith("panel,case,repeats,Loss [%] mean,Loss [%] min..max")
 
 
@@ -305,4 +305,4 @@ def test_differences_are_paired_by_seed() -> None:
     ],
 )
 def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
-    assert quantities.text(value) == text
+    assert formatting.text(value) == text

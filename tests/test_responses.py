@@ -9,7 +9,7 @@ from sojourn import RunResult, Scenario, run
 from sojourn.studies.curves import colours, response_figure
 from sojourn.studies.responses import completed, curve, limited_mean, loss, times
 from sojourn.studies.web_red.exchanges import LIMIT_S, SHORT_BYTES, told
-from sojourn.sweep.sweep import Case, sweep
+from sojourn.sweep import Case, sweep
 
 
 @pytest.fixture(scope="module")

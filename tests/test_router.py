@@ -45,7 +45,7 @@ def test_bars_rise_with_the_values() -> None:
     assert router.bars([]) == ""
 
 
-def test_without_the_program_one_line_says_how_to_build_it(
+def test_missing_router_says_how_to_build_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("SOJOURN_ROUTER", raising=False)
@@ -56,7 +56,7 @@ def test_without_the_program_one_line_says_how_to_build_it(
     assert "\n" not in str(caught.value)
 
 
-def test_all_options_go_to_the_router_as_they_are(
+def test_options_are_passed_to_router_unchanged(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     fake = tmp_path / linux.PROGRAM
@@ -65,5 +65,5 @@ def test_all_options_go_to_the_router_as_they_are(
     monkeypatch.delenv("SOJOURN_ROUTER", raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     words = ["--rate=10mbit", "--qdisc", "pi,qref=24", "--", "ping", "-c", "1", "--json"]
-    assert router.router(words) == 7
+    assert router.between(words) == 7
     assert capfd.readouterr().out == "between|" + "|".join(words) + "|"

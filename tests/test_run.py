@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, Command, untimed
-from sojourn import Error, Scenario, open_runs, run
+from sojourn import Error, InputError, Scenario, open_runs, run
+from sojourn.engines import ENGINES, load_engine
+from sojourn.engines.engine import Engine
 
 
 def test_json_is_the_summary_and_nothing_else(sojourn: Command, small_file: Path) -> None:
@@ -51,7 +53,7 @@ def test_a_kept_run_opens_to_the_same(small: Scenario, tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_else_is_left_beside_a_run(small: Scenario, tmp_path: Path) -> None:
+def test_run_leaves_no_temporary_files(small: Scenario, tmp_path: Path) -> None:
     run(small, tmp_path / "run")
     run(small.with_({"seed": 2}), tmp_path / "run")
     assert [file.name for file in tmp_path.iterdir()] == ["run"]
@@ -60,12 +62,13 @@ def test_nothing_else_is_left_beside_a_run(small: Scenario, tmp_path: Path) -> N
 
 def test_tables_come_without_a_folder_too(small: Scenario) -> None:
     result = run(small.with_({"probes.queues": True, "probes.flows": True}))
-    assert result.queues is not None
     assert result.queues.columns[:5] == ["time_s", "link", "packets", "bytes", "probability"]
     assert result.queues["packets"].max() == 60
-    assert result.flows is not None
     assert result.flows.height == 5
-    assert result.exchanges is None
+    assert result.has("flows")
+    assert not result.has("exchanges")
+    with pytest.raises(InputError, match=r"small: no table 'exchanges'.* probes\.exchanges = true"):
+        _ = result.exchanges
     with pytest.raises(Error, match=r"probes\.exchanges = true"):
         result.table("exchanges")
 
@@ -74,11 +77,11 @@ def test_records_are_kept_on_request(sojourn: Command, small_file: Path, tmp_pat
     done = sojourn("run", small_file, "--records", "--out", "run")
     assert done.returncode == 0, done.stderr
     (opened,) = open_runs([tmp_path / "run"])
-    assert opened.queues is not None
-    assert opened.flows is not None
+    assert opened.has("queues")
+    assert opened.has("flows")
 
 
-def test_progress_is_told(small: Scenario) -> None:
+def test_progress_callback_is_called(small: Scenario) -> None:
     seen: list[tuple[float, int]] = []
     run(
         small.with_({"duration": "200s", "bottleneck.rate": "100mbit", "traffic.0.flows": 50}),
@@ -90,7 +93,7 @@ def test_progress_is_told(small: Scenario) -> None:
 
 
 @pytest.mark.alone
-def test_ctrl_c_ends_a_run_within_a_second_and_gives_what_there_is(small_file: Path) -> None:
+def test_ctrl_c_ends_run_within_a_second_with_partial_summary(small_file: Path) -> None:
     words = [COMMAND, "run", small_file, "--json", "--set", "duration=100h"]
     child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(1.5)
@@ -105,7 +108,21 @@ def test_ctrl_c_ends_a_run_within_a_second_and_gives_what_there_is(small_file: P
     assert 0 < summary["simulated_s"] < 360_000
 
 
-def test_output_that_nobody_reads_is_no_failure_to_shout_about(small_file: Path) -> None:
+def test_closed_stdout_is_silent(small_file: Path) -> None:
     pipe = f"'{COMMAND}' schema | head -c 10"
     done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines_are_found_by_name(small: Scenario, name: str) -> None:
+    engine: Engine = load_engine(name)
+    assert engine.name == name
+    engine.check(small)
+    # What the compiled ones depend on is in the extension module, which is in every key.
+    assert (engine.identity() == "") == (name in ("packets", "fluid"))
+
+
+def test_unknown_engine_is_refused(small: Scenario) -> None:
+    with pytest.raises(InputError, match=r"no engine 'ns-3'; there are packets, fluid"):
+        run(small, engine="ns-3")

@@ -13,14 +13,14 @@ from sojourn.cli.explain import explain
 from sojourn.cli.values import parse_vary, split
 
 
-def test_text_dictionary_and_file_say_the_same(small: Scenario, small_file: Path) -> None:
+def test_text_dictionary_and_file_give_same_scenario(small: Scenario, small_file: Path) -> None:
     assert Scenario(small.to_dict()).to_json() == small.to_json()
     assert Scenario(small.to_toml()).to_json() == small.to_json()
     assert Scenario.from_file(small_file).to_json() == small.to_json()
     assert Scenario(json.loads(small.to_json())) == small
 
 
-def test_a_variation_leaves_the_original_alone(small: Scenario) -> None:
+def test_variation_does_not_change_original(small: Scenario) -> None:
     before = small.to_json()
     varied = small.with_({"bottleneck.qdisc": {"kind": "pi", "qref": 24}, "seed": 7})
     assert varied.to_dict()["bottleneck"]["qdisc"]["qref"] == 24
@@ -41,7 +41,7 @@ def test_a_wrong_variation_is_an_error(small: Scenario) -> None:
         small.with_({"traffic.middle.flows": 1})
 
 
-def test_files_are_found_beside_the_scenario(tmp_path: Path) -> None:
+def test_relative_files_resolve_from_scenario(tmp_path: Path) -> None:
     (tmp_path / "one.csv").write_text("0.5, left, right, 20000\n")
     file = tmp_path / "replay.toml"
     old = 'kind = "bulk"\nflows = 5\nrtt = "20ms..60ms"'
@@ -78,6 +78,39 @@ def test_every_discipline_and_kind_of_traffic_is_explained() -> None:
         assert name in topics
         assert len(explain(name).splitlines()) > 3
     assert "qref" in explain("pi")
+
+
+@pytest.mark.parametrize(
+    ("name", "full", "said"),
+    [
+        ("qdisc.codel.target", "qdisc.codel.target", "5ms"),
+        ("codel.target", "qdisc.codel.target", "5ms"),
+        ("load", "load", "fraction of the bottleneck's rate"),
+        ("bottleneck.qdisc", "bottleneck.qdisc", "fq_codel"),
+        ("links.delay", "links.delay", "propagation"),
+    ],
+)
+def test_field_is_explained(name: str, full: str, said: str) -> None:
+    text = " ".join(explain(name).split())
+    assert text.startswith(f"{full}: ")
+    assert said in text
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("coddel", "did you mean qdisc.codel?"),
+        ("bottlenek", "did you mean bottleneck?"),
+        ("codel.tarket", "did you mean qdisc.codel.target?"),
+        ("target", "qdisc.pie.target, "),
+        ("xyzzy", "`sojourn explain` lists"),
+    ],
+)
+def test_unknown_name_gets_a_short_hint(name: str, hint: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        explain(name)
+    assert hint in str(error.value)
+    assert len(str(error.value)) < 150
 
 
 def test_values_are_split_outside_of_braces_and_quotes() -> None:

@@ -35,11 +35,11 @@ def test_parameters_commands_and_docstrings_are_there(site: Path) -> None:
     table = (site / "reference/queue-disciplines.html").read_text()
     assert 'id="qdiscpi"' in table and "<code>qref</code>" in table
     assert "<code>--until</code>" in (site / "reference/commands.html").read_text()
-    assert "Seeds until a mean" in (site / "api/sojourn/sweep/sweep.html").read_text()
+    assert "Seeds until a mean" in (site / "api/sojourn/sweep/rule.html").read_text()
     assert not (site / "api/sojourn/cli").exists()
 
 
-def test_the_check_finds_links_that_lead_nowhere(tmp_path: Path) -> None:
+def test_link_check_finds_broken_links(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b.html#there">b</a>')
     (tmp_path / "b.html").write_text('<a href="a.html#top">a</a><a href="c.html">c</a>')
     assert links["broken"](tmp_path) == [

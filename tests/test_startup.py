@@ -20,7 +20,7 @@ def imported(*arguments: object) -> set[str]:
     return {line.rsplit("|", 1)[-1].strip().split(".")[0] for line in lines}
 
 
-def test_importing_the_package_imports_nothing_more() -> None:
+def test_import_sojourn_imports_nothing_heavy() -> None:
     assert not imported("-c", "import sojourn") & (HEAVY | {"typer", "rich", "typing"})
 
 
@@ -30,7 +30,7 @@ def test_version_needs_no_parser() -> None:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_run_imports_no_tables_or_figures(small_file: Path, options: list[str]) -> None:
-    assert not imported(COMMAND, "run", small_file, *options) & (HEAVY | {"rich"})
+    assert not imported(COMMAND, "run", small_file, *options) & (HEAVY | {"rich", "typer"})
 
 
 @pytest.mark.parametrize(
@@ -45,11 +45,11 @@ def test_a_run_imports_no_tables_or_figures(small_file: Path, options: list[str]
         "sweep --help",
     ],
 )
-def test_commands_that_compute_nothing_import_no_mathematics(line: str) -> None:
+def test_commands_without_computation_import_no_numerics(line: str) -> None:
     assert not imported(COMMAND, *line.split()) & (HEAVY - {"numpy"})
 
 
-def test_listing_the_studies_imports_none_of_them() -> None:
+def test_reproduce_list_imports_no_study() -> None:
     assert not imported(COMMAND, "reproduce") & (HEAVY | {"rich"})
 
 
@@ -59,3 +59,8 @@ def test_every_public_name_is_there() -> None:
     for name in sojourn.__all__:
         assert getattr(sojourn, name) is not None
     assert sojourn.__version__ == sojourn.version()
+
+
+def test_parts_of_the_package_are_there_without_an_import_of_their_own() -> None:
+    code = "import sojourn; sojourn.report.write, sojourn.sweep.grid, sojourn.control.margins"
+    subprocess.run([sys.executable, "-c", code], check=True)

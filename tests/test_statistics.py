@@ -25,7 +25,7 @@ def test_one_pair_has_no_interval() -> None:
         paired_difference([], [])
 
 
-def test_equal_differences_are_not_called_certain() -> None:
+def test_equal_differences_have_no_p_value() -> None:
     assert paired_difference([2.0, 3.0], [1.0, 2.0]).p is None
     assert paired_difference([1.0, 2.0], [1.0, 2.0]).p == 1.0
 

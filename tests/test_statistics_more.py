@@ -45,7 +45,7 @@ def test_one_pair_shows_nothing() -> None:
     assert less({"x": ([1.0], [2.0])}).verdict == Verdict.UNDECIDED
 
 
-def test_pairing_saves_what_seeds_share() -> None:
+def test_pairing_removes_variance_shared_by_seeds() -> None:
     rng = np.random.default_rng(2)
     shared = rng.normal(0, 3, 2000)
     a, b = (shared + rng.normal(0, 1, 2000) for _ in range(2))
@@ -54,7 +54,7 @@ def test_pairing_saves_what_seeds_share() -> None:
     assert variance_saved([1.0, 2.0], [1.0, 2.0]) is None
 
 
-def test_a_sentence_agrees_only_if_every_pair_does() -> None:
+def test_claim_agrees_only_if_every_pair_does() -> None:
     low, high = [1.0, 1.1, 0.9, 1.05], [2.0, 2.2, 1.9, 2.1]
     assert less({"a": (low, high)}).verdict == Verdict.AGREES
     assert less({"a": (low, high), "b": (high, low)}).verdict == Verdict.DIFFERS
@@ -69,7 +69,7 @@ def test_a_sentence_agrees_only_if_every_pair_does() -> None:
     assert same({"a": (high, low)}, 0.05).verdict == Verdict.DIFFERS
 
 
-def test_numbers_are_written_as_people_do() -> None:
+def test_numbers_are_formatted_for_people() -> None:
     assert [number(x) for x in (1234.4, 0.012345, -7.0, 0.0)] == ["1234", "0.0123", "−7.00", "0"]
     assert number(12.3456, sign=True) == "+12.3"
     assert number(1.5e-9) == "1.5e−09"
@@ -80,7 +80,7 @@ def test_numbers_are_written_as_people_do() -> None:
     assert with_interval([0.5]) == "0.500"
 
 
-def test_the_warm_up_is_what_is_not_like_the_rest() -> None:
+def test_warmup_is_detected() -> None:
     rng = np.random.default_rng(3)
     series = np.concatenate([np.linspace(50, 1, 200), np.zeros(1800)]) + rng.normal(0, 1, 2000)
     assert 150 <= mser5(series) <= 260

@@ -12,8 +12,8 @@ import pytest
 from conftest import Command
 from sojourn import Error
 from sojourn.studies.registry import names, study
-from sojourn.studies.reproduce import Reproduction, reproduce, write
-from sojourn.studies.study import SCALES, Verdict
+from sojourn.studies.reproduce import reproduce, write
+from sojourn.studies.study import SCALES, Reproduction, Verdict
 
 
 @pytest.fixture(scope="module", params=names())
@@ -46,7 +46,7 @@ class Page(HTMLParser):
             self.headings.append(data)
 
 
-def test_numbers_lie_in_their_bands(made: Reproduction) -> None:
+def test_numbers_are_within_their_bands(made: Reproduction) -> None:
     bands = made.findings.bands
     assert bands, "a study without bands cannot be seen to change"
     assert [band for band in bands if not band.holds] == []
@@ -60,7 +60,7 @@ def test_every_claim_has_its_source_and_both_values(made: Reproduction) -> None:
     assert set(made.study.scales) == set(SCALES)
 
 
-def test_the_page_stands_alone(made: Reproduction, tmp_path: Path) -> None:
+def test_study_page_is_self_contained(made: Reproduction, tmp_path: Path) -> None:
     page = write(made, tmp_path)
     text = page.read_text(encoding="utf-8")
     found = Page(re.sub(r"<script>.*?</script>", "<script></script>", text, flags=re.S))
@@ -75,7 +75,7 @@ def test_the_page_stands_alone(made: Reproduction, tmp_path: Path) -> None:
     assert len(kept["checks"]) == len(made.findings.checks)
 
 
-def test_runs_that_are_there_are_not_made_again(made: Reproduction, study_store: Path) -> None:
+def test_stored_runs_are_not_repeated(made: Reproduction, study_store: Path) -> None:
     looks = []
     again = reproduce(
         made.study, "smoke", store=study_store, progress=lambda state: looks.append(state.done)
@@ -90,7 +90,7 @@ def test_the_command_lists_the_studies(sojourn: Command) -> None:
     assert all(name in found.stdout for name in names())
 
 
-def test_a_study_that_is_not_there_is_one_line(sojourn: Command) -> None:
+def test_unknown_study_is_one_line_error(sojourn: Command) -> None:
     found = sojourn("reproduce", "cold-fusion-1989")
     assert found.returncode != 0
     assert "pi-hardware" in found.stderr

@@ -17,20 +17,20 @@ from sojourn.studies.rfc7928.study import Rfc7928
 
 
 @pytest.mark.parametrize("f", [0.0, 0.05, 0.2, 0.5, 1.0])
-def test_both_averages_of_the_sawtooth_are_those_of_the_sawtooth(f: float) -> None:
+def test_sawtooth_averages_match_closed_form(f: float) -> None:
     rounds, time = setpoint.integrated(f)
     assert setpoint.per_round(f) == pytest.approx(rounds, abs=1e-9)
     assert setpoint.over_time(f) == pytest.approx(time, abs=1e-9)
 
 
-def test_the_averages_differ_but_where_the_queue_is_empty_or_never_is() -> None:
+def test_averages_differ_unless_queue_is_always_or_never_empty() -> None:
     for f in (0.1, 0.3, 0.5):
         assert setpoint.over_time(f) > setpoint.per_round(f) + 0.001
     assert setpoint.over_time(0) == setpoint.per_round(0) == 0.75
     assert setpoint.over_time(1) == setpoint.per_round(1) == 1
 
 
-def test_power_over_time_peaks_where_the_rfcs_only_falls() -> None:
+def test_time_averaged_power_peaks_where_rfc_power_falls() -> None:
     grid = [i / 100 for i in range(101)]
     best = max(grid, key=setpoint.power_over_time)
     assert best == pytest.approx(0.28, abs=0.02)
@@ -53,13 +53,13 @@ def test_two_runs_make_no_ellipse() -> None:
     assert ellipses.ellipse([5, 6], [9, 9]) == []
 
 
-def test_the_parameter_of_delay_is_the_disciplines_own() -> None:
+def test_delay_parameter_is_that_of_each_discipline() -> None:
     assert disciplines.turned("codel", 2) == {"kind": "codel", "target": "10ms"}
     assert disciplines.turned({"kind": "pi", "qref": 30}, 0.5) == {"kind": "pi", "qref": 15}
     assert disciplines.turned("droptail", 2) is None
 
 
-def test_what_cannot_mark_is_not_run_with_ecn() -> None:
+def test_disciplines_without_marking_are_not_run_with_ecn() -> None:
     assert disciplines.with_ecn("droptail") is None
     assert disciplines.with_ecn("pie") == {"kind": "pie", "ecn": True}
 
@@ -82,19 +82,19 @@ def test_every_situation_takes_every_discipline_of_the_default_list() -> None:
     assert [flows(level) for level in ("mild", "medium", "heavy")] == [3, 7, 9]
 
 
-def test_a_list_of_ones_own_is_what_runs() -> None:
+def test_given_list_of_disciplines_is_run() -> None:
     cases = Rfc7928(["pie", {"kind": "codel", "target": "2ms"}]).runs("smoke")
     assert {case.labels["qdisc"] for case in cases} == {"drop-tail", "PIE", "CoDel target=2ms"}
 
 
 @pytest.mark.parametrize("text", ["nonsense", "droptail", 'pi,{kind="codel"', "pi,3"])
-def test_a_list_that_is_wrong_is_one_line(text: str, sojourn: Command) -> None:
+def test_invalid_list_of_disciplines_is_one_line_error(text: str, sojourn: Command) -> None:
     found = sojourn("evaluate", "--qdisc", text)
     assert found.returncode != 0
     assert len(found.stderr.splitlines()) == 1
 
 
-def test_a_situation_in_which_the_kernel_s_queue_stopped_all_flows_is_compared_too() -> None:
+def test_situation_without_traffic_is_compared() -> None:
     nothing = linux_reference.Measured(0.0, 0.0, 0.0, 1.0, 0.0)
     something = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
     assert linux_reference.differences(nothing, nothing) == []
@@ -111,7 +111,7 @@ def test_a_situation_in_which_the_kernel_s_queue_stopped_all_flows_is_compared_t
     assert not band.holds
 
 
-def test_linux_makes_20_ms_of_pies_15_by_itself() -> None:
+def test_pie_tupdate_of_15_ms_becomes_20_on_linux() -> None:
     cell = linux_reference.Cell(10, 20, 8, "fq_pie", "cubic")
     given = [
         cell.scenario(engine).to_dict()["bottleneck"]["qdisc"]["tupdate"]
@@ -120,7 +120,7 @@ def test_linux_makes_20_ms_of_pies_15_by_itself() -> None:
     assert given == ["20ms", "20ms", "15ms"]
 
 
-def test_seeds_that_agree_are_counted_where_there_are_several() -> None:
+def test_agreeing_seeds_are_counted() -> None:
     theirs = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
     near = linux_reference.Measured(0.99, 0.021, 0.031, 42.0, 0.0)
     far = linux_reference.Measured(0.5, 0.001, 0.002, 400.0, 0.0)

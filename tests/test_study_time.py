@@ -13,7 +13,7 @@ from sojourn import Error, Scenario
 from sojourn.studies.page import render
 from sojourn.studies.reproduce import reproduce
 from sojourn.studies.study import Band, Findings, Study
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 
 class Long(Study):
@@ -40,7 +40,7 @@ class Long(Study):
         return found
 
 
-def test_when_its_time_is_over_it_is_evaluated_over_what_there_is(tmp_path: Path) -> None:
+def test_time_limit_evaluates_finished_runs(tmp_path: Path) -> None:
     made = reproduce(Long(1), "full", store=tmp_path / "runs", workers=2, limit_s=3)
     assert [each.run.summary["window_s"][1] for each in made.results] == [2]
     assert made.results.wanted == 2 and made.findings.bands[0].holds
@@ -48,18 +48,18 @@ def test_when_its_time_is_over_it_is_evaluated_over_what_there_is(tmp_path: Path
     assert "1 of 2: stopped when its time was over" in page
 
 
-def test_what_rests_on_a_run_that_is_not_there_says_so_in_one_line(tmp_path: Path) -> None:
+def test_missing_run_for_evaluation_is_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"^long: 1 of 2 runs are too few for its page; started again"):
         reproduce(Long(2), "full", store=tmp_path / "runs", workers=2, limit_s=3)
 
 
-def test_a_time_that_is_none_is_an_error(sojourn: Command) -> None:
+def test_invalid_time_limit_is_one_line_error(sojourn: Command) -> None:
     done = sojourn("reproduce", "arena-cbq", "--scale", "smoke", "--for", "soon")
     assert done.returncode == 2 and done.stderr.startswith("sojourn: --for: ")
     assert done.stderr.count("\n") == 1
 
 
-def test_enough_time_changes_nothing(tmp_path: Path, sojourn: Command) -> None:
+def test_unreached_time_limit_changes_nothing(tmp_path: Path, sojourn: Command) -> None:
     words = ("reproduce", "pi-hardware", "--scale", "smoke", "--store", tmp_path / "runs")
     whole, timed = sojourn(*words, "--json"), sojourn(*words, "--json", "--for", "1h")
     assert whole.returncode == 0 and whole.stdout == timed.stdout

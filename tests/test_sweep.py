@@ -16,9 +16,9 @@ import pytest
 from conftest import SMALL, Command, untimed
 from sojourn import Error, Scenario, run
 from sojourn.results.store import Store
+from sojourn.sweep import Case, Results, Rule, grid, sweep
 from sojourn.sweep.cluster import run_one
 from sojourn.sweep.execute import Progress
-from sojourn.sweep.sweep import Case, Results, Rule, grid, sweep
 
 ROOT = Path(__file__).resolve().parent.parent
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10}], "bottleneck.rate": ["8mbit"]}
@@ -89,10 +89,29 @@ def test_a_damaged_run_is_made_again(small: Scenario, tmp_path: Path) -> None:
     assert texts(sweep(grid(small, VARY, [1]), tmp_path)) == texts(whole)
 
 
+def test_a_run_has_its_labels_from_the_moment_it_is_there(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.rename
+
+    def killed(self: Path, target: Path) -> Path:
+        renamed = rename(self, target)
+        if self.is_relative_to(tmp_path) and target.is_dir():
+            raise SystemExit("killed")
+        return renamed
+
+    monkeypatch.setattr(Path, "rename", killed)
+    with pytest.raises(SystemExit, match="killed"):
+        sweep([Case({"what": 0.5}, small, [1])], tmp_path)
+    (run,) = Store(tmp_path).runs()
+    assert (run.label, run.varied) == ("what 0.5", {"what": 0.5})
+    assert Store(tmp_path).frame()["what"].to_list() == [0.5]
+
+
 CHILD = """
 import sys
 from sojourn import Scenario
-from sojourn.sweep.sweep import grid, sweep
+from sojourn.sweep import grid, sweep
 base = Scenario({text!r})
 sweep(grid(base, {{"duration": ["20s"], "bottleneck.qdisc": ["droptail", "codel"]}}, range(1, 41)),
       {store!r}, workers=2)
@@ -157,7 +176,7 @@ def test_one_repeat_of_all_cases_comes_before_the_next(small: Scenario, tmp_path
     cases = grid(small.with_({"duration": "60s"}), VARY, [1, 2, 3])
     with pytest.raises(KeyboardInterrupt) as stopped:
         sweep(cases, tmp_path, workers=1, progress=look)
-    results: Results = stopped.value.results  # type: ignore[attr-defined]
+    results: Results = stopped.value.result  # type: ignore[attr-defined]
     assert results.wanted == 6
     assert sorted(each.seed for each in results)[:2] == [1, 1]
 

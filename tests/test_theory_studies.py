@@ -30,7 +30,7 @@ def test_the_study_runs_the_scenario_files(number: int) -> None:
     assert shape(scenarios.experiment(number, "whole")) == shape(written)
 
 
-def test_half_of_max_p_undoes_the_spacing_of_drops() -> None:
+def test_half_max_p_compensates_spacing_of_drops() -> None:
     plain, half = (scenarios.experiment(1, "40 flows", spaced=each) for each in (True, False))
     first: Any = plain.to_dict()
     second: Any = half.to_dict()
@@ -62,7 +62,7 @@ def test_the_model_written_twice_gives_the_same() -> None:
     assert (euler.mean, euler.period) == pytest.approx((engine.mean, engine.period), rel=0.01)
 
 
-def test_one_cut_a_round_trip_keeps_windows_open_where_many_are_lost() -> None:
+def test_one_reduction_per_round_trip_keeps_windows_open() -> None:
     once, often = (integrated(5, "40 flows", Windows(once=each)) for each in (True, False))
     assert once.window["first"] > 1.2 * often.window["first"]
     assert once.utilisation > often.utilisation + 0.05

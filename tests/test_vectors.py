@@ -65,7 +65,7 @@ def test_a_law_in_c_agrees_with_every_row(law: str, tmp_path: Path) -> None:
     assert drops > 1000
 
 
-def test_another_setpoint_is_noticed(tmp_path: Path) -> None:
+def test_vectors_of_another_setpoint_fail(tmp_path: Path) -> None:
     """The check can fail: the vectors of other parameters differ."""
     program, file = tmp_path / "check_pi", tmp_path / "pi.csv"
     vectors("pi", "--set", "qref=21", "--ops", "30000", "--out", str(file))

@@ -28,20 +28,22 @@ if TYPE_CHECKING:
 
     from sojourn._engine import version
     from sojourn.calibration import Calibration, calibrate
-    from sojourn.engines import run
-    from sojourn.errors import Error, InputError, ScenarioError
+    from sojourn.errors import Error, InputError, Interrupted, ScenarioError, Stopped
     from sojourn.results import RunResult, open_runs
+    from sojourn.running import run
     from sojourn.scenario import Scenario, schema
-    from sojourn.sweep.compare import Comparison, compare
+    from sojourn.sweep import Comparison, compare
 
 __all__ = [
     "Calibration",
     "Comparison",
     "Error",
     "InputError",
+    "Interrupted",
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Stopped",
     "calibrate",
     "compare",
     "open_runs",
@@ -52,22 +54,24 @@ __all__ = [
 
 _HOME = {
     "Calibration": "sojourn.calibration",
-    "Comparison": "sojourn.sweep.compare",
+    "Comparison": "sojourn.sweep",
     "Error": "sojourn.errors",
     "InputError": "sojourn.errors",
+    "Interrupted": "sojourn.errors",
     "RunResult": "sojourn.results",
     "Scenario": "sojourn.scenario",
     "ScenarioError": "sojourn.errors",
+    "Stopped": "sojourn.errors",
     "calibrate": "sojourn.calibration",
-    "compare": "sojourn.sweep.compare",
+    "compare": "sojourn.sweep",
     "open_runs": "sojourn.results",
-    "run": "sojourn.engines",
+    "run": "sojourn.running",
     "schema": "sojourn.scenario",
     "version": "sojourn._engine",
 }
 
 # Parts of the package that are named as a whole.
-_MODULES = ("control", "fluid")
+_MODULES = ("control", "deploy", "fluid", "qdisc", "report", "studies", "sweep", "tcp")
 
 
 def __getattr__(name: str) -> Any:
@@ -85,4 +89,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -11,6 +11,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from sojourn.scenario import schema
+
 Schema = dict[str, Any]
 
 _PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
@@ -131,8 +133,6 @@ def generate(schema: Schema) -> str:
 
 def main() -> None:
     """Writes the file."""
-    from sojourn import schema
-
     Path(__file__).with_name("_types.py").write_text(generate(schema()), encoding="utf-8")
 
 

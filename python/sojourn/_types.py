@@ -45,7 +45,7 @@ class Tcp(TypedDict, total=False):
     accecn_option: bool
     """With `accecn`: count marked bytes too, in an option on bare acknowledgements, RFC
     9768 section 3.2.3, so that the sender need not guess when acknowledgements are lost or
-    stand for many segments; eight bytes each (default true)."""
+    cover many segments; eight bytes each (default true)."""
     ect_control: bool
     """Mark retransmissions and bare acknowledgements as ECN-capable too, as hosts in data
     centres do whose queues drop what is not, instead of data only, RFC 3168 (default false;
@@ -81,7 +81,7 @@ class Tcp(TypedDict, total=False):
     """Send a probe when nothing was acknowledged for two round trips, RFC 8985 section 7.
     Needs `sack` (classic false, modern true)."""
     dsack: bool
-    """Tell the sender of data that came twice, RFC 2883. Needs `sack` (classic false,
+    """Report data that came twice to the sender, RFC 2883. Needs `sack` (classic false,
     modern true)."""
     prr: bool
     """Bring the flight down over the round trip of a recovery, RFC 9937, instead of falling
@@ -95,8 +95,8 @@ class Tcp(TypedDict, total=False):
     """Find out by new data whether a timeout was spurious, RFC 5682. Needs `sack` (classic
     false, modern true)."""
     undo: bool
-    """Take back the reduction of a recovery or timeout that was for nothing, as timestamps
-    (RFC 3522) or duplicates (RFC 3708) show. Needs `sack` (classic false, modern true)."""
+    """Take back the reduction of a spurious recovery or timeout, as timestamps (RFC 3522)
+    or duplicates (RFC 3708) show. Needs `sack` (classic false, modern true)."""
     hystart: bool
     """Leave slow start when round trips grow: HyStart++, RFC 9406. Congestion controls that
     set the window from measurements do without. Needs `sack` (classic false, modern true)."""
@@ -130,7 +130,7 @@ class Tcp(TypedDict, total=False):
     """With `delayed_ack`: segments at the beginning of a connection that are each
     acknowledged at once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux)."""
     sack_compression: bool
-    """Have one acknowledgement tell of what came above a hole in a twentieth of a round
+    """Have one acknowledgement report what came above a hole in a twentieth of a round
     trip, a millisecond at most, after the first three, as Linux does (SACK compression).
     Needs `sack` (classic false, modern true)."""
     delayed_ack_time: Time
@@ -155,7 +155,7 @@ class Tcp(TypedDict, total=False):
     """Least that the timeout exceeds the smoothed round trip by (classic "10ms", modern
     "200ms")."""
     linux_rto: bool
-    """Reckon the deviation for the timeout as Linux does: the largest of a round trip
+    """Compute the deviation for the timeout as Linux does: the largest of a round trip
     counts and comes down by a quarter a round trip, and round trips that fall move it by an
     eighth as much. Needs `sack` (classic false, modern true)."""
     syn_retries: int
@@ -390,9 +390,6 @@ class Bottleneck(TypedDict, total=False):
     """A dumbbell: the nodes `left` and `right`, the links `bottleneck` from left to right
     and `reverse` from right to left."""
 
-    reverse: Reverse
-    """The direction from right to left: "ideal", or a table of what differs from the
-    direction forward. Left out, both are alike."""
     rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
@@ -425,6 +422,9 @@ class Bottleneck(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    reverse: Reverse
+    """The direction from right to left: "ideal", or a table of what differs from the
+    direction forward. Left out, both are alike."""
 
 
 Rate: TypeAlias = "str"
@@ -529,8 +529,8 @@ class RedQueueDiscipline(TypedDict, total=False):
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
     queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -574,8 +574,8 @@ class AredQueueDiscipline(TypedDict, total=False):
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
     queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -619,8 +619,8 @@ class FengRedQueueDiscipline(TypedDict, total=False):
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
     queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -652,14 +652,37 @@ class ChokeQueueDiscipline(TypedDict, total=False):
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
     queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
     """Mean packet in bytes, 40 to 65535; default: the link's."""
     limit: int
     """Most packets in the queue: 1 to 33554432 (default 1000000)."""
+
+
+class ProportionalQueueDiscipline(TypedDict, total=False):
+    """The proportional controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001): RED
+    without its average."""
+
+    kind: Required[Literal['proportional']]
+    slope: float
+    """Gain K, probability per packet: above 0, at most 2 (default 5.88e-5)."""
+    offset: float
+    """The queue at which the probability leaves 0, in packets (of mean size if
+    `queue_in_bytes`): 0 to 67108864 (default 0)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    queue_in_bytes: bool
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
 class PiQueueDiscipline(TypedDict, total=False):
@@ -679,8 +702,8 @@ class PiQueueDiscipline(TypedDict, total=False):
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -694,16 +717,25 @@ class PiTableQueueDiscipline(TypedDict, total=False):
 
     kind: Required[Literal['pi_table']]
     a: float
-    """Gain on the present queue, per packet: above 0, at most 2 (default 1.822e-5, as
-    `pi`)."""
+    """Gain on the present queue, per packet: above 0, at most 2 (default 1.822e-5)."""
     b: float
-    """Gain on the queue one sample ago, per packet: 0 to below `a` (default 1.816e-5, as
-    `pi`)."""
+    """Gain on the queue one sample ago, per packet: 0 to below `a` (default 1.816e-5)."""
     frequency: float
-    """Sampling frequency in hertz: 0.001 to 1000000 (default 170, as `pi`)."""
+    """Sampling frequency in hertz: 0.001 to 1000000 (default 170)."""
     qref: float
     """The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
-    (default 50, as `pi`)."""
+    (default 50)."""
+    ecn: bool
+    """Mark ECN-capable packets instead of dropping them (default false)."""
+    queue_in_bytes: bool
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
+    scale_by_size: bool
+    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
+    mean_packet: int
+    """Mean packet in bytes, 40 to 65535; default: the link's."""
+    limit: int
+    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
     table: Grid
     """How the entries lie: "linear", "sqrt", "log", "geometric" (default, ours) or
     "optimal"."""
@@ -717,17 +749,6 @@ class PiTableQueueDiscipline(TypedDict, total=False):
     optimal_for: list[float]
     """For "optimal": the probabilities that occur, for example those of a run of `pi`; at
     least as many different ones as entries (default: none)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
-    queue_in_bytes: bool
-    """Measure the queue in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
-    scale_by_size: bool
-    """Multiply the probability by the packet's size over `mean_packet` (default false)."""
-    mean_packet: int
-    """Mean packet in bytes, 40 to 65535; default: the link's."""
-    limit: int
-    """Most packets in the queue: 1 to 67108864 (default 1000000)."""
 
 
 class PieQueueDiscipline(TypedDict, total=False):
@@ -920,8 +941,8 @@ class RemQueueDiscipline(TypedDict, total=False):
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     queue_in_bytes: bool
-    """Measure queue and arrivals in bytes divided by `mean_packet` instead of in packets
-    (default false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -945,8 +966,8 @@ class RateQueueDiscipline(TypedDict, total=False):
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     queue_in_bytes: bool
-    """Measure arrivals in bytes divided by `mean_packet` instead of in packets (default
-    false)."""
+    """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
+    instead of in packets (default false)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -1087,7 +1108,7 @@ class FqPieQueueDiscipline(TypedDict, total=False):
 
     kind: Required[Literal['fq_pie']]
     target: Time
-    """The delay to hold in each queue: "1us" to "1000s" (default "15ms", RFC 8033)."""
+    """The delay to hold: "1us" to "1000s" (default "15ms", RFC 8033)."""
     tupdate: Time
     """Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033)."""
     first_update: Time
@@ -1122,10 +1143,10 @@ class FqPieQueueDiscipline(TypedDict, total=False):
     """Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to
     1 before anything passes again, as in Linux."""
     ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
+    """Mark ECN-capable packets instead of dropping them (default false)."""
     mark_ecn_th: float
     """With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default
-    0.1, RFC 8033 section 5.1 and Linux)."""
+    0.1, RFC 8033 section 5.1)."""
     scale_by_size: bool
     """Multiply the probability by the packet's size over `mean_packet` (default false)."""
     mean_packet: int
@@ -1209,7 +1230,7 @@ class CbqQueueDiscipline(TypedDict, total=False):
     share: 1 to 1000 (default 16); each class's `maxidle` follows from it."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'proportional', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | ProportionalQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
 
 
@@ -1434,8 +1455,6 @@ class ParkingLot(TypedDict, total=False):
 
     hops: Required[int]
     """How many links there are in a row."""
-    reverse: Reverse
-    """Each hop back, as in `[bottleneck]`."""
     rate: Required[Rate]
     """Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]`
     may leave it out; it is then ideal: pure delay, no queue."""
@@ -1468,6 +1487,8 @@ class ParkingLot(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    reverse: Reverse
+    """Each hop back, as in `[bottleneck]`."""
 
 
 NamedLink = TypedDict(
@@ -1518,7 +1539,6 @@ class Access(TypedDict, total=False):
 BulkGroup = TypedDict(
     'BulkGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1529,6 +1549,7 @@ BulkGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['bulk']]",
         'flows': 'int',
         'size': 'DistributionOfSize',
@@ -1545,7 +1566,6 @@ BulkGroup = TypedDict(
 WebGroup = TypedDict(
     'WebGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1556,6 +1576,7 @@ WebGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['web']]",
         'users': 'int',
         'load': 'float',
@@ -1581,7 +1602,6 @@ WebGroup = TypedDict(
 TransfersGroup = TypedDict(
     'TransfersGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1592,6 +1612,7 @@ TransfersGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['transfers']]",
         'rate': 'float',
         'load': 'float',
@@ -1605,7 +1626,6 @@ TransfersGroup = TypedDict(
 UdpGroup = TypedDict(
     'UdpGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1616,6 +1636,7 @@ UdpGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['udp']]",
         'flows': 'int',
         'rate': 'Required[Rate]',
@@ -1631,7 +1652,6 @@ UdpGroup = TypedDict(
 OnoffGroup = TypedDict(
     'OnoffGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1642,6 +1662,7 @@ OnoffGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['onoff']]",
         'flows': 'int',
         'rate': 'Required[Rate]',
@@ -1658,7 +1679,6 @@ OnoffGroup = TypedDict(
 ReplayGroup = TypedDict(
     'ReplayGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1669,6 +1689,7 @@ ReplayGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['replay']]",
         'file': 'Required[str]',
     },
@@ -1680,7 +1701,6 @@ ReplayGroup = TypedDict(
 PingGroup = TypedDict(
     'PingGroup',
     {
-        'tcp': 'Tcp',
         'name': 'str',
         'from': 'str',
         'to': 'str',
@@ -1691,6 +1711,7 @@ PingGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'tcp': 'Tcp',
         'kind': "Required[Literal['ping']]",
         'flows': 'int',
         'interval': 'Time',

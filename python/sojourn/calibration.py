@@ -12,23 +12,26 @@ asked for by several per cent: a comparison reports what each seed realised.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn.engines import load_engine
+from sojourn.engines.key import key_of
 from sojourn.errors import Error, ScenarioError
-from sojourn.results.store import key, make_folder, read_json, write_json
+from sojourn.files import cache_folder, make_folder, read_json, write_json
+from sojourn.load import realised_load, uncongested
+from sojourn.pool import run_all
+from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
     import threading
 
-    from sojourn.scenario import Scenario
+    from sojourn.scenario import ScenarioLike
 
-# The uncongested link is so many times faster than the bottleneck.
-HEADROOM = 10
+_ENGINE = "packets"
 # The runs of a calibration: loads to aim at, as fractions of the bottleneck's rate.
 _AIMS = (0.5, 0.8, 1.1)
 # Their seeds: not those that people use, so that no comparison is calibrated on itself.
@@ -56,54 +59,14 @@ class Calibration:
         """Users whose offered load is ``load`` (0.98 is 98 % of the bottleneck's rate)."""
         return max(1, round(load * self.rate_bps / self.bps_per_user))
 
-    def load_of(self, users: int) -> float:
-        """Expected load of so many users, as a fraction of the bottleneck's rate."""
-        return users * self.bps_per_user / self.rate_bps
-
     @property
     def misfit(self) -> float:
         """Largest relative distance of a point from the line."""
         return max(abs(bps / (users * self.bps_per_user) - 1) for users, bps in self.points)
 
 
-def uncongested(scenario: Scenario) -> Scenario:
-    """The same scenario with the bottleneck ten times as fast and a queue that never overflows.
-
-    It is the same for all queue disciplines.
-
-    Raises:
-        ScenarioError: If there is no ``[bottleneck]``.
-    """
-    facts = scenario.facts
-    if facts.bottleneck_bps is None:
-        raise ScenarioError("bottleneck: only a dumbbell has an uncongested counterpart")
-    large = {"kind": "droptail", "limit": 1_000_000}
-    changes: dict[str, object] = {
-        "bottleneck.rate": f"{facts.bottleneck_bps * HEADROOM}bit",
-        "bottleneck.qdisc": large,
-    }
-    back = json.loads(scenario.to_json())["bottleneck"].get("reverse")
-    if isinstance(back, dict):
-        if back.get("rate") is not None:
-            changes["bottleneck.reverse.rate"] = f"{(facts.reverse_bps or 0) * HEADROOM}bit"
-        if back.get("qdisc") is not None:
-            changes["bottleneck.reverse.qdisc"] = large
-    return scenario.with_(changes)
-
-
-def realised_load(summary: dict[str, Any], rate_bps: float, *, direction: str = "forward") -> float:
-    """Offered load in the summary of an uncongested run, as a fraction of ``rate_bps``.
-
-    ``direction`` is that of the data; "both" takes the mean of the two directions.
-    """
-    links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
-    forward, back = links["bottleneck"], links["reverse"]
-    bps = {"forward": forward, "reverse": back, "both": (forward + back) / 2}[direction]
-    return float(bps / rate_bps)
-
-
 def calibrate(
-    scenario: Scenario,
+    scenario: ScenarioLike,
     group: int | None = None,
     *,
     stop: threading.Event | None = None,
@@ -122,6 +85,7 @@ def calibrate(
     Raises:
         ScenarioError: If the scenario has no such group or no ``[bottleneck]``.
     """
+    scenario = Scenario.of(scenario)
     fields = json.loads(scenario.to_json())
     group = _web_group(fields, group)
     rate = scenario.facts.bottleneck_bps
@@ -129,7 +93,7 @@ def calibrate(
         raise ScenarioError("load: needs a [bottleneck] to be a fraction of; give users instead")
     alone = _alone(scenario, fields, group)
     name = fields["traffic"][group].get("name") or _default_name(fields, group)
-    cached = cache_folder() / f"calibration-{key(alone, 'packets')}.json"
+    cached = cache_folder() / f"calibration-{key_of(alone, _ENGINE)}.json"
     known = _read(cached)
     if known is not None:
         return known
@@ -171,14 +135,6 @@ def with_users(
     return scenario.with_({"load": None, **changes})
 
 
-def cache_folder() -> Path:
-    """Where calibrations are kept: ``$SOJOURN_CACHE`` or the user's cache folder."""
-    own = os.environ.get("SOJOURN_CACHE")
-    if own:
-        return Path(own)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sojourn"
-
-
 def _web_group(fields: dict[str, Any], group: int | None) -> int:
     kinds = [each["kind"] for each in fields["traffic"]]
     if group is None:
@@ -211,10 +167,8 @@ def _measure(
     seed: int,
     stop: threading.Event | None,
 ) -> float:
-    from sojourn.engines import packets
-
     scenario = alone.with_({"traffic.0.users": users, "seed": seed})
-    summary = packets.run(scenario, stop=stop).summary
+    summary = load_engine(_ENGINE).run(scenario, stop=stop).summary
     return realised_load(summary, rate_bps, direction=direction) * rate_bps
 
 
@@ -234,8 +188,6 @@ def _guess(measure: Callable[..., float], rate_bps: float, stop: threading.Event
 def _points(
     measure: Callable[..., float], counts: list[int], stop: threading.Event | None
 ) -> list[tuple[int, float]]:
-    from sojourn.sweep.pool import run_all
-
     def job(number: int, users: int, own: threading.Event) -> float:
         # Whoever waits for this thread tells it to give up; a caller that is itself in a thread
         # must do so through `stop`.

@@ -1,5 +1,12 @@
 """What can go wrong, as exceptions whose text is one line for a person to read."""
 
+from __future__ import annotations
+
+# As typing.TYPE_CHECKING, without the import: every command imports this module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Error(Exception):
     """A run, a file or a setting is of no use; the message says why."""
@@ -11,3 +18,19 @@ class InputError(Error, ValueError):
 
 class ScenarioError(InputError):
     """A scenario is wrong; the message names the field, its value and what would be right."""
+
+
+class Stopped(Error):  # noqa: N818
+    """A run was given up because its caller asked for it."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the work early; ``result`` has what was finished by then.
+
+    A run's is a :class:`sojourn.RunResult` over the time that was simulated, a sweep's are its
+    finished runs, a comparison's is the comparison of those.
+    """
+
+    def __init__(self, result: Any) -> None:
+        super().__init__()
+        self.result = result

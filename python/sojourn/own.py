@@ -35,19 +35,18 @@ def registrar(kind: str, name: str) -> Callable[[T], T]:
     """A decorator that remembers a class of ``kind`` by ``name``."""
 
     def remember(cls: T) -> T:
-        _check(kind, cls, name)
-        _REGISTERED[kind, name] = typing.cast(type, cls)
+        _REGISTERED[kind, name] = _check(kind, cls, name)
         return cls
 
     return remember
 
 
 def _check(kind: str, cls: object, reference: str) -> type:
-    module, _, name = _BASES[kind].rpartition(".")
-    base = getattr(importlib.import_module(module), name)
-    if not (isinstance(cls, type) and issubclass(cls, base)):
+    # By name: those modules stand on this one.
+    bases = cls.__mro__ if isinstance(cls, type) else ()
+    if not any(f"{base.__module__}.{base.__qualname__}" == _BASES[kind] for base in bases):
         raise ScenarioError(f'class = "{reference}": not a subclass of {_BASES[kind]}')
-    return cls
+    return typing.cast(type, cls)
 
 
 def find(kind: str, reference: str, base_dir: Path) -> type:
@@ -148,11 +147,7 @@ def maker(base_dir: Path) -> Callable[..., object]:
     def make(kind: str, reference: str, values: str, *link: Any) -> object:
         made = build(kind, reference, json.loads(values), base_dir)
         if kind == "qdisc":
-            from sojourn.qdisc import Link
-
-            rate, mean_packet, coin = link
-            made.link = Link(Rate(rate), mean_packet, coin)
-            made.start(made.link)
+            made.attach(*link)
         return made
 
     return make
@@ -168,6 +163,12 @@ def used(fields: object, kind: str = "qdisc") -> Iterator[tuple[str, dict[str, A
     elif isinstance(fields, list):
         for value in fields:
             yield from used(value, kind)
+
+
+def registered(fields: object) -> list[tuple[str, str, type]]:
+    """The registered classes that a scenario's fields name, each with its kind and name."""
+    named = dict.fromkeys((kind, str(each["class"])) for kind, each in used(fields))
+    return [(*key, _REGISTERED[key]) for key in named if key in _REGISTERED]
 
 
 def check(fields: object, base_dir: Path) -> bool:

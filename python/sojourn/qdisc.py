@@ -88,6 +88,11 @@ class Discipline:
     """For probes: the probability of dropping or marking, where there is one."""
     link: Link
 
+    def attach(self, rate: int, mean_packet: int, random: Callable[[], float]) -> None:
+        """The engine gives it its link; for what a class does then there is :meth:`start`."""
+        self.link = Link(Rate(rate), mean_packet, random)
+        self.start(self.link)
+
     def start(self, link: Link) -> None:
         """The run begins. What depends on the link is worked out here, ``self.link`` being set."""
 

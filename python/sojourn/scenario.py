@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
-from sojourn import _engine
+from sojourn._engine import Scenario as Core
+from sojourn._engine import schema as engine_schema
+from sojourn.errors import ScenarioError
 
 if TYPE_CHECKING:
     from sojourn._types import Scenario as ScenarioDict
+
+ScenarioLike: TypeAlias = "Scenario | ScenarioDict | Mapping[str, object] | str | os.PathLike[str]"
+"""What is taken where a scenario is asked for: one, or what :class:`Scenario` is made from."""
 
 
 class Facts(NamedTuple):
@@ -28,26 +35,44 @@ class Facts(NamedTuple):
 class Scenario:
     """A scenario that has been checked. It never changes: variations are new scenarios.
 
-    ``source`` is TOML text or a mapping with the fields of a scenario file (values with units as
-    strings: ``{"duration": "10s", ...}``). Paths of files in it are relative to ``base_dir``
-    (default: the current directory).
+    ``source`` is a mapping with the fields of a scenario file (values with units as strings:
+    ``{"duration": "10s", ...}``), TOML text, or the path of a file: a string of one line that ends
+    in ``.toml`` or ``.json`` or has no ``=`` is a path. Paths of files in the scenario are relative
+    to ``base_dir`` (default: the folder of the scenario's file, else the current directory).
 
     Raises :class:`sojourn.ScenarioError` with one line naming field, value and remedy.
     """
 
     __slots__ = ("_core", "base_dir")
 
+    _core: Core
+    base_dir: Path
+
     def __init__(
-        self, source: ScenarioDict | Mapping[str, object] | str, *, base_dir: str | Path = "."
+        self, source: ScenarioLike, *, base_dir: str | os.PathLike[str] | None = None
     ) -> None:
-        if isinstance(source, str):
-            self._core = _engine.Scenario.from_toml(source, "scenario")
+        folder = Path()
+        if isinstance(source, Scenario):
+            self._core, folder = source._core, source.base_dir
+        elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
+            self._core, folder = Core.from_file(source), Path(source).parent
+        elif isinstance(source, str):
+            self._core = Core.from_toml(source, "scenario")
+        elif isinstance(source, Mapping):
+            self._core = Core.from_json(json.dumps(plain_value(source, "scenario")))
         else:
-            self._core = _engine.Scenario.from_json(json.dumps(source))
-        self.base_dir = Path(base_dir)
+            raise ScenarioError(
+                f"{source!r} is no scenario: give the path of a file, TOML text or a dictionary"
+            )
+        self.base_dir = folder if base_dir is None else Path(base_dir)
 
     @classmethod
-    def _of(cls, core: _engine.Scenario, base_dir: Path) -> Scenario:
+    def of(cls, source: ScenarioLike) -> Scenario:
+        """``source`` itself if it is a scenario, else the scenario that is made from it."""
+        return source if isinstance(source, Scenario) else cls(source)
+
+    @classmethod
+    def _of(cls, core: Core, base_dir: Path) -> Scenario:
         scenario = cls.__new__(cls)
         scenario._core = core
         scenario.base_dir = base_dir
@@ -56,21 +81,24 @@ class Scenario:
     @classmethod
     def from_file(cls, path: str | Path) -> Scenario:
         """Reads a file: TOML, or JSON if its name ends in ``.json``."""
-        return cls._of(_engine.Scenario.from_file(path), Path(path).parent)
+        return cls._of(Core.from_file(path), Path(path).parent)
 
     @classmethod
     def from_toml(
         cls, text: str, *, name: str = "scenario", base_dir: str | Path = "."
     ) -> Scenario:
         """Reads TOML text; ``name`` stands for the file in errors."""
-        return cls._of(_engine.Scenario.from_toml(text, name), Path(base_dir))
+        return cls._of(Core.from_toml(text, name), Path(base_dir))
 
     def with_(self, changes: Mapping[str, object]) -> Scenario:
         """A variation: ``{"bottleneck.qdisc.qref": 240, "load": 0.98, "traffic.web.users": 10}``.
 
         Keys are dotted paths; a group of traffic goes by its name or its number.
         """
-        pairs = [(path, json.dumps(value)) for path, value in changes.items()]
+        pairs = [
+            (str(path), json.dumps(plain_value(value, str(path))))
+            for path, value in changes.items()
+        ]
         return self._of(self._core.vary_json(pairs), self.base_dir)
 
     def with_text(self, changes: Iterable[tuple[str, str]]) -> Scenario:
@@ -120,7 +148,7 @@ class Scenario:
         )
 
     @property
-    def core(self) -> _engine.Scenario:
+    def core(self) -> Core:
         """The compiled form that engines take."""
         return self._core
 
@@ -134,20 +162,105 @@ class Scenario:
         text = self.to_json()
         if '"class"' not in text:
             return False
-        from sojourn.own import check
+        # Start-up: few scenarios have classes in Python.
+        from sojourn.own import check  # noqa: PLC0415
 
         return check(json.loads(text), self.base_dir)
+
+    def __copy__(self) -> Scenario:
+        # It never changes.
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Scenario:
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle: what it says, the whole path of its folder, the classes it registered.
+
+        A process elsewhere has another current directory, and nothing is registered there. Classes
+        of files and modules go by their names; those of a notebook or a prompt go as pickle or
+        cloudpickle takes classes.
+        """
+        text = self.to_json()
+        classes: list[tuple[str, str, type]] = []
+        if '"class"' in text:
+            # Start-up: few scenarios have classes in Python.
+            from sojourn.own import registered  # noqa: PLC0415
+
+            classes = registered(json.loads(text))
+        return _unpickled, (text, self.base_dir.absolute(), classes)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
             return NotImplemented
-        return self.to_json() == other.to_json() and self.base_dir == other.base_dir
+        return (
+            self.to_json() == other.to_json()
+            and self.base_dir.absolute() == other.base_dir.absolute()
+        )
 
     def __hash__(self) -> int:
         return hash(self.to_json())
 
     def __repr__(self) -> str:
-        return f"Scenario.from_toml({self.to_toml()!r})"
+        facts = self.facts
+        name = f"{self.name!r}, " if self.name else ""
+        return f"<Scenario {name}{facts.duration_s:g} s, seed {facts.seed}>"
+
+    def _repr_html_(self) -> str:
+        # Start-up: only a notebook asks for it.
+        from sojourn import display  # noqa: PLC0415
+
+        return display.scenario(self.to_toml(), f"Scenario {self.name or ''}".strip())
+
+
+def _unpickled(text: str, base_dir: Path, classes: list[tuple[str, str, type]]) -> Scenario:
+    if classes:
+        # Start-up: few scenarios have classes in Python.
+        from sojourn.own import registrar  # noqa: PLC0415
+
+        for kind, name, cls in classes:
+            registrar(kind, name)(cls)
+    return Scenario(json.loads(text), base_dir=base_dir)
+
+
+def plain_value(value: object, where: str) -> Any:
+    """A value as JSON has it: numbers of NumPy become Python's, paths become text.
+
+    Raises:
+        ScenarioError: If a scenario cannot hold it; ``where`` is named as its place.
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Mapping):
+        for name in value:
+            if not isinstance(name, str):
+                raise ScenarioError(f"{where}: {name!r} is not the name of a field")
+        return {name: plain_value(inner, f"{where}.{name}") for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(inner, f"{where}[{i}]") for i, inner in enumerate(value)]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "__index__"):
+        whole = int(value)
+        if not -(2**63) <= whole < 2**64:
+            raise ScenarioError(f"{where}: {whole} is too large: at most {2**64 - 1}")
+        return whole
+    if hasattr(value, "__float__"):
+        real = float(value)
+        if not math.isfinite(real):
+            raise ScenarioError(f"{where}: {real} is not a number that a scenario can hold")
+        return real
+    raise ScenarioError(
+        f"{where}: {value!r} is a {type(value).__name__}; "
+        "give text, a number, true or false, a list or a dictionary"
+    )
+
+
+def _is_path(text: str) -> bool:
+    """Whether a string is a path and not TOML, which has ``=`` and mostly several lines."""
+    if "\n" in text:
+        return False
+    return text.endswith((".toml", ".json")) or bool(text.strip() and "=" not in text)
 
 
 def _open_load(group: dict[str, Any], load: float | None) -> float | None:
@@ -159,4 +272,4 @@ def _open_load(group: dict[str, Any], load: float | None) -> float | None:
 
 def schema() -> dict[str, Any]:
     """JSON Schema of the scenario file, for editors and for checking."""
-    return cast("dict[str, Any]", json.loads(_engine.schema()))
+    return cast("dict[str, Any]", json.loads(engine_schema()))

@@ -97,7 +97,7 @@ def queue_picture(driver: Any) -> str:
     return found
 
 
-def test_every_preset_loads_without_complaint(browser: Any, lab: str) -> None:
+def test_every_preset_loads_without_console_errors(browser: Any, lab: str) -> None:
     for name in presets(lab):
         open_page(browser, lab)
         browser.execute_script(
@@ -169,7 +169,7 @@ def test_a_broken_address_shows_the_first_experiment(
     assert len(text(browser, "#table").splitlines()) >= 3
 
 
-def test_a_refusal_is_said_on_the_page(browser: Any, lab: str) -> None:
+def test_error_is_shown_on_page(browser: Any, lab: str) -> None:
     import base64
 
     setting = {**SMALL, "common": {"traffic.0.flows": 90_000}}

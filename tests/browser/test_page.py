@@ -107,7 +107,7 @@ PLOTS = """return [...document.querySelectorAll('[data-figure]')].map(plot => ({
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [320, 1280])
-def test_every_figure_is_drawn_and_nothing_complains(
+def test_every_figure_is_drawn_without_console_errors(
     browser: Any, web: Path, width: int, dark: bool
 ) -> None:
     show(browser, web, width, dark)
@@ -132,7 +132,7 @@ def test_long_flows_are_drawn_too(browser: Any, elephants: Path) -> None:
     assert complaints(browser) == []
 
 
-def test_the_page_asks_the_network_for_nothing(browser: Any, web: Path) -> None:
+def test_page_makes_no_network_requests(browser: Any, web: Path) -> None:
     browser.get_log("performance")
     show(browser, web)
     import json
@@ -198,7 +198,7 @@ def test_a_series_can_be_hidden_in_all_figures(browser: Any, web: Path) -> None:
     assert not any(box.is_selected() for box in boxes)
 
 
-def test_figures_follow_the_screen_into_the_dark(browser: Any, web: Path) -> None:
+def test_figures_follow_dark_colour_scheme(browser: Any, web: Path) -> None:
     show(browser, web)
     before = {plot["name"]: plot["colours"] for plot in browser.execute_script(PLOTS)}
     browser.execute_cdp_cmd(

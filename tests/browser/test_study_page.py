@@ -29,7 +29,7 @@ def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.parametrize(("width", "dark"), [(320, False), (1280, True)])
-def test_every_figure_is_drawn_and_nothing_complains(
+def test_every_figure_is_drawn_without_console_errors(
     browser: Any, page: Path, width: int, dark: bool
 ) -> None:
     show(browser, page, width, dark)

@@ -1,4 +1,4 @@
-# Class-based queueing in ns-2, for crates/qdisc/tests/classful/ns2.rs: what part of a 10 Mb/s link
+# Class-based queueing in ns-2, for crates/qdisc/tests/it/classful/ns2.rs: what part of a 10 Mb/s link
 # each class gets.
 #
 #   ns cbq.tcl NAME...      the cases below; all without a name

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_back() {
+    fn codepoint_is_read_back_as_written() {
         for bits in 0..64 {
             let dscp = Dscp::new(bits).unwrap();
             match dscp.name() {

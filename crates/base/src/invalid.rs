@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_names_the_way_to_the_field_its_value_and_what_would_be_right() {
+    fn error_names_field_value_and_remedy() {
         let error = Invalid::new("qref", -1, "must be above 0").of("classes[0].qdisc");
         assert_eq!(error.to_string(), "classes[0].qdisc.qref = -1: must be above 0");
         assert_eq!(Invalid::new("rate", "", "give one").to_string(), "rate: give one");

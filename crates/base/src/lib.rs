@@ -5,7 +5,7 @@
 #![no_std]
 extern crate alloc;
 
-mod documentation;
+mod choices;
 mod dscp;
 mod ecn;
 mod invalid;
@@ -13,7 +13,9 @@ mod random;
 mod units;
 mod value;
 
-pub use documentation::module_documentation;
+pub use choices::module_documentation;
+#[cfg(feature = "schema")]
+pub use choices::{Tagged, name_or_table};
 pub use dscp::Dscp;
 pub use ecn::Ecn;
 pub use invalid::Invalid;

@@ -112,7 +112,7 @@ mod tests {
     const KNOWN: u64 = 6_289_205_431_984_143_317;
 
     #[test]
-    fn same_name_same_numbers_and_known_answer() {
+    fn stream_is_determined_by_its_name() {
         let mut a = Stream::new(1, Kind::Test, 2, 3);
         let mut b = Stream::new(1, Kind::Test, 2, 3);
         let first = a.next_u64();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_the_name_matters() {
+    fn stream_depends_on_every_part_of_its_name() {
         let base = Stream::new(1, Kind::Test, 2, 3).next_u64();
         assert_ne!(base, Stream::new(2, Kind::Test, 2, 3).next_u64());
         assert_ne!(base, Stream::new(1, Kind::User, 2, 3).next_u64());

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_can_be_read_again() {
+    fn quantity_is_read_back_as_written() {
         for n in [0, 1, 999, 1500, 10_000_000, 123_456_789, 7_200_000_000_000, u64::MAX] {
             assert_eq!(Time(n).to_string().parse(), Ok(Time(n)));
             assert_eq!(Rate(n).to_string().parse(), Ok(Rate(n)));

@@ -1,13 +1,13 @@
 //! Times the three classes over two RED queues of Misra, Gong and Towsley's third experiment for
 //! 200 s: 2 % beside the operating point, where nothing bends, and from empty queues on, which
-//! oscillate and run empty. `two_queues [RUNS] [CASE]` prints the least and the median time of a run
-//! and what the integration took; the cases are 0 to 3.
+//! oscillate and run empty. `two_queues [RUNS] [CASE]` prints the least and the median time of a
+//! run and what the integration took; the cases are 0 to 3.
 use std::time::Instant;
 
-use sojourn_fluid::controllers::{Controller, Red};
 use sojourn_fluid::course::course;
 use sojourn_fluid::integrate::{Settings, Solver};
 use sojourn_fluid::mgt::{Class, Mgt, Parameters, Queue};
+use sojourn_fluid::queues::Red;
 
 const CASES: [(f64, f64, bool); 4] =
     [(1250.0, 1e-6, true), (1250.0, 1e-6, false), (3750.0, 1e-4, false), (3750.0, 1e-6, false)];
@@ -31,7 +31,7 @@ fn main() {
         };
         let parameters = Parameters {
             classes: [vec![0], vec![0, 1], vec![1]].map(|path| Class::reno(40.0, 0.2, path)).into(),
-            queues: vec![Queue::new(capacity, Controller::Red(red)); 2],
+            queues: vec![Queue::new(capacity, red); 2],
         };
         let mut times = Vec::new();
         let mut last = None;

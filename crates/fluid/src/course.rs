@@ -18,9 +18,9 @@ pub struct Course {
 /// How many steps pass between two looks at whether to stop.
 const LOOK: u64 = 1024;
 
-/// Takes `solver` to `end` and calls `sample` every `interval` seconds, the start included, with the
-/// number of the sample, its time, and all states and signals. Stops early if `stop` says so; tells
-/// in which time it ended.
+/// Takes `solver` to `end` and calls `sample` every `interval` seconds, the start included, with
+/// the number of the sample, its time, and all states and signals. Stops early if `stop` says so;
+/// tells in which time it ended.
 ///
 /// # Errors
 /// If the solution cannot be followed.
@@ -90,13 +90,13 @@ pub fn course<S: System>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::controllers::{Controller, Pi};
     use crate::integrate::Settings;
     use crate::mgt::{Class, Mgt, Parameters, Queue};
+    use crate::queues::Pi;
 
     #[test]
     fn samples_lie_at_equal_times_from_start_to_end() {
-        let pi = Controller::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0));
+        let pi = Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0);
         let parameters = Parameters {
             classes: vec![Class::reno(60.0, 0.2, vec![0])],
             queues: vec![Queue::new(3750.0, pi)],

@@ -7,21 +7,26 @@
 //!
 //! - [`integrate`]: delay differential equations with lags that depend on the state.
 //! - [`mgt`]: TCP classes over queues; [`kelly`]: TCP under a price on the rate.
+//! - [`linear`]: loops about their operating points, derived from the same laws.
 //! - [`engine`]: a scenario, run by the former.
-//! - [`controllers`]: the laws of queues; [`WindowLaw`]: those of windows; [`Price`]: of links.
+//! - [`queues`]: the laws of queues; [`windows`]: those of windows; [`Price`]: of links. Each is
+//!   written once, for any [`scalar::Scalar`], and made of the parameters of what it models.
 #![forbid(unsafe_code)]
 
-pub mod controllers;
 pub mod course;
 pub mod engine;
 pub mod integrate;
+pub mod linear;
 mod models;
 mod price;
+pub mod queues;
 mod root;
-mod windows;
+pub mod scalar;
+pub mod windows;
 
 pub use models::{kelly, mgt};
 pub use price::Price;
+pub use queues::QueueLaw;
 pub use sojourn_base::Invalid;
 pub use windows::WindowLaw;
 

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::Invalid;
+use crate::scalar::Scalar;
 
 /// A marking probability p = g(x/C) that rises with the load ρ = x/C; clamped to at most 1.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
@@ -15,15 +16,25 @@ pub enum Price {
         exponent: f64,
     },
     /// ((ρ − γ)/(1 − γ))^B from ρ = γ on, 0 below: a ramp for B = 1, a parabola for B = 2.
-    Threshold {
+    Ramp {
         /// The load γ at which marking starts: 0 to below 1.
         start: f64,
         /// The exponent B: at least 1.
         exponent: f64,
-        /// Whether it is 0 below γ. A parabola that is not rises again there, and may have several
-        /// equilibria.
+        /// Whether it is 0 below γ, as it is unless said otherwise. A parabola that is not rises
+        /// again there, and may have several equilibria.
+        #[serde(default = "clipped")]
         clipped: bool,
     },
+    /// 1 − e^(−cρ): REM with a price in proportion to the load.
+    Exponential {
+        /// The price c at full load times ln φ: above 0.
+        price: f64,
+    },
+}
+
+fn clipped() -> bool {
+    true
 }
 
 impl Price {
@@ -34,31 +45,36 @@ impl Price {
     pub fn validate(&self) -> Result<(), Invalid> {
         match *self {
             Self::Power { exponent } if !(exponent > 0.0 && exponent <= 1e4) => Err(Invalid::new(
-                "elasticity",
+                "exponent",
                 exponent,
                 "must be above 0 and at most 1e4, such as 2",
             )),
-            Self::Threshold { start, .. } if !(0.0..1.0).contains(&start) => {
+            Self::Ramp { start, .. } if !(0.0..1.0).contains(&start) => {
                 Err(Invalid::new("start", start, "must be 0 to below 1, such as 0.5"))
             }
-            Self::Threshold { exponent, .. } if !(1.0..=1e4).contains(&exponent) => {
-                Err(Invalid::new("elasticity", exponent, "must be 1 to 1e4, such as 1"))
+            Self::Ramp { exponent, .. } if !(1.0..=1e4).contains(&exponent) => {
+                Err(Invalid::new("exponent", exponent, "must be 1 to 1e4, such as 1"))
             }
-            Self::Threshold { clipped: false, exponent, .. } if exponent % 1.0 != 0.0 => Err(
-                Invalid::new("elasticity", exponent, "must be whole if the price is not clipped"),
-            ),
+            Self::Ramp { clipped: false, exponent, .. } if exponent % 1.0 != 0.0 => {
+                Err(Invalid::new("exponent", exponent, "must be whole if the price is not clipped"))
+            }
+            Self::Exponential { price } if !(price > 0.0 && price <= 1e4) => {
+                Err(Invalid::new("price", price, "must be above 0 and at most 1e4, such as 1"))
+            }
             _ => Ok(()),
         }
     }
 
     /// The probability before it is clamped to at most 1.
-    pub fn raw(&self, load: f64) -> f64 {
+    #[inline]
+    pub(crate) fn raw<S: Scalar>(&self, load: S) -> S {
         match *self {
-            Self::Power { exponent } => libm::pow(load.max(0.0), exponent),
-            Self::Threshold { start, exponent, clipped } => {
+            Self::Power { exponent } => load.max(S::of(0.0)).powf(exponent),
+            Self::Ramp { start, exponent, clipped } => {
                 let above = (load - start) / (1.0 - start);
-                if clipped && above <= 0.0 { 0.0 } else { libm::pow(above, exponent) }
+                if clipped && above.value() <= 0.0 { S::of(0.0) } else { above.powf(exponent) }
             }
+            Self::Exponential { price } => -((-load * price).exp_m1()),
         }
     }
 
@@ -70,19 +86,41 @@ impl Price {
     /// The elasticity ρ g'(ρ)/g(ρ): what stands for B where the price is no power. Not a number
     /// where nothing is marked.
     pub fn elasticity(&self, load: f64) -> f64 {
-        match *self {
-            Self::Power { exponent } => exponent,
-            Self::Threshold { start, clipped: true, .. } if load <= start => f64::NAN,
-            Self::Threshold { start, exponent, .. } => exponent * load / (load - start),
-        }
+        load * crate::scalar::derivative(load, |load| self.raw(load)) / self.raw(load)
     }
 
     /// Loads at which the price bends: where marking starts and where it reaches 1.
-    pub fn bends(&self) -> [f64; 2] {
+    fn bends(&self) -> [f64; 2] {
         match *self {
             Self::Power { .. } => [0.0, 1.0],
-            Self::Threshold { start, .. } => [start, 1.0],
+            Self::Ramp { start, .. } => [start, 1.0],
+            Self::Exponential { .. } => [0.0, f64::INFINITY],
         }
+    }
+
+    /// The piece that fits a load: 0 before marking starts, 1 where it rises, 2 where it is 1.
+    pub(crate) fn piece(&self, load: f64) -> usize {
+        self.bends().iter().filter(|bend| load > **bend).count()
+    }
+
+    /// The probability in a piece.
+    #[inline]
+    pub(crate) fn within<S: Scalar>(&self, piece: usize, load: S) -> S {
+        match (self, piece) {
+            (_, 2) => S::of(1.0),
+            (Self::Ramp { clipped: true, .. }, 0) => S::of(0.0),
+            _ => self.raw(load),
+        }
+    }
+
+    /// How far a load is from both ends of a piece.
+    #[inline]
+    pub(crate) fn guards(&self, piece: usize, load: f64) -> [f64; 2] {
+        let bends = self.bends();
+        [
+            piece.checked_sub(1).map_or(1.0, |below| load - bends[below]),
+            bends.get(piece).map_or(1.0, |above| above - load),
+        ]
     }
 }
 
@@ -94,21 +132,28 @@ mod tests {
     fn elasticity_is_the_slope_on_logarithmic_scales() {
         for price in [
             Price::Power { exponent: 16.0 },
-            Price::Threshold { start: 0.3, exponent: 2.0, clipped: true },
-            Price::Threshold { start: 0.6, exponent: 1.0, clipped: true },
+            Price::Ramp { start: 0.3, exponent: 2.0, clipped: true },
+            Price::Ramp { start: 0.6, exponent: 1.0, clipped: true },
+            Price::Exponential { price: 2.0 },
         ] {
             let (load, h) = (0.8, 1e-6);
             let slope = (price.at(load + h) - price.at(load - h)) / (2.0 * h);
             let measured = load * slope / price.at(load);
             assert!((measured / price.elasticity(load) - 1.0).abs() < 1e-6, "{price:?}");
+            let closed = match price {
+                Price::Power { exponent } => exponent,
+                Price::Ramp { start, exponent, .. } => exponent * load / (load - start),
+                Price::Exponential { price } => price * load / libm::expm1(price * load),
+            };
+            assert!((price.elasticity(load) / closed - 1.0).abs() < 1e-12, "{price:?}");
         }
     }
 
     #[test]
     fn prices_start_where_they_say_and_end_at_one() {
-        let ramp = Price::Threshold { start: 0.5, exponent: 1.0, clipped: true };
+        let ramp = Price::Ramp { start: 0.5, exponent: 1.0, clipped: true };
         assert_eq!((ramp.at(0.4), ramp.at(0.75), ramp.at(1.2)), (0.0, 0.5, 1.0));
-        let parabola = Price::Threshold { start: 0.5, exponent: 2.0, clipped: false };
+        let parabola = Price::Ramp { start: 0.5, exponent: 2.0, clipped: false };
         assert_eq!(parabola.at(0.0), 1.0);
     }
 }

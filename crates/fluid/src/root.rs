@@ -7,7 +7,7 @@ const ROUNDS: usize = 200;
 
 /// Where `f` changes its sign between `low` and `high`, to the last digits; its values at both are
 /// given and have different signs. Infinite values are halved away.
-pub fn between(low: (f64, f64), high: (f64, f64), mut f: impl FnMut(f64) -> f64) -> f64 {
+pub(crate) fn between(low: (f64, f64), high: (f64, f64), mut f: impl FnMut(f64) -> f64) -> f64 {
     let ((mut b, mut fb), (mut a, mut fa)) = (low, high);
     let mut t = 0.5;
     for _ in 0..ROUNDS {

@@ -2,10 +2,11 @@
 
 use crate::meter::Meter;
 use crate::waiting::Waiting;
+use sojourn_base::Time;
 use sojourn_qdisc::{Config, Counters, Discipline, Qdisc};
 
 /// One class.
-pub struct Class {
+pub(crate) struct Class {
     /// Its name; classes around it stand before it, with slashes.
     pub name: String,
     pub meter: Meter,
@@ -16,11 +17,11 @@ pub struct Class {
 }
 
 /// All classes of a link.
-pub struct Classes(pub Vec<Class>);
+pub(crate) struct Classes(pub Vec<Class>);
 
 impl Classes {
     /// The classes of a discipline, each with a meter; none if it has no classes.
-    pub fn new(config: &Config, meter: impl Fn() -> Meter) -> Option<Self> {
+    pub(crate) fn new(config: &Config, meter: impl Fn() -> Meter) -> Option<Self> {
         let class = |name| Class {
             name,
             meter: meter(),
@@ -32,7 +33,7 @@ impl Classes {
     }
 
     /// The queues have stood as they are until `now`, when one may change.
-    pub fn until<S: Waiting>(&mut self, now: u64, queue: &Qdisc<S>) {
+    pub(crate) fn until<S: Waiting>(&mut self, now: Time, queue: &Qdisc<S>) {
         let mut classes = self.0.iter_mut();
         queue.classes(&mut |counters| {
             if let Some(class) = classes.next() {
@@ -44,14 +45,14 @@ impl Classes {
     }
 
     /// A packet has left the queue.
-    pub fn left<S: Waiting>(&mut self, now: u64, packet: &S, queue: &Qdisc<S>) {
+    pub(crate) fn left<S: Waiting>(&mut self, now: Time, packet: &S, queue: &Qdisc<S>) {
         if let Some(class) = self.0.get_mut(queue.class_of(packet)) {
             class.meter.left(now, packet.enqueued());
         }
     }
 
     /// The measured window begins.
-    pub fn start_window(&mut self, now: u64) {
+    pub(crate) fn start_window(&mut self, now: Time) {
         for class in &mut self.0 {
             class.meter.start(now);
             class.at_start = class.counters;

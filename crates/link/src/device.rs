@@ -6,6 +6,7 @@
 use crate::dql::Dql;
 use crate::meter::Meter;
 use crate::waiting::Waiting;
+use sojourn_base::Time;
 use sojourn_qdisc::Count;
 use sojourn_scenario::DeviceQueue;
 use std::collections::VecDeque;
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 const ROOM: usize = 1024;
 
 /// The ring of a device. The packet in transmission is not in it.
-pub struct Device<S> {
+pub(crate) struct Device<S> {
     limits: DeviceQueue,
     /// Packets, with the time that each came here.
     ring: VecDeque<S>,
@@ -31,22 +32,22 @@ pub struct Device<S> {
 #[derive(Default)]
 struct Regulator {
     dql: Dql,
-    /// From the end of a transmission to the interrupt that reports it, ns.
-    delay: u64,
+    /// From the end of a transmission to the interrupt that reports it.
+    delay: Time,
     /// The packet in transmission, and those sent and not yet reported, in bytes.
     sending: u64,
     unreported: u64,
-    /// When the next interrupt comes, ns, if one is on its way.
-    interrupt: Option<u64>,
+    /// When the next interrupt comes, if one is on its way.
+    interrupt: Option<Time>,
 }
 
 impl<S: Waiting> Device<S> {
-    pub fn new(limits: DeviceQueue, meter: Meter) -> Self {
+    pub(crate) fn new(limits: DeviceQueue, meter: Meter) -> Self {
         Self {
             limits,
             ring: VecDeque::with_capacity((limits.packets as usize).min(ROOM)),
             bytes: 0,
-            regulator: limits.bql.map(|delay| Regulator { delay: delay.0, ..Regulator::default() }),
+            regulator: limits.bql.map(|delay| Regulator { delay, ..Regulator::default() }),
             meter,
             left: Count::default(),
             at_start: Default::default(),
@@ -54,14 +55,14 @@ impl<S: Waiting> Device<S> {
     }
 
     /// Whether the discipline may hand down another packet.
-    pub fn room(&self) -> bool {
+    pub(crate) fn room(&self) -> bool {
         self.ring.len() < self.limits.packets as usize
             && self.bytes < self.limits.bytes
             && self.regulator.as_ref().is_none_or(|r| r.dql.available())
     }
 
     /// Takes a packet from the discipline.
-    pub fn push(&mut self, now: u64, packet: S) {
+    pub(crate) fn push(&mut self, now: Time, packet: S) {
         self.settle(now);
         let bytes = packet.bytes();
         self.bytes += u64::from(bytes);
@@ -72,7 +73,7 @@ impl<S: Waiting> Device<S> {
     }
 
     /// Gives the transmitter its next packet.
-    pub fn pop(&mut self, now: u64) -> Option<S> {
+    pub(crate) fn pop(&mut self, now: Time) -> Option<S> {
         self.settle(now);
         let packet = self.ring.pop_front()?;
         let bytes = packet.bytes();
@@ -86,10 +87,10 @@ impl<S: Waiting> Device<S> {
     }
 
     /// A transmission has ended. Returns when an interrupt is to report it, if none is on its way.
-    pub fn transmitted(&mut self, now: u64) -> Option<u64> {
+    pub(crate) fn transmitted(&mut self, now: Time) -> Option<Time> {
         let regulator = self.regulator.as_mut()?;
         regulator.unreported += std::mem::take(&mut regulator.sending);
-        if regulator.delay == 0 {
+        if regulator.delay == Time::ZERO {
             self.interrupted(now);
             return None;
         }
@@ -103,33 +104,33 @@ impl<S: Waiting> Device<S> {
     }
 
     /// An interrupt reports all transmissions that have ended.
-    pub fn interrupted(&mut self, now: u64) {
+    pub(crate) fn interrupted(&mut self, now: Time) {
         if let Some(regulator) = &mut self.regulator {
             regulator.interrupt = None;
             let bytes = std::mem::take(&mut regulator.unreported);
-            regulator.dql.completed(now, bytes);
+            regulator.dql.completed(now.0, bytes);
         }
     }
 
     /// Brings the meter up to `now`.
-    pub fn settle(&mut self, now: u64) {
+    pub(crate) fn settle(&mut self, now: Time) {
         self.meter.until(now, self.ring.len() as u32, self.bytes);
     }
 
     /// The measured window begins.
-    pub fn start_window(&mut self, now: u64) {
+    pub(crate) fn start_window(&mut self, now: Time) {
         self.settle(now);
         self.meter.start(now);
         self.at_start = (self.left, self.standing());
     }
 
     /// What is in the ring.
-    pub fn standing(&self) -> Count {
+    pub(crate) fn standing(&self) -> Count {
         Count { packets: self.ring.len() as u64, bytes: self.bytes }
     }
 
     /// The limit that is in force, if it is regulated, in bytes.
-    pub fn limit(&self) -> Option<u64> {
+    pub(crate) fn limit(&self) -> Option<u64> {
         self.regulator.as_ref().map(|regulator| regulator.dql.limit())
     }
 }

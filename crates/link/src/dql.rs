@@ -18,7 +18,7 @@ const HOLD: u64 = 1_000_000_000;
 
 /// The state of a limit; names as in Linux.
 #[derive(Clone, Debug, Default)]
-pub struct Dql {
+pub(crate) struct Dql {
     limit: u64,
     /// All bytes ever queued and completed.
     num_queued: u64,
@@ -39,24 +39,24 @@ pub struct Dql {
 impl Dql {
     /// Whether more may be queued (`dql_avail` ≥ 0): the last packet may exceed the limit.
     #[inline]
-    pub fn available(&self) -> bool {
+    pub(crate) fn available(&self) -> bool {
         self.adj_limit >= self.num_queued
     }
 
     /// The present limit in bytes.
-    pub fn limit(&self) -> u64 {
+    pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 
     /// A packet of so many bytes goes to the device.
     #[inline]
-    pub fn queued(&mut self, bytes: u64) {
+    pub(crate) fn queued(&mut self, bytes: u64) {
         self.last_obj_cnt = bytes;
         self.num_queued += bytes;
     }
 
     /// The device reports at `now` that so many bytes have been sent.
-    pub fn completed(&mut self, now: u64, bytes: u64) {
+    pub(crate) fn completed(&mut self, now: u64, bytes: u64) {
         let num_queued = self.num_queued;
         let completed = self.num_completed + bytes;
         let mut limit = self.limit;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_shrinks_again_when_less_is_needed() {
+    fn limit_shrinks_when_less_is_needed() {
         let mut dql = Dql::default();
         let mut now = 0;
         let mut rounds = |ticks: u64, count: u64| {

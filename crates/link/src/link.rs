@@ -20,30 +20,35 @@ use sojourn_qdisc::{
 };
 use sojourn_scenario::Network;
 
-/// Why a link's event was scheduled: a transmission ends.
-pub const TRANSMITTED: u32 = 0;
-/// Why a link's event was scheduled: a packet that was held back may be ready.
-pub const READY: u32 = 1;
-/// Why a link's event was scheduled: the device reports what it has sent.
-pub const INTERRUPT: u32 = 2;
+/// Why an event of a link was scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Wake {
+    /// A transmission ends.
+    Transmitted,
+    /// A packet that was held back may be ready.
+    Ready,
+    /// The device reports what it has sent.
+    Interrupt,
+}
 
 /// What became of a packet offered to a fused link.
 pub enum Fate {
-    /// It leaves the transmitter at this time, ns; whether it was marked here.
-    Departs(u64, bool),
+    /// It leaves the transmitter at this time; whether it was marked here.
+    Departs(Time, bool),
     /// It was dropped.
     Dropped,
 }
 
 /// A packet's way through a fused link.
 struct Pass<'a> {
-    now: u64,
+    now: Time,
     bytes: u32,
     ecn: Ecn,
     meter: &'a mut Meter,
     serialiser: &'a Serialiser,
     carry: &'a mut u64,
-    busy_until: &'a mut u64,
+    busy_until: &'a mut Time,
 }
 
 impl Visit<Token> for Pass<'_> {
@@ -59,7 +64,7 @@ impl Visit<Token> for Pass<'_> {
         let fresh = *busy_until < now;
         let (packets, held) = (queue.packets(), queue.bytes());
         let token = Token { starts, enqueued: now, bytes, ecn };
-        match queue.enqueue(Time(now), token, &mut ()) {
+        match queue.enqueue(now, token, &mut ()) {
             Verdict::Dropped(_) => Fate::Dropped,
             verdict => {
                 meter.until(now, packets, held);
@@ -72,7 +77,7 @@ impl Visit<Token> for Pass<'_> {
 
 /// Bringing a fused link's queue up to the present.
 struct CatchUp<'a> {
-    now: u64,
+    now: Time,
     meter: &'a mut Meter,
     serialiser: &'a Serialiser,
 }
@@ -89,7 +94,7 @@ impl Visit<Token> for CatchUp<'_> {
                 break;
             }
             self.meter.until(starts, queue.packets(), queue.bytes());
-            if let Some(token) = queue.dequeue(Time(starts), &mut ()) {
+            if let Some(token) = queue.dequeue(starts, &mut ()) {
                 let wire = self.serialiser.wire_bytes(token.bytes);
                 self.meter.sent(starts, token.enqueued, wire);
             }
@@ -124,16 +129,16 @@ pub struct Link<S: Waiting> {
     /// The rate, where it is not the serialiser's all the time.
     varying: Option<Box<Varying>>,
     carry: u64,
-    /// When the last packet accepted (fused) or transmitted (otherwise) leaves, ns.
-    busy_until: u64,
+    /// When the last packet accepted (fused) or transmitted (otherwise) leaves.
+    busy_until: Time,
     /// Whether a transmission is under way (not fused).
     sending: bool,
     /// When an event comes to look for a packet that was held back (not fused).
-    ready_at: u64,
+    ready_at: Time,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
     pub(crate) device: Option<Box<Device<S>>>,
-    /// An interrupt of the device that is still to be scheduled, ns.
-    interrupt: Option<u64>,
+    /// An interrupt of the device that is still to be scheduled.
+    interrupt: Option<Time>,
     /// What happens to packets after their transmission, if anything does (not fused).
     pub(crate) wire: Option<Box<Wire>>,
     pub(crate) meter: Meter,
@@ -159,23 +164,37 @@ struct Parts<S> {
 pub struct Sent<S> {
     /// The packet.
     pub standing: S,
-    /// When it ends, ns.
-    pub ends: u64,
+    /// When it ends.
+    pub ends: Time,
     /// When the packet is through, the link's delay not counted; none if it is lost on the wire.
-    pub through: Option<u64>,
+    pub through: Option<Time>,
 }
 
 impl<S: Waiting> Link<S> {
+    /// The links of a network that are not ideal, in order: see [`build`](Self::build).
+    ///
+    /// # Errors
+    /// One line that names the link whose discipline cannot be built.
+    pub fn all(network: &Network, fusing: bool) -> Result<Vec<Self>, String> {
+        let mut links = Vec::new();
+        for (number, link) in network.links.iter().enumerate() {
+            let new = Self::build(network, number, fusing)
+                .map_err(|error| format!("link {}: {error}", link.name))?;
+            links.extend(new);
+        }
+        Ok(links)
+    }
+
     /// Link `number` of a network; none if it is ideal, nothing but delay. It is *fused* if
     /// `fusing` and nothing of it speaks against that.
     ///
     /// # Errors
     /// If its discipline cannot be built; a network's links have been checked, so this is rare.
-    pub fn build(network: &Network, number: usize, fusing: bool) -> Result<Option<Self>, Invalid> {
+    fn build(network: &Network, number: usize, fusing: bool) -> Result<Option<Self>, Invalid> {
         let link = &network.links[number];
         let (Some(rate), Some(env)) = (link.rate, link.env()) else { return Ok(None) };
         let (seed, at) = (network.seed, number as u32);
-        let meter = || Meter::new(network.probes.standing_window.0);
+        let meter = || Meter::new(network.probes.standing_window);
         let varying = |schedule| Varying::new(Pieces::new(schedule, rate, seed, at));
         let parts = Parts {
             serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
@@ -210,9 +229,9 @@ impl<S: Waiting> Link<S> {
             serialiser,
             varying: varying.map(Box::new),
             carry: 0,
-            busy_until: 0,
+            busy_until: Time::ZERO,
             sending: false,
-            ready_at: u64::MAX,
+            ready_at: Time::MAX,
             device: device.map(Box::new),
             interrupt: None,
             wire: wire.map(Box::new),
@@ -231,7 +250,7 @@ impl<S: Waiting> Link<S> {
 
     /// Offers a packet to a fused link.
     #[inline(always)]
-    pub fn pass(&mut self, now: u64, bytes: u32, ecn: Ecn) -> Fate {
+    pub fn pass(&mut self, now: Time, bytes: u32, ecn: Ecn) -> Fate {
         let Queue::Tokens(queue) = &mut self.queue else { unreachable!("the link is fused") };
         queue.visit(Pass {
             now,
@@ -246,30 +265,76 @@ impl<S: Waiting> Link<S> {
 
     /// Takes out of a fused link's queue the tokens whose transmission has started by `now`.
     #[inline]
-    pub fn catch_up(&mut self, now: u64) {
+    fn catch_up(&mut self, now: Time) {
         if let Queue::Tokens(queue) = &mut self.queue {
             queue.visit(CatchUp { now, meter: &mut self.meter, serialiser: &self.serialiser });
         }
     }
 
-    /// Offers a packet to a link that is not fused.
-    pub fn offer(&mut self, now: u64, packet: S, dropped: &mut Dropped<S>) {
+    /// A packet comes to a link that is not fused; whether the link is to be
+    /// [served](Self::serve).
+    #[inline]
+    pub fn arrive(&mut self, now: Time, packet: S, dropped: &mut Dropped<S>) -> bool {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
-        let _ = queue.enqueue(Time(now), packet, dropped);
+        let _ = queue.enqueue(now, packet, dropped);
+        self.wants()
+    }
+
+    /// An event of this link has come; it is to be [served](Self::serve).
+    pub fn woken(&mut self, now: Time, why: Wake) {
+        match why {
+            Wake::Transmitted => {
+                self.sending = false;
+                if let Some(device) = &mut self.device {
+                    self.interrupt = device.transmitted(now);
+                }
+            }
+            Wake::Interrupt => {
+                if let Some(device) = &mut self.device {
+                    device.interrupted(now);
+                }
+            }
+            Wake::Ready if self.ready_at <= now => self.ready_at = Time::MAX,
+            Wake::Ready => {}
+        }
+    }
+
+    /// Lets a link that is not fused do what it can at `now`: the transmission that begins, if one
+    /// does. What the discipline drops goes to `dropped`; `wake` is told of every event that is to
+    /// be scheduled for this link.
+    #[inline(always)]
+    pub fn serve(
+        &mut self,
+        now: Time,
+        dropped: &mut Dropped<S>,
+        mut wake: impl FnMut(Time, Wake),
+    ) -> Option<Sent<S>> {
+        let interrupt = self.interrupt.take();
+        let sent = self.transmit(now, dropped);
+        let ready = if self.wants() { self.wake_at(now) } else { None };
+        for (at, why) in [(interrupt, Wake::Interrupt), (ready, Wake::Ready)] {
+            if let Some(at) = at {
+                wake(at, why);
+            }
+        }
+        if let Some(sent) = &sent {
+            wake(sent.ends, Wake::Transmitted);
+        }
+        sent
     }
 
     /// The discipline's next packet, if one is ready.
-    fn dequeue(&mut self, now: u64, dropped: &mut Dropped<S>) -> Option<S> {
+    fn dequeue(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<S> {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
-        let packet = queue.dequeue(Time(now), dropped)?;
+        let packet = queue.dequeue(now, dropped)?;
         self.meter.left(now, packet.enqueued());
         if let Some(classes) = &mut self.classes {
             classes.left(now, &packet, queue);
@@ -278,7 +343,7 @@ impl<S: Waiting> Link<S> {
     }
 
     /// Hands packets down to the device as long as there is room and one is ready.
-    fn fill(&mut self, now: u64, dropped: &mut Dropped<S>) {
+    fn fill(&mut self, now: Time, dropped: &mut Dropped<S>) {
         while self.device.as_ref().is_some_and(|device| device.room()) {
             let Some(packet) = self.dequeue(now, dropped) else { break };
             if let Some(device) = &mut self.device {
@@ -289,7 +354,8 @@ impl<S: Waiting> Link<S> {
 
     /// Does what can be done at `now`: fills the device's queue and, if the transmitter is free,
     /// takes the next packet and says when it is through.
-    pub fn transmit(&mut self, now: u64, dropped: &mut Dropped<S>) -> Option<Sent<S>> {
+    #[inline]
+    fn transmit(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<Sent<S>> {
         self.fill(now, dropped);
         if self.sending {
             return None;
@@ -307,7 +373,7 @@ impl<S: Waiting> Link<S> {
         let wire = self.serialiser.wire_bytes(bytes);
         let ends = match &mut self.varying {
             None => self.serialiser.end(now, bytes, fresh, &mut self.carry),
-            Some(varying) => varying.sending.end(now, wire, fresh, &mut self.carry),
+            Some(varying) => Time(varying.sending.end(now.0, wire, fresh, &mut self.carry)),
         };
         self.meter.transmits(wire);
         (self.busy_until, self.sending) = (ends, true);
@@ -317,13 +383,8 @@ impl<S: Waiting> Link<S> {
 
     /// Whether a packet that comes, or one that was held back, could leave the discipline at once
     /// (not fused).
-    pub fn wants(&self) -> bool {
+    fn wants(&self) -> bool {
         self.device.as_ref().map_or(!self.sending, |device| device.room())
-    }
-
-    /// An interrupt that is to be scheduled.
-    pub fn interrupt(&mut self) -> Option<u64> {
-        self.interrupt.take()
     }
 
     /// Whether packets may overtake each other on the wire.
@@ -333,37 +394,18 @@ impl<S: Waiting> Link<S> {
 
     /// When to look again for a packet that the discipline holds back, if it holds one and no
     /// event for it is on its way already (not fused).
-    pub fn wake_at(&mut self, now: u64) -> Option<u64> {
+    fn wake_at(&mut self, now: Time) -> Option<Time> {
         let Queue::Packets(queue) = &self.queue else { return None };
         // A discipline that gave no packet although it names the present is asked again later.
-        let ready = queue.next_ready(Time(now))?.0.max(now + 1);
+        let ready = queue.next_ready(now)?.max(now + Time(1));
         (ready < self.ready_at).then(|| {
             self.ready_at = ready;
             ready
         })
     }
 
-    /// An event for this link has come: see [`TRANSMITTED`], [`READY`] and [`INTERRUPT`].
-    pub fn woken(&mut self, now: u64, why: u32) {
-        match why {
-            TRANSMITTED => {
-                self.sending = false;
-                if let Some(device) = &mut self.device {
-                    self.interrupt = device.transmitted(now);
-                }
-            }
-            INTERRUPT => {
-                if let Some(device) = &mut self.device {
-                    device.interrupted(now);
-                }
-            }
-            _ if self.ready_at <= now => self.ready_at = u64::MAX,
-            _ => {}
-        }
-    }
-
     /// Brings queue and meter up to `now`; everything before must have happened.
-    pub fn settle(&mut self, now: u64) {
+    pub fn settle(&mut self, now: Time) {
         self.catch_up(now);
         let standing = self.standing();
         self.meter.until(now, standing.packets as u32, standing.bytes);
@@ -379,7 +421,7 @@ impl<S: Waiting> Link<S> {
     }
 
     /// The measured window begins.
-    pub fn start_window(&mut self, now: u64) {
+    pub fn start_window(&mut self, now: Time) {
         self.settle(now);
         if let Some(varying) = &mut self.varying {
             varying.start();

@@ -1,6 +1,7 @@
 //! What a link measures of itself within the measured window.
 
 use crate::standing::Running;
+use sojourn_base::Time;
 use sojourn_records::Histogram;
 
 /// Lengths up to here have a counter of their own; longer queues go to the histogram.
@@ -10,10 +11,10 @@ const SHORT: usize = 4096;
 ///
 /// The owner tells of every change in time order; but for the running minima, nothing is recorded
 /// before `start`.
-pub struct Meter {
+pub(crate) struct Meter {
     measuring: bool,
     /// When the queue's length last changed, or measuring began.
-    since: u64,
+    since: Time,
     pub standing: Running,
     /// Nanoseconds at each length.
     short: Vec<u64>,
@@ -27,12 +28,12 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// A meter whose running minima are over `window` nanoseconds.
-    pub fn new(window: u64) -> Self {
+    /// A meter whose running minima are over `window`.
+    pub(crate) fn new(window: Time) -> Self {
         Self {
             measuring: false,
-            since: 0,
-            standing: Running::new(window),
+            since: Time::ZERO,
+            standing: Running::new(window.0),
             short: vec![0; SHORT],
             long: Histogram::new(),
             byte_time: 0,
@@ -44,7 +45,7 @@ impl Meter {
     }
 
     /// The window begins at `now`.
-    pub fn start(&mut self, now: u64) {
+    pub(crate) fn start(&mut self, now: Time) {
         self.measuring = true;
         self.since = now;
         self.standing.start();
@@ -52,11 +53,11 @@ impl Meter {
 
     /// The queue held `packets` and `bytes` until `now`, when it changes.
     #[inline(always)]
-    pub fn until(&mut self, now: u64, packets: u32, bytes: u64) {
-        let span = now - self.since;
+    pub(crate) fn until(&mut self, now: Time, packets: u32, bytes: u64) {
+        let span = (now - self.since).0;
         self.since = now;
         if span > 0 {
-            self.standing.until(now, u64::from(packets));
+            self.standing.until(now.0, u64::from(packets));
         }
         if !self.measuring {
             return;
@@ -72,23 +73,24 @@ impl Meter {
 
     /// A packet that came at `enqueued` starts its transmission at `now`.
     #[inline]
-    pub fn sent(&mut self, now: u64, enqueued: u64, wire_bytes: u32) {
+    pub(crate) fn sent(&mut self, now: Time, enqueued: Time, wire_bytes: u32) {
         self.left(now, enqueued);
         self.transmits(wire_bytes);
     }
 
     /// A packet that came at `enqueued` leaves the queue at `now`.
     #[inline]
-    pub fn left(&mut self, now: u64, enqueued: u64) {
-        self.standing.left(now - enqueued);
+    pub(crate) fn left(&mut self, now: Time, enqueued: Time) {
+        let sojourn = (now - enqueued).0;
+        self.standing.left(sojourn);
         if self.measuring {
-            self.sojourn.record(now - enqueued);
+            self.sojourn.record(sojourn);
         }
     }
 
     /// The transmitter starts to send a packet.
     #[inline]
-    pub fn transmits(&mut self, wire_bytes: u32) {
+    pub(crate) fn transmits(&mut self, wire_bytes: u32) {
         if self.measuring {
             self.sent += 1;
             self.wire_bytes += u64::from(wire_bytes);
@@ -96,7 +98,7 @@ impl Meter {
     }
 
     /// The time-weighted distribution of the queue's length in packets.
-    pub fn lengths(&self) -> Histogram {
+    pub(crate) fn lengths(&self) -> Histogram {
         let mut all = self.long.clone();
         for (length, &time) in self.short.iter().enumerate() {
             all.record_n(length as u64, time);
@@ -104,9 +106,9 @@ impl Meter {
         all
     }
 
-    /// Time-weighted mean and largest length in bytes over `span` nanoseconds.
-    pub fn bytes(&self, span: u64) -> (f64, u64) {
-        (self.byte_time as f64 / span.max(1) as f64, self.max_bytes)
+    /// Time-weighted mean and largest length in bytes over `span`.
+    pub(crate) fn bytes(&self, span: Time) -> (f64, u64) {
+        (self.byte_time as f64 / span.0.max(1) as f64, self.max_bytes)
     }
 }
 
@@ -116,25 +118,25 @@ mod tests {
 
     #[test]
     fn lengths_are_weighted_by_the_time_they_lasted() {
-        let mut meter = Meter::new(1_000_000);
-        meter.until(50, 9, 9000);
-        meter.start(100);
-        meter.until(130, 1, 1000);
-        meter.until(140, 10_000, 5);
-        meter.until(200, 0, 0);
+        let mut meter = Meter::new(Time::from_millis(1));
+        meter.until(Time(50), 9, 9000);
+        meter.start(Time(100));
+        meter.until(Time(130), 1, 1000);
+        meter.until(Time(140), 10_000, 5);
+        meter.until(Time(200), 0, 0);
         let lengths = meter.lengths();
         assert_eq!(lengths.count(), 100);
         assert_eq!(lengths.sum(), 30 + 10 * 10_000);
-        assert_eq!(meter.bytes(100), (300.5, 1000));
+        assert_eq!(meter.bytes(Time(100)), (300.5, 1000));
     }
 
     #[test]
-    fn nothing_counts_before_the_window() {
-        let mut meter = Meter::new(1_000_000);
-        meter.sent(10, 5, 1500);
+    fn meter_ignores_time_before_window() {
+        let mut meter = Meter::new(Time::from_millis(1));
+        meter.sent(Time(10), Time(5), 1500);
         assert!(meter.sojourn.is_empty());
-        meter.start(20);
-        meter.sent(30, 5, 1538);
+        meter.start(Time(20));
+        meter.sent(Time(30), Time(5), 1538);
         assert_eq!((meter.sent, meter.wire_bytes, meter.sojourn.max()), (1, 1538, Some(25)));
     }
 }

@@ -28,7 +28,7 @@ impl Observed {
             link,
             rate,
             counters: Counters::default(),
-            meter: Meter::new(network.probes.standing_window.0),
+            meter: Meter::new(network.probes.standing_window),
             at_start: Default::default(),
             at_sample: Counters::default(),
         })
@@ -40,13 +40,13 @@ impl Observed {
     }
 
     /// The queue is about to change, or somebody wants to know, at `now`.
-    fn until(&mut self, now: u64) {
+    fn until(&mut self, now: Time) {
         let Count { packets, bytes } = self.standing();
         self.meter.until(now, packets as u32, bytes);
     }
 
     /// A packet joins the queue.
-    pub fn enqueued(&mut self, now: u64, bytes: u32) {
+    pub fn enqueued(&mut self, now: Time, bytes: u32) {
         self.until(now);
         self.counters.enqueued.add(bytes);
     }
@@ -57,13 +57,13 @@ impl Observed {
     }
 
     /// A packet is dropped as it comes.
-    pub fn refused(&mut self, now: u64, bytes: u32, overflow: bool) {
+    pub fn refused(&mut self, now: Time, bytes: u32, overflow: bool) {
         self.until(now);
         self.drops(bytes, overflow);
     }
 
     /// A packet that had joined the queue is dropped.
-    pub fn evicted(&mut self, now: u64, bytes: u32, overflow: bool) {
+    pub fn evicted(&mut self, now: Time, bytes: u32, overflow: bool) {
         self.until(now);
         self.drops(bytes, overflow);
         self.counters.evicted.add(bytes);
@@ -71,7 +71,7 @@ impl Observed {
 
     /// A packet that joined the queue at `enqueued` begins its transmission; whether it got its
     /// mark CE here.
-    pub fn sent(&mut self, now: u64, enqueued: u64, bytes: u32, marked: bool) {
+    pub fn sent(&mut self, now: Time, enqueued: Time, bytes: u32, marked: bool) {
         self.until(now);
         self.counters.dequeued.add(bytes);
         if marked {
@@ -81,14 +81,14 @@ impl Observed {
     }
 
     /// The measured window begins.
-    pub fn start_window(&mut self, now: u64) {
+    pub fn start_window(&mut self, now: Time) {
         self.until(now);
         self.at_start = (self.counters, self.standing());
         self.meter.start(now);
     }
 
     /// A sample of the queue of what is the link of this number among those with a rate.
-    pub fn sample(&mut self, now: u64, number: u32, probability: f64) -> QueueRow {
+    pub fn sample(&mut self, now: Time, number: u32, probability: f64) -> QueueRow {
         self.until(now);
         let counters = self.counters;
         let last = std::mem::replace(&mut self.at_sample, counters);
@@ -96,7 +96,7 @@ impl Observed {
         let dequeued = counters.dequeued.minus(last.dequeued);
         let (standing_packets, standing_sojourn) = self.meter.standing.now();
         QueueRow {
-            time_s: Time(now),
+            time_s: now,
             link: LinkId(number),
             rate_bps: self.rate,
             packets: standing.packets,
@@ -117,7 +117,7 @@ impl Observed {
 
     /// The link's row of the summary, at the end of a window of this length.
     #[must_use]
-    pub fn summary(&mut self, end: u64, window: Time) -> LinkSummary {
+    pub fn summary(&mut self, end: Time, window: Time) -> LinkSummary {
         self.until(end);
         let (start, stood) = self.at_start;
         let (counts, dequeued) = link_counts(&self.counters, &start, self.standing(), stood);
@@ -160,23 +160,23 @@ mod tests {
         Observed::new(&network, 0).unwrap()
     }
 
-    const MS: u64 = 1_000_000;
+    const MS: Time = Time::from_millis(1);
 
     #[test]
-    fn what_is_told_is_what_is_summed_up() {
+    fn observer_events_match_summary() {
         let mut link = observed();
-        link.enqueued(0, 1500);
-        link.enqueued(0, 1500);
-        link.sent(0, 0, 1500, false);
+        link.enqueued(Time::ZERO, 1500);
+        link.enqueued(Time::ZERO, 1500);
+        link.sent(Time::ZERO, Time::ZERO, 1500, false);
         link.start_window(MS);
         // One stood there for 1 ms more, then two for 1 ms, then none.
-        link.sent(2 * MS, 0, 1500, true);
-        link.enqueued(2 * MS, 1500);
-        link.enqueued(2 * MS, 1500);
-        link.refused(2 * MS, 1500, true);
-        link.evicted(3 * MS, 1500, false);
-        link.sent(3 * MS, 2 * MS, 1500, false);
-        let row = link.summary(11 * MS, Time(10 * MS));
+        link.sent(MS * 2, Time::ZERO, 1500, true);
+        link.enqueued(MS * 2, 1500);
+        link.enqueued(MS * 2, 1500);
+        link.refused(MS * 2, 1500, true);
+        link.evicted(MS * 3, 1500, false);
+        link.sent(MS * 3, MS * 2, 1500, false);
+        let row = link.summary(MS * 11, MS * 10);
         row.check_conservation().unwrap();
         assert_eq!(
             (row.counts.arrived, row.counts.dequeued, row.counts.queued_at_start),
@@ -192,14 +192,14 @@ mod tests {
     }
 
     #[test]
-    fn samples_tell_what_has_happened_since_the_last() {
+    fn samples_cover_time_since_last() {
         let mut link = observed();
-        link.enqueued(0, 1000);
+        link.enqueued(Time::ZERO, 1000);
         let first = link.sample(MS, 0, 0.25);
         assert_eq!((first.entered, first.packets, first.bytes), (1, 1, 1000));
-        link.sent(2 * MS, 0, 1000, false);
-        link.refused(2 * MS, 500, false);
-        let second = link.sample(3 * MS, 0, 0.0);
+        link.sent(MS * 2, Time::ZERO, 1000, false);
+        link.refused(MS * 2, 500, false);
+        let second = link.sample(MS * 3, 0, 0.0);
         assert_eq!((second.entered, second.dequeued, second.dropped), (0, 1, 1));
         assert_eq!((second.packets, first.probability), (0, 0.25));
     }

@@ -13,7 +13,7 @@ const RATE_STREAM: u64 = 0;
 
 /// Walks through the pieces of a link's rate, from the start of the run on.
 #[derive(Clone, Debug)]
-pub struct Pieces {
+pub(crate) struct Pieces {
     source: Source,
     /// The present piece: its rate in bits per second, and when it ends, ns.
     rate: u64,
@@ -43,7 +43,7 @@ struct LogProcess {
 
 impl Pieces {
     /// The rate of the link with this number, whose `rate` is `rate`.
-    pub fn new(schedule: &RateSchedule, rate: Rate, seed: u64, link: u32) -> Self {
+    pub(crate) fn new(schedule: &RateSchedule, rate: Rate, seed: u64, link: u32) -> Self {
         let mut stream = Stream::new(seed, Kind::Link, link, RATE_STREAM);
         let source = match schedule {
             RateSchedule::Pieces { pieces, repeats } => {
@@ -110,7 +110,7 @@ impl Pieces {
     }
 
     /// The rate at `now`, which must not lie before the last question.
-    pub fn at(&mut self, now: u64) -> u64 {
+    pub(crate) fn at(&mut self, now: u64) -> u64 {
         while self.end <= now {
             self.step();
         }
@@ -119,7 +119,7 @@ impl Pieces {
 
     /// Bits times 10⁹ that can be sent from `from` to `to`. Neither must lie before the last
     /// question.
-    pub fn offered(&mut self, from: u64, to: u64) -> u128 {
+    pub(crate) fn offered(&mut self, from: u64, to: u64) -> u128 {
         let (mut now, mut sum) = (from, 0);
         while now < to {
             let rate = self.at(now);
@@ -134,7 +134,13 @@ impl Pieces {
     /// rate from there, exact in bits times 10⁹. Ends are whole nanoseconds, rounded down; what is
     /// then still to send is `carry`, and it is sent before the next packet, unless the link was
     /// idle in between. So the long-run rate is exact.
-    pub fn end(&mut self, start: u64, bytes: u32, idle_before: bool, carry: &mut u64) -> u64 {
+    pub(crate) fn end(
+        &mut self,
+        start: u64,
+        bytes: u32,
+        idle_before: bool,
+        carry: &mut u64,
+    ) -> u64 {
         // At most 2¹⁷ bytes · 8 · 10⁹, and a carry below 10¹³.
         let mut left = u64::from(bytes) * 8_000_000_000 + if idle_before { 0 } else { *carry };
         let mut now = start;
@@ -160,37 +166,37 @@ impl Pieces {
 
 /// The changing rate of a link: one walk for the transmitter, one for whoever measures.
 #[derive(Debug)]
-pub struct Varying {
+pub(crate) struct Varying {
     pub sending: Pieces,
     metered: Pieces,
-    since: u64,
+    since: Time,
     /// Bits times 10⁹ that could have been sent since the last start.
     offered: u128,
 }
 
 impl Varying {
-    pub fn new(pieces: Pieces) -> Self {
-        Self { metered: pieces.clone(), sending: pieces, since: 0, offered: 0 }
+    pub(crate) fn new(pieces: Pieces) -> Self {
+        Self { metered: pieces.clone(), sending: pieces, since: Time::ZERO, offered: 0 }
     }
 
     /// Brings what is measured up to `now`.
-    pub fn settle(&mut self, now: u64) {
-        self.offered += self.metered.offered(self.since, now);
+    pub(crate) fn settle(&mut self, now: Time) {
+        self.offered += self.metered.offered(self.since.0, now.0);
         self.since = now;
     }
 
     /// Measuring begins at the present.
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.offered = 0;
     }
 
     /// The rate at the present.
-    pub fn rate(&mut self) -> u64 {
-        self.metered.at(self.since)
+    pub(crate) fn rate(&mut self) -> u64 {
+        self.metered.at(self.since.0)
     }
 
     /// Bits that could have been sent since the start.
-    pub fn bits(&self) -> f64 {
+    pub(crate) fn bits(&self) -> f64 {
         self.offered as f64 / 1e9
     }
 }
@@ -227,7 +233,7 @@ mod tests {
                 let bytes = 40 + i * 7 % 3000;
                 let idle = i % 50 == 0;
                 let pause = if idle { 1234 } else { 0 };
-                a.0 = constant.end(a.0 + pause, bytes, idle, &mut a.1);
+                a.0 = constant.end(Time(a.0 + pause), bytes, idle, &mut a.1).0;
                 b.0 = pieces.end(b.0 + pause, bytes, idle, &mut b.1);
                 assert_eq!(a, b, "{rate} {i}");
             }
@@ -235,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_the_integral_of_the_rate_to_a_nanosecond() {
+    fn transmissions_follow_rate_integral_to_a_nanosecond() {
         let cycle = [(3 * MS + 1, 7_000_003), (4 * MS, 0), (9 * MS + 17, 99_999_989)];
         let mut pieces = listed(&cycle, true);
         let mut meter = pieces.clone();
@@ -252,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_holds_a_transmission_up_and_an_endless_one_for_ever() {
+    fn outage_delays_transmission() {
         let mut pieces = listed(&[(MS, 8_000_000), (5 * MS, 0), (u64::MAX, 8_000_000)], false);
         // 1000 bytes take 1 ms; the second half waits for the end of the outage.
         assert_eq!(pieces.end(MS / 2, 1000, true, &mut 0), 5 * MS + MS / 2);

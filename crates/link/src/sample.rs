@@ -19,7 +19,7 @@ impl Samples {
     /// Samples all queues at `now` and gives each row away.
     pub fn take<S: Waiting>(
         &mut self,
-        now: u64,
+        now: Time,
         links: &mut [Link<S>],
         mut row: impl FnMut(QueueRow),
     ) {
@@ -33,7 +33,7 @@ impl Samples {
             let dequeued = counters.dequeued.minus(last.dequeued);
             let (standing_packets, standing_sojourn) = link.meter.standing.now();
             row(QueueRow {
-                time_s: Time(now),
+                time_s: now,
                 link: LinkId(at as u32),
                 rate_bps: link.rate(),
                 packets: standing.packets,

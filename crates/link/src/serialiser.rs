@@ -1,5 +1,7 @@
 //! How long a packet takes to cross the wire, exactly in the long run.
 
+use sojourn_base::Time;
+
 /// Packets up to this length have their time in a table.
 const TABLE: usize = 2048;
 
@@ -45,7 +47,7 @@ impl Serialiser {
     /// When a transmission that starts at `start` ends. `carry` is the link's fraction; it is
     /// dropped when the link was idle before.
     #[inline(always)]
-    pub fn end(&self, start: u64, ip_bytes: u32, idle_before: bool, carry: &mut u64) -> u64 {
+    pub fn end(&self, start: Time, ip_bytes: u32, idle_before: bool, carry: &mut u64) -> Time {
         let (whole, rest) = match self.table.get(ip_bytes as usize) {
             Some(&entry) => entry,
             None => self.divide(ip_bytes),
@@ -53,7 +55,15 @@ impl Serialiser {
         let sum = rest + if idle_before { 0 } else { *carry };
         let more = sum >= self.rate;
         *carry = if more { sum - self.rate } else { sum };
-        start + whole + u64::from(more)
+        start + Time(whole + u64::from(more))
+    }
+
+    /// When a packet that comes at `now` has crossed an interface on which nothing is ever lost and
+    /// that is free from `free` on.
+    #[inline(always)]
+    pub fn cross(&self, now: Time, ip_bytes: u32, free: &mut Time, carry: &mut u64) -> Time {
+        *free = self.end(now.max(*free), ip_bytes, *free < now, carry);
+        *free
     }
 }
 
@@ -65,13 +75,13 @@ mod tests {
     fn the_long_run_rate_is_exact_for_awkward_rates() {
         for rate in [15_000_000, 99_999_999, 3, 100_000_000_000, 1_000_000_007] {
             let serialiser = Serialiser::new(rate, 0, 0);
-            let (mut now, mut carry, mut bits) = (0, 0, 0u128);
+            let (mut now, mut carry, mut bits) = (Time::ZERO, 0, 0u128);
             for i in 0..100_000u32 {
                 let bytes = 40 + i * 7 % 3000;
                 now = serialiser.end(now, bytes, i == 0, &mut carry);
                 bits += u128::from(bytes) * 8;
             }
-            assert_eq!(u128::from(now), bits * 1_000_000_000 / u128::from(rate));
+            assert_eq!(u128::from(now.0), bits * 1_000_000_000 / u128::from(rate));
         }
     }
 
@@ -80,6 +90,6 @@ mod tests {
         let ethernet = Serialiser::new(100_000_000, 38, 84);
         assert_eq!(ethernet.wire_bytes(1500), 1538);
         assert_eq!(ethernet.wire_bytes(40), 84);
-        assert_eq!(ethernet.end(0, 40, true, &mut 0), 6720);
+        assert_eq!(ethernet.end(Time::ZERO, 40, true, &mut 0), Time(6720));
     }
 }

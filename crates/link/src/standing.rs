@@ -19,7 +19,7 @@ const NONE: u64 = u64::MAX;
 ///
 /// A queue that was empty at some time of a slice has a least sojourn time of zero there. While it
 /// is not empty and yet nothing leaves, the last minimum stays.
-pub struct Running {
+pub(crate) struct Running {
     /// Length of a slice, ns.
     width: u64,
     /// When the present slice ends, ns.
@@ -35,7 +35,7 @@ pub struct Running {
 
 impl Running {
     /// Minima over `window` nanoseconds, above zero.
-    pub fn new(window: u64) -> Self {
+    pub(crate) fn new(window: u64) -> Self {
         let width = window.div_ceil(SLICES).max(1);
         Self {
             width,
@@ -50,7 +50,7 @@ impl Running {
 
     /// Before `now` there were `packets` in the queue, for more than no time.
     #[inline(always)]
-    pub fn until(&mut self, now: u64, packets: u64) {
+    pub(crate) fn until(&mut self, now: u64, packets: u64) {
         self.length = self.length.min(packets);
         if now >= self.ends {
             self.roll(now, packets);
@@ -59,7 +59,7 @@ impl Running {
 
     /// A packet leaves after `sojourn` nanoseconds.
     #[inline]
-    pub fn left(&mut self, sojourn: u64) {
+    pub(crate) fn left(&mut self, sojourn: u64) {
         self.sojourn = self.sojourn.min(sojourn);
     }
 
@@ -96,14 +96,14 @@ impl Running {
     }
 
     /// What counts towards means and maxima begins with the present slice.
-    pub fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         self.lengths.start();
         self.sojourns.start();
     }
 
     /// The running minima now, the slice under way included: packets, and nanoseconds unless
     /// nothing has left yet and the queue was never empty.
-    pub fn now(&self) -> (u64, Option<u64>) {
+    pub(crate) fn now(&self) -> (u64, Option<u64>) {
         let sojourn = if self.length == 0 { 0 } else { self.sojourn };
         let length = self.lengths.last.min(self.length);
         let sojourn = match (self.sojourns.last, sojourn) {
@@ -115,21 +115,21 @@ impl Running {
 
     /// Mean and maximum since the start of the running minimum of the length, and of the sojourn
     /// time in nanoseconds; none if no slice has ended.
-    pub fn lengths(&self) -> Option<(f64, u64)> {
+    pub(crate) fn lengths(&self) -> Option<(f64, u64)> {
         self.lengths.statistics()
     }
 
     /// The same of the sojourn time, in nanoseconds.
-    pub fn sojourns(&self) -> Option<(f64, u64)> {
+    pub(crate) fn sojourns(&self) -> Option<(f64, u64)> {
         self.sojourns.statistics()
     }
 }
 
 /// The minimum over the last [`SLICES`] values, and its statistics.
 ///
-/// Values stand in blocks of [`SLICES`]. When a block is complete, each of its places gets the least
-/// value from there to the block's end; so the minimum of any window is that of two numbers, one of
-/// the block before and one of the block under way (van Herk 1992; Gil and Werman 1993).
+/// Values stand in blocks of [`SLICES`]. When a block is complete, each of its places gets the
+/// least value from there to the block's end; so the minimum of any window is that of two numbers,
+/// one of the block before and one of the block under way (van Herk 1992; Gil and Werman 1993).
 struct Window {
     /// The places up to the last slice: values. Those behind it: least values to the block's end.
     block: Box<[u64; SLICES as usize]>,
@@ -206,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_burst_is_no_standing_queue_and_what_stays_is() {
+    fn standing_queue_ignores_bursts() {
         // A slice is 10 ns.
         let mut running = Running::new(640);
         running.until(1000, 5);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn sojourns_stay_while_nothing_leaves() {
+    fn standing_sojourn_stays_without_departures() {
         let mut running = Running::new(640);
         running.until(100, 3);
         running.left(70);
@@ -243,7 +243,7 @@ mod tests {
     proptest! {
         /// Against the definition: the least of all that was in the last 64 slices.
         #[test]
-        fn it_is_the_minimum_of_the_window_at_the_end_of_each_slice(
+        fn standing_queue_is_window_minimum_per_slice(
             changes in prop::collection::vec((1u64..900, 0u64..30, prop::option::of(0u64..500)), 1..200),
             start in 0u64..5000,
         ) {

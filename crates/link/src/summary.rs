@@ -137,7 +137,7 @@ fn device_summary<S: Waiting>(device: &Device<S>, window: Time) -> DeviceSummary
 }
 
 pub(crate) fn bytes(meter: &Meter, window: Time) -> Quantiles {
-    let (mean, max) = meter.bytes(window.0);
+    let (mean, max) = meter.bytes(window);
     Quantiles { mean: Some(mean), max: Some(max as f64), ..Quantiles::default() }
 }
 

@@ -1,25 +1,25 @@
 //! What stands in the queues of a link.
 
-use sojourn_base::Ecn;
+use sojourn_base::{Ecn, Time};
 use sojourn_qdisc::Packet;
 
 /// A packet in a queue, with the time it came there.
 pub trait Waiting: Packet {
-    /// When it came to the queue it stands in, ns.
-    fn enqueued(&self) -> u64;
+    /// When it came to the queue it stands in.
+    fn enqueued(&self) -> Time;
     /// The same packet, which comes to a queue at `now`.
     #[must_use]
-    fn came(self, now: u64) -> Self;
+    fn came(self, now: Time) -> Self;
 }
 
 /// What stands in the queue of a link whose discipline decides at enqueue: the packet itself is
 /// on its way already, with the time of its departure known.
 #[derive(Clone, Copy, Debug)]
-pub struct Token {
-    /// When its transmission starts, ns.
-    pub starts: u64,
-    /// When it came, ns.
-    pub enqueued: u64,
+pub(crate) struct Token {
+    /// When its transmission starts.
+    pub starts: Time,
+    /// When it came.
+    pub enqueued: Time,
     /// Length of the IP packet.
     pub bytes: u32,
     /// The ECN field as it came.

@@ -5,7 +5,7 @@
 //! probability p of a loss and b losses in a row on average, each packet leaves the bad state with
 //! probability 1/b and the good one with p/(b(1 − p)).
 
-use sojourn_base::{Kind, Stream};
+use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::Count;
 use sojourn_scenario::Impairments;
 use sojourn_traffic::Sampler;
@@ -18,7 +18,7 @@ const JITTER_STREAM: u64 = 2;
 const LONGEST: u64 = 8760 * 3600 * 1_000_000_000;
 
 /// The wire of one link.
-pub struct Wire {
+pub(crate) struct Wire {
     losses: Option<Losses>,
     jitter: Option<Jitter>,
     /// Packets lost since the start of the run.
@@ -38,8 +38,8 @@ struct Jitter {
     stream: Stream,
     sampler: Sampler,
     reorder: bool,
-    /// When the last packet was through, ns.
-    last: u64,
+    /// When the last packet was through.
+    last: Time,
 }
 
 /// A probability in 2⁻⁶⁴.
@@ -50,7 +50,7 @@ fn threshold(probability: f64) -> u64 {
 
 impl Wire {
     /// The wire of the link with this number.
-    pub fn new(impairments: &Impairments, seed: u64, link: u32) -> Self {
+    pub(crate) fn new(impairments: &Impairments, seed: u64, link: u32) -> Self {
         let Impairments { loss, loss_burst, ref jitter, reorder } = *impairments;
         let (after_arrival, after_loss) = match loss_burst {
             None => (loss, loss),
@@ -70,7 +70,7 @@ impl Wire {
                 stream: Stream::new(seed, Kind::Link, link, JITTER_STREAM),
                 sampler,
                 reorder,
-                last: 0,
+                last: Time::ZERO,
             }),
             lost: Count::default(),
         }
@@ -78,7 +78,7 @@ impl Wire {
 
     /// When a packet whose transmission ends at `ends` is through, the delay of the link not
     /// counted; none if it is lost.
-    pub fn pass(&mut self, ends: u64, bytes: u32) -> Option<u64> {
+    pub(crate) fn pass(&mut self, ends: Time, bytes: u32) -> Option<Time> {
         if let Some(losses) = &mut self.losses
             && losses.lose()
         {
@@ -87,7 +87,7 @@ impl Wire {
         }
         let Some(jitter) = &mut self.jitter else { return Some(ends) };
         let delay = jitter.sampler.sample(&mut jitter.stream).min(LONGEST);
-        let mut through = ends + delay;
+        let mut through = ends + Time(delay);
         if !jitter.reorder {
             through = through.max(jitter.last);
             jitter.last = through;
@@ -96,7 +96,7 @@ impl Wire {
     }
 
     /// Whether packets may overtake one another.
-    pub fn reorders(&self) -> bool {
+    pub(crate) fn reorders(&self) -> bool {
         self.jitter.as_ref().is_some_and(|jitter| jitter.reorder)
     }
 }
@@ -112,7 +112,6 @@ impl Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_base::Time;
     use sojourn_traffic::Distribution;
 
     fn wire(loss: f64, loss_burst: Option<f64>, jitter: &str, reorder: bool) -> Wire {
@@ -130,7 +129,7 @@ mod tests {
 
     /// Fraction lost, and mean length of a burst.
     fn losses(wire: &mut Wire) -> (f64, f64) {
-        let lost: Vec<bool> = (0..400_000).map(|at| wire.pass(at, 1000).is_none()).collect();
+        let lost: Vec<bool> = (0..400_000).map(|at| wire.pass(Time(at), 1000).is_none()).collect();
         let count = lost.iter().filter(|&&lost| lost).count() as f64;
         assert_eq!(wire.lost, Count { packets: count as u64, bytes: count as u64 * 1000 });
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
@@ -155,7 +154,7 @@ mod tests {
     fn jitter_keeps_the_order_unless_it_may_change_it() {
         let times = |reorder| {
             let mut wire = wire(0.0, None, "0ms..5ms", reorder);
-            (0..10_000u64).map(|i| wire.pass(i * 1_000_000, 1).unwrap()).collect::<Vec<_>>()
+            (0..10_000u64).map(|i| wire.pass(Time(i * 1_000_000), 1).unwrap().0).collect::<Vec<_>>()
         };
         let (kept, mixed) = (times(false), times(true));
         assert!(kept.is_sorted() && !mixed.is_sorted());

@@ -2,10 +2,57 @@
 //! the event loop must know to run them.
 
 use crate::{huge, prefetch};
+use sojourn_base::Time;
+use sojourn_records::{Exchange, Totals};
 use sojourn_tcp::Endpoint;
 
-/// Nothing but delay lies between an end and its peer: see [`Side::step`].
-pub const DIRECT: u32 = u32::MAX;
+/// An end of a connection, or of a datagram flow with [`DATAGRAM`](crate::packet::DATAGRAM) set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EndId(u32);
+
+impl EndId {
+    /// The end that opened the connection at this place: end 0.
+    #[inline]
+    pub(crate) const fn client(conn: u32) -> Self {
+        Self(conn << 1)
+    }
+
+    /// The other end of the connection at this place: end 1.
+    #[inline]
+    pub(crate) const fn server(conn: u32) -> Self {
+        Self(conn << 1 | 1)
+    }
+
+    /// The place of its connection.
+    #[inline]
+    pub(crate) const fn conn(self) -> u32 {
+        self.0 >> 1
+    }
+
+    /// Which end of the connection: 0, the client, or 1, the server.
+    #[inline]
+    pub(crate) const fn end(self) -> usize {
+        (self.0 & 1) as usize
+    }
+
+    /// Whether it is the server's end.
+    #[inline]
+    pub(crate) const fn is_server(self) -> bool {
+        self.0 & 1 == 1
+    }
+
+    /// The other end of the same connection.
+    #[inline]
+    pub(crate) const fn peer(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    /// As a number: ends of the same connection lie side by side.
+    #[inline]
+    pub(crate) const fn bits(self) -> u32 {
+        self.0
+    }
+}
 
 /// Set in [`Side::waiting`] while the application may write at any time: then nothing is handled
 /// ahead of its time.
@@ -14,36 +61,36 @@ const HELD: u32 = 1 << 31;
 /// What lies between one end and the network: one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub struct Side {
+pub(crate) struct Side {
     /// Bytes until the application wants to be told; `u64::MAX` for never.
     pub expect: u64,
-    /// When the event lies that looks at the endpoint's timers; `u64::MAX` if none does.
-    pub timer_at: u64,
-    /// Delay from the host to the first link on its packets' way, ns.
-    pub delay: u64,
-    /// When the private link towards the network is free, ns, and that link's fraction; with a
+    /// When the event lies that looks at the endpoint's timers; [`Time::MAX`] if none does.
+    pub timer_at: Time,
+    /// Delay from the host to the first link on its packets' way.
+    pub delay: Time,
+    /// When the private link towards the network is free, and that link's fraction; with a
     /// shared interface instead of the fraction that interface's number.
-    pub out_free: u64,
+    pub out_free: Time,
     pub out_carry: u64,
     /// The same for the private link from the network.
-    pub in_free: u64,
+    pub in_free: Time,
     pub in_carry: u64,
-    /// First step of its packets' way, or [`DIRECT`].
+    /// First step of its packets' way, or [`HOST`](sojourn_link::HOST).
     pub step: u32,
     /// Events in the wheel that concern this end and must be handled in order, and [`HELD`].
     waiting: u32,
 }
 
 impl Side {
-    /// A side whose packets take `delay` nanoseconds to the first link, at `step`.
-    pub fn new(delay: u64, step: u32) -> Self {
+    /// A side whose packets take `delay` to the first link, at `step`.
+    pub(crate) fn new(delay: Time, step: u32) -> Self {
         Self {
             expect: u64::MAX,
-            timer_at: u64::MAX,
+            timer_at: Time::MAX,
             delay,
-            out_free: 0,
+            out_free: Time::ZERO,
             out_carry: 0,
-            in_free: 0,
+            in_free: Time::ZERO,
             in_carry: 0,
             step,
             waiting: 0,
@@ -51,59 +98,59 @@ impl Side {
     }
 
     /// The same with the interfaces of a machine that it shares, out and in.
-    pub fn shares(mut self, [out, into]: [u32; 2]) -> Self {
+    pub(crate) fn shares(mut self, [out, into]: [u32; 2]) -> Self {
         (self.out_carry, self.in_carry) = (u64::from(out), u64::from(into));
         self
     }
 
     /// The shared interface towards the network.
     #[inline]
-    pub fn out_interface(&self) -> usize {
+    pub(crate) fn out_interface(&self) -> usize {
         self.out_carry as usize
     }
 
     /// The shared interface from the network.
     #[inline]
-    pub fn in_interface(&self) -> usize {
+    pub(crate) fn in_interface(&self) -> usize {
         self.in_carry as usize
     }
 
     /// `n` more events are on their way to this end.
     #[inline]
-    pub fn wait_for(&mut self, n: u32) {
+    pub(crate) fn wait_for(&mut self, n: u32) {
         self.waiting += n;
     }
 
     /// One of them has come.
     #[inline]
-    pub fn came(&mut self) {
+    pub(crate) fn came(&mut self) {
         self.waiting -= 1;
     }
 
     /// From now on the application may write at any time.
-    pub fn hold(&mut self) {
+    pub(crate) fn hold(&mut self) {
         self.waiting |= HELD;
     }
 
     /// The application will not write before it is told something.
-    pub fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.waiting &= !HELD;
     }
 
     /// Whether a packet may be handled ahead of its time as far as events and application go.
     #[inline]
-    pub fn free(&self) -> bool {
+    pub(crate) fn free(&self) -> bool {
         self.waiting == 0
     }
 }
 
 /// A connection: 576 bytes, nine cache lines. End 0 is the client (it opened), end 1 the server.
 #[repr(C)]
-pub struct Connection {
+pub(crate) struct Connection {
     pub sides: [Side; 2],
     pub ends: [Endpoint; 2],
-    /// When the last packet arrived at either end, or was lost, ns.
-    pub last: u64,
+    /// When the last packet arrived at either end, or was lost.
+    pub last: Time,
     /// Packets in the network or in events.
     pub in_flight: u32,
     /// The member of the group (a flow, a user), or the number of the transfer.
@@ -113,39 +160,68 @@ pub struct Connection {
     /// The flow's meter, or [`NONE`].
     pub meter: u32,
     pub group: u16,
+    /// Which of its member's connections it is.
+    pub slot: u8,
     /// The applications are done with it.
     pub done: bool,
 }
 
 /// No such thing.
-pub const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The exchange or transfer on a connection: the last one, which may be over.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Underway {
+    pub exchange: Exchange,
+    /// Whether it is under way.
+    pub active: bool,
+}
 
 impl Connection {
+    /// What both ends have counted.
+    pub(crate) fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for end in &self.ends {
+            totals.delivered += end.bytes_delivered();
+            totals.sent += end.segments_sent();
+            totals.retransmissions += end.retransmissions();
+            totals.timeouts += end.timeouts();
+            totals.syn_retries += end.syn_retries();
+        }
+        totals
+    }
+
     /// Whether its applications are done with it and nothing else refers to it.
-    pub fn over(&self) -> bool {
+    pub(crate) fn over(&self) -> bool {
         self.done && self.in_flight == 0 && self.sides.iter().all(|side| side.waiting & !HELD == 0)
     }
 }
 
 /// Connections, in places that are used again.
 #[derive(Default)]
-pub struct Connections {
+pub(crate) struct Connections {
     places: Vec<Connection>,
     free: Vec<u32>,
     generation: u32,
 }
 
 impl Connections {
-    pub fn reserve(&mut self, n: usize) {
+    pub(crate) fn reserve(&mut self, n: usize) {
         self.places.reserve_exact(n);
         huge::pages(&mut self.places);
     }
 
-    /// Asks for the memory that handling a packet for end `id & 1` of connection `id >> 1` needs.
+    /// What lies between an end and the network.
     #[inline]
-    pub fn prefetch(&self, id: u32) {
-        if let Some(conn) = self.places.get((id >> 1) as usize) {
-            let end = (id & 1) as usize;
+    pub(crate) fn side(&mut self, of: EndId) -> &mut Side {
+        &mut self[of.conn()].sides[of.end()]
+    }
+
+    /// Asks for the memory that handling a packet for this end needs.
+    #[inline]
+    pub(crate) fn prefetch(&self, to: EndId) {
+        if let Some(conn) = self.places.get(to.conn() as usize) {
+            let end = to.end();
             prefetch::lines(&conn.last, 1);
             prefetch::lines(&conn.sides[end], size_of::<Side>());
             prefetch::lines(&conn.ends[end], size_of::<Endpoint>());
@@ -153,7 +229,7 @@ impl Connections {
     }
 
     /// Finds a place for a connection; its `generation` is set here.
-    pub fn insert(&mut self, mut connection: Connection) -> u32 {
+    pub(crate) fn insert(&mut self, mut connection: Connection) -> u32 {
         self.generation = self.generation.wrapping_add(1);
         connection.generation = self.generation;
         if let Some(at) = self.free.pop() {
@@ -166,13 +242,13 @@ impl Connections {
     }
 
     /// Gives the place of a connection back; events of its generation mean nothing from now on.
-    pub fn remove(&mut self, at: u32) {
+    pub(crate) fn remove(&mut self, at: u32) {
         self.places[at as usize].generation = 0;
         self.free.push(at);
     }
 
     /// All connections that are in use, with their places.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, &Connection)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Connection)> {
         self.places
             .iter()
             .enumerate()
@@ -181,7 +257,7 @@ impl Connections {
     }
 
     /// The places of all connections that are in use.
-    pub fn places(&self) -> Vec<u32> {
+    pub(crate) fn places(&self) -> Vec<u32> {
         self.iter().map(|(place, _)| place).collect()
     }
 }

@@ -6,7 +6,7 @@
 const LARGE: usize = 8 << 20;
 
 /// Asks for large pages under the memory that `table` has room in, if it is large.
-pub fn pages<T>(table: &mut Vec<T>) {
+pub(crate) fn pages<T>(table: &mut Vec<T>) {
     let bytes = table.capacity() * size_of::<T>();
     if bytes < LARGE {
         return;

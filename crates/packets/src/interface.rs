@@ -4,10 +4,13 @@
 //! comes. What comes to a private interface comes in order. To a shared one it does only if every
 //! packet comes at its own time: flows that share a machine never run ahead of the clock.
 
+use crate::connection::Side;
+use crate::packet::Packet;
+use sojourn_base::Time;
 use sojourn_link::Serialiser;
 
 /// How the hosts of a group are connected at either end.
-pub enum Access {
+pub(crate) enum Access {
     /// Without a rate.
     Unlimited,
     /// Each flow has an interface of its own.
@@ -16,26 +19,51 @@ pub enum Access {
     Shared(Serialiser),
 }
 
+impl Access {
+    /// When a packet that reaches its host's interface at `now` has crossed it. None if that cannot
+    /// be told yet, `ahead` of its time.
+    #[inline(always)]
+    pub(crate) fn enter(
+        &self,
+        now: Time,
+        packet: &Packet,
+        side: &mut Side,
+        interfaces: &mut [Interface],
+        ahead: bool,
+    ) -> Option<Time> {
+        match self {
+            Self::Unlimited => Some(now),
+            Self::Private(link) => {
+                Some(link.cross(now, packet.ip_bytes(), &mut side.in_free, &mut side.in_carry))
+            }
+            Self::Shared(_) if ahead => None,
+            Self::Shared(link) => {
+                Some(interfaces[side.in_interface()].cross(link, now, packet.ip_bytes()))
+            }
+        }
+    }
+}
+
 /// One direction of the interface of a machine.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Interface {
-    /// When it is free, ns.
-    pub free: u64,
+pub(crate) struct Interface {
+    /// When it is free.
+    pub free: Time,
     /// The fraction that its transmissions left over.
     pub carry: u64,
 }
 
-/// When a packet that comes at `now` has crossed an interface that is free from `free` on.
-#[inline]
-pub fn cross(link: &Serialiser, now: u64, ip_bytes: u32, free: &mut u64, carry: &mut u64) -> u64 {
-    let starts = now.max(*free);
-    *free = link.end(starts, ip_bytes, *free < now, carry);
-    *free
+impl Interface {
+    /// When a packet that comes at `now` has crossed it.
+    #[inline]
+    pub(crate) fn cross(&mut self, link: &Serialiser, now: Time, ip_bytes: u32) -> Time {
+        link.cross(now, ip_bytes, &mut self.free, &mut self.carry)
+    }
 }
 
 /// The machines of a group: as many at either end, over which its members are dealt in turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Machines {
+pub(crate) struct Machines {
     /// The first of the group's interfaces.
     pub first: u32,
     pub count: u32,
@@ -43,13 +71,13 @@ pub struct Machines {
 
 impl Machines {
     /// How many interfaces they have: two ends, in and out.
-    pub const fn interfaces(count: u32) -> usize {
+    pub(crate) const fn interfaces(count: u32) -> usize {
         4 * count as usize
     }
 
     /// The interfaces of member `index`, out of its machine and into it; `back`: at the end that
     /// data go to.
-    pub fn of(&self, index: u64, back: bool) -> [u32; 2] {
+    pub(crate) fn of(&self, index: u64, back: bool) -> [u32; 2] {
         let machine = (index % u64::from(self.count)) as u32 + if back { self.count } else { 0 };
         let out = self.first + 2 * machine;
         [out, out + 1]
@@ -74,11 +102,11 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_to_a_busy_interface_waits_for_what_came_before() {
+    fn packet_at_a_busy_interface_waits_for_those_before() {
         let link = Serialiser::new(1_000_000_000, 0, 0);
-        let Interface { mut free, mut carry } = Interface::default();
-        assert_eq!(cross(&link, 100, 1250, &mut free, &mut carry), 10_100);
-        assert_eq!(cross(&link, 200, 1250, &mut free, &mut carry), 20_100);
-        assert_eq!(cross(&link, 50_000, 125, &mut free, &mut carry), 51_000);
+        let mut interface = Interface::default();
+        assert_eq!(interface.cross(&link, Time(100), 1250), Time(10_100));
+        assert_eq!(interface.cross(&link, Time(200), 1250), Time(20_100));
+        assert_eq!(interface.cross(&link, Time(50_000), 125), Time(51_000));
     }
 }

@@ -13,6 +13,7 @@ mod apps;
 mod build;
 mod connection;
 mod error;
+mod events;
 mod group;
 mod huge;
 mod interface;
@@ -20,6 +21,7 @@ mod net;
 mod packet;
 mod prefetch;
 mod probes;
+mod run;
 mod sim;
 mod summary;
 mod tap;
@@ -55,15 +57,14 @@ pub fn run(
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
     let begun = Instant::now();
-    let mut sim = build::build(network, std::mem::take(recorder))?;
+    let mut run = build::build(network, std::mem::take(recorder))?;
     let started = Instant::now();
     // The present lies at zero until the first look.
     control.now.store(0, Ordering::Relaxed);
-    let end = sim.run(control);
+    let end = run.go(control);
     let engine = started.elapsed();
-    let mut summary = sim.summarise(network, end);
-    *recorder = sim.probes.recorder;
-    summary.version = env!("CARGO_PKG_VERSION").into();
+    let mut summary = run.summarise(network, end);
+    *recorder = run.sim.probes.links.recorder;
     summary.engine_seconds = engine.as_secs_f64();
     summary.wall_s = begun.elapsed().as_secs_f64();
     Ok(summary)

@@ -1,23 +1,23 @@
 //! The packet as it travels through events and queues, and the little that queues need of it.
 
-use sojourn_base::Dscp;
+use crate::connection::EndId;
+use sojourn_base::{Dscp, Ecn, Time};
 use sojourn_link::Waiting;
-use sojourn_qdisc::Ecn;
 use sojourn_tcp::{SackBlock, Segment};
 
 /// No SACK blocks.
-pub const NO_SACKS: u32 = u32::MAX;
+pub(crate) const NO_SACKS: u32 = u32::MAX;
 
 /// Set in [`Packet::conn`] of a datagram: its number counts datagram flows, not connections.
-pub const DATAGRAM: u32 = 1 << 26;
+pub(crate) const DATAGRAM: u32 = 1 << 26;
 
 /// Bytes of an IPv4 header and a UDP header.
-pub const DATAGRAM_HEADER: u32 = 28;
+pub(crate) const DATAGRAM_HEADER: u32 = 28;
 
 /// A packet: 32 bytes, copied from event to event. SACK blocks lie in a pool beside it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub struct Packet {
+pub(crate) struct Packet {
     /// TCP header fields; a datagram uses `seq` (its number), `len` and `ecn` only.
     pub segment: Segment,
     /// The connection, or the datagram flow with [`DATAGRAM`] set.
@@ -27,27 +27,50 @@ pub struct Packet {
 }
 
 impl Packet {
+    /// A datagram of `ip_bytes` from `member`, sent at `now`. Its time of sending travels in the
+    /// fields that TCP would use for sequence numbers (whole) and timestamps (microseconds).
+    pub(crate) fn datagram(member: u32, ip_bytes: u32, ecn: Ecn, now: Time) -> Self {
+        let mut segment = Segment::EMPTY;
+        segment.len = (ip_bytes - DATAGRAM_HEADER) as u16;
+        segment.ecn = ecn;
+        segment.seq = now.0 as u32;
+        segment.ack = (now.0 >> 32) as u32;
+        segment.tsval = (now.0 / 1000) as u32;
+        Self { segment, conn: member | DATAGRAM, sacks: NO_SACKS }
+    }
+
+    /// When a datagram was sent.
+    pub(crate) fn sent(&self) -> Time {
+        Time(u64::from(self.segment.ack) << 32 | u64::from(self.segment.seq))
+    }
+
+    /// Whether it is a datagram: its number counts datagram flows.
+    #[inline]
+    pub(crate) fn is_datagram(&self) -> bool {
+        self.conn & DATAGRAM != 0
+    }
+
     /// Length of the IP packet in bytes.
     #[inline]
-    pub fn ip_bytes(&self) -> u32 {
-        if self.conn & DATAGRAM == 0 {
-            self.segment.ip_bytes()
-        } else {
+    pub(crate) fn ip_bytes(&self) -> u32 {
+        if self.is_datagram() {
             DATAGRAM_HEADER + u32::from(self.segment.len)
+        } else {
+            self.segment.ip_bytes()
         }
     }
 }
 
 /// What stands in the queue of a link that is not fused: the whole packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
+pub(crate) struct Standing {
     pub packet: Packet,
-    /// When it came, ns.
-    pub enqueued: u64,
+    /// When it came.
+    pub enqueued: Time,
     /// Where on its path it is.
     pub step: u32,
-    /// The connection and the end it goes to.
-    pub id: u32,
+    /// The end that it goes to.
+    pub to: EndId,
     /// The hash of its group's label, and its group's codepoint.
     pub label: u32,
     pub dscp: Dscp,
@@ -69,7 +92,7 @@ impl sojourn_qdisc::Packet for Standing {
     #[inline]
     fn flow_hash(&self) -> u32 {
         // The finaliser of MurmurHash3: neighbouring numbers land far apart.
-        let mut h = self.id ^ 0x9e37_79b9;
+        let mut h = self.to.bits() ^ 0x9e37_79b9;
         h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
         h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
         h ^ (h >> 16)
@@ -84,21 +107,21 @@ impl sojourn_qdisc::Packet for Standing {
     }
     #[inline]
     fn source(&self) -> u32 {
-        addresses(self.packet.conn, self.id & 1 == 1).0
+        addresses(self.packet.conn, self.to.is_server()).0
     }
     #[inline]
     fn destination(&self) -> u32 {
-        addresses(self.packet.conn, self.id & 1 == 1).1
+        addresses(self.packet.conn, self.to.is_server()).1
     }
 }
 
 impl Waiting for Standing {
     #[inline]
-    fn enqueued(&self) -> u64 {
+    fn enqueued(&self) -> Time {
         self.enqueued
     }
     #[inline]
-    fn came(self, now: u64) -> Self {
+    fn came(self, now: Time) -> Self {
         Self { enqueued: now, ..self }
     }
 }
@@ -106,7 +129,7 @@ impl Waiting for Standing {
 /// The IPv4 addresses, source and destination, of a packet: clients live in 10/8, servers in
 /// 172.16/12, one of each for a place. `conn` is the packet's.
 #[inline]
-pub fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
+pub(crate) fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
     let number = conn & !DATAGRAM;
     let (client, server) =
         (0x0a00_0000 | (number & 0x00ff_ffff), 0xac10_0000 | (number & 0x000f_ffff));
@@ -116,14 +139,14 @@ pub fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
 /// SACK blocks of the packets on their way. Slots are reused; nothing is allocated after the
 /// high-water mark.
 #[derive(Default)]
-pub struct SackPool {
+pub(crate) struct SackPool {
     blocks: Vec<[SackBlock; 4]>,
     free: Vec<u32>,
 }
 
 impl SackPool {
     /// Keeps the blocks (at most four) and returns their handle.
-    pub fn put(&mut self, blocks: &[SackBlock]) -> u32 {
+    pub(crate) fn put(&mut self, blocks: &[SackBlock]) -> u32 {
         let mut kept = [SackBlock::default(); 4];
         kept[..blocks.len()].copy_from_slice(blocks);
         if let Some(at) = self.free.pop() {
@@ -137,7 +160,7 @@ impl SackPool {
 
     /// Asks for the memory of a packet's blocks.
     #[inline]
-    pub fn prefetch(&self, packet: &Packet) {
+    pub(crate) fn prefetch(&self, packet: &Packet) {
         if let Some(blocks) = self.blocks.get(packet.sacks as usize) {
             crate::prefetch::lines(blocks, size_of_val(blocks));
         }
@@ -145,7 +168,7 @@ impl SackPool {
 
     /// The blocks of a packet.
     #[inline]
-    pub fn get(&self, packet: &Packet) -> [SackBlock; 4] {
+    pub(crate) fn get(&self, packet: &Packet) -> [SackBlock; 4] {
         if packet.sacks == NO_SACKS {
             [SackBlock::default(); 4]
         } else {
@@ -155,7 +178,7 @@ impl SackPool {
 
     /// Gives a packet's blocks back.
     #[inline]
-    pub fn release(&mut self, packet: &Packet) {
+    pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.sacks != NO_SACKS {
             self.free.push(packet.sacks);
         }

@@ -6,7 +6,7 @@ const LINE: usize = 64;
 
 /// Asks for the cache lines of `bytes` bytes from `at` on.
 #[inline(always)]
-pub fn lines<T>(at: &T, bytes: usize) {
+pub(crate) fn lines<T>(at: &T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -1,265 +1,233 @@
-//! The event loop: hands every event to the link, the endpoint or the application it concerns.
+//! The network and the endpoints of a run: what links and TCP do when an event of theirs comes.
 //!
 //! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
 //! its endpoint before it gets there: no other event waits for that endpoint, its timers are due
-//! later, no boundary of a measurement lies between, and no later packet can overtake it. Then the endpoint handles it at once,
-//! with its own clock set to the packet's time; what it sends lies later still. Results are bit
-//! for bit those of handling everything in its turn (`unfused = true`), which the tests compare.
+//! later, no boundary of a measurement lies between, and no later packet can overtake it. Then the
+//! endpoint handles it at once, with its own clock set to the packet's time; what it sends lies
+//! later still. Results are bit for bit those of handling everything in its turn
+//! (`unfused = true`), which the tests compare.
 
-use crate::Control;
-use crate::apps::Apps;
-use crate::build::probe;
-use crate::connection::{Connection, Connections, DIRECT, NONE};
+use crate::connection::{Connection, Connections, EndId, NONE, Underway};
+use crate::events::{Call, Event, Notes};
 use crate::group::Group;
-use crate::interface::{Access, cross};
-use crate::net::{ID_BITS, Net, Out, Step, kind, note, tag};
+use crate::net::{Net, Out};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
-use crate::wheel::Event;
-use sojourn_base::{Dscp, Time};
-use sojourn_link::{self as link, Fate, Sent};
-use sojourn_qdisc::Ecn;
-use std::sync::atomic::Ordering;
+use sojourn_base::{Dscp, Ecn, Kind, Time};
+use sojourn_link::{Fate, HOST, Sent, Step};
+use sojourn_records::{Exchange, Outcome};
+use sojourn_tcp::{Endpoint, Params};
 
-/// A whole run while it is under way.
-pub struct Sim {
+/// Everything of a run but its applications.
+pub(crate) struct Sim {
     pub net: Net,
     pub conns: Connections,
+    /// What is under way on each connection, by its place. It lies beside the connection, because
+    /// endless flows have none.
+    pub exchanges: Vec<Underway>,
     pub groups: Vec<Group>,
-    pub apps: Apps,
     pub probes: Probes,
+    /// Connections that have been opened.
+    pub opened: u32,
     /// Whether packets may be handled ahead of their time and links run on tokens.
     pub fused: bool,
     /// The next instant at which something is measured that an endpoint running ahead would
-    /// disturb, ns.
-    pub boundary: u64,
-    /// All such instants to come, ns.
-    pub boundaries: Vec<u64>,
-    /// The end of the run, ns.
-    pub horizon: u64,
-    /// Whether the measured window has begun.
-    pub measuring: bool,
-    pub events: u64,
+    /// disturb.
+    pub boundary: Time,
+    /// All such instants to come.
+    pub boundaries: Vec<Time>,
+    /// The end of the run.
+    pub horizon: Time,
 }
 
 impl Sim {
-    /// Runs to the end, or until told to stop. Returns the time reached, in nanoseconds.
-    pub fn run(&mut self, control: &Control) -> u64 {
-        const LOOK_UP: u64 = 1 << 14;
-        while let Some(event) = self.net.wheel.pop(self.horizon) {
-            let now = event.time;
-            self.events += 1;
-            if self.events.is_multiple_of(LOOK_UP) {
-                control.now.store(now, Ordering::Relaxed);
-                control.packets.store(self.probes.bottleneck_packets(&self.net), Ordering::Relaxed);
-                if control.stop.load(Ordering::Relaxed) {
-                    return now;
-                }
-            }
-            if let Some(soon) = self.net.wheel.hint() {
-                self.prefetch(soon);
-            }
-            self.handle(&event);
-        }
-        control.now.store(self.horizon, Ordering::Relaxed);
-        self.horizon
-    }
-
     /// Asks for the memory that an event will need.
     #[inline]
-    fn prefetch(&self, soon: &Event<Packet>) {
-        if matches!(soon.tag >> ID_BITS, kind::ARRIVE | kind::DELIVER) {
-            self.conns.prefetch(soon.tag & ((1 << ID_BITS) - 1));
-            self.net.sacks.prefetch(&soon.payload);
+    pub(crate) fn prefetch(&self, soon: &Event) {
+        if let Event::Arrive { to, packet, .. } | Event::Deliver { to, packet } = soon {
+            self.conns.prefetch(*to);
+            self.net.sacks.prefetch(packet);
         }
     }
 
-    #[inline(always)]
-    fn handle(&mut self, event: &Event<Packet>) {
-        let id = event.tag & ((1 << ID_BITS) - 1);
-        let now = event.time;
-        match event.tag >> ID_BITS {
-            kind::ARRIVE => self.arrive(now, id, event.aux, event.payload),
-            kind::CROSSED => self.end_of_path(now, id, event.payload, false),
-            kind::DELIVER => {
-                if event.payload.conn & DATAGRAM == 0 {
-                    self.conns[id >> 1].sides[(id & 1) as usize].came();
-                    self.deliver(now, id, &event.payload);
-                } else {
-                    self.deliver_datagram(now, id, &event.payload);
-                }
-            }
-            kind::SERVE => {
-                self.net.links[id as usize].woken(now, event.aux);
-                self.serve(now, id);
-            }
-            kind::TIMER => self.timer(now, id, event.aux),
-            kind::NOTIFY => {
-                self.conns[id >> 1].sides[(id & 1) as usize].came();
-                self.notify(now, id, event.aux);
-                self.tidy(now, id >> 1);
-            }
-            kind::ANSWER => {
-                self.conns[id >> 1].sides[(id & 1) as usize].came();
-                self.answer(now, id >> 1);
-                self.tidy(now, id >> 1);
-            }
-            kind::RETIRE => self.retire(id, event.aux),
-            kind::MEMBER => self.member(now, id, event.aux),
-            _ => self.probe(now, event.aux),
-        }
+    /// The group of a member, by the members' numbers.
+    pub(crate) fn group_of(&self, member: u32) -> usize {
+        self.groups.partition_point(|group| group.first_member <= member) - 1
+    }
+
+    /// The group and the number in it of a packet's datagram flow.
+    pub(crate) fn flow_of(&self, packet: &Packet) -> (usize, u32) {
+        let member = packet.conn & !DATAGRAM;
+        let group = self.group_of(member);
+        (group, member - self.groups[group].first_member)
+    }
+
+    /// Schedules the next event of a member.
+    pub(crate) fn call_member(&mut self, at: Time, group: usize, index: u32, call: Call) {
+        let member = self.groups[group].first_member + index;
+        self.net.wheel.push(at, Event::Member { member, call });
+    }
+
+    /// A member's host sends a datagram to the host at the other end.
+    pub(crate) fn send_datagram(
+        &mut self,
+        now: Time,
+        (group, index): (usize, u32),
+        to: EndId,
+        packet: Packet,
+    ) {
+        let Group { access, datagrams, .. } = &mut self.groups[group];
+        let side = &mut datagrams[index as usize][to.peer().end()];
+        self.net.emit(now, to, packet, side, access);
     }
 
     /// A packet reaches the link of its step.
     #[inline(always)]
-    fn arrive(&mut self, now: u64, id: u32, step: u32, mut packet: Packet) {
-        let Step { link, next, delay, label, dscp } = self.net.steps[step as usize];
-        self.probes.count_arrival(now, link, &packet);
-        let l = &mut self.net.links[link as usize];
+    pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
+        let Step { link, next, delay, label, dscp } = self.net.paths.step(step);
+        self.probes.links.arrived(now, link, packet.ip_bytes());
+        let Net { links, dropped, .. } = &mut self.net;
+        let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
                 Fate::Departs(at, marked) => {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(link, at, &packet, id, dscp);
-                    self.forward(at + delay, id, next, packet);
+                    self.tap(link, at, &packet, to, dscp);
+                    self.forward(at + delay, to, next, packet);
                 }
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
-            let standing = Standing { packet, enqueued: now, step, id, label, dscp };
-            l.offer(now, standing, &mut self.net.dropped);
-            if l.wants() {
+            let standing = Standing { packet, enqueued: now, step, to, label, dscp };
+            if l.arrive(now, standing, dropped) {
                 self.serve(now, link);
             }
             self.collect_dropped(now);
         }
     }
 
-    /// A packet's transmission on a link ends at `at`.
-    #[inline]
-    fn tap(&mut self, link: u32, at: u64, packet: &Packet, id: u32, dscp: Dscp) {
-        // A fused link knows now what it will send after the end.
-        if self.probes.tapping() && at <= self.horizon {
-            self.capture(link, at, packet, id, dscp);
-        }
-    }
-
-    #[cold]
-    fn capture(&mut self, link: u32, at: u64, packet: &Packet, id: u32, dscp: Dscp) {
-        let (serial, group) = if packet.conn & DATAGRAM == 0 {
-            let conn = &self.conns[packet.conn];
-            (conn.generation, usize::from(conn.group))
-        } else {
-            (0, 0)
-        };
-        let sacks = self.net.sacks.get(packet);
-        let sacks = &sacks[..packet.segment.blocks()];
-        let params = &self.groups[group].tcp;
-        self.probes.sent(link, &Tapped { at, packet, id, serial, params, sacks, dscp });
-    }
-
-    /// A link that is not fused may send its next packet.
-    fn serve(&mut self, now: u64, link: u32) {
-        let l = &mut self.net.links[link as usize];
-        let interrupt = l.interrupt();
-        let sent = l.transmit(now, &mut self.net.dropped);
-        let ready = if l.wants() { l.wake_at(now) } else { None };
+    /// A link that is not fused does what it can, and may begin to send a packet.
+    pub(crate) fn serve(&mut self, now: Time, link: u32) {
+        let Net { wheel, links, dropped, .. } = &mut self.net;
+        let l = &mut links[link as usize];
+        let sent = l.serve(now, dropped, |at, why| wheel.push(at, Event::Serve { link, why }));
         let reorders = l.reorders();
-        for (at, why) in [(interrupt, link::INTERRUPT), (ready, link::READY)] {
-            if let Some(at) = at {
-                self.net.schedule(at, tag(kind::SERVE, link), why);
-            }
-        }
-        if let Some(Sent { standing: Standing { packet, id, step, dscp, .. }, ends, through }) =
+        if let Some(Sent { standing: Standing { packet, to, step, dscp, .. }, ends, through }) =
             sent
         {
-            self.net.schedule(ends, tag(kind::SERVE, link), link::TRANSMITTED);
-            let step = self.net.steps[step as usize];
-            self.tap(link, ends, &packet, id, dscp);
+            let step = self.net.paths.step(step);
+            self.tap(link, ends, &packet, to, dscp);
             match through {
                 None => self.lost(now, &packet),
-                Some(at) if reorders && step.next == DIRECT => {
-                    self.crossed_later(at + step.delay, id, packet);
+                Some(at) if reorders && step.next == HOST => {
+                    self.crossed_later(at + step.delay, to, packet);
                 }
-                Some(at) => self.forward(at + step.delay, id, step.next, packet),
+                Some(at) => self.forward(at + step.delay, to, step.next, packet),
             }
         }
         self.collect_dropped(now);
     }
 
+    /// Packets that a discipline dropped.
+    #[inline]
+    fn collect_dropped(&mut self, now: Time) {
+        while let Some(standing) = self.net.dropped.0.pop() {
+            self.lost(now, &standing.packet);
+        }
+    }
+
+    /// A packet's transmission on a link ends at `at`.
+    #[inline]
+    fn tap(&mut self, link: u32, at: Time, packet: &Packet, to: EndId, dscp: Dscp) {
+        // A fused link knows now what it will send after the end.
+        if self.probes.links.capturing() && at <= self.horizon {
+            self.capture(link, at, packet, to, dscp);
+        }
+    }
+
+    #[cold]
+    fn capture(&mut self, link: u32, at: Time, packet: &Packet, to: EndId, dscp: Dscp) {
+        let (serial, group) = if packet.is_datagram() {
+            (0, 0)
+        } else {
+            let conn = &self.conns[packet.conn];
+            (conn.generation, usize::from(conn.group))
+        };
+        let sacks = self.net.sacks.get(packet);
+        let sacks = &sacks[..packet.segment.blocks()];
+        let params = &self.groups[group].tcp;
+        self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp });
+    }
+
     /// A packet has left a link and reaches whatever is next at `at`.
     #[inline(always)]
-    fn forward(&mut self, at: u64, id: u32, next: u32, packet: Packet) {
-        if next != DIRECT {
-            let tag = tag(kind::ARRIVE, id);
-            self.net.wheel.push(Event { time: at, tag, aux: next, payload: packet });
+    fn forward(&mut self, at: Time, to: EndId, next: u32, packet: Packet) {
+        if next != HOST {
+            self.net.wheel.push(at, Event::Arrive { to, step: next, packet });
         } else {
-            self.end_of_path(at, id, packet, true);
+            self.end_of_path(at, to, packet, true);
         }
     }
 
     /// A packet has crossed its last link and comes to the end of its path at `at`; `ahead` if
     /// none can overtake it before.
     #[inline(always)]
-    fn end_of_path(&mut self, at: u64, id: u32, packet: Packet, ahead: bool) {
-        let end = (id & 1) as usize;
-        let tag = tag(kind::DELIVER, id);
-        if packet.conn & DATAGRAM != 0 {
-            match self.apps.reach_host(&self.groups, &mut self.net, at, &packet, end, ahead) {
-                Some(at) => self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet }),
-                None => self.crossed_later(at, id, packet),
-            }
-            return;
+    pub(crate) fn end_of_path(&mut self, at: Time, to: EndId, packet: Packet, ahead: bool) {
+        if packet.is_datagram() {
+            return self.datagram_ends(at, to, packet, ahead);
         }
+        let end = to.end();
         let conn = &mut self.conns[packet.conn];
         let side = &mut conn.sides[end];
-        let mut at = at;
-        match &self.groups[usize::from(conn.group)].access {
-            Access::Private(link) => {
-                at = cross(link, at, packet.ip_bytes(), &mut side.in_free, &mut side.in_carry);
-            }
-            Access::Unlimited => {}
-            Access::Shared(_) if ahead => return self.crossed_later(at, id, packet),
-            Access::Shared(link) => {
-                let interface = &mut self.net.interfaces[side.in_interface()];
-                at = cross(link, at, packet.ip_bytes(), &mut interface.free, &mut interface.carry);
-            }
-        }
+        let access = &self.groups[usize::from(conn.group)].access;
+        let Some(at) = access.enter(at, &packet, side, &mut self.net.interfaces, ahead) else {
+            return self.crossed_later(at, to, packet);
+        };
         let ahead = ahead && self.fused && at <= self.boundary;
-        if ahead && side.free() && conn.ends[end].deadline().0 > at {
-            self.deliver(at, id, &packet);
+        if ahead && side.free() && conn.ends[end].deadline() > at {
+            self.deliver(at, to, &packet);
         } else {
             side.wait_for(1);
-            self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
+            self.net.wheel.push(at, Event::Deliver { to, packet });
+        }
+    }
+
+    /// The same for a datagram.
+    fn datagram_ends(&mut self, at: Time, to: EndId, packet: Packet, ahead: bool) {
+        let (group, index) = self.flow_of(&packet);
+        let Group { access, datagrams, .. } = &mut self.groups[group];
+        let side = &mut datagrams[index as usize][to.end()];
+        match access.enter(at, &packet, side, &mut self.net.interfaces, ahead) {
+            Some(at) => self.net.wheel.push(at, Event::Deliver { to, packet }),
+            None => self.crossed_later(at, to, packet),
         }
     }
 
     /// A packet crosses its last link at `at`, and others may come to the same machine before.
     #[inline(never)]
-    fn crossed_later(&mut self, at: u64, id: u32, packet: Packet) {
-        let tag = tag(kind::CROSSED, id);
-        self.net.wheel.push(Event { time: at, tag, aux: 0, payload: packet });
+    fn crossed_later(&mut self, at: Time, to: EndId, packet: Packet) {
+        self.net.wheel.push(at, Event::Crossed { to, packet });
     }
 
     /// A segment reaches its endpoint, whose clock shows `at`.
     #[inline(always)]
-    fn deliver(&mut self, at: u64, id: u32, packet: &Packet) {
+    pub(crate) fn deliver(&mut self, at: Time, to: EndId, packet: &Packet) {
         let place = packet.conn;
         let conn = &mut self.conns[place];
         conn.in_flight -= 1;
         conn.last = conn.last.max(at);
         if conn.meter != NONE {
-            self.probes.delivered(conn.meter, at, id & 1 == 1, packet);
+            self.probes.delivered(conn.meter, at, to.end() == 1, packet);
         }
         if packet.sacks == NO_SACKS {
-            self.with_endpoint(at, id, |end, params, now, out| {
+            self.with_endpoint(at, to, |end, params, now, out| {
                 end.on_segment(params, now, &packet.segment, &[], out);
             });
         } else {
-            self.deliver_sacks(at, id, packet);
+            self.deliver_sacks(at, to, packet);
         }
         if self.conns[place].done {
             self.tidy(at, place);
@@ -268,25 +236,25 @@ impl Sim {
 
     /// The same for a segment with SACK blocks.
     #[cold]
-    fn deliver_sacks(&mut self, at: u64, id: u32, packet: &Packet) {
+    fn deliver_sacks(&mut self, at: Time, to: EndId, packet: &Packet) {
         let blocks = self.net.sacks.get(packet);
         self.net.sacks.release(packet);
         let blocks = &blocks[..packet.segment.blocks()];
-        self.with_endpoint(at, id, |end, params, now, out| {
+        self.with_endpoint(at, to, |end, params, now, out| {
             end.on_segment(params, now, &packet.segment, blocks, out);
         });
     }
 
     /// Calls an endpoint, and does what follows: timers, and telling the application.
     #[inline(always)]
-    pub fn with_endpoint(
+    pub(crate) fn with_endpoint(
         &mut self,
-        at: u64,
-        id: u32,
-        call: impl FnOnce(&mut sojourn_tcp::Endpoint, &sojourn_tcp::Params, Time, &mut Out<'_>),
+        at: Time,
+        of: EndId,
+        call: impl FnOnce(&mut Endpoint, &Params, Time, &mut Out<'_>),
     ) {
-        let end = (id & 1) as usize;
-        let conn = &mut self.conns[id >> 1];
+        let end = of.end();
+        let conn = &mut self.conns[of.conn()];
         let group = &mut self.groups[usize::from(conn.group)];
         let Connection { ends, sides, .. } = conn;
         let mut out = Out {
@@ -294,101 +262,96 @@ impl Sim {
             side: &mut sides[end],
             group,
             at,
-            peer: id ^ 1,
+            peer: of.peer(),
             serial: conn.generation,
             segments: ends[end].segments_sent(),
             round_trip: None,
             sent: 0,
             direct: 0,
             delivered: 0,
-            notes: 0,
+            notes: Notes::default(),
         };
-        call(&mut ends[end], &group.tcp, Time(at), &mut out);
+        call(&mut ends[end], &group.tcp, at, &mut out);
         let Out { round_trip, sent, direct, delivered, mut notes, .. } = out;
         if let Some(sample) = round_trip
-            && self.measuring
+            && group.book.measuring()
         {
-            group.stats.rtt.record(sample);
+            group.book.rtt.record(sample.0);
         }
         conn.in_flight += sent;
         conn.sides[end ^ 1].wait_for(direct);
         let side = &mut conn.sides[end];
-        let deadline = conn.ends[end].deadline().0;
+        let deadline = conn.ends[end].deadline();
         if deadline < side.timer_at {
             side.timer_at = deadline;
-            self.net.schedule(deadline, tag(kind::TIMER, id), conn.generation);
+            self.net.wheel.push(deadline, Event::Timer { of, generation: conn.generation });
         }
         if conn.meter != NONE && end == 0 {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
         if delivered > 0 && side.expect != u64::MAX {
             if group.first_bytes && end == 0 {
-                let exchange = &mut self.apps.exchanges[(id >> 1) as usize];
-                if exchange.first_byte == 0 {
+                let exchange = &mut self.exchanges[of.conn() as usize].exchange;
+                if exchange.first_byte == Time::ZERO {
                     exchange.first_byte = at;
                 }
             }
             side.expect = side.expect.saturating_sub(delivered);
             if side.expect == 0 {
                 side.expect = u64::MAX;
-                notes |= note::COMPLETE;
+                notes |= Notes::COMPLETE;
             }
         }
-        if notes != 0 {
+        if !notes.is_empty() {
             side.wait_for(1);
-            self.net.schedule(at, tag(kind::NOTIFY, id), notes);
+            self.net.wheel.push(at, Event::Notify { of, notes });
         }
     }
 
     /// A timer may be due. Deadlines move with every acknowledgement, events do not: an event that
     /// comes too early looks again later.
-    fn timer(&mut self, now: u64, id: u32, generation: u32) {
-        let end = (id & 1) as usize;
-        let conn = &mut self.conns[id >> 1];
+    pub(crate) fn timer(&mut self, now: Time, of: EndId, generation: u32) {
+        let end = of.end();
+        let conn = &mut self.conns[of.conn()];
         if conn.generation != generation || conn.sides[end].timer_at != now {
             return;
         }
-        conn.sides[end].timer_at = u64::MAX;
-        let deadline = conn.ends[end].deadline().0;
+        conn.sides[end].timer_at = Time::MAX;
+        let deadline = conn.ends[end].deadline();
         if deadline > now {
-            if deadline != u64::MAX {
+            if deadline != Time::MAX {
                 conn.sides[end].timer_at = deadline;
-                self.net.schedule(deadline, tag(kind::TIMER, id), generation);
+                self.net.wheel.push(deadline, Event::Timer { of, generation });
             }
             return;
         }
-        self.with_endpoint(now, id, |end, params, now, out| end.on_timer(params, now, out));
+        self.with_endpoint(now, of, |end, params, now, out| end.on_timer(params, now, out));
     }
 
-    /// A probe's time has come.
-    fn probe(&mut self, now: u64, what: u32) {
-        if what != probe::QUEUES {
-            self.boundaries.retain(|&at| at > now);
-            self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.horizon);
-        }
-        if what == probe::WINDOW {
-            self.start_window(now);
-        } else if what >= probe::STOP {
-            self.stop_group(now, (what - probe::STOP) as usize);
-        } else if let Some(interval) = self.probes.interval {
-            self.probes.sample(now, &mut self.net.links);
-            self.net.schedule(now + interval, tag(kind::PROBE, probe::QUEUES), probe::QUEUES);
+    /// The queues are sampled.
+    pub(crate) fn sample(&mut self, now: Time) {
+        if let Some(interval) = self.probes.links.interval() {
+            self.probes.links.sample(now, &mut self.net.links);
+            self.net.wheel.push(now + interval, Event::Sample);
         }
     }
 
-    /// Packets that a discipline dropped.
-    fn collect_dropped(&mut self, now: u64) {
-        while let Some(standing) = self.net.dropped.0.pop() {
-            self.lost(now, &standing.packet);
-        }
+    /// A boundary of a measurement has been reached.
+    pub(crate) fn pass_boundary(&mut self, now: Time) {
+        self.boundaries.retain(|&at| at > now);
+        self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.horizon);
     }
 
     /// A packet is gone.
     #[cold]
-    fn lost(&mut self, now: u64, packet: &Packet) {
+    fn lost(&mut self, now: Time, packet: &Packet) {
         self.net.sacks.release(packet);
-        if packet.conn & DATAGRAM != 0 {
-            return self.lost_datagram(packet);
+        if packet.is_datagram() {
+            let (group, index) = self.flow_of(packet);
+            if let Some(first) = self.groups[group].first_meter {
+                self.probes.lost(first + index);
+            }
+            return;
         }
         let conn = &mut self.conns[packet.conn];
         conn.in_flight -= 1;
@@ -401,11 +364,88 @@ impl Sim {
     /// Has a connection's place given back if nothing refers to it any more. That happens at the
     /// time of the last thing that did, so that places, which order simultaneous events, do not
     /// depend on what was handled ahead of its time.
-    pub fn tidy(&mut self, now: u64, place: u32) {
+    pub(crate) fn tidy(&mut self, now: Time, place: u32) {
         let conn = &self.conns[place];
         if conn.over() {
-            let at = conn.last.max(now);
-            self.net.schedule(at, tag(kind::RETIRE, place), conn.generation);
+            let (at, generation) = (conn.last.max(now), conn.generation);
+            self.net.wheel.push(at, Event::Retire { conn: place, generation });
+        }
+    }
+
+    /// Keeps what a connection has counted and frees its place, if nothing refers to it.
+    pub(crate) fn retire(&mut self, place: u32, generation: u32) {
+        let conn = &self.conns[place];
+        if conn.generation != generation || !conn.over() {
+            return;
+        }
+        *self.groups[usize::from(conn.group)].book.account(conn.member) += conn.totals();
+        self.conns.remove(place);
+    }
+
+    /// Opens a connection for `member` of `group`; its data come from end `data_from`.
+    pub(crate) fn connect(&mut self, group: usize, member: u32, data_from: usize) -> u32 {
+        let g = &self.groups[group];
+        self.opened = self.opened.wrapping_add(1);
+        // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
+        let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
+        let ends =
+            [Endpoint::client(&g.tcp, iss.next_u32()), Endpoint::server(&g.tcp, iss.next_u32())];
+        let mut sides = g.sides(u64::from(member), data_from);
+        if g.traced.iter().any(|(traced, _)| *traced == member) {
+            // Whatever happens to it is recorded at its own time.
+            sides[0].hold();
+        }
+        let place = self.conns.insert(Connection {
+            in_flight: 0,
+            done: false,
+            slot: 0,
+            group: group as u16,
+            member,
+            last: Time::ZERO,
+            generation: 0,
+            meter: g.meter_of(member),
+            sides,
+            ends,
+        });
+        assert!(place < DATAGRAM, "too many connections at once");
+        if self.exchanges.len() <= place as usize {
+            self.exchanges.resize(place as usize + 1, Underway::default());
+        }
+        self.exchanges[place as usize] = Underway::default();
+        place
+    }
+
+    /// The application at one end writes.
+    pub(crate) fn write(&mut self, now: Time, of: EndId, bytes: u64) {
+        self.with_endpoint(now, of, |e, params, now, out| e.write(params, now, bytes, out));
+    }
+
+    /// The application at one end has no more to send.
+    pub(crate) fn close(&mut self, now: Time, of: EndId) {
+        self.with_endpoint(now, of, |e, params, now, out| e.close(params, now, out));
+    }
+
+    /// The client opens.
+    pub(crate) fn open(&mut self, now: Time, place: u32) {
+        let client = EndId::client(place);
+        self.with_endpoint(now, client, |e, params, now, out| e.open(params, now, out));
+    }
+
+    /// An exchange or a transfer begins on a connection.
+    pub(crate) fn begin_exchange(&mut self, place: u32, mut exchange: Exchange) {
+        let conn = &self.conns[place];
+        self.groups[usize::from(conn.group)].book.begin(&mut exchange, conn.totals());
+        self.exchanges[place as usize] = Underway { exchange, active: true };
+    }
+
+    /// The exchange or transfer on a connection ends at `now`, well or not.
+    pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
+        let Underway { exchange, active } = &mut self.exchanges[place as usize];
+        if std::mem::take(active) {
+            let conn = &self.conns[place];
+            let book = &mut self.groups[usize::from(conn.group)].book;
+            let counted = (conn.member, conn.totals());
+            book.end(exchange, counted, now, outcome, &mut self.probes.links.recorder);
         }
     }
 }

@@ -1,21 +1,19 @@
 //! A capture at a link: header fields become a packet with addresses, ports and options.
 
-use crate::packet::{DATAGRAM, Packet, addresses};
+use crate::connection::EndId;
+use crate::packet::{Packet, addresses};
 use sojourn_base::{Dscp, Time};
-use sojourn_records::pcapng::{self, Content, TCP, UDP};
+use sojourn_records::pcapng::{self, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
 use sojourn_tcp::{COUNTER_BYTES, Ecn, Flags, Params, SackBlock, Segment};
 
-/// An open capture.
-pub struct Tap(CaptureId);
-
 /// A packet that leaves a link, with what its headers need.
-pub struct Tapped<'a> {
-    /// When its transmission ends, ns.
-    pub at: u64,
+pub(crate) struct Tapped<'a> {
+    /// When its transmission ends.
+    pub at: Time,
     pub packet: &'a Packet,
-    /// The connection, and the end that the packet goes to.
-    pub id: u32,
+    /// The end that the packet goes to.
+    pub to: EndId,
     /// Tells connections apart that use the same place one after another.
     pub serial: u32,
     /// Of its connection.
@@ -29,18 +27,13 @@ const SERVER_PORT: u16 = 80;
 /// Where datagrams go: the discard service.
 const DATAGRAM_PORT: u16 = 9;
 
-impl Tap {
-    /// Opens the capture of a link; none if the recorder ignores records.
-    pub fn open(recorder: &mut Recorder, link: &str) -> Option<Self> {
-        recorder.open_capture(link, Content::Headers).map(Self)
-    }
-
-    /// Captures a packet.
-    pub fn packet(&mut self, recorder: &mut Recorder, tapped: &Tapped<'_>) {
-        let &Tapped { at, packet, id, serial, params, sacks, dscp } = tapped;
+impl Tapped<'_> {
+    /// Adds the packet to a capture.
+    pub(crate) fn write(&self, id: CaptureId, recorder: &mut Recorder) {
+        let &Self { at, packet, to, serial, params, sacks, dscp } = self;
         let segment = &packet.segment;
-        let to_server = id & 1 == 1;
-        let datagram = packet.conn & DATAGRAM != 0;
+        let to_server = to.is_server();
+        let datagram = packet.is_datagram();
         let (src, dst) = addresses(packet.conn, to_server);
         let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
         let listens = if datagram { DATAGRAM_PORT } else { SERVER_PORT };
@@ -49,9 +42,9 @@ impl Tap {
         let used = if datagram { 0 } else { write_options(params, segment, sacks, &mut options) };
         debug_assert!(datagram || used == usize::from(segment.options), "{used} {segment:?}");
         recorder.capture(
-            self.0,
+            id,
             &pcapng::Packet {
-                time: Time(at),
+                time: at,
                 src: src.to_be_bytes(),
                 dst: dst.to_be_bytes(),
                 sport,

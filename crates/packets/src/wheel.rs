@@ -1,17 +1,19 @@
 //! The event queue: a two-level timing wheel with exact order.
 //!
-//! Events are totally ordered by (time, tag, counter). The tag says what the event is and whom it
-//! concerns, so that simultaneous events of different flows have an order of their own that does
-//! not depend on when they were scheduled; the counter keeps first-in first-out order among events
-//! that agree in both.
+//! Events are totally ordered by (time, order, counter). The order follows from what the event is
+//! and whom it concerns ([`Ordered`]), so that simultaneous events of different flows come in a
+//! sequence that does not depend on when they were scheduled; the counter keeps first-in first-out
+//! order among events that agree in both.
 //!
 //! An event lies in a slot of one cache line. A near bucket is a singly linked list of slots, whose
 //! links lie apart so that a list can be walked without touching its events; it is sorted when the
-//! clock reaches it. A far bucket is a list of arrays, read from end to end when its turn comes. The near level holds buckets of `1 << shift` nanoseconds,
-//! the far level holds whole turns of the near one, and what lies beyond both waits in a heap.
-//! After the high-water mark nothing is allocated.
+//! clock reaches it. A far bucket is a list of arrays, read from end to end when its turn comes.
+//! The near level holds buckets of `1 << shift` nanoseconds, the far level holds whole turns of the
+//! near one, and what lies beyond both waits in a heap. After the high-water mark nothing is
+//! allocated.
 
 use crate::{huge, prefetch};
+use sojourn_base::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,31 +24,26 @@ const BITS: u32 = BUCKETS.trailing_zeros();
 const WORDS: usize = (BUCKETS / 64) as usize;
 const NONE: u32 = u32::MAX;
 
-/// Something that happens at an instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event<P> {
-    /// Nanoseconds since the start of the run.
-    pub time: u64,
-    /// What happens and to whom; smaller tags come first at the same instant.
-    pub tag: u32,
-    /// Whatever the kind of event needs beside its payload.
-    pub aux: u32,
-    /// What the event carries.
-    pub payload: P,
+/// What has a place among the events of its instant.
+pub(crate) trait Ordered: Copy {
+    /// Smaller ones come first at the same instant.
+    fn order(&self) -> u32;
 }
 
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Slot<P> {
-    event: Event<P>,
+struct Slot<E> {
+    time: Time,
+    order: u32,
     counter: u32,
+    event: E,
 }
 
 /// Where an opened bucket's event lies, with its place in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    time: u64,
-    /// Tag above, counter below. The counter wraps: among events of one instant and one tag
+    time: Time,
+    /// Order above, counter below. The counter wraps: among events of one instant and one order
     /// fewer than 2³¹ lie between first and last, so it is compared after rotation, see `key`.
     order: u64,
     slot: u32,
@@ -178,9 +175,9 @@ impl Far {
 }
 
 /// The queue of events to come.
-pub struct Wheel<P> {
+pub(crate) struct Wheel<E> {
     shift: u32,
-    slots: Vec<Slot<P>>,
+    slots: Vec<Slot<E>>,
     /// The slot behind each slot in its list.
     next: Vec<u32>,
     free: u32,
@@ -203,10 +200,10 @@ const MANY: usize = 1 << 13;
 /// Slots of one bucket that are asked for beforehand, at most.
 const CHAIN: usize = 4;
 
-impl<P: Copy> Wheel<P> {
+impl<E: Ordered> Wheel<E> {
     /// A wheel whose near buckets span about `width` nanoseconds (rounded down to a power of two);
     /// best near the mean gap between events.
-    pub fn new(width: u64) -> Self {
+    pub(crate) fn new(width: u64) -> Self {
         Self {
             shift: width.max(1).ilog2(),
             slots: Vec::new(),
@@ -234,31 +231,31 @@ impl<P: Copy> Wheel<P> {
 
     /// How many events wait.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.len
     }
 
     /// Schedules an event; its time must not lie before that of the last event popped.
     #[inline(always)]
-    pub fn push(&mut self, event: Event<P>) {
+    pub(crate) fn push(&mut self, time: Time, event: E) {
         let counter = self.counter;
         self.counter = counter.wrapping_add(1);
         self.len += 1;
-        let filled = Slot { event, counter };
+        let filled = Slot { time, order: event.order(), counter, event };
         let slot = self.free;
         if slot == NONE {
             let slot = self.grow(filled);
-            self.place(slot, event.time);
+            self.place(slot, time);
         } else {
             self.free = self.next[slot as usize];
             self.slots[slot as usize] = filled;
-            self.place(slot, event.time);
+            self.place(slot, time);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filled: Slot<P>) -> u32 {
+    fn grow(&mut self, filled: Slot<E>) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
         if self.slots.len() == self.slots.capacity() {
             self.slots.reserve(1);
@@ -272,8 +269,8 @@ impl<P: Copy> Wheel<P> {
     }
 
     #[inline(always)]
-    fn place(&mut self, slot: u32, time: u64) {
-        let bucket = time >> self.shift;
+    fn place(&mut self, slot: u32, time: Time) {
+        let bucket = time.0 >> self.shift;
         if bucket <= self.current {
             self.insert_open(slot);
         } else if bucket >> BITS == self.current >> BITS {
@@ -291,21 +288,21 @@ impl<P: Copy> Wheel<P> {
         // Relative to the next counter value every pending counter lies in the past, so adding
         // half the range to the difference keeps their order across a wrap.
         let age = s.counter.wrapping_sub(self.counter);
-        Key { time: s.event.time, order: u64::from(s.event.tag) << 32 | u64::from(age), slot }
+        Key { time: s.time, order: u64::from(s.order) << 32 | u64::from(age), slot }
     }
 
     /// Puts an event into the bucket that is open, at its place in the order.
     #[inline]
     fn insert_open(&mut self, slot: u32) {
         let key = self.key(slot);
-        // Ages in `open` were taken against an older counter, so compare by (time, tag) and put
+        // Ages in `open` were taken against an older counter, so compare by (time, order) and put
         // the newcomer behind its equals, which is where the newest counter belongs.
-        let (time, tag) = (key.time, key.order >> 32);
+        let (time, order) = (key.time, key.order >> 32);
         let mut at = self.open.len();
         self.open.push(key);
         while at > self.position {
             let before = self.open[at - 1];
-            if (before.time, before.order >> 32) <= (time, tag) {
+            if (before.time, before.order >> 32) <= (time, order) {
                 break;
             }
             self.open[at] = before;
@@ -314,9 +311,9 @@ impl<P: Copy> Wheel<P> {
         self.open[at] = key;
     }
 
-    /// Takes the first event, unless it lies after `until`.
+    /// Takes the first event and its time, unless it lies after `until`.
     #[inline]
-    pub fn pop(&mut self, until: u64) -> Option<Event<P>> {
+    pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, E)> {
         if self.position == self.open.len() && !self.advance() {
             return None;
         }
@@ -328,13 +325,13 @@ impl<P: Copy> Wheel<P> {
         self.len -= 1;
         self.next[key.slot as usize] = self.free;
         self.free = key.slot;
-        Some(self.slots[key.slot as usize].event)
+        Some((key.time, self.slots[key.slot as usize].event))
     }
 
     /// An event that will come soon, for whoever wants to ask for the memory it needs; none while
     /// there are so few events that it is not worth while.
     #[inline]
-    pub fn hint(&self) -> Option<&Event<P>> {
+    pub(crate) fn hint(&self) -> Option<&E> {
         if self.slots.len() < MANY {
             return None;
         }
@@ -352,7 +349,7 @@ impl<P: Copy> Wheel<P> {
         let mut slot = self.near.heads[two as usize];
         for _ in 0..CHAIN {
             let Some(ahead) = self.slots.get(slot as usize) else { return };
-            prefetch::lines(ahead, size_of::<Slot<P>>());
+            prefetch::lines(ahead, size_of::<Slot<E>>());
             slot = self.next[slot as usize];
         }
     }
@@ -415,7 +412,7 @@ impl<P: Copy> Wheel<P> {
                 None => self.far.occupied.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
             }
         };
-        let in_beyond = self.beyond.peek().map(|Reverse(key)| (key.time >> self.shift) >> BITS);
+        let in_beyond = self.beyond.peek().map(|Reverse(key)| (key.time.0 >> self.shift) >> BITS);
         let turn = match (in_far, in_beyond) {
             (None, None) => return false,
             (Some(a), None) => a,
@@ -428,12 +425,12 @@ impl<P: Copy> Wheel<P> {
             far.empty(turn, |slot, bucket| near.link(next, slot, bucket));
         }
         while let Some(Reverse(key)) = self.beyond.peek() {
-            if (key.time >> self.shift) >> BITS != turn {
+            if (key.time.0 >> self.shift) >> BITS != turn {
                 break;
             }
             let slot = key.slot;
             self.beyond.pop();
-            let bucket = self.slots[slot as usize].event.time >> self.shift;
+            let bucket = self.slots[slot as usize].time.0 >> self.shift;
             self.near.link(&mut self.next, slot, bucket);
         }
         true
@@ -445,13 +442,22 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn event(time: u64, tag: u32, aux: u32) -> Event<u64> {
-        Event { time, tag, aux, payload: time ^ u64::from(aux) }
+    /// An event with a number.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Numbered {
+        order: u32,
+        number: u32,
+    }
+
+    impl Ordered for Numbered {
+        fn order(&self) -> u32 {
+            self.order
+        }
     }
 
     #[test]
-    fn a_slot_with_a_32_byte_packet_is_one_cache_line() {
-        assert_eq!(size_of::<Slot<[u64; 4]>>(), 64);
+    fn slot_of_an_event_is_one_cache_line() {
+        assert_eq!(size_of::<Slot<crate::events::Event>>(), 64);
     }
 
     #[test]
@@ -460,28 +466,28 @@ mod tests {
             let mut wheel = Wheel::new(1024);
             wheel.counter = start;
             for i in 0..100 {
-                wheel.push(event(50_000_000, 7, i));
+                wheel.push(Time::from_millis(50), Numbered { order: 7, number: i });
             }
             for i in 0..100 {
-                assert_eq!(wheel.pop(u64::MAX).unwrap().aux, i);
+                assert_eq!(wheel.pop(Time::MAX).unwrap().1.number, i);
             }
         }
     }
 
     #[test]
-    fn nothing_is_popped_beyond_the_horizon_and_it_stays() {
+    fn events_beyond_horizon_stay_in_wheel() {
         let mut wheel = Wheel::new(64);
-        wheel.push(event(1000, 0, 0));
-        assert!(wheel.pop(999).is_none());
-        wheel.push(event(999, 0, 1));
-        assert_eq!(wheel.pop(1000).unwrap().aux, 1);
-        assert_eq!(wheel.pop(1000).unwrap().aux, 0);
-        assert!(wheel.pop(u64::MAX).is_none());
+        wheel.push(Time(1000), Numbered { order: 0, number: 0 });
+        assert!(wheel.pop(Time(999)).is_none());
+        wheel.push(Time(999), Numbered { order: 0, number: 1 });
+        assert_eq!(wheel.pop(Time(1000)).unwrap().1.number, 1);
+        assert_eq!(wheel.pop(Time(1000)).unwrap().1.number, 0);
+        assert!(wheel.pop(Time::MAX).is_none());
     }
 
     #[derive(Clone, Debug)]
     enum Op {
-        Push { ahead: u64, tag: u32 },
+        Push { ahead: u64, order: u32 },
         Pop,
     }
 
@@ -495,7 +501,7 @@ mod tests {
             0u64..100_000_000_000_000,
         ];
         prop_oneof![
-            3 => (ahead, 0u32..4).prop_map(|(ahead, tag)| Op::Push { ahead, tag }),
+            3 => (ahead, 0u32..4).prop_map(|(ahead, order)| Op::Push { ahead, order }),
             2 => Just(Op::Pop),
         ]
     }
@@ -511,21 +517,21 @@ mod tests {
             let mut wheel = Wheel::new(width);
             wheel.counter = start;
             let mut heap = BinaryHeap::new();
-            let (mut now, mut count) = (0, 0u32);
+            let (mut now, mut count) = (Time::ZERO, 0u32);
             for op in ops.into_iter().chain(std::iter::repeat_n(Op::Pop, 600)) {
                 match op {
-                    Op::Push { ahead, tag } => {
-                        wheel.push(event(now + ahead, tag, count));
-                        heap.push(Reverse((now + ahead, tag, count)));
+                    Op::Push { ahead, order } => {
+                        let at = now + Time(ahead);
+                        wheel.push(at, Numbered { order, number: count });
+                        heap.push(Reverse((at, order, count)));
                         count += 1;
                     }
                     Op::Pop => {
                         let expected = heap.pop().map(|Reverse(e)| e);
-                        let got = wheel.pop(u64::MAX);
-                        prop_assert_eq!(got.map(|e| (e.time, e.tag, e.aux)), expected);
-                        if let Some(e) = got {
-                            prop_assert_eq!(e.payload, e.time ^ u64::from(e.aux));
-                            now = e.time;
+                        let got = wheel.pop(Time::MAX);
+                        prop_assert_eq!(got.map(|(at, e)| (at, e.order, e.number)), expected);
+                        if let Some((at, _)) = got {
+                            now = at;
                         }
                         prop_assert_eq!(wheel.len(), heap.len());
                     }

@@ -15,7 +15,7 @@ thread_local! {
 
 /// From here on a panic in this extension prints nothing but remembers where it happened. Rust's
 /// hook belongs to one extension module: others keep theirs.
-pub fn keep_panics_quiet() {
+pub(crate) fn keep_panics_quiet() {
     set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         PLACE.with(|cell| cell.replace(place));
@@ -26,7 +26,7 @@ pub fn keep_panics_quiet() {
 ///
 /// # Errors
 /// The message.
-pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let what = payload
             .downcast_ref::<&str>()
@@ -42,13 +42,15 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 ///
 /// # Errors
 /// `sojourn.ScenarioError`, or `sojourn.Error` for a panic.
-pub fn scenario<T>(work: impl FnOnce() -> Result<T, sojourn_scenario::Error>) -> PyResult<T> {
+pub(crate) fn scenario<T>(
+    work: impl FnOnce() -> Result<T, sojourn_scenario::Error>,
+) -> PyResult<T> {
     guarded(work)
         .map_err(Error::new_err)?
         .map_err(|error| ScenarioError::new_err(one_line(&error.to_string())))
 }
 
 /// Line breaks become spaces.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

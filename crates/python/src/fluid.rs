@@ -12,7 +12,7 @@ use crate::errors::{self, Error, ScenarioError, one_line};
 
 /// How to integrate and where to begin; the same for all models.
 #[derive(FromPyObject)]
-pub struct Task(
+pub(crate) struct Task(
     /// Seconds to integrate.
     f64,
     /// Seconds between two samples.
@@ -44,7 +44,7 @@ impl Model for mgt::Parameters {
     type Equations = Mgt;
 
     fn read(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        sojourn_scenario::from_json(text).map_err(|error| error.to_string())
     }
 
     fn point(&self, kick: f64) -> Result<(Value, Vec<f64>, Vec<f64>), String> {
@@ -72,7 +72,7 @@ impl Model for kelly::Parameters {
     type Equations = Kelly;
 
     fn read(text: &str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| error.to_string())
+        sojourn_scenario::from_json(text).map_err(|error| error.to_string())
     }
 
     fn point(&self, kick: f64) -> Result<(Value, Vec<f64>, Vec<f64>), String> {
@@ -164,13 +164,13 @@ fn outcome<'py, M: Model>(py: Python<'py>, text: &str, task: &Task) -> Outcome<'
 
 /// The course of the model of Misra, Gong and Towsley.
 #[pyfunction]
-pub fn fluid_mgt<'py>(py: Python<'py>, parameters: &str, task: Task) -> Outcome<'py> {
+pub(crate) fn fluid_mgt<'py>(py: Python<'py>, parameters: &str, task: Task) -> Outcome<'py> {
     outcome::<mgt::Parameters>(py, parameters, &task)
 }
 
 /// The course of Kelly's model.
 #[pyfunction]
-pub fn fluid_kelly<'py>(py: Python<'py>, parameters: &str, task: Task) -> Outcome<'py> {
+pub(crate) fn fluid_kelly<'py>(py: Python<'py>, parameters: &str, task: Task) -> Outcome<'py> {
     outcome::<kelly::Parameters>(py, parameters, &task)
 }
 
@@ -183,12 +183,12 @@ fn point<M: Model>(parameters: &str) -> PyResult<String> {
 
 /// The operating point of the model of Misra, Gong and Towsley, as JSON.
 #[pyfunction]
-pub fn fluid_mgt_point(parameters: &str) -> PyResult<String> {
+pub(crate) fn fluid_mgt_point(parameters: &str) -> PyResult<String> {
     point::<mgt::Parameters>(parameters)
 }
 
 /// The operating points of Kelly's model, as JSON.
 #[pyfunction]
-pub fn fluid_kelly_point(parameters: &str) -> PyResult<String> {
+pub(crate) fn fluid_kelly_point(parameters: &str) -> PyResult<String> {
     point::<kelly::Parameters>(parameters)
 }

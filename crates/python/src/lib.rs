@@ -9,6 +9,7 @@ mod outside;
 mod quantity;
 mod run;
 mod scenario;
+mod theory;
 mod vectors;
 
 use pyo3::prelude::*;
@@ -45,6 +46,14 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outside::qdisc::QueueView>()?;
     module.add_class::<outside::tcp::WindowView>()?;
     module.add_class::<outside::tcp::Occasion>()?;
+    module.add_function(wrap_pyfunction!(theory::linearise, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::margins, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::window_law, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::window_at, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::price, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::defaults, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::constants, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::resolved, module)?)?;
     module.add_function(wrap_pyfunction!(fluid::fluid_mgt, module)?)?;
     module.add_function(wrap_pyfunction!(fluid::fluid_mgt_point, module)?)?;
     module.add_function(wrap_pyfunction!(fluid::fluid_kelly, module)?)?;

@@ -8,7 +8,7 @@ use crate::errors::Error;
 /// A value with its unit as a whole number: nanoseconds for "time", bits per second for "rate",
 /// bytes for "size".
 #[pyfunction]
-pub fn quantity(kind: &str, text: &str) -> PyResult<u64> {
+pub(crate) fn quantity(kind: &str, text: &str) -> PyResult<u64> {
     let read = match kind {
         "time" => text.parse::<Time>().map(|time| time.0),
         "rate" => text.parse::<Rate>().map(|rate| rate.0),

@@ -49,9 +49,9 @@ pub struct Run {
 
 #[pymethods]
 impl Run {
-    /// Starts `engine`: "packets" or "fluid". Files that the scenario names are found from `base_dir`; tables that it
-    /// asks for are written into `out_dir`. `make` gives objects of classes that are written in
-    /// Python.
+    /// Starts `engine`: "packets" or "fluid". Files that the scenario names are found from
+    /// `base_dir`; tables that it asks for are written into `out_dir`. `make` gives objects of
+    /// classes that are written in Python.
     #[new]
     #[pyo3(signature = (scenario, base_dir, out_dir=None, make=None, engine="packets"))]
     fn new(

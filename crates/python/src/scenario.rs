@@ -94,6 +94,6 @@ impl Scenario {
 
 /// JSON Schema of the scenario file.
 #[pyfunction]
-pub fn schema() -> PyResult<String> {
+pub(crate) fn schema() -> PyResult<String> {
     errors::scenario(|| Ok(Definition::schema().to_string()))
 }

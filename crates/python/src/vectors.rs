@@ -9,7 +9,7 @@ use crate::errors::{self, ScenarioError};
 
 /// The table of `operations` operations on the bottleneck's discipline of a scenario.
 #[pyfunction]
-pub fn vectors(
+pub(crate) fn vectors(
     py: Python<'_>,
     scenario: &crate::scenario::Scenario,
     operations: u64,

@@ -101,8 +101,12 @@ fn main() {
             Config::Blue(p) => (p.ecn, p.limit, p.high_water) = (true, 2000, Some(999)),
             Config::Avq(p) => p.ecn = true,
             Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
-            Config::PiTable(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
+            Config::PiTable(p) => {
+                let p = &mut p.pi;
+                (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6);
+            }
             Config::Pie(p) => {
+                let p = &mut p.control;
                 (p.ecn, p.mark_ecn_th, p.target) = (true, 1.0, Time::from_millis(12));
             }
             Config::Pi2(p) => (p.ecn, p.target) = (true, Time::from_millis(12)),

@@ -23,9 +23,9 @@
 //!    `max_p`, like the paper.
 //! 4. On an idle queue its timer takes the decayed average, as here.
 
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{Env, Invalid, Parameters, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Adaptive RED. By default everything follows from the link's rate and `target_delay`.
@@ -65,13 +65,9 @@ pub struct Params {
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     /// RFC 3168 section 7 recommends (default true).
     pub ecn_drop_above_max: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -92,24 +88,20 @@ impl Default for Params {
             gentle: true,
             ecn: false,
             ecn_drop_above_max: true,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
 impl Params {
-    /// The RED that this one starts as on a link like `env`.
-    fn red(&self, env: &Env) -> Result<red::Params, Invalid> {
-        let mean = crate::fixed::mean_packet(self.mean_packet, env)?;
+    /// The RED that this one starts as on a link that sends `per_second` mean packets per second.
+    #[must_use]
+    pub fn red_at(&self, per_second: f64) -> red::Params {
         // Section 6.1 of the paper: min_th = max(5, delay·C/2), max_th = 3 min_th.
-        let half = self.target_delay.as_secs_f64() * env.packets_per_second(mean) / 2.0;
+        let half = self.target_delay.as_secs_f64() * per_second / 2.0;
         let min_th = self.min_th.unwrap_or(half.max(5.0));
-        Ok(red::Params {
-            idle_decay: true,
-            min_queue: 0,
+        red::Params {
             min_th,
             max_th: self.max_th.unwrap_or(3.0 * min_th),
             max_p: self.max_p,
@@ -117,20 +109,18 @@ impl Params {
             gentle: self.gentle,
             ecn: self.ecn,
             ecn_drop_above_max: self.ecn_drop_above_max,
-            queue_in_bytes: self.queue_in_bytes,
-            scale_by_size: self.scale_by_size,
-            mean_packet: self.mean_packet,
+            byte_mode: self.byte_mode,
             limit: self.limit,
-        })
+            ..Default::default()
+        }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Ared;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Ared::common(self).validate()?;
-        Ared::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -225,10 +215,6 @@ impl Ared {
 impl Law for Ared {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         let range = |field, x: f64, low: f64, high: f64| {
             crate::fixed::bounded(field, x, low, high, Probability::BITS)
@@ -247,7 +233,8 @@ impl Law for Ared {
                 remedy,
             ));
         }
-        let red = Red::new(&params.red(env)?, env)?;
+        let mean = crate::fixed::mean_packet(params.byte_mode.mean_packet, env)?;
+        let red = Red::new(&params.red_at(env.packets_per_second(mean)), env)?;
         let (min_th, span) = (red.constants.min_th, red.constants.max_th - red.constants.min_th);
         let part = |tenths: i64| min_th + (i128::from(span) * i128::from(tenths) / 10) as i64;
         let constants = Constants { bottom, top, alpha, beta, lower: part(4), upper: part(6) };

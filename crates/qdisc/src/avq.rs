@@ -1,9 +1,10 @@
 //! AVQ: adaptive virtual queue, Kunniyur and Srikant, "Analysis and design of an adaptive virtual
 //! queue (AVQ) algorithm for active queue management", SIGCOMM 2001.
 //!
-//! Beside the real queue a virtual one is reckoned, with the same arrivals, a smaller capacity C̃ and
-//! a buffer of its own. A packet that does not fit into it is marked, or dropped. C̃ itself is moved
-//! so that the arrivals come to `gamma` of the link's rate, at each arrival of b bytes after t:
+//! Beside the real queue a virtual one is reckoned, with the same arrivals, a smaller capacity C̃
+//! and a buffer of its own. A packet that does not fit into it is marked, or dropped. C̃ itself is
+//! moved so that the arrivals come to `gamma` of the link's rate, at each arrival of b bytes after
+//! t:
 //!
 //! ```text
 //! VQ = max(VQ − C̃ t, 0);  if VQ + b > B: mark, else VQ += b
@@ -24,8 +25,8 @@
 //! Linux has no such discipline.
 
 use crate::fixed::{bounded, mean_packet};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Parameters, Standing};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::{Env, Invalid, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of a capacity in bytes per nanosecond.
@@ -67,12 +68,11 @@ impl Default for Params {
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Avq;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Avq::common(self).validate()?;
-        Avq::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -112,10 +112,6 @@ impl Avq {
 
 impl Law for Avq {
     type Params = Params;
-
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
 
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         bounded("gamma", params.gamma, 0.01, 1.0, 0)?;

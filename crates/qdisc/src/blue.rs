@@ -2,9 +2,9 @@
 //! Transactions on Networking 10(4), 2002 (first as a report of 1999).
 //!
 //! One probability that knows nothing of the queue's length: it grows by `increment` when the queue
-//! overflows and shrinks by `decrement` when the link falls idle, at most once each `freeze_time`, so
-//! that a change can take effect before the next. So it settles where packets are neither lost at
-//! the limit nor wanting.
+//! overflows and shrinks by `decrement` when the link falls idle, at most once each `freeze_time`,
+//! so that a change can take effect before the next. So it settles where packets are neither lost
+//! at the limit nor wanting.
 //!
 //! # Differences from the source
 //!
@@ -22,9 +22,9 @@
 //! each of its bins, moved by the bin's length.
 
 use crate::fixed::bounded;
-use crate::managed::{Common, Law, Managed, Signal};
+use crate::managed::{Common, Law, LawParams, Managed, Signal};
 use crate::pie::sensible;
-use crate::{Env, Invalid, Parameters, Probability, Standing};
+use crate::{Env, Invalid, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// BLUE. The defaults are one of the four settings of the paper's experiments.
@@ -64,12 +64,11 @@ impl Default for Params {
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Blue;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Blue::common(self).validate()?;
-        Blue::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -117,10 +116,6 @@ impl Blue {
 impl Law for Blue {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         let part = |field, x: f64| {
             let raw = bounded(field, x, 0.0, 1.0, Probability::BITS)?;
@@ -164,7 +159,7 @@ impl Law for Blue {
         if queue.packets > self.high_water {
             self.grow(now);
         }
-        if self.probability.toss(coin) { Signal::Notify } else { Signal::Pass }
+        Signal::notify_if(self.probability.toss(coin))
     }
 
     #[inline]

@@ -2,17 +2,17 @@
 //! approximating fair bandwidth allocation", INFOCOM 2000.
 //!
 //! RED with one more step: while the average is at or above `min_th`, each arriving packet is first
-//! compared with one drawn at random from the queue. If both are of the same flow, both are dropped.
-//! A flow that fills the queue is found there often, one that sends little hardly ever; no flow has
-//! any state.
+//! compared with one drawn at random from the queue. If both are of the same flow, both are
+//! dropped. A flow that fills the queue is found there often, one that sends little hardly ever; no
+//! flow has any state.
 //!
 //! # Differences from the source
 //!
 //! 1. All of RED's (see `red`), with `gentle = false`.
 //! 2. Flows are told apart by a hash of 32 bits.
 //! 3. A dropped packet leaves a hole in the queue until the head has passed it; up to eight draws
-//!    look for a packet, then the one at the head is taken. Holes are closed when they are more than
-//!    half, so a packet is found with 255 draws in 256 at worst.
+//!    look for a packet, then the one at the head is taken. Holes are closed when they are more
+//!    than half, so a packet is found with 255 draws in 256 at worst.
 //! 4. The variants with several draws (M-CHOKe and its self-adjusting form) are left out.
 //!
 //! # Differences from Linux
@@ -25,7 +25,9 @@
 use crate::managed::{Common, LIMIT, Law, Signal, packet_limit};
 use crate::red::{self, Red};
 use crate::ring::Ring;
-use crate::{Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Standing, Verdict};
+use crate::{
+    ByteMode, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Standing, Verdict,
+};
 use sojourn_base::{Stream, Time};
 
 /// Draws before the packet at the head is taken.
@@ -53,13 +55,9 @@ pub struct Params {
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     /// RFC 3168 section 7 recommends (default true).
     pub ecn_drop_above_max: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 33554432 (default 1000000).
     pub limit: u32,
 }
@@ -73,9 +71,7 @@ impl Default for Params {
             wq: None,
             ecn: false,
             ecn_drop_above_max: true,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
@@ -88,15 +84,12 @@ impl Params {
             max_th: self.max_th,
             max_p: self.max_p,
             wq: self.wq,
-            idle_decay: true,
             gentle: false,
-            min_queue: 0,
             ecn: self.ecn,
             ecn_drop_above_max: self.ecn_drop_above_max,
-            queue_in_bytes: self.queue_in_bytes,
-            scale_by_size: self.scale_by_size,
-            mean_packet: self.mean_packet,
+            byte_mode: self.byte_mode,
             limit: self.limit,
+            ..Default::default()
         }
     }
 }

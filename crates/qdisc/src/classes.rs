@@ -85,11 +85,6 @@ pub(crate) fn infos(leaves: &[Leaf<'_>]) -> Vec<ClassInfo> {
     all
 }
 
-/// How deep the deepest of `configs` is, and one more.
-pub(crate) fn depth<'a>(configs: impl Iterator<Item = &'a Config>) -> u32 {
-    1 + configs.map(Config::depth).max().unwrap_or(0)
-}
-
 /// The queues of all leaves.
 #[derive(Debug)]
 pub(crate) struct Leaves<P: Packet> {
@@ -106,7 +101,7 @@ pub(crate) struct Leaves<P: Packet> {
 
 impl<P: Packet> Leaves<P> {
     /// Empty queues, each with its own random stream.
-    pub fn new(
+    pub(crate) fn new(
         leaves: &[Leaf<'_>],
         default: usize,
         env: &Env,
@@ -128,7 +123,12 @@ impl<P: Packet> Leaves<P> {
 
     /// Offers a packet to the leaf it belongs to; which that was.
     #[inline]
-    pub fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> (usize, Verdict) {
+    pub(crate) fn enqueue(
+        &mut self,
+        now: Time,
+        packet: P,
+        sink: &mut impl Sink<P>,
+    ) -> (usize, Verdict) {
         let leaf = self.filter.leaf(&packet);
         let queue = &mut self.queues[leaf];
         let before = *queue.counters();
@@ -140,7 +140,7 @@ impl<P: Packet> Leaves<P> {
 
     /// Takes a packet from a leaf.
     #[inline]
-    pub fn dequeue(&mut self, leaf: usize, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
+    pub(crate) fn dequeue(&mut self, leaf: usize, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
         let queue = &mut self.queues[leaf];
         let before = *queue.counters();
         let packet = queue.dequeue(now, sink);
@@ -157,19 +157,19 @@ impl<P: Packet> Leaves<P> {
 
     /// Whether a leaf has packets.
     #[inline]
-    pub fn backlogged(&self, leaf: usize) -> bool {
+    pub(crate) fn backlogged(&self, leaf: usize) -> bool {
         self.backlog >> leaf & 1 == 1
     }
 
     /// The leaves that have packets, as bits.
     #[inline]
-    pub fn backlog(&self) -> u64 {
+    pub(crate) fn backlog(&self) -> u64 {
         self.backlog
     }
 
     /// The leaves that have packets ready at `now`, as bits.
     #[inline]
-    pub fn ready(&self, now: Time) -> u64 {
+    pub(crate) fn ready(&self, now: Time) -> u64 {
         let unsure = self.backlog & self.holding;
         let late = bits(unsure).filter(|&leaf| self.queues[leaf].next_ready(now) != Some(now));
         self.backlog & !late.fold(0, |all, leaf| all | 1 << leaf)
@@ -177,12 +177,12 @@ impl<P: Packet> Leaves<P> {
 
     /// When a leaf that has packets has one ready.
     #[inline]
-    pub fn ready_at(&self, leaf: usize, now: Time) -> Time {
+    pub(crate) fn ready_at(&self, leaf: usize, now: Time) -> Time {
         self.queues[leaf].next_ready(now).unwrap_or(now)
     }
 
     /// When the first leaf has a packet ready.
-    pub fn next_ready(&self, now: Time) -> Option<Time> {
+    pub(crate) fn next_ready(&self, now: Time) -> Option<Time> {
         if self.backlog & !self.holding != 0 {
             return Some(now);
         }
@@ -191,28 +191,28 @@ impl<P: Packet> Leaves<P> {
 
     /// The size of the packet that a leaf would give next, if it knows.
     #[inline]
-    pub fn head(&self, leaf: usize) -> Option<u32> {
+    pub(crate) fn head(&self, leaf: usize) -> Option<u32> {
         self.queues[leaf].peek().map(Packet::bytes)
     }
 
-    pub fn advance(&mut self, now: Time) {
+    pub(crate) fn advance(&mut self, now: Time) {
         self.queues.iter_mut().for_each(|queue| queue.advance(now));
     }
 
     /// The sums of all leaves' counters.
     #[inline]
-    pub fn counters(&self) -> &Counters {
+    pub(crate) fn counters(&self) -> &Counters {
         &self.counters
     }
 
     /// The number of the class, as seen from outside, that a packet belongs to.
-    pub fn class_of(&self, packet: &P) -> usize {
+    pub(crate) fn class_of(&self, packet: &P) -> usize {
         let leaf = self.filter.leaf(packet);
         self.first[leaf] + self.queues[leaf].class_of(packet)
     }
 
     /// Tells the counters of each class, as seen from outside.
-    pub fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
+    pub(crate) fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
         for queue in &self.queues {
             let mut told = false;
             queue.classes(&mut |counters| {

@@ -1,34 +1,35 @@
 //! COBALT: CoDel and BLUE in one, the control law of CAKE. As CoDel it signals, at the head and at
 //! closer and closer instants, while packets have waited longer than `target`; but how close, its
 //! `count`, is kept when the queue becomes short and decays at the same pace at which it rose. As
-//! BLUE, for flows that answer no signal, it drops with a probability that rises by `increment` when
-//! the queue is full or a packet has waited longer than `blue_threshold`, and falls by `decrement`
-//! when the queue is empty, either at most once in `target`. BLUE drops whatever ECN says.
+//! BLUE, for flows that answer no signal, it drops with a probability that rises by `increment`
+//! when the queue is full or a packet has waited longer than `blue_threshold`, and falls by
+//! `decrement` when the queue is empty, either at most once in `target`. BLUE drops whatever ECN
+//! says.
 //!
 //! Source: J. Palmei, S. Gupta, P. Imputato, J. Morton, M. P. Tahiliani, S. Avallone and D. Täht,
-//! "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; its code as part of CAKE in
-//! Linux, `sch_cake.c`. CoDel: RFC 8289. BLUE: W. Feng, K. Shin, D. Kandlur and D. Saha, IEEE/ACM
-//! Trans. Networking 10(4), 2002.
+//! "Design and evaluation of COBALT queue discipline", IEEE LANMAN 2019; its code as part of CAKE
+//! in Linux, `sch_cake.c`. CoDel: RFC 8289. BLUE: W. Feng, K. Shin, D. Kandlur and D. Saha,
+//! IEEE/ACM Trans. Networking 10(4), 2002.
 //!
 //! # Differences from the source
 //!
 //! 1. Integers: the probability in Q.60, `interval`/√count to half a nanosecond.
-//! 2. At most 64 packets are dropped in one call, and `count` falls by at most 256; what is still due
-//!    then goes next.
+//! 2. At most 64 packets are dropped in one call, and `count` falls by at most 256; what is still
+//!    due then goes next.
 //! 3. A packet that BLUE drops is not marked before.
 //! 4. The paper and ns-3 have no guard for slow links; here, as in CAKE, a packet must have waited
 //!    for more than four times what the link needs for `mtu` bytes.
 //! 5. The paper compares with plain CoDel, of which COBALT differs in three ways: no wait of an
 //!    interval before the state is entered (the first signal comes an interval later, or at once if
-//!    no packet left for an interval before), no state that remembers an earlier rate (`count` itself
-//!    does), and no last bytes but the last packet spared.
+//!    no packet left for an interval before), no state that remembers an earlier rate (`count`
+//!    itself does), and no last bytes but the last packet spared.
 //!
 //! # Differences from Linux
 //!
 //! Beside 2 and 3 above:
 //!
-//! 1. CAKE raises `target` to 1.5 times the time of `mtu` bytes and `interval` with it; here both are
-//!    as they are given.
+//! 1. CAKE raises `target` to 1.5 times the time of `mtu` bytes and `interval` with it; here both
+//!    are as they are given.
 //! 2. CAKE knows no `blue_threshold`; it is the paper's. A long one switches it off.
 //! 3. When a limit is reached CAKE drops from the head of its longest queue, here what arrives is
 //!    dropped, as in ns-3. `limit` is in packets, CAKE's in bytes of memory.
@@ -41,7 +42,7 @@
 //! 8. In its `ingress` mode CAKE lets the guard for slow links grow with the number of flows.
 
 use crate::codel::mtu;
-use crate::codel_law::{BATCH, over_root, span};
+use crate::codel_law::{MAX_DROPS, in_range, interval_over_sqrt};
 use crate::fixed::bounded;
 use crate::managed::packet_limit;
 use crate::{
@@ -64,9 +65,9 @@ pub struct Params {
     /// Time from the first packet above `target` to the first signal, and to the second: "1us" to
     /// "100s" (default "100ms", as CAKE and RFC 8289).
     pub interval: Time,
-    /// Whether the first signal of all waits for an `interval` too, as every later one does (default
-    /// true). CAKE's comes with the second packet that waited too long: before its `count` has ever
-    /// changed, what it keeps of the root is zero.
+    /// Whether the first signal of all waits for an `interval` too, as every later one does
+    /// (default true). CAKE's comes with the second packet that waited too long: before its `count`
+    /// has ever changed, what it keeps of the root is zero.
     pub first_interval: bool,
     /// Sojourn time above which BLUE's probability rises though the queue is not full: "1us" to
     /// "100s" (default "400ms": the paper's, as in ns-3).
@@ -119,9 +120,9 @@ pub struct Constants {
 
 impl Constants {
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        span("target", params.target, "5ms")?;
-        span("interval", params.interval, "100ms")?;
-        span("blue_threshold", params.blue_threshold, "400ms")?;
+        in_range("target", params.target, "5ms")?;
+        in_range("interval", params.interval, "100ms")?;
+        in_range("blue_threshold", params.blue_threshold, "400ms")?;
         let four = env.rate.time_for(4 * u64::from(mtu("mtu", params.mtu, env)?));
         Ok(Self {
             target: params.target.0,
@@ -136,7 +137,7 @@ impl Constants {
     }
 
     fn next(&self, from: Time, count: u32) -> Time {
-        from.saturating_add(Time(over_root(self.interval, count)))
+        from.saturating_add(Time(interval_over_sqrt(self.interval, count)))
     }
 }
 
@@ -154,8 +155,8 @@ impl Parameters for Params {
 pub struct State {
     /// Signals, less those that have decayed since.
     pub count: u32,
-    /// When to signal next, or when to take one off `count`; while `count` is 0, when the queue will
-    /// have been quiet for an interval.
+    /// When to signal next, or when to take one off `count`; while `count` is 0, when the queue
+    /// will have been quiet for an interval.
     pub drop_next: Time,
     /// Whether `count` was ever changed by the clock, so that a wait has been worked out.
     pub begun: bool,
@@ -345,7 +346,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
             let drop = blue || (schedule.signal && !marks);
             self.state.after(&self.constants, now, schedule.late, drop);
             // The last packet may be marked, but is not dropped.
-            if drop && drops < BATCH && self.fifo.standing().packets > 1 {
+            if drop && drops < MAX_DROPS && self.fifo.standing().packets > 1 {
                 self.fifo.evict(now, DropReason::Early, &mut Unstamp(sink));
                 drops += 1;
                 continue;

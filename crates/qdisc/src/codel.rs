@@ -24,8 +24,8 @@
 //! Dropping that begins soon after it ended resumes from the rate that was reached: as in the RFC,
 //! from `count − last_count` if that is above 1 and less than 16 intervals have passed since the
 //! drop that was due. Linux does the same; FreeBSD resumes from `count − 2` within 8 intervals;
-//! CAKE (see `cobalt`) keeps `count` and lets it decay while the queue is short. Nothing of these two is
-//! mixed in here.
+//! CAKE (see `cobalt`) keeps `count` and lets it decay while the queue is short. Nothing of these
+//! two is mixed in here.
 //!
 //! # Differences from Linux
 //!
@@ -34,12 +34,13 @@
 //! 1. Linux keeps times in units of 1.024 µs and 1/√n in 16 bits, improved by one Newton step a
 //!    drop, so that its second spacing is half an interval where the law says 0.707.
 //! 2. Linux begins to drop strictly after `interval` has passed, this at that instant, as the RFC.
-//! 3. Linux counts a packet that is CE already as marked; here only packets that were changed count.
+//! 3. Linux counts a packet that is CE already as marked; here only packets that were changed
+//!    count.
 //! 4. Linux takes `mtu` from the device, with the header of the link layer (1514 bytes).
 //! 5. Linux has a `ce_threshold_selector`, which limits `ce_threshold` to some packets; not here.
 //! 6. Linux may see a bundle of segments (GSO) as one packet.
 
-use crate::codel_law::{BATCH, Constants, Head, Heads, State};
+use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
 use crate::managed::packet_limit;
 use crate::{
     Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
@@ -147,12 +148,12 @@ struct Front<'a, P, S> {
     sink: &'a mut S,
 }
 
-impl<P: Packet, S: Sink<P>> Heads for Front<'_, P, S> {
+impl<P: Packet, S: Sink<P>> QueueHead for Front<'_, P, S> {
     #[inline]
     fn head(&self) -> Option<Head> {
         let head = self.fifo.peek()?;
-        let behind = self.fifo.standing().bytes - u64::from(head.bytes());
-        Some(Head { at: head.at, behind, ecn: head.ecn() })
+        let bytes_after = self.fifo.standing().bytes - u64::from(head.bytes());
+        Some(Head { at: head.at, bytes_after, ecn: head.ecn() })
     }
     fn drop_head(&mut self, now: Time) {
         self.fifo.evict(now, DropReason::Early, &mut Unstamp(self.sink));
@@ -176,7 +177,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
         let mut front = Front { fifo: &mut self.fifo, sink };
-        self.state.dequeue(&self.constants, now, &mut front, &mut { BATCH });
+        self.state.dequeue(&self.constants, now, &mut front, &mut { MAX_DROPS });
         self.fifo.take().map(|stamped| stamped.packet)
     }
 

@@ -12,11 +12,11 @@ use sojourn_base::Time;
 
 /// Most packets dropped in one call, so that the work in it is bounded. What is then still due
 /// is dropped in the calls that follow, a packet being delivered after each such batch.
-pub(crate) const BATCH: u32 = 64;
+pub(crate) const MAX_DROPS: u32 = 64;
 
 /// RFC 8289 section 5.5: the rate of drops of the last cycle is a starting point for the next if
 /// no more than this many intervals lie between them.
-const REMEMBERED: u64 = 16;
+const RECENT_INTERVALS: u64 = 16;
 
 /// What the state machine must be told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl Constants {
         ecn: bool,
         ce_threshold: Option<Time>,
     ) -> Result<Self, Invalid> {
-        span("target", target, "5ms")?;
-        span("interval", interval, "100ms")?;
+        in_range("target", target, "5ms")?;
+        in_range("interval", interval, "100ms")?;
         if let Some(threshold) = ce_threshold {
-            span("ce_threshold", threshold, "1ms")?;
+            in_range("ce_threshold", threshold, "1ms")?;
         }
         let ce_threshold = ce_threshold.unwrap_or(Time(u64::MAX));
         Ok(Self { target, interval, mtu: u64::from(mtu), ecn, ce_threshold })
@@ -53,12 +53,12 @@ impl Constants {
     /// RFC 8289 section 5.6, `control_law`: `from` + interval/√count, to half a nanosecond.
     #[must_use]
     pub fn next(&self, from: Time, count: u32) -> Time {
-        from.saturating_add(Time(over_root(self.interval.0, count)))
+        from.saturating_add(Time(interval_over_sqrt(self.interval.0, count)))
     }
 }
 
 /// An error unless `time` is 1 µs to 100 s.
-pub(crate) fn span(field: &'static str, time: Time, usual: &str) -> Result<(), Invalid> {
+pub(crate) fn in_range(field: &'static str, time: Time, usual: &str) -> Result<(), Invalid> {
     if time < Time::from_micros(1) || time > Time::from_secs(100) {
         let remedy = format!("must be \"1us\" to \"100s\", for example \"{usual}\"");
         return Err(Invalid::new(field, format!("\"{time}\""), remedy));
@@ -69,7 +69,7 @@ pub(crate) fn span(field: &'static str, time: Time, usual: &str) -> Result<(), I
 /// `interval`/√`count`, rounded to nearest. Worked out anew each time by Newton's iteration: five
 /// steps from a guess that is 19 % off at worst. It is needed once a drop, and needs no state.
 #[must_use]
-pub(crate) fn over_root(interval: u64, count: u32) -> u64 {
+pub(crate) fn interval_over_sqrt(interval: u64, count: u32) -> u64 {
     let count = u64::from(count.max(1));
     // count = m 4ᵏ with 1 ≤ m < 4; m in Q.60.
     let k = count.ilog2() / 2;
@@ -90,16 +90,16 @@ pub(crate) fn over_root(interval: u64, count: u32) -> u64 {
 /// A packet at the head of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// When it came.
+    /// When it arrived.
     pub at: Time,
-    /// Bytes that stay if it leaves.
-    pub behind: u64,
+    /// Bytes that stay in the queue once it has left.
+    pub bytes_after: u64,
     /// Its ECN field.
     pub ecn: Ecn,
 }
 
 /// What holds the packets.
-pub(crate) trait Heads {
+pub(crate) trait QueueHead {
     /// The packet at the head; none if there is none.
     fn head(&self) -> Option<Head>;
     /// Drops it.
@@ -132,7 +132,7 @@ impl State {
         &mut self,
         law: &Constants,
         now: Time,
-        queue: &mut impl Heads,
+        queue: &mut impl QueueHead,
         budget: &mut u32,
     ) {
         let Some(head) = queue.head() else {
@@ -148,7 +148,7 @@ impl State {
                 self.drop_due(law, now, queue, budget);
             }
         } else if ok && *budget > 0 {
-            self.begin(law, now, queue, budget);
+            self.enter_dropping(law, now, queue, budget);
         }
         if law.ce_threshold.0 != u64::MAX {
             mark_above(law.ce_threshold, now, queue);
@@ -159,7 +159,7 @@ impl State {
     #[inline]
     fn ok_to_drop(&mut self, law: &Constants, now: Time, head: Option<Head>) -> bool {
         let above = head
-            .filter(|head| now.saturating_sub(head.at) >= law.target && head.behind > law.mtu)
+            .filter(|head| now.saturating_sub(head.at) >= law.target && head.bytes_after > law.mtu)
             .is_some();
         match self.first_above {
             _ if !above => {
@@ -176,7 +176,13 @@ impl State {
 
     /// While dropping: all that is due, one packet after another.
     #[cold]
-    fn drop_due(&mut self, law: &Constants, now: Time, queue: &mut impl Heads, budget: &mut u32) {
+    fn drop_due(
+        &mut self,
+        law: &Constants,
+        now: Time,
+        queue: &mut impl QueueHead,
+        budget: &mut u32,
+    ) {
         while *budget > 0 {
             self.count = self.count.saturating_add(1);
             if signal(law, now, queue) == Signalled::Marked {
@@ -197,7 +203,13 @@ impl State {
 
     /// The sojourn time has been above the target for an interval.
     #[cold]
-    fn begin(&mut self, law: &Constants, now: Time, queue: &mut impl Heads, budget: &mut u32) {
+    fn enter_dropping(
+        &mut self,
+        law: &Constants,
+        now: Time,
+        queue: &mut impl QueueHead,
+        budget: &mut u32,
+    ) {
         if signal(law, now, queue) == Signalled::Dropped {
             *budget -= 1;
             // The next packet is delivered whatever comes out; this keeps `first_above` right.
@@ -205,9 +217,9 @@ impl State {
         }
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
-        let remembered = Time(law.interval.0.saturating_mul(REMEMBERED));
-        let soon = now < self.drop_next.saturating_add(remembered);
-        self.count = if delta > 1 && soon { delta } else { 1 };
+        let recent = Time(law.interval.0.saturating_mul(RECENT_INTERVALS));
+        let was_dropping_recently = now < self.drop_next.saturating_add(recent);
+        self.count = if delta > 1 && was_dropping_recently { delta } else { 1 };
         self.last_count = self.count;
         self.drop_next = law.next(now, self.count);
     }
@@ -220,7 +232,7 @@ enum Signalled {
 }
 
 /// Marks the packet at the head if ECN allows, else drops it.
-fn signal(law: &Constants, now: Time, queue: &mut impl Heads) -> Signalled {
+fn signal(law: &Constants, now: Time, queue: &mut impl QueueHead) -> Signalled {
     let ecn = queue.head().map_or(Ecn::NotEct, |head| head.ecn);
     if law.ecn && ecn.capable() {
         // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
@@ -233,7 +245,7 @@ fn signal(law: &Constants, now: Time, queue: &mut impl Heads) -> Signalled {
     Signalled::Dropped
 }
 
-fn mark_above(threshold: Time, now: Time, queue: &mut impl Heads) {
+fn mark_above(threshold: Time, now: Time, queue: &mut impl QueueHead) {
     if let Some(head) = queue.head()
         && now.saturating_sub(head.at) > threshold
         && matches!(head.ecn, Ecn::Ect0 | Ecn::Ect1)
@@ -247,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_root_is_right_to_half_a_nanosecond_for_every_kind_of_count() {
+    fn interval_over_sqrt_is_within_half_a_nanosecond() {
         let counts = (1..100_000).chain((17..32).flat_map(|n| {
             let power = 1u32 << n;
             [power - 1, power, power + 1, power + power / 2]
@@ -255,14 +267,14 @@ mod tests {
         for count in counts.chain([u32::MAX]) {
             for interval in [1_000u64, 100_000_000, 100_000_000_000] {
                 let exact = interval as f64 / libm::sqrt(f64::from(count));
-                let ours = over_root(interval, count) as f64;
+                let ours = interval_over_sqrt(interval, count) as f64;
                 assert!((ours - exact).abs() <= 0.501, "{interval}/√{count}: {ours} {exact}");
             }
         }
     }
 
     #[test]
-    fn the_sum_of_a_hundred_thousand_steps_is_right_to_a_microsecond() {
+    fn drop_times_drift_less_than_a_microsecond_in_100_000_drops() {
         let law = Constants::new(Time(1_000), Time::from_millis(100), 1500, false, None).unwrap();
         let (mut at, mut exact) = (Time::ZERO, 0.0);
         for count in 1..=100_000 {

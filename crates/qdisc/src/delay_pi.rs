@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn many_instants_at_once_are_the_same_as_one_by_one() {
+    fn batched_instants_equal_single_instants() {
         let heads = [None, Some(Time::ZERO), Some(Time::from_millis(95)), Some(Time(95_999_999))];
         let gains = [(0.3125, 3.125), (1e-9, 0.0), (0.0, 1e-6), (2e-6, 1e-9), (32.0, 32.0)];
         for (alpha, beta) in gains {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_beginning_to_the_end_of_time() {
+    fn delay_pi_works_from_start_to_end_of_time() {
         for head in [None, Some(Time::ZERO)] {
             let mut pi = controller(32.0, 32.0);
             pi.advance(Time::MAX, head);

@@ -22,7 +22,7 @@ use alloc::format;
 use sojourn_base::{Size, Stream, Time};
 
 /// The limit in packets if none of the three is given.
-const LIMIT: u32 = 1000;
+pub const LIMIT: u32 = 1000;
 
 /// Drop-tail. Give at most one of the three limits; without any it is 1000 packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

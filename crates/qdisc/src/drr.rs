@@ -28,7 +28,7 @@
 //! 3. `sch_drr` drops packets that no filter has given a class; here the default class takes them.
 //! 4. Its list of active classes is that of the paper; see 4. above.
 
-use crate::classes::{Leaf, Leaves, Turns, check, depth, infos};
+use crate::classes::{Leaf, Leaves, Turns, check, infos};
 use crate::{
     ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
 };
@@ -140,12 +140,8 @@ impl Parameters for Params {
         infos(&self.leaves())
     }
 
-    fn holds_back(&self) -> bool {
-        self.classes.iter().any(|class| class.qdisc.holds_back())
-    }
-
-    fn depth(&self) -> u32 {
-        depth(self.classes.iter().map(|class| &class.qdisc))
+    fn inner(&self) -> Vec<&Config> {
+        self.classes.iter().map(|class| &class.qdisc).collect()
     }
 }
 

@@ -1,10 +1,10 @@
 //! DualPI2: the coupled dual-queue AQM of RFC 9332, appendix A.
 //!
-//! Packets of ECT(1) and CE go to a low-latency queue L, all others to a classic queue C. One linear
-//! PI controller on the queueing delay moves p'. Classic packets are dropped or marked with p'²,
-//! those of L are marked with `coupling`·p' or by L's own shallow threshold, whichever is more: the
-//! congestion that classic flows cause is felt in L, and flows of both kinds get about the same
-//! rate. L is served first, with a share kept for C.
+//! Packets of ECT(1) and CE go to a low-latency queue L, all others to a classic queue C. One
+//! linear PI controller on the queueing delay moves p'. Classic packets are dropped or marked with
+//! p'², those of L are marked with `coupling`·p' or by L's own shallow threshold, whichever is
+//! more: the congestion that classic flows cause is felt in L, and flows of both kinds get about
+//! the same rate. L is served first, with a share kept for C.
 //!
 //! # Differences from the source
 //!
@@ -15,8 +15,8 @@
 //! 4. L's own threshold looks at the sojourn time of the packet that is being served, and
 //!    `min_packets` counts it; read to the letter, figure 7 counts only those behind it.
 //! 5. The scheduler, which the RFC leaves open, is a weighted round robin by bytes with a credit;
-//!    `scheduler = "time_shifted"` is the RFC's time-shifted FIFO, by default with twice the target,
-//!    where the RFC has 50 ms for the public Internet and some four targets elsewhere.
+//!    `scheduler = "time_shifted"` is the RFC's time-shifted FIFO, by default with twice the
+//!    target, where the RFC has 50 ms for the public Internet and some four targets elsewhere.
 //! 6. One `dequeue` drops at most 64 packets and never the last that stands; the RFC's loop has no
 //!    bound and may give nothing though packets stood.
 //! 7. Updates that come due between two calls are run before the next, in at most three steps.
@@ -214,12 +214,6 @@ impl<P: Packet> Discipline<P> {
     #[must_use]
     pub fn probabilities(&self) -> [Probability; 3] {
         [self.base, self.coupled, self.squared]
-    }
-
-    /// Packets in L.
-    #[must_use]
-    pub fn low_latency_packets(&self) -> u32 {
-        self.low.ring.len()
     }
 
     /// Counts something of a packet of L, or of C.

@@ -20,9 +20,9 @@
 //! Linux has no such discipline. `sch_red adaptive` is `ared`.
 
 use crate::fixed::bounded;
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{Env, Invalid, Parameters, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Self-configuring RED. The factors are the paper's, the rest is RED's.
@@ -59,13 +59,9 @@ pub struct Params {
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     /// RFC 3168 section 7 recommends (default true).
     pub ecn_drop_above_max: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -84,20 +80,17 @@ impl Default for Params {
             gentle: false,
             ecn: false,
             ecn_drop_above_max: true,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = FengRed;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        FengRed::common(self).validate()?;
-        FengRed::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -158,10 +151,6 @@ impl FengRed {
 impl Law for FengRed {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         let range = |field, x: f64, low: f64, high: f64| {
             bounded(field, x, low, high, Probability::BITS)
@@ -177,15 +166,12 @@ impl Law for FengRed {
                 max_th: params.max_th,
                 max_p: params.max_p,
                 wq: params.wq,
-                idle_decay: true,
                 gentle: params.gentle,
-                min_queue: 0,
                 ecn: params.ecn,
                 ecn_drop_above_max: params.ecn_drop_above_max,
-                queue_in_bytes: params.queue_in_bytes,
-                scale_by_size: params.scale_by_size,
-                mean_packet: params.mean_packet,
+                byte_mode: params.byte_mode,
                 limit: params.limit,
+                ..Default::default()
             },
             env,
         )?;

@@ -83,8 +83,37 @@ impl Probability {
     }
 }
 
-/// How a controller measures: the two switches of "byte mode", and the mean packet that links
-/// bytes to packets.
+/// How many packets the link sends in a sampling period; an error unless the period is 1 µs to
+/// 1000 s and they are at most 2²⁶.
+pub(crate) fn packets_in(period: Time, per_second: f64, usual: &str) -> Result<f64, Invalid> {
+    let wrong = |remedy: &str| Err(Invalid::new("period", format!("\"{period}\""), remedy));
+    if !(Time::from_micros(1)..=Time::from_secs(1000)).contains(&period) {
+        return wrong(&format!("must be \"1us\" to \"1000s\", like \"{usual}\""));
+    }
+    let packets = per_second * period.as_secs_f64();
+    if packets > 67_108_864.0 {
+        return wrong("the link sends more than 67108864 packets in it: make it shorter");
+    }
+    Ok(packets)
+}
+
+/// What a controller counts in bytes instead of in packets. These fields stand in the table of
+/// each discipline that has them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct ByteMode {
+    /// Measure the queue, and arrivals where they count, in bytes divided by `mean_packet` instead
+    /// of in packets (default false).
+    pub queue_in_bytes: bool,
+    /// Multiply the probability by the packet's size over `mean_packet` (default false).
+    pub scale_by_size: bool,
+    /// Mean packet in bytes, 40 to 65535; default: the link's.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub mean_packet: Option<u32>,
+}
+
+/// [`ByteMode`] on one link: the two switches, and the mean packet that links bytes to packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
     in_bytes: bool,
@@ -95,15 +124,10 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// From the parameters `queue_in_bytes`, `scale_by_size` and `mean_packet`.
-    pub fn new(
-        in_bytes: bool,
-        by_size: bool,
-        mean: Option<u32>,
-        env: &Env,
-    ) -> Result<Self, Invalid> {
-        let mean = mean_packet(mean, env)?;
-        Ok(Self { in_bytes, by_size, reciprocal: u64::MAX / u64::from(mean) + 1 })
+    /// How `mode` measures on a link like `env`.
+    pub fn new(mode: ByteMode, env: &Env) -> Result<Self, Invalid> {
+        let reciprocal = u64::MAX / u64::from(mean_packet(mode.mean_packet, env)?) + 1;
+        Ok(Self { in_bytes: mode.queue_in_bytes, by_size: mode.scale_by_size, reciprocal })
     }
 
     /// The queue in mean packets (Q.36): packets, or bytes divided by the mean packet.
@@ -125,18 +149,28 @@ impl Measure {
         if self.by_size { self.shrunk(p, bytes) } else { p }
     }
 
+    /// Whether a packet of `bytes` is hit when `p` is the probability for a mean one.
+    #[inline]
+    pub(crate) fn toss(&self, p: Probability, bytes: u32, coin: &mut Stream) -> bool {
+        p != Probability::ZERO && self.scaled(p, bytes).toss(coin)
+    }
+
+    /// What a packet of `bytes` adds to a count of arrivals: 1, or its bytes.
+    #[inline]
+    pub(crate) fn arrival(&self, bytes: u32) -> u64 {
+        if self.in_bytes { u64::from(bytes) } else { 1 }
+    }
+
+    /// A count of arrivals in mean packets (Q.36).
+    pub(crate) fn arrived(&self, count: u64) -> u64 {
+        if self.in_bytes { self.packets(count) } else { count.min(1 << 26) << QUEUE_BITS }
+    }
+
     /// Whether probabilities are scaled with the size of the packet.
     #[inline]
     #[must_use]
     pub fn by_size(&self) -> bool {
         self.by_size
-    }
-
-    /// Whether the queue is measured in bytes.
-    #[inline]
-    #[must_use]
-    pub fn in_bytes(&self) -> bool {
-        self.in_bytes
     }
 
     /// `bytes` in mean packets (Q.36).

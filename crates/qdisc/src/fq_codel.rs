@@ -1,8 +1,8 @@
 //! FQ-CoDel: flow queueing with CoDel. A hash of its flow puts each packet into one of `flows`
 //! queues; each is under CoDel (see `codel`) and they are served in turn by deficit round robin,
-//! `quantum` bytes a round. A queue that was empty goes before those that are busy, once: flows that
-//! send little see almost no queue, whatever the others do. When all queues together reach a limit,
-//! the one with most bytes is shortened, at its head.
+//! `quantum` bytes a round. A queue that was empty goes before those that are busy, once: flows
+//! that send little see almost no queue, whatever the others do. When all queues together reach a
+//! limit, the one with most bytes is shortened, at its head.
 //!
 //! Source: RFC 8290 (2018), with CoDel as in RFC 8289.
 //!
@@ -12,11 +12,11 @@
 //!    together.
 //! 2. A queue that is too long loses half of its bytes, where the RFC says half of its packets; 64
 //!    packets at most in both. It goes on until the limits hold again.
-//! 3. Drops for a limit are added to the `count` of the queue's CoDel, as in Linux, so that its drops
-//!    follow closer; the RFC is silent.
-//! 4. `whole_backlog`: whose last `mtu` bytes CoDel spares. True, as RFC 8289 section 4.4 asks and as
-//!    in Linux: those of all queues together, so that the one packet of a queue may be dropped while
-//!    others stand. False: those of each queue.
+//! 3. Drops for a limit are added to the `count` of the queue's CoDel, as in Linux, so that its
+//!    drops follow closer; the RFC is silent.
+//! 4. `whole_backlog`: whose last `mtu` bytes CoDel spares. True, as RFC 8289 section 4.4 asks and
+//!    as in Linux: those of all queues together, so that the one packet of a queue may be dropped
+//!    while others stand. False: those of each queue.
 //! 5. `memory_limit` counts bytes of packets. The RFC has a limit in packets only.
 //! 6. The hash is of the packet's flow and of a key drawn for the run.
 //! 7. As in Linux, a new queue that turns out to be empty is forgotten at once if no old ones wait;
@@ -35,7 +35,7 @@
 //! 6. Beside these, the differences of CoDel: see `codel`.
 
 use crate::codel::mtu;
-use crate::codel_law::{BATCH, Constants, Head, Heads, State};
+use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
 use crate::flow_queue::{FlowQueue, Settings};
 use crate::{
     Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
@@ -50,17 +50,17 @@ pub struct Params {
     /// Sojourn time that may stand in a queue: "1us" to "100s" (default "5ms": RFC 8290 section
     /// 5.2.2).
     pub target: Time,
-    /// For how long it may be above `target`, about the longest round trip: "1us" to "100s" (default
-    /// "100ms": RFC 8290 section 5.2.1).
+    /// For how long it may be above `target`, about the longest round trip: "1us" to "100s"
+    /// (default "100ms": RFC 8290 section 5.2.1).
     pub interval: Time,
     /// Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section 5.2.6).
     pub ecn: bool,
-    /// Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says: "1us" to
-    /// "100s"; default: never (RFC 8290 section 5.2.7).
+    /// Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says: "1us"
+    /// to "100s"; default: never (RFC 8290 section 5.2.7).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
-    /// CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500, or
-    /// the link's mean packet if that is larger.
+    /// CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500,
+    /// or the link's mean packet if that is larger.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub mtu: Option<u32>,
     /// Whether `mtu` is compared with what all queues hold or with the packet's own queue (default
@@ -68,8 +68,8 @@ pub struct Params {
     pub whole_backlog: bool,
     /// Number of queues: 1 to 65536 (default 1024: RFC 8290 section 5.2.5).
     pub flows: u32,
-    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet if
-    /// that is larger (RFC 8290 section 5.2.4: an MTU).
+    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet
+    /// if that is larger (RFC 8290 section 5.2.4: an MTU).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub quantum: Option<u32>,
     /// Most packets in all queues: 1 to 67108864 (default 10240: RFC 8290 section 5.2.3).
@@ -149,7 +149,7 @@ struct Front<'a, P, S> {
     whole_backlog: bool,
 }
 
-impl<P: Packet, S: Sink<P>> Heads for Front<'_, P, S> {
+impl<P: Packet, S: Sink<P>> QueueHead for Front<'_, P, S> {
     #[inline]
     fn head(&self) -> Option<Head> {
         let head = self.queues.head(self.at)?;
@@ -158,8 +158,8 @@ impl<P: Packet, S: Sink<P>> Heads for Front<'_, P, S> {
         } else {
             self.queues.standing_in(self.at)
         };
-        let behind = standing.bytes - u64::from(head.bytes());
-        Some(Head { at: head.at, behind, ecn: head.ecn() })
+        let bytes_after = standing.bytes - u64::from(head.bytes());
+        Some(Head { at: head.at, bytes_after, ecn: head.ecn() })
     }
     fn drop_head(&mut self, now: Time) {
         self.queues.evict(self.at, now, DropReason::Early, &mut Unstamp(self.sink));
@@ -189,7 +189,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
-        let mut budget = BATCH;
+        let mut budget = MAX_DROPS;
         while let Some(at) = self.queues.turn() {
             // Taken out and put back, since CoDel changes the queue while it changes its state.
             let mut state = self.queues.state(at).clone();

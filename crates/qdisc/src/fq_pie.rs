@@ -1,17 +1,17 @@
 //! FQ-PIE: flow queueing with PIE. A hash of its flow puts each packet into one of `flows` queues,
-//! which are served in turn by deficit round robin as in FQ-CoDel (see `fq_codel`), and each queue is
-//! under PIE (see `pie`), which drops or marks what arrives there.
+//! which are served in turn by deficit round robin as in FQ-CoDel (see `fq_codel`), and each queue
+//! is under PIE (see `pie`), which drops or marks what arrives there.
 //!
-//! Source: Linux, `sch_fq_pie`; M. Tahiliani and others, "Linux implementation of FQ-PIE", 2019. PIE:
-//! RFC 8033. Flow queueing: RFC 8290 section 4.
+//! Source: Linux, `sch_fq_pie`; M. Tahiliani and others, "Linux implementation of FQ-PIE", 2019.
+//! PIE: RFC 8033. Flow queueing: RFC 8290 section 4.
 //!
 //! # Differences from the source
 //!
 //! 1. PIE is the RFC's, with its defaults: its differences are listed with `pie`.
-//! 2. Updates of a queue are worked out when a packet next comes to it or leaves it, with the queue as
-//!    it stood: a queue that nobody uses costs nothing, and the outcome is the same.
-//! 3. What a probe shows is the largest probability of all queues, each as it was when the queue was
-//!    used last.
+//! 2. Updates of a queue are worked out when a packet next comes to it or leaves it, with the queue
+//!    as it stood: a queue that nobody uses costs nothing, and the outcome is the same.
+//! 3. What a probe shows is the largest probability of all queues, each as it was when the queue
+//!    was used last.
 //!
 //! # Differences from Linux
 //!
@@ -25,7 +25,7 @@
 
 use crate::flow_queue::{FlowQueue, Settings};
 use crate::managed::Signal;
-use crate::pie::{self, Core, Delay};
+use crate::pie::{self, Core};
 use crate::{
     Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Periodic, Sink, Stamped, Unstamp,
     Verdict,
@@ -37,51 +37,13 @@ use sojourn_base::{Size, Stream, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
-    /// The delay to hold in each queue: "1us" to "1000s" (default "15ms", RFC 8033).
-    pub target: Time,
-    /// Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033).
-    pub tupdate: Time,
-    /// When the first update is, from when the queue is made; default: `tupdate` (Linux: "500ms").
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub first_update: Option<Time>,
-    /// What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98, RFC 8033
-    /// section 4.2; Linux: 63/64).
-    pub decay: f64,
-    /// Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC 8033).
-    pub alpha: f64,
-    /// Gain on the delay's change since the last update, in hertz: 0 to 32 (default 1.25, RFC 8033).
-    pub beta: f64,
-    /// For how long after a quiet time everything passes: up to "1000s" (default "150ms", RFC 8033).
-    pub max_burst: Time,
-    /// The guards of Linux (default false, RFC 8033): the burst allowance is spent at departures and
-    /// renewed at updates, the delay that spares early drops is that of the packet that left last and
-    /// not that of the last update, and p does not decay while anything stands in the queue.
-    pub linux_guards: bool,
-    /// How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section 5.2).
-    pub delay: Delay,
-    /// Space drops by accumulating p (default true, RFC 8033 section 5.4).
-    pub derandomize: bool,
-    /// Delay above which every update adds another 0.02 to p, at least `target`; default: none
-    /// (Linux: "250ms").
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub high_delay: Option<Time>,
-    /// Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to 1
-    /// before anything passes again, as in Linux.
-    pub max_probability: f64,
-    /// Mark ECN-capable packets instead of dropping them (default false, as in Linux).
-    pub ecn: bool,
-    /// With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default 0.1, RFC
-    /// 8033 section 5.1 and Linux).
-    pub mark_ecn_th: f64,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// The controller of each queue.
+    #[cfg_attr(feature = "schema", serde(rename = "$control"))]
+    pub control: pie::Control,
     /// Number of queues: 1 to 65536 (default 1024, as in Linux).
     pub flows: u32,
-    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet if
-    /// that is larger (Linux: an MTU).
+    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet
+    /// if that is larger (Linux: an MTU).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub quantum: Option<u32>,
     /// Most packets in all queues: 1 to 67108864 (default 10240, as in Linux).
@@ -92,24 +54,8 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        let pie = pie::Params::default();
         Self {
-            target: pie.target,
-            tupdate: pie.tupdate,
-            first_update: pie.first_update,
-            decay: pie.decay,
-            alpha: pie.alpha,
-            beta: pie.beta,
-            max_burst: pie.max_burst,
-            linux_guards: pie.linux_guards,
-            delay: pie.delay,
-            derandomize: pie.derandomize,
-            high_delay: pie.high_delay,
-            max_probability: pie.max_probability,
-            ecn: pie.ecn,
-            mark_ecn_th: pie.mark_ecn_th,
-            scale_by_size: pie.scale_by_size,
-            mean_packet: pie.mean_packet,
+            control: pie::Control::default(),
             flows: 1024,
             quantum: None,
             limit: 10_240,
@@ -119,29 +65,6 @@ impl Default for Params {
 }
 
 impl Params {
-    fn core(&self, env: &Env) -> Result<Core, Invalid> {
-        let params = pie::Params {
-            target: self.target,
-            tupdate: self.tupdate,
-            first_update: self.first_update,
-            decay: self.decay,
-            alpha: self.alpha,
-            beta: self.beta,
-            max_burst: self.max_burst,
-            linux_guards: self.linux_guards,
-            delay: self.delay,
-            derandomize: self.derandomize,
-            high_delay: self.high_delay,
-            max_probability: self.max_probability,
-            ecn: self.ecn,
-            mark_ecn_th: self.mark_ecn_th,
-            scale_by_size: self.scale_by_size,
-            mean_packet: self.mean_packet,
-            limit: self.limit,
-        };
-        Core::new(&params, env)
-    }
-
     fn settings(&self) -> Settings {
         let Self { flows, quantum, limit, memory_limit, .. } = *self;
         Settings { flows, quantum, limit, memory_limit }
@@ -152,7 +75,7 @@ impl Parameters for Params {
     const DECIDES_AT_ENQUEUE: bool = false;
 
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        self.core(env)?;
+        Core::new(&self.control, env)?;
         self.settings().check(env).map(|_| ())
     }
 }
@@ -180,11 +103,11 @@ pub struct Discipline<P: Packet> {
 impl<P: Packet> Discipline<P> {
     /// Empty queues. `coin` gives the key of the hash, and is PIE's then.
     pub fn new(params: &Params, env: &Env, mut coin: Stream) -> Result<Self, Invalid> {
-        let core = params.core(env)?;
+        let core = Core::new(&params.control, env)?;
         let state = Controlled { pie: core.start(), updated: 0 };
         let queues = FlowQueue::new(&params.settings(), env, state, &mut coin)?;
         let clock = core.clock();
-        Ok(Self { queues, core, clock, updates: 0, ecn: params.ecn, coin })
+        Ok(Self { queues, core, clock, updates: 0, ecn: params.control.ecn, coin })
     }
 
     /// The state of PIE for packets with this hash, and how many packets stand there.

@@ -22,6 +22,7 @@ mod delay_pi;
 mod fifo;
 mod fixed;
 mod flow_queue;
+pub mod integers;
 pub mod managed;
 mod packet;
 mod pool;
@@ -35,7 +36,7 @@ mod list;
 pub use classes::{ClassInfo, DEEPEST, MOST_CLASSES};
 pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
-pub use fixed::{Measure, Periodic, Probability};
+pub use fixed::{ByteMode, Measure, Periodic, Probability};
 pub use list::{Env, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict, label_hash};
 pub use sojourn_base::Invalid;
@@ -54,6 +55,9 @@ disciplines! {
     /// CHOKe, Pan, Prabhakar and Psounis (2000): RED that drops what is of the same flow as a
     /// packet drawn from the queue.
     Choke = "choke" in choke;
+    /// The proportional controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001): RED without
+    /// its average.
+    Proportional = "proportional" in proportional;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
     Pi = "pi" in pi;
     /// PI whose probability comes from a table of at most 16 entries, as in hardware.
@@ -76,7 +80,8 @@ disciplines! {
     External = "python" in external;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.
     Codel = "codel" in codel;
-    /// Flow queueing with controlled delay (RFC 8290): CoDel in each of many queues, served in turn.
+    /// Flow queueing with controlled delay (RFC 8290): CoDel in each of many queues, served in
+    /// turn.
     FqCodel = "fq_codel" in fq_codel;
     /// CoDel and BLUE in one, as in CAKE (Palmei and others, 2019).
     Cobalt = "cobalt" in cobalt;

@@ -43,14 +43,19 @@ pub trait Parameters: Clone + Default {
         Vec::new()
     }
 
+    /// The disciplines inside this one; none if it has none.
+    fn inner(&self) -> Vec<&crate::Config> {
+        Vec::new()
+    }
+
     /// Whether packets may stand and none be ready.
     fn holds_back(&self) -> bool {
-        false
+        self.inner().into_iter().any(crate::Config::holds_back)
     }
 
     /// How many disciplines lie in each other here, this one included.
     fn depth(&self) -> u32 {
-        1
+        1 + self.inner().into_iter().map(crate::Config::depth).max().unwrap_or(0)
     }
 }
 
@@ -71,54 +76,17 @@ macro_rules! disciplines {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident;)+) => {
         $(pub mod $module;)+
 
-        /// Which discipline, and its parameters. In a scenario: its name alone, or a table with
-        /// its name as `kind` and the parameters that differ from their defaults.
-        #[derive(Clone, Debug, PartialEq)]
-        #[cfg_attr(feature = "schema", derive(serde::Serialize))]
-        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
-        pub enum Config {
-            $($(#[doc = $doc])+
-            #[cfg_attr(feature = "schema", serde(rename = $name))]
-            $variant($module::Params),)+
+        sojourn_base::choices! {
+            /// Which discipline, and its parameters. In a scenario: its name alone, or a table with
+            /// its name as `kind` and the parameters that differ from their defaults.
+            pub enum Config: "QueueDiscipline",
+                "A queue discipline: its name, or a table with `kind` and parameters."
+            {
+                $($(#[doc = $doc])+ $variant($module::Params) = $name in $module;)+
+            }
         }
 
         impl Config {
-            /// The names of all disciplines, in the order of the list.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
-
-            /// Name and one-line description of each discipline.
-            pub const DESCRIPTIONS: &'static [(&'static str, &'static str)] =
-                &[$(($name, concat!($($doc),+).trim_ascii())),+];
-
-            /// The discipline called `name`, with all parameters at their defaults.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$variant($module::Params::default())),)+
-                    _ => None,
-                }
-            }
-
-            /// What the file of the discipline called `name` says at its top: what it does, its
-            /// source, and where it differs from the source and from Linux. Markdown.
-            #[cfg(feature = "schema")]
-            #[must_use]
-            pub fn documentation(name: &str) -> Option<alloc::string::String> {
-                let source = match name {
-                    $($name => include_str!(concat!(stringify!($module), ".rs")),)+
-                    _ => return None,
-                };
-                Some(sojourn_base::module_documentation(source))
-            }
-
-            /// The discipline's name.
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$variant(_) => $name,)+
-                }
-            }
-
             /// Whether the discipline can be built on a link like `env`.
             pub fn validate(&self, env: &Env) -> Result<(), Invalid> {
                 env.validate()?;
@@ -246,57 +214,6 @@ macro_rules! disciplines {
             }
             fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
                 match self { $(Self::$variant(q) => q.classes(tell),)+ }
-            }
-        }
-
-        /// Reading a discipline from a scenario, and its schema.
-        #[cfg(feature = "schema")]
-        mod text {
-            use super::{Config, $($module),+};
-
-            /// The long form.
-            #[derive(serde::Deserialize, schemars::JsonSchema)]
-            #[serde(tag = "kind")]
-            enum LongForm {
-                $($(#[doc = $doc])+
-                #[serde(rename = $name)]
-                $variant($module::Params),)+
-            }
-
-            struct Visitor;
-            impl<'de> serde::de::Visitor<'de> for Visitor {
-                type Value = Config;
-                fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    f.write_str("the name of a queue discipline, or a table with its `kind`")
-                }
-                fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Config, E> {
-                    Config::named(name).ok_or_else(|| E::unknown_variant(name, Config::NAMES))
-                }
-                fn visit_map<M: serde::de::MapAccess<'de>>(self, map: M) -> Result<Config, M::Error> {
-                    let table = <LongForm as serde::Deserialize>::deserialize(
-                        serde::de::value::MapAccessDeserializer::new(map),
-                    )?;
-                    Ok(match table { $(LongForm::$variant(params) => Config::$variant(params),)+ })
-                }
-            }
-
-            impl<'de> serde::Deserialize<'de> for Config {
-                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                    d.deserialize_any(Visitor)
-                }
-            }
-
-            impl schemars::JsonSchema for Config {
-                fn schema_name() -> alloc::borrow::Cow<'static, str> {
-                    "QueueDiscipline".into()
-                }
-                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                    let table = LongForm::json_schema(generator);
-                    schemars::json_schema!({
-                        "description": "A queue discipline: its name, or a table with `kind` and parameters.",
-                        "anyOf": [{ "type": "string", "enum": Config::NAMES }, table],
-                    })
-                }
             }
         }
     };

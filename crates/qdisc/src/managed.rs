@@ -22,6 +22,14 @@ pub enum Signal {
     Drop,
 }
 
+impl Signal {
+    /// Signals congestion if `hit`.
+    #[inline]
+    pub(crate) fn notify_if(hit: bool) -> Self {
+        if hit { Self::Notify } else { Self::Pass }
+    }
+}
+
 /// The parameters every law shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common {
@@ -44,14 +52,32 @@ pub(crate) fn packet_limit(limit: u32) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// The parameters of a queue under a control law.
+pub trait LawParams: Clone + Default {
+    /// The law.
+    type Law: Law<Params = Self>;
+
+    /// The parameters that the law does not look at itself.
+    fn common(&self) -> Common;
+}
+
+impl<T: LawParams> Parameters for T {
+    /// A law may learn from departures, which it is told of in order of time and before the
+    /// decision that follows, but decides nothing there.
+    const DECIDES_AT_ENQUEUE: bool = true;
+
+    fn validate(&self, env: &Env) -> Result<(), Invalid> {
+        self.common().validate()?;
+        T::Law::new(self, env).map(|_| ())
+    }
+}
+
 /// A control law. Calls come in order of time, and `advance` comes before every other with the
 /// same `now` and the queue as it stood before.
 pub trait Law: Sized {
-    /// What a scenario says of it.
-    type Params: Parameters;
+    /// Its parameters in a scenario.
+    type Params: LawParams<Law = Self>;
 
-    /// The parameters that the law does not look at itself.
-    fn common(params: &Self::Params) -> Common;
     /// The law at the start of a run.
     fn new(params: &Self::Params, env: &Env) -> Result<Self, Invalid>;
     /// Runs what is due at or before `now`; `queue` has not changed since the previous call.
@@ -113,7 +139,7 @@ pub struct Managed<P: Packet, L, K: Kept<P> = P> {
 impl<P: Packet, L: Law, K: Kept<P>> Managed<P, L, K> {
     /// An empty queue.
     pub fn new(params: &L::Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
-        let common = L::common(params);
+        let common = params.common();
         common.validate()?;
         let law = L::new(params, env)?;
         let fifo = Fifo::new(common.limit, u64::MAX);

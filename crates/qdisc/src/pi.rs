@@ -28,8 +28,8 @@
 //! Linux has no such discipline. `sch_pie` is its descendant on delays: see `pie`.
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -50,13 +50,9 @@ pub struct Params {
     pub qref: f64,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -69,20 +65,17 @@ impl Default for Params {
             frequency: 170.0,
             qref: 50.0,
             ecn: false,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Pi;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Pi::common(self).validate()?;
-        Pi::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -204,11 +197,7 @@ impl Pi {
     /// What to do with a packet of `bytes` when `p` is the probability for a mean one.
     #[inline]
     pub(crate) fn tossed(&self, p: Probability, bytes: u32, coin: &mut Stream) -> Signal {
-        if p != Probability::ZERO && self.measure.scaled(p, bytes).toss(coin) {
-            Signal::Notify
-        } else {
-            Signal::Pass
-        }
+        Signal::notify_if(self.measure.toss(p, bytes, coin))
     }
 
     #[cold]
@@ -232,18 +221,9 @@ impl Pi {
 impl Law for Pi {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         Ok(Self {
-            measure: Measure::new(
-                params.queue_in_bytes,
-                params.scale_by_size,
-                params.mean_packet,
-                env,
-            )?,
+            measure: Measure::new(params.byte_mode, env)?,
             constants: Constants::new(params)?,
             state: State {
                 probability: Probability::ZERO,

@@ -26,8 +26,8 @@
 
 use crate::delay_pi::{DelayPi, Settings, coupling};
 use crate::fixed::mean_packet;
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Ecn, Env, Invalid, Parameters, Probability, Stamped, Standing};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::{Ecn, Env, Invalid, Probability, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// PI2. The defaults are the paper's (section 5).
@@ -75,14 +75,11 @@ impl Default for Params {
     }
 }
 
-impl Parameters for Params {
-    /// The head's age at an instant depends on departures before it only, and those are given to
-    /// `dequeue` in order of time.
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Pi2;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Pi2::common(self).validate()?;
-        Pi2::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -109,10 +106,6 @@ impl Pi2 {
 
 impl Law for Pi2 {
     type Params = Params;
-
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
 
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         if params.scalable && !params.ecn {

@@ -19,9 +19,9 @@
 //! Linux has no such discipline.
 
 use crate::bank::{Grid, Table};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::managed::{Common, Law, LawParams, Managed, Signal};
 use crate::pi::{self, Pi};
-use crate::{Env, Invalid, Parameters, Probability, Standing};
+use crate::{Env, Invalid, Probability, Standing};
 use alloc::vec::Vec;
 use sojourn_base::{Stream, Time};
 
@@ -30,15 +30,9 @@ use sojourn_base::{Stream, Time};
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
-    /// Gain on the present queue, per packet: above 0, at most 2 (default 1.822e-5, as `pi`).
-    pub a: f64,
-    /// Gain on the queue one sample ago, per packet: 0 to below `a` (default 1.816e-5, as `pi`).
-    pub b: f64,
-    /// Sampling frequency in hertz: 0.001 to 1000000 (default 170, as `pi`).
-    pub frequency: f64,
-    /// The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
-    /// (default 50, as `pi`).
-    pub qref: f64,
+    /// The controller.
+    #[cfg_attr(feature = "schema", serde(rename = "$pi"))]
+    pub pi: pi::Params,
     /// How the entries lie: "linear", "sqrt", "log", "geometric" (default, ours) or "optimal".
     pub table: Grid,
     /// How many entries, 0 among them: 2 to 16 (default 16, what such hardware has).
@@ -51,63 +45,26 @@ pub struct Params {
     /// For "optimal": the probabilities that occur, for example those of a run of `pi`; at least as
     /// many different ones as entries (default: none).
     pub optimal_for: Vec<f64>,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
-    /// Most packets in the queue: 1 to 67108864 (default 1000000).
-    pub limit: u32,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        let pi = pi::Params::default();
         Self {
-            a: pi.a,
-            b: pi.b,
-            frequency: pi.frequency,
-            qref: pi.qref,
+            pi: pi::Params::default(),
             table: Grid::Geometric,
             entries: 16,
             least: 0.001,
             top: 0.5,
             optimal_for: Vec::new(),
-            ecn: false,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
-            limit: LIMIT,
         }
     }
 }
 
-impl Params {
-    fn pi(&self) -> pi::Params {
-        pi::Params {
-            a: self.a,
-            b: self.b,
-            frequency: self.frequency,
-            qref: self.qref,
-            ecn: self.ecn,
-            queue_in_bytes: self.queue_in_bytes,
-            scale_by_size: self.scale_by_size,
-            mean_packet: self.mean_packet,
-            limit: self.limit,
-        }
-    }
-}
+impl LawParams for Params {
+    type Law = PiTable;
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
-
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        PiTable::common(self).validate()?;
-        PiTable::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        self.pi.common()
     }
 }
 
@@ -139,14 +96,10 @@ impl PiTable {
 impl Law for PiTable {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
         let n = params.entries as usize;
         Ok(Self {
-            pi: Pi::new(&params.pi(), env)?,
+            pi: Pi::new(&params.pi, env)?,
             table: params.table.table(n, params.least, params.top, &params.optimal_for)?,
             quantised: Probability::ZERO,
         })

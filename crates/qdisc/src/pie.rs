@@ -18,15 +18,15 @@
 //!    would go on rising over an idle link. `delay = "rate"` is the way of section 5.2.
 //! 3. With `delay = "rate"` a measuring cycle counts the packet at whose start it begins and not
 //!    the one at whose start it ends: the bytes that were on the wire in between.
-//! 4. PIE is always on; section 5.3's switching off below a third of the buffer is left out. p decays
-//!    at updates that find no delay twice, as in section 4.2 and appendix A; appendix B lets it decay
-//!    below half of `target` too.
+//! 4. PIE is always on; section 5.3's switching off below a third of the buffer is left out. p
+//!    decays at updates that find no delay twice, as in section 4.2 and appendix A; appendix B lets
+//!    it decay below half of `target` too.
 //! 5. Updates that come due between two packets are run at once before the next, with the delay
 //!    as it stood: within a band of p all change it by the same amount, so a silence costs a step
 //!    per band, or while p decays at most as many as take it to 0.
 //! 6. Bursts are allowed in steps of `tupdate`, as in section 4.4.
-//! 7. At a p of exactly `mark_ecn_th` packets are still marked, as the text of section 5.1 says; its
-//!    pseudocode drops them.
+//! 7. At a p of exactly `mark_ecn_th` packets are still marked, as the text of section 5.1 says;
+//!    its pseudocode drops them.
 //!
 //! # Differences from Linux
 //!
@@ -42,18 +42,18 @@
 //! 6. Its spacing cannot be switched off; its `bytemode` uses the MTU as the reference size and
 //!    leaves larger packets alone.
 //! 7. Its rate is averaged with 1/8 (here the RFC's 1/4), gains are multiples of 1/16, the period
-//!    is in jiffies, one more than it takes (`tupdate = "20ms"` with 250 a second), and the first update
-//!    comes after half a second (`first_update`).
+//!    is in jiffies, one more than it takes (`tupdate = "20ms"` with 250 a second), and the first
+//!    update comes after half a second (`first_update`).
 //! 8. Its `limit` is 1000 packets; here the controller decides.
 //! 9. Its p ends where its 64 bits do, at 256: `max_probability = 4`, which no start of flows
 //!    reaches. While p is above 1 it drops all that finds two packets in the queue.
 
 mod controller;
 
-pub use controller::{Core, State};
+pub use controller::{BANDS, Core, State};
 
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
-use crate::{Env, Invalid, Parameters, Periodic, Stamped, Standing};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::{Env, Invalid, Periodic, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// How the delay is known.
@@ -73,6 +73,18 @@ pub enum Delay {
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
+    /// The controller.
+    #[cfg_attr(feature = "schema", serde(rename = "$control"))]
+    pub control: Control,
+    /// Most packets in the queue: 1 to 67108864 (default 1000000).
+    pub limit: u32,
+}
+
+/// Parameters of the controller, which FQ-PIE has too.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
+pub struct Control {
     /// The delay to hold: "1us" to "1000s" (default "15ms", RFC 8033).
     pub target: Time,
     /// Time between two updates: "1us" to "1000s" (default "15ms", RFC 8033).
@@ -80,8 +92,8 @@ pub struct Params {
     /// When the first update is, from when the queue is made; default: `tupdate` (Linux: "500ms").
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub first_update: Option<Time>,
-    /// What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98, RFC 8033
-    /// section 4.2; Linux: 63/64).
+    /// What an update leaves of p once two in a row found no delay: 0.5 to 1 (default 0.98, RFC
+    /// 8033 section 4.2; Linux: 63/64).
     pub decay: f64,
     /// Gain on the delay's distance from the target, in hertz: 0 to 32 (default 0.125, RFC 8033).
     pub alpha: f64,
@@ -91,9 +103,10 @@ pub struct Params {
     /// For how long after a quiet time everything passes: up to "1000s" (default "150ms",
     /// RFC 8033).
     pub max_burst: Time,
-    /// The guards of Linux (default false, RFC 8033): the burst allowance is spent at departures and
-    /// renewed at updates, the delay that spares early drops is that of the packet that left last and
-    /// not that of the last update, and p does not decay while anything stands in the queue.
+    /// The guards of Linux (default false, RFC 8033): the burst allowance is spent at departures
+    /// and renewed at updates, the delay that spares early drops is that of the packet that left
+    /// last and not that of the last update, and p does not decay while anything stands in the
+    /// queue.
     pub linux_guards: bool,
     /// How the delay is known: "timestamps" (default, as Linux) or "rate" (RFC 8033 section 5.2).
     pub delay: Delay,
@@ -116,11 +129,21 @@ pub struct Params {
     /// Mean packet in bytes, 40 to 65535; two of them always pass. Default: the link's.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub mean_packet: Option<u32>,
-    /// Most packets in the queue: 1 to 67108864 (default 1000000).
-    pub limit: u32,
 }
 
 impl Default for Params {
+    fn default() -> Self {
+        Control::default().into()
+    }
+}
+
+impl From<Control> for Params {
+    fn from(control: Control) -> Self {
+        Self { control, limit: LIMIT }
+    }
+}
+
+impl Default for Control {
     fn default() -> Self {
         Self {
             target: Time::from_millis(15),
@@ -139,19 +162,15 @@ impl Default for Params {
             mark_ecn_th: 0.1,
             scale_by_size: false,
             mean_packet: None,
-            limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    /// The delays of departures matter too, but they are given to `dequeue` in order of time, each
-    /// before the decision that follows it; nothing is decided there.
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Pie;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Pie::common(self).validate()?;
-        Pie::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.control.ecn }
     }
 }
 
@@ -192,12 +211,8 @@ impl Pie {
 impl Law for Pie {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        let core = Core::new(params, env)?;
+        let core = Core::new(&params.control, env)?;
         Ok(Self { state: core.start(), clock: core.clock(), core })
     }
 

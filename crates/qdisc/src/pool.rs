@@ -150,7 +150,7 @@ mod tests {
     use alloc::vec;
 
     #[test]
-    fn lines_keep_their_order_and_share_the_places() {
+    fn pool_queues_keep_order_and_share_places() {
         let mut pool = Pool::new();
         let mut lines = [Line::EMPTY; 5];
         let mut models = vec![VecDeque::new(); 5];

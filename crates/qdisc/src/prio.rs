@@ -19,7 +19,7 @@
 //! 2. Filters and actions (`tc filter`) do not exist.
 //! 3. `sch_prio` asks the device for one packet at a time in the same order; nothing else differs.
 
-use crate::classes::{Leaf, Leaves, bits, check, depth, infos};
+use crate::classes::{Leaf, Leaves, bits, check, infos};
 use crate::{
     ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
 };
@@ -112,12 +112,8 @@ impl Parameters for Params {
         infos(&self.leaves())
     }
 
-    fn holds_back(&self) -> bool {
-        self.classes.iter().any(|class| class.qdisc.holds_back())
-    }
-
-    fn depth(&self) -> u32 {
-        depth(self.classes.iter().map(|class| &class.qdisc))
+    fn inner(&self) -> Vec<&Config> {
+        self.classes.iter().map(|class| &class.qdisc).collect()
     }
 }
 

@@ -9,9 +9,9 @@
 //! x = arrivals / (C T);   y = x + (y − x) e^(−T/τ);   p = ((y − start)/(1 − start))^exponent
 //! ```
 //!
-//! With `start` 0 that is (y/C)^B. Below `start` p is 0, from a load of 1 on it is 1. Arrivals include
-//! those that are dropped. The measuring lags behind the load by T/2 for the period, T/2 for holding
-//! the result, and τ.
+//! With `start` 0 that is (y/C)^B. Below `start` p is 0, from a load of 1 on it is 1. Arrivals
+//! include those that are dropped. The measuring lags behind the load by T/2 for the period, T/2
+//! for holding the result, and τ.
 //!
 //! # Differences from the source
 //!
@@ -24,10 +24,10 @@
 //!
 //! Linux has no such discipline.
 
-use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -51,13 +51,9 @@ pub struct Params {
     pub averaging: Time,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
-    /// Measure arrivals in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -70,20 +66,17 @@ impl Default for Params {
             period: Time::from_millis(10),
             averaging: Time::ZERO,
             ecn: false,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = RateFeedback;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        RateFeedback::common(self).validate()?;
-        RateFeedback::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -170,12 +163,7 @@ impl RateFeedback {
     #[inline(never)]
     fn sample(&mut self, now: Time) {
         let (_, n) = self.state.clock.take(now);
-        let arrived = core::mem::take(&mut self.state.arrivals);
-        let arrived = if self.measure.in_bytes() {
-            self.measure.packets(arrived)
-        } else {
-            arrived.min(1 << 26) << QUEUE_BITS
-        };
+        let arrived = self.measure.arrived(core::mem::take(&mut self.state.arrivals));
         let x = (u128::from(arrived) << LOAD_BITS) / u128::from(self.constants.capacity);
         let x = x.min(MOST as u128) as i64;
         self.state.load = self.constants.smoothed(self.state.load, x, n - 1);
@@ -186,35 +174,21 @@ impl RateFeedback {
 impl Law for RateFeedback {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        let measure =
-            Measure::new(params.queue_in_bytes, params.scale_by_size, params.mean_packet, env)?;
+        let measure = Measure::new(params.byte_mode, env)?;
         if !(1..=64).contains(&params.exponent) {
             return Err(Invalid::new("exponent", params.exponent, "must be 1 to 64"));
         }
         let start = bounded("start", params.start, 0.0, 0.99, LOAD_BITS)?;
-        let quoted = |time: Time| format!("\"{time}\"");
-        if !(Time::from_micros(1)..=Time::from_secs(1000)).contains(&params.period) {
-            let remedy = "must be \"1us\" to \"1000s\", like \"10ms\"";
-            return Err(Invalid::new("period", quoted(params.period), remedy));
-        }
+        let per_second = env.packets_per_second(mean_packet(params.byte_mode.mean_packet, env)?);
+        let capacity = packets_in(params.period, per_second, "10ms")?;
         if params.averaging > Time::from_secs(1000) {
             let remedy = "must be \"0s\" to \"1000s\", like \"100ms\"";
-            return Err(Invalid::new("averaging", quoted(params.averaging), remedy));
-        }
-        let per_second = env.packets_per_second(mean_packet(params.mean_packet, env)?);
-        let capacity = per_second * params.period.as_secs_f64();
-        if capacity > 67_108_864.0 {
-            let remedy = "the link sends more than 67108864 packets in it: make it shorter";
-            return Err(Invalid::new("period", quoted(params.period), remedy));
+            return Err(Invalid::new("averaging", format!("\"{}\"", params.averaging), remedy));
         }
         if capacity < 1e-6 {
             let remedy = "the link sends less than 1e-6 packets in it: make it longer";
-            return Err(Invalid::new("period", quoted(params.period), remedy));
+            return Err(Invalid::new("period", format!("\"{}\"", params.period), remedy));
         }
         // A share of e^(−1) in τ is one of 2^(−log2 e).
         let decay = (params.averaging > Time::ZERO)
@@ -246,13 +220,8 @@ impl Law for RateFeedback {
 
     #[inline]
     fn arrival(&mut self, _: Time, bytes: u32, _: Standing, coin: &mut Stream) -> Signal {
-        self.state.arrivals += if self.measure.in_bytes() { u64::from(bytes) } else { 1 };
-        let p = self.state.probability;
-        if p != Probability::ZERO && self.measure.scaled(p, bytes).toss(coin) {
-            Signal::Notify
-        } else {
-            Signal::Pass
-        }
+        self.state.arrivals += self.measure.arrival(bytes);
+        Signal::notify_if(self.measure.toss(self.state.probability, bytes, coin))
     }
 
     fn probability(&self) -> f64 {

@@ -7,8 +7,8 @@
 //! `max_p`; above, everything is dropped, or, if gentle, p_b rises from `max_p` to 1 at twice
 //! `max_th` first. The probability of an arrival is p_b/(1 − count·p_b) with `count` the packets
 //! that passed since the last one hit, so that gaps between hits are uniform on 1..1/p_b. As in the
-//! paper's efficient version one random number R is drawn for a gap, not for a packet, and the first
-//! packet with (count + 1)·p_b > R is hit: the same while p_b stays, and no division.
+//! paper's efficient version one random number R is drawn for a gap, not for a packet, and the
+//! first packet with (count + 1)·p_b > R is hit: the same while p_b stays, and no division.
 //!
 //! # Differences from the source
 //!
@@ -36,22 +36,22 @@
 //!    unless `ecn_drop_above_max = false`. There is no `nodrop` here.
 //! 4. Its weight is a power of two, found by `tc` from `burst`, `min` and `avpkt`; the decay over
 //!    an idle time goes by a table of 256 steps of `avpkt` at `bandwidth`, and the average stays
-//!    as it was when the queue empties, not when the last packet has been sent. Below HTB or another
-//!    shaper, which ask an empty queue for nothing, it never learns that it is idle: `idle_decay =
-//!    false`. A burst that takes the average above `max` can then stop all there is.
+//!    as it was when the queue empties, not when the last packet has been sent. Below HTB or
+//!    another shaper, which ask an empty queue for nothing, it never learns that it is idle:
+//!    `idle_decay = false`. A burst that takes the average above `max` can then stop all there is.
 //! 5. Its random number is drawn anew after each hit and compared with count times p as here, but
 //!    in fewer bits; `max_p` over the range is rounded to a power of two.
 //! 6. A byte limit, not a limit in packets; the early-drop qevents are not here.
 
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
-use crate::{Env, Invalid, Measure, Parameters, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of `wq`.
-const WEIGHT_BITS: u32 = 63;
+pub(crate) const WEIGHT_BITS: u32 = 63;
 
 /// Largest threshold, in packets: twice it is the longest queue that is told apart.
 const THRESHOLD_MOST: f64 = 33_554_432.0;
@@ -85,13 +85,9 @@ pub struct Params {
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     /// RFC 3168 section 7 recommends (default true).
     pub ecn_drop_above_max: bool,
-    /// Measure the queue in bytes divided by `mean_packet` instead of in packets (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -108,20 +104,25 @@ impl Default for Params {
             min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl Params {
+    /// The weight on a link that sends `per_second` mean packets per second.
+    #[must_use]
+    pub fn weight(&self, per_second: f64) -> f64 {
+        self.wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second))
+    }
+}
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Red::common(self).validate()?;
-        Red::new(self, env).map(|_| ())
+impl LawParams for Params {
+    type Law = Red;
+
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -198,6 +199,12 @@ impl Red {
     #[must_use]
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// `wq`, Q.63.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        self.constants.weight
     }
 
     /// The average at `now` (Q.36), were a packet to arrive then, before its own sample.
@@ -324,14 +331,9 @@ impl Constants {
 impl Law for Red {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        let measure =
-            Measure::new(params.queue_in_bytes, params.scale_by_size, params.mean_packet, env)?;
-        let per_second = env.packets_per_second(mean_packet(params.mean_packet, env)?);
+        let measure = Measure::new(params.byte_mode, env)?;
+        let per_second = env.packets_per_second(mean_packet(params.byte_mode.mean_packet, env)?);
         let threshold = |field, x| bounded(field, x, 0.0, THRESHOLD_MOST, QUEUE_BITS);
         let (min_th, max_th) =
             (threshold("min_th", params.min_th)?, threshold("max_th", params.max_th)?);
@@ -344,7 +346,7 @@ impl Law for Red {
             let remedy = "must be above 0 and at most 1, for example 0.1";
             return Err(Invalid::new("max_p", params.max_p, remedy));
         }
-        let wq = params.wq.unwrap_or_else(|| -libm::expm1(-1.0 / per_second));
+        let wq = params.weight(per_second);
         if !(1e-9..=1.0).contains(&wq) {
             let remedy = match params.wq {
                 Some(_) => "must be 1e-9 to 1, or left out for 1 - exp(-1/C)",

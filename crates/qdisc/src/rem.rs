@@ -25,14 +25,14 @@
 //!
 //! Linux has no such discipline.
 
-use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
-use crate::managed::{Common, LIMIT, Law, Managed, Signal};
+use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
+use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
-use crate::{Env, Invalid, Measure, Parameters, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of γ·log2 φ.
-const GAIN_BITS: u32 = 62;
+pub(crate) const GAIN_BITS: u32 = 62;
 
 /// REM. The defaults are the authors' for their simulations.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,14 +52,9 @@ pub struct Params {
     pub period: Time,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
-    /// Measure queue and arrivals in bytes divided by `mean_packet` instead of in packets
-    /// (default false).
-    pub queue_in_bytes: bool,
-    /// Multiply the probability by the packet's size over `mean_packet` (default false).
-    pub scale_by_size: bool,
-    /// Mean packet in bytes, 40 to 65535; default: the link's.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
-    pub mean_packet: Option<u32>,
+    /// What is counted in bytes.
+    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
+    pub byte_mode: ByteMode,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -73,20 +68,17 @@ impl Default for Params {
             qref: 20.0,
             period: Time::from_millis(2),
             ecn: false,
-            queue_in_bytes: false,
-            scale_by_size: false,
-            mean_packet: None,
+            byte_mode: ByteMode::default(),
             limit: LIMIT,
         }
     }
 }
 
-impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
+impl LawParams for Params {
+    type Law = Rem;
 
-    fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        Rem::common(self).validate()?;
-        Rem::new(self, env).map(|_| ())
+    fn common(&self) -> Common {
+        Common { limit: self.limit, ecn: self.ecn }
     }
 }
 
@@ -140,6 +132,12 @@ pub struct Rem {
 pub type Discipline<P> = Managed<P, Rem>;
 
 impl Rem {
+    /// γ·log2 φ, Q.62.
+    #[must_use]
+    pub fn gain(&self) -> i64 {
+        self.constants.gain
+    }
+
     /// The state.
     #[must_use]
     pub fn state(&self) -> &State {
@@ -177,12 +175,7 @@ impl Rem {
     fn sample(&mut self, now: Time, queue: Standing) {
         let (_, n) = self.state.clock.take(now);
         let queue = self.measure.queue(queue);
-        let arrived = core::mem::take(&mut self.state.arrivals);
-        let arrived = if self.measure.in_bytes() {
-            self.measure.packets(arrived)
-        } else {
-            arrived.min(1 << 26) << QUEUE_BITS
-        };
+        let arrived = self.measure.arrived(core::mem::take(&mut self.state.arrivals));
         self.step(arrived as i64, queue, 1);
         if n > 1 {
             self.step(0, queue, n - 1);
@@ -197,29 +190,12 @@ impl Rem {
 impl Law for Rem {
     type Params = Params;
 
-    fn common(params: &Params) -> Common {
-        Common { limit: params.limit, ecn: params.ecn }
-    }
-
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        let measure =
-            Measure::new(params.queue_in_bytes, params.scale_by_size, params.mean_packet, env)?;
-        let per_second = env.packets_per_second(mean_packet(params.mean_packet, env)?);
+        let measure = Measure::new(params.byte_mode, env)?;
+        let per_second = env.packets_per_second(mean_packet(params.byte_mode.mean_packet, env)?);
         bounded("gamma", params.gamma, 1e-6, 1.0, 0)?;
         bounded("phi", params.phi, 1.000_001, 2.0, 0)?;
-        if !(Time::from_micros(1)..=Time::from_secs(1000)).contains(&params.period) {
-            let value = alloc::format!("\"{}\"", params.period);
-            return Err(Invalid::new(
-                "period",
-                value,
-                "must be \"1us\" to \"1000s\", like \"2ms\"",
-            ));
-        }
-        let capacity = per_second * params.period.as_secs_f64();
-        if capacity > 67_108_864.0 {
-            let remedy = "the link sends more than 67108864 packets in it: make it shorter";
-            return Err(Invalid::new("period", alloc::format!("\"{}\"", params.period), remedy));
-        }
+        let capacity = packets_in(params.period, per_second, "2ms")?;
         let log2_phi = libm::log1p(params.phi - 1.0) / core::f64::consts::LN_2;
         let fixed = |x: f64, bits: u32| libm::round(libm::ldexp(x, bits as i32)) as i64;
         Ok(Self {
@@ -250,13 +226,8 @@ impl Law for Rem {
 
     #[inline]
     fn arrival(&mut self, _: Time, bytes: u32, _: Standing, coin: &mut Stream) -> Signal {
-        self.state.arrivals += if self.measure.in_bytes() { u64::from(bytes) } else { 1 };
-        let p = self.state.probability;
-        if p != Probability::ZERO && self.measure.scaled(p, bytes).toss(coin) {
-            Signal::Notify
-        } else {
-            Signal::Pass
-        }
+        self.state.arrivals += self.measure.arrival(bytes);
+        Signal::notify_if(self.measure.toss(self.state.probability, bytes, coin))
     }
 
     fn probability(&self) -> f64 {

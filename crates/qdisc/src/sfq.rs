@@ -1,14 +1,15 @@
 //! SFQ: stochastic fairness queueing. A hash of its flow puts each packet into one of `divisor`
-//! queues; those that hold packets are served in turn, `quantum` bytes a round. When all are full the
-//! longest loses a packet. With `perturb` the hash changes from time to time, so that flows that share
-//! a queue do not share it for long.
+//! queues; those that hold packets are served in turn, `quantum` bytes a round. When all are full
+//! the longest loses a packet. With `perturb` the hash changes from time to time, so that flows
+//! that share a queue do not share it for long.
 //!
-//! Source: P. E. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; as in Linux, `sch_sfq`.
+//! Source: P. E. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990; as in Linux,
+//! `sch_sfq`.
 //!
 //! # Differences from the source
 //!
-//! 1. Rounds are of bytes, by deficits (M. Shreedhar and G. Varghese, SIGCOMM 1995), where the paper
-//!    sends a packet of each queue in turn.
+//! 1. Rounds are of bytes, by deficits (M. Shreedhar and G. Varghese, SIGCOMM 1995), where the
+//!    paper sends a packet of each queue in turn.
 //! 2. When the hash changes, what stands is put into new queues, so that a flow's packets stay in
 //!    order; the paper leaves it where it is.
 //! 3. The hash is of the packet's flow and a key drawn for the run, not of addresses and protocol.
@@ -17,12 +18,13 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. The hash changes with the first packet that comes or leaves after the period has passed, not by
-//!    a timer; a silence of several periods is one change.
+//! 1. The hash changes with the first packet that comes or leaves after the period has passed, not
+//!    by a timer; a silence of several periods is one change.
 //! 2. When it changes, queues are emptied into the new ones in the order in which they would have
 //!    been served, in Linux in the order of their numbers.
 //! 3. Linux counts what a queue may still send in units of 8 bytes; here in bytes.
-//! 4. Linux can run RED in each queue (`redflowlimit`) and mark with it; not here: SFQ knows no ECN.
+//! 4. Linux can run RED in each queue (`redflowlimit`) and mark with it; not here: SFQ knows no
+//!    ECN.
 //! 5. `divisor` need not be a power of two; `depth` may be above 127.
 //! 6. Linux can be given filters that choose the queue; here the hash always does.
 //! 7. `quantum` is the device's MTU in Linux, with the link layer's header (1514).
@@ -46,8 +48,8 @@ pub struct Params {
     pub flows: u32,
     /// Most packets in one queue: 1 to 65536 (default 127, as in Linux).
     pub depth: u32,
-    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet if
-    /// that is larger (Linux: an MTU).
+    /// Bytes a queue may send in a round: 256 to 1048576; default: 1500, or the link's mean packet
+    /// if that is larger (Linux: an MTU).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub quantum: Option<u32>,
     /// How often the hash changes: "1ms" to "1000000s", in Linux customarily "10s"; default: never.

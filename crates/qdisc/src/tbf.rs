@@ -2,8 +2,8 @@
 //! most at once.
 //!
 //! Source: RFC 2697 and 2698 name the two buckets (without their colours); the sum that never is
-//! exceeded is that of RFC 2212, "Policing": in any span `t` at most `rate` · t + `burst` bytes, and
-//! with a peak rate at most `peak_rate` · t + `peak_burst`.
+//! exceeded is that of RFC 2212, "Policing": in any span `t` at most `rate` · t + `burst` bytes,
+//! and with a peak rate at most `peak_rate` · t + `peak_burst`.
 //!
 //! A bucket fills at its rate, up to its depth. A packet passes when every bucket holds as many
 //! bytes as it has, and takes them out. Tokens are counted in bytes times 8·10⁹: that is the rate
@@ -137,8 +137,8 @@ impl Parameters for Params {
         true
     }
 
-    fn depth(&self) -> u32 {
-        1 + self.qdisc.depth()
+    fn inner(&self) -> Vec<&Config> {
+        Vec::from([&*self.qdisc])
     }
 }
 

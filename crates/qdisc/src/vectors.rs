@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_packet_that_comes_goes_or_stands() {
+    fn vectors_account_for_every_packet() {
         let config = Config::named("pi").expect("listed");
         let rows = rows(&config);
         assert_eq!(rows.len(), 4000);

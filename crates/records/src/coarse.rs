@@ -1,7 +1,7 @@
 //! The histogram of one flow among very many: the layout of [`Histogram`](crate::Histogram) with
 //! wider buckets, narrower counts, and room only for the octaves that were seen.
 
-use crate::histogram::{index, middle, rank};
+use crate::histogram::{index, quantile};
 
 /// Buckets per octave, as a power of two.
 const COARSE: u32 = 4;
@@ -126,25 +126,9 @@ impl CoarseHistogram {
     /// [`Self::ERROR`] of the exact one.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
-        let total: u128 = self.counts.iter().map(|&n| u128::from(n)).sum();
-        if total == 0 {
-            return None;
-        }
-        let rank = rank(p, total);
-        let mut seen = 0;
-        for (offset, &count) in self.counts.iter().enumerate() {
-            seen += u128::from(count);
-            if seen >= rank {
-                if rank == 1 {
-                    return Some(self.min);
-                }
-                if rank == total {
-                    return Some(self.max);
-                }
-                return Some(middle::<COARSE>(self.first + offset).clamp(self.min, self.max));
-            }
-        }
-        Some(self.max)
+        let counts = self.counts.iter().enumerate();
+        let counts = counts.map(|(offset, &n)| (self.first + offset, u128::from(n)));
+        quantile::<COARSE>(p, counts, (self.min, self.max))
     }
 }
 
@@ -153,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_one_has_no_statistics_and_no_memory() {
+    fn empty_coarse_histogram_has_no_statistics_and_no_memory() {
         let c = CoarseHistogram::new();
         assert!(c.is_empty() && c.counts.capacity() == 0);
         assert_eq!((c.quantile(0.5), c.mean(), c.min(), c.max()), (None, None, None, None));

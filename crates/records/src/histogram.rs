@@ -18,7 +18,7 @@ pub(crate) const fn index<const B: u32>(value: u64) -> usize {
 }
 
 /// The smallest and the largest value of bucket `index`.
-pub(crate) const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
+const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
     let octave = index >> B;
     if octave <= 1 {
         return (index as u64, index as u64);
@@ -29,17 +29,43 @@ pub(crate) const fn bounds<const B: u32>(index: usize) -> (u64, u64) {
 }
 
 /// The middle of bucket `index`, rounded down.
-pub(crate) const fn middle<const B: u32>(index: usize) -> u64 {
+const fn middle<const B: u32>(index: usize) -> u64 {
     let (low, high) = bounds::<B>(index);
     low + (high - low) / 2
 }
 
 /// Nearest rank: the number of values, counted from the smallest, that quantile `p` has to cover.
 /// At least 1, at most `total`.
-pub(crate) fn rank(p: f64, total: u128) -> u128 {
+fn rank(p: f64, total: u128) -> u128 {
     let exact = p.clamp(0.0, 1.0) * total as f64;
     let whole = exact as u128;
     (whole + u128::from(exact > whole as f64)).clamp(1, total)
+}
+
+/// The value at or below which a fraction `p` of all values lies, of `counts` by bucket with 2ᴮ
+/// buckets per octave, in rising order; none if there are no values.
+pub(crate) fn quantile<const B: u32>(
+    p: f64,
+    counts: impl Iterator<Item = (usize, u128)> + Clone,
+    (min, max): (u64, u64),
+) -> Option<u64> {
+    let total: u128 = counts.clone().map(|(_, count)| count).sum();
+    if total == 0 {
+        return None;
+    }
+    let rank = rank(p, total);
+    let mut seen = 0;
+    for (index, count) in counts {
+        seen += count;
+        if seen >= rank {
+            return Some(match rank {
+                1 => min,
+                _ if rank == total => max,
+                _ => middle::<B>(index).clamp(min, max),
+            });
+        }
+    }
+    Some(max)
 }
 
 /// A histogram of `u64` values (nanoseconds, packets, bytes) whose quantiles are within
@@ -172,25 +198,8 @@ impl Histogram {
     /// `0..=1` is taken as the nearer end; 0 gives the minimum, 1 the maximum.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Option<u64> {
-        let total = self.total();
-        if total == 0 {
-            return None;
-        }
-        let rank = rank(p, total);
-        let mut seen = 0;
-        for (index, &count) in self.counts.iter().enumerate() {
-            seen += u128::from(count);
-            if seen >= rank {
-                if rank == 1 {
-                    return Some(self.min);
-                }
-                if rank == total {
-                    return Some(self.max);
-                }
-                return Some(middle::<FINE>(index).clamp(self.min, self.max));
-            }
-        }
-        Some(self.max)
+        let counts = self.counts.iter().enumerate().map(|(index, &n)| (index, u128::from(n)));
+        quantile::<FINE>(p, counts, (self.min, self.max))
     }
 
     /// The distribution function as points (value, fraction of all weight at or below it), at

@@ -3,11 +3,13 @@
 //! - [`Histogram`] and [`CoarseHistogram`]: distributions with a bounded relative error, filled
 //!   on the packet path.
 //! - [`Summary`] and its parts: the JSON document that every engine returns.
+//! - [`GroupBook`]: what every engine counts of a group.
 //! - [`Recorder`]: full records on request, as Parquet tables and packet captures.
 //!
 //! Everything here but two fields of wall-clock time depends only on the scenario and the seed.
 #![forbid(unsafe_code)]
 
+mod books;
 mod coarse;
 mod counts;
 mod histogram;
@@ -15,6 +17,7 @@ pub mod pcapng;
 mod summary;
 mod tables;
 
+pub use books::{Exchange, GroupBook, Totals};
 pub use coarse::CoarseHistogram;
 pub use counts::{Imbalance, LinkCounts};
 pub use histogram::Histogram;
@@ -24,6 +27,6 @@ pub use summary::{
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,
-    LinkId, Names, Outcome, PacketCountRow, QueueRow, RecordError, Recorder, Row, TableSchema,
-    TraceRow, TransferRow, Written, table_schemas,
+    LinkId, Names, Outcome, PacketCountRow, QueueRow, RecordError, Recorded, Recorder, Row,
+    TableSchema, TraceRow, TransferRow, Written, table_schemas,
 };

@@ -218,13 +218,23 @@ impl Quantiles {
     /// seconds from nanoseconds.
     #[must_use]
     pub fn of(histogram: &Histogram, unit: f64) -> Self {
-        let at = |p| histogram.quantile(p).map(|v| v as f64 / unit);
+        let at = |p| histogram.quantile(p);
+        Self::from(histogram.mean(), at, histogram.max(), unit)
+    }
+
+    fn from(
+        mean: Option<f64>,
+        quantile: impl Fn(f64) -> Option<u64>,
+        max: Option<u64>,
+        unit: f64,
+    ) -> Self {
+        let at = |p| quantile(p).map(|v| v as f64 / unit);
         Self {
-            mean: histogram.mean().map(|v| v / unit),
+            mean: mean.map(|v| v / unit),
             p50: at(0.5),
             p90: at(0.9),
             p99: at(0.99),
-            max: histogram.max().map(|v| v as f64 / unit),
+            max: max.map(|v| v as f64 / unit),
         }
     }
 
@@ -237,14 +247,8 @@ impl Quantiles {
     /// The statistics of a coarse histogram of nanoseconds, in seconds.
     #[must_use]
     pub fn seconds_coarse(histogram: &CoarseHistogram) -> Self {
-        let at = |p| histogram.quantile(p).map(|v| v as f64 / SECOND);
-        Self {
-            mean: histogram.mean().map(|v| v / SECOND),
-            p50: at(0.5),
-            p90: at(0.9),
-            p99: at(0.99),
-            max: histogram.max().map(|v| v as f64 / SECOND),
-        }
+        let at = |p| histogram.quantile(p);
+        Self::from(histogram.mean(), at, histogram.max(), SECOND)
     }
 }
 

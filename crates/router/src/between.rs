@@ -28,8 +28,8 @@ use std::time::Instant;
 const FAILURE: u8 = 1;
 const BAD_INPUT: u8 = 2;
 
-/// Packets that may wait for the router on a side: few enough that they are still in the processor's
-/// cache when they are read, which is worth a tenth of the throughput at full speed.
+/// Packets that may wait for the router on a side: few enough that they are still in the
+/// processor's cache when they are read, which is worth a tenth of the throughput at full speed.
 const QUEUE: u32 = 2000;
 
 /// Why there is no result.

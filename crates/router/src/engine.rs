@@ -27,14 +27,15 @@ use samples::Samples;
 use sojourn_base::Time;
 use sojourn_records::{HostsSummary, Names, Recorder, Summary};
 use sojourn_scenario::Network;
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// From the decision to begin to the beginning, ns: time for all threads to learn of it.
-const LEAD: u64 = 50_000_000;
+/// From the decision to begin to the beginning: time for all threads to learn of it.
+const LEAD: Time = Time::from_millis(50);
 
 /// Why there is no summary.
 #[derive(Debug)]
@@ -125,7 +126,8 @@ impl Run {
         let router = Router::new(&plan, tuns, recorder()?, how).map_err(Failure::Scenario)?;
         let network = Arc::new(network.clone());
         let mut books = recorder()?;
-        samples::open(&network, &mut books);
+        books.open_exchanges(&network.probes);
+        books.open_flows(&network.probes);
         let ledger = Arc::new(Ledger::new(&network, books));
         let hosts = Hosts::ready(&network, endpoints, Arc::clone(&settings), ledger, &spaces);
         Ok(Self {
@@ -135,19 +137,19 @@ impl Run {
             spaces,
             router: Some(router),
             forwarding: None,
-            clock: Clock { start: 0 },
+            clock: Clock { start: Time::ZERO },
             programs,
         })
     }
 
-    /// Begins, and stays until the end or until somebody wants it to end. The time reached, ns.
-    fn go(&mut self) -> Result<u64, String> {
+    /// Begins, and stays until the end or until somebody wants it to end. The time reached.
+    fn go(&mut self) -> Result<Time, String> {
         let start = hosts::sys::monotonic() + LEAD;
         self.clock = Clock { start };
         let control = Arc::new(forward::Control::default());
         let (watcher, looks) = std::sync::mpsc::sync_channel(4);
         if let Some(router) = self.router.take() {
-            let begins = Instant::now() + Duration::from_nanos(LEAD);
+            let begins = Instant::now() + Duration::from_nanos(LEAD.0);
             let (theirs, control) = (Arc::clone(&control), Arc::clone(&control));
             let work = move || {
                 let clock = forward::Clock::starting(begins);
@@ -166,7 +168,7 @@ impl Run {
         let mut samples = Samples::new(&self.network);
         while let Some(at) = samples.next() {
             // In steps, so that it is soon noticed that the run is to end.
-            let at = at.min(self.clock.now() + 50_000_000);
+            let at = at.min(self.clock.now() + Time::from_millis(50));
             self.clock.sleep_until(at);
             let now = self.clock.now();
             for look in looks.try_iter() {
@@ -177,7 +179,7 @@ impl Run {
                 return Err(fault);
             }
             let forwarding = self.forwarding.as_ref().is_some_and(|f| !f.thread.is_finished());
-            let last = now >= self.network.duration.0;
+            let last = now >= self.network.duration;
             if !self.hosts.alive() || !(forwarding || last) {
                 return Err(self.broken());
             }
@@ -185,7 +187,7 @@ impl Run {
                 break;
             }
         }
-        Ok(self.clock.now().min(self.network.duration.0))
+        Ok(self.clock.now().min(self.network.duration))
     }
 
     /// What to say of a thread that has ended of itself.
@@ -193,50 +195,35 @@ impl Run {
         let ended = self.forwarding.take().filter(|f| f.thread.is_finished());
         match ended.map(|forwarding| forwarding.thread.join()) {
             Some(Ok(Err(error))) => format!("the router: {error}"),
-            Some(Err(_)) => "the router's thread panicked".into(),
+            Some(Err(panic)) => panicked(&*panic),
             _ => "a host's thread ended".into(),
         }
     }
 
     /// Closes the books and sums up.
-    fn finish(&mut self, reached: u64) -> Result<Summary, String> {
+    fn finish(&mut self, reached: Time) -> Result<Summary, String> {
         let common = self.hosts.common();
-        common.ledger.books().finish(reached);
+        common.ledger.books().finish(reached, &common.receipts);
         common.receipts.finish();
-        let kernels = self.kernels()?;
         let Some(forwarding) = self.forwarding.take() else { return Err(self.broken()) };
         forwarding.control.stop.store(true, Relaxed);
         let ran = forwarding.thread.join();
         let (report, records) = ran
-            .map_err(|_| "the router's thread panicked".to_string())?
+            .map_err(|panic| panicked(&*panic))?
             .map_err(|error| format!("the router: {error}"))?;
         let network = &self.network;
-        let warmup = network.warmup.0.min(reached);
+        let warmup = network.warmup.min(reached);
         let mut summary = Summary {
-            version: env!("CARGO_PKG_VERSION").into(),
-            engine: "linux".into(),
-            name: network.name.clone(),
-            seed: network.seed,
-            simulated_s: Time(reached).as_secs_f64(),
-            window_s: (Time(warmup).as_secs_f64(), Time(reached).as_secs_f64()),
-            engine_seconds: Time(reached).as_secs_f64(),
+            engine_seconds: reached.as_secs_f64(),
             events: report.events,
             bottleneck_packets: report.bottleneck_packets,
-            stopped_early: reached < network.duration.0,
             links: report.links,
             router: Some(report.router),
-            hosts: Some(HostsSummary {
-                kernel: release(),
-                differences: self.settings.differences.clone(),
-                retransmitted_segments: kernels.retransmitted,
-                ce_packets: kernels.marked,
-                received: kernels.received,
-                duplicates: kernels.duplicates,
-            }),
-            ..Summary::default()
+            hosts: Some(hosts_summary(&self.settings, &self.spaces)?),
+            ..Summary::of("linux", network, reached)
         };
         if reached > warmup {
-            groups::add(&mut summary, common, Time(reached - warmup));
+            groups::add(&mut summary, common, reached - warmup);
         } else {
             // Stopped before the window began: there is nothing to sum up.
             summary.links.clear();
@@ -247,15 +234,13 @@ impl Run {
         }
         Ok(summary)
     }
+}
 
-    /// What both kernels have counted.
-    fn kernels(&self) -> Result<KernelCounters, String> {
-        let mut sum = KernelCounters::default();
-        for space in &self.spaces {
-            sum = sum + counters(space).map_err(|error| error.to_string())?;
-        }
-        Ok(sum)
-    }
+/// What a thread that panicked said.
+pub(crate) fn panicked(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    format!("an error in Sojourn, please report it: {said}")
 }
 
 /// A recorder into the directory, if there is one, that knows what numbers stand for.
@@ -264,19 +249,23 @@ fn recorder(network: &Network, directory: Option<&Path>) -> Result<Recorder, Str
         Some(directory) => Recorder::to_directory(directory).map_err(|e| e.to_string())?,
         None => Recorder::none(),
     };
-    let finite = network.links.iter().filter(|link| link.rate.is_some());
-    let traced = network.probes.traces.iter();
-    recorder.begin(Names {
-        links: finite.map(|link| link.name.clone()).collect(),
-        groups: network.groups.iter().map(|group| group.name.clone()).collect(),
-        flows: traced
-            .map(|(group, member)| format!("{}.{member}", network.groups[*group].name))
-            .collect(),
-    });
+    recorder.begin(Names::of(network));
     Ok(recorder)
 }
 
-/// The kernel's release.
-fn release() -> String {
-    std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().into()
+/// The hosts in these namespaces: their kernel, and what it has counted for all of them.
+fn hosts_summary(settings: &Settings, spaces: &[Namespace]) -> Result<HostsSummary, String> {
+    let mut sum = KernelCounters::default();
+    for space in spaces {
+        sum = sum + counters(space).map_err(|error| error.to_string())?;
+    }
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    Ok(HostsSummary {
+        kernel: release.trim().into(),
+        differences: settings.differences.clone(),
+        retransmitted_segments: sum.retransmitted,
+        ce_packets: sum.marked,
+        received: sum.received,
+        duplicates: sum.duplicates,
+    })
 }

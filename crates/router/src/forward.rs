@@ -15,10 +15,10 @@ mod core;
 mod held;
 mod lateness;
 mod parse;
-mod paths;
 mod plan;
 mod probes;
 mod report;
+mod routes;
 mod run;
 mod slab;
 
@@ -34,13 +34,13 @@ mod tests {
     use std::path::Path;
 
     /// The network of a scenario's text.
-    pub fn network(text: &str) -> Network {
+    pub(super) fn network(text: &str) -> Network {
         let scenario = Scenario::from_toml(text, "test").unwrap_or_else(|e| panic!("{e}"));
         scenario.network(Path::new(".")).unwrap_or_else(|e| panic!("{e}"))
     }
 
     /// A dumbbell of this rate with one flow.
-    pub fn dumbbell(rate: &str) -> Network {
+    pub(super) fn dumbbell(rate: &str) -> Network {
         network(&format!(
             "duration = \"10s\"\n[bottleneck]\nrate = \"{rate}\"\ndelay = \"1ms\"\n\
              [[traffic]]\nkind = \"bulk\"\n"

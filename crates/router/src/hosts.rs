@@ -19,13 +19,13 @@ pub mod settings;
 pub mod sys;
 mod web;
 
-pub use connection::Totals;
 pub use host::{Common, knows_congestion};
 
 use crate::net::Namespace;
 use clock::{Alarms, Clock};
 use host::{Host, LEFT, RIGHT};
 use payload::Pattern;
+use sojourn_base::Time;
 use sojourn_scenario::Network;
 use sojourn_traffic::{OnOffSource, Pages, Source, UdpSource};
 use std::future::Future;
@@ -159,7 +159,7 @@ fn run_side(
     let local = LocalSet::new();
     local.block_on(&runtime, async {
         // Their clock begins with the run: what is opened before does not ask it.
-        let early = match Alarms::new(Clock { start: 0 }) {
+        let early = match Alarms::new(Clock { start: Time::ZERO }) {
             Ok(alarms) => Host::new(common.clone(), alarms, side),
             Err(error) => {
                 let _ = ready.send(Err(format!("a timer: {error}")));

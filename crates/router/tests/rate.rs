@@ -1,5 +1,7 @@
 //! How exact the rate of a bottleneck is in real time. Needs the right to make network namespaces.
+//! A binary of its own, so that no other test runs beside it.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{dumbbell, lab, server, with_router};
@@ -75,11 +77,11 @@ fn number(packet: &[u8]) -> u64 {
 }
 
 #[test]
-fn ten_megabits_are_ten_megabits() {
+fn ten_megabit_rate_is_exact() {
     drain("ten megabits", 10, 1500);
 }
 
 #[test]
-fn a_hundred_megabits_are_a_hundred_megabits() {
+fn hundred_megabit_rate_is_exact() {
     drain("a hundred megabits", 100, 12_000);
 }

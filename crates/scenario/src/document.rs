@@ -50,7 +50,7 @@ pub(crate) struct Document {
 
 impl Document {
     /// Reads TOML.
-    pub fn from_toml(text: &str, file: &str) -> Result<Self, Error> {
+    pub(crate) fn from_toml(text: &str, file: &str) -> Result<Self, Error> {
         let mut document =
             Self { file: Some(file.into()), text: text.into(), root: Node::table(Vec::new()) };
         let table = DeTable::parse(text).map_err(|error| Error {
@@ -65,7 +65,7 @@ impl Document {
     }
 
     /// Reads JSON: the same tree, without positions.
-    pub fn from_json(text: &str) -> Result<Self, Error> {
+    pub(crate) fn from_json(text: &str) -> Result<Self, Error> {
         let json: Json = serde_json::from_str(text).map_err(|error| Error {
             file: None,
             position: None,
@@ -76,7 +76,7 @@ impl Document {
     }
 
     /// Takes a JSON value. A null counts as a field that is not there.
-    pub fn from_value(json: &Json) -> Self {
+    pub(crate) fn from_value(json: &Json) -> Self {
         Self { file: None, text: String::new(), root: Node::from_json(json) }
     }
 
@@ -89,7 +89,7 @@ impl Document {
     }
 
     /// Turns a fault's path into a position: that of the deepest part of the path that is there.
-    pub fn locate(&self, fault: Fault) -> Error {
+    pub(crate) fn locate(&self, fault: Fault) -> Error {
         let mut origin = self.root.origin;
         let mut node = &self.root;
         for (depth, step) in fault.path.iter().enumerate() {
@@ -125,19 +125,19 @@ impl Document {
 }
 
 impl Node {
-    pub fn given(value: Value) -> Self {
+    pub(crate) fn given(value: Value) -> Self {
         Self { value, origin: Origin::Given }
     }
 
-    pub fn table(entries: Vec<Entry>) -> Self {
+    pub(crate) fn table(entries: Vec<Entry>) -> Self {
         Self::given(Value::Table(entries))
     }
 
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Self::given(Value::Text(text.into()))
     }
 
-    pub fn from_json(json: &Json) -> Self {
+    pub(crate) fn from_json(json: &Json) -> Self {
         Self::given(match json {
             // Only an array can hold a null that is left.
             Json::Null => Value::Text("null".into()),
@@ -160,7 +160,7 @@ impl Node {
     }
 
     #[cfg(test)]
-    pub fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         match &self.value {
             Value::Bool(value) => (*value).into(),
             Value::Integer(n) => match i64::try_from(*n) {
@@ -177,7 +177,7 @@ impl Node {
     }
 
     /// The entry of a table; none if this is no table or lacks it.
-    pub fn get(&self, key: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(entries) => entries.iter().find(|e| e.key == key).map(|e| &e.node),
             _ => None,
@@ -185,7 +185,7 @@ impl Node {
     }
 
     /// What a string holds; none for anything else.
-    pub fn as_text(&self) -> Option<&str> {
+    pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
             _ => None,
@@ -194,7 +194,7 @@ impl Node {
 }
 
 impl Entry {
-    pub fn new(key: &str, node: Node) -> Self {
+    pub(crate) fn new(key: &str, node: Node) -> Self {
         Self { key: key.into(), key_origin: Origin::Given, node }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sojourn_base::Invalid;
+
 /// What is wrong with a scenario. Displays as one line:
 /// `web.toml:12:8: bottleneck.qdisc.min_th: 40 must be below max_th (30)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub(crate) enum Step {
 
 impl Step {
     /// The key, if it is one.
-    pub fn key(&self) -> Option<&str> {
+    pub(crate) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(key) => Some(key),
             Self::Index(_) => None,
@@ -89,18 +91,18 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub fn new(path: Vec<Step>, message: impl Into<String>) -> Self {
+    pub(crate) fn new(path: Vec<Step>, message: impl Into<String>) -> Self {
         Self { path, on_key: false, message: message.into(), known: Vec::new() }
     }
 
     /// An unknown key of the table in question.
-    pub fn unknown(key: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
+    pub(crate) fn unknown(key: &str, known: impl IntoIterator<Item = &'static str>) -> Self {
         let known = known.into_iter().filter(|name| !name.starts_with('$')).collect();
         Self { path: steps![key], on_key: true, message: String::new(), known }
     }
 
     /// What to say.
-    pub fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match (self.path.last(), self.message.is_empty()) {
             (Some(Step::Key(key)), true) => {
                 format!("unknown field \"{key}\"; {}", suggestion(key, &self.known))
@@ -110,16 +112,31 @@ impl Fault {
     }
 
     /// The same fault seen from one level further out.
-    pub fn within(mut self, step: impl Into<Step>) -> Self {
+    pub(crate) fn within(mut self, step: impl Into<Step>) -> Self {
         self.path.insert(0, step.into());
         self
     }
 
     /// The same fault seen from several levels further out.
-    pub fn under(mut self, mut outer: Vec<Step>) -> Self {
+    pub(crate) fn under(mut self, mut outer: Vec<Step>) -> Self {
         outer.append(&mut self.path);
         self.path = outer;
         self
+    }
+}
+
+impl From<Invalid> for Fault {
+    /// `field` may be a path, such as `think.parts[1].value`.
+    fn from(Invalid { field, value, remedy }: Invalid) -> Self {
+        let mut path = Vec::new();
+        for part in field.split('.').filter(|part| !part.is_empty()) {
+            let mut pieces = part.split('[');
+            path.extend(pieces.next().filter(|key| !key.is_empty()).map(Step::from));
+            let indices = pieces.filter_map(|piece| piece.trim_end_matches(']').parse().ok());
+            path.extend(indices.map(Step::Index));
+        }
+        let joint = if remedy.starts_with("must") { "" } else { ":" };
+        Self::new(path, format!("{value}{joint} {remedy}"))
     }
 }
 
@@ -191,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_suggested() {
+    fn suggestion_is_nearest_name() {
         let known = ["rate", "delay", "qdisc", "frame_overhead"];
         assert!(suggestion("rat", &known).starts_with("did you mean \"rate\"?"));
         assert!(suggestion("qdics", &known).starts_with("did you mean \"qdisc\"?"));

@@ -1,19 +1,96 @@
 //! From groups as written to groups as engines take them: paths, times, files, loads.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use sojourn_base::Time;
+use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_tcp::Params as TcpParams;
-use sojourn_traffic::{Distribution, Invalid, Sampler, Source, Trace};
+use sojourn_traffic::{Distribution, Sampler, Source, Trace};
 
 use crate::Scenario;
-use crate::error::{Fault, Step, steps};
-use crate::network::NetworkGroup;
+use crate::error::{Fault, steps};
+use crate::files::read_text;
 use crate::routes::Graph;
 use crate::traffic::{Direction, Group, group_names};
 
 /// Start and bytes of each transfer of a replay.
 type Transfers = Vec<(Time, u64)>;
+
+/// A group of like members with everything resolved.
+#[derive(Clone, Debug)]
+pub struct NetworkGroup {
+    /// Its name; a group in both directions is NAME and NAME.reverse.
+    pub name: String,
+    /// The label of its packets; empty: none.
+    pub label: String,
+    /// The codepoint of its packets.
+    pub dscp: Dscp,
+    /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name
+    /// alone, so that adding a group shifts no other's draws.
+    pub key: u32,
+    /// What it does; the files that it names are read in.
+    pub source: Source,
+    /// The links that data take: indices.
+    pub forward: Vec<usize>,
+    /// The links that acknowledgements and requests take.
+    pub backward: Vec<usize>,
+    /// Propagation over both paths together, access excluded.
+    pub propagation: Time,
+    /// Each member's minimum round-trip time, never below `propagation`; none: just that.
+    pub rtt: Option<Sampler>,
+    /// When each member starts.
+    pub start: Sampler,
+    /// When all members stop: nothing new is sent or started from then on.
+    pub stop: Option<Time>,
+    /// TCP settings.
+    pub tcp: TcpParams,
+    /// Rate of each member's private link at each of its ends; none: unlimited.
+    pub access_rate: Option<Rate>,
+    /// Packets of full size that may wait at a sending host's interface; none: unlimited.
+    pub access_queue: Option<u32>,
+    /// Machines at either end over which the members are dealt; none: one for each.
+    pub hosts: Option<u32>,
+    /// The longest time that a sending host takes over a segment.
+    pub processing: Time,
+    /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
+    pub members: u32,
+    /// What a `load` of this group is a fraction of: the rate of the slowest link that its data
+    /// cross; none if there is no such link.
+    pub load_rate: Option<Rate>,
+    /// For a replay: start and bytes of every transfer of this group, by start.
+    pub replay: Arc<[(Time, u64)]>,
+}
+
+impl NetworkGroup {
+    /// When member `index` starts under a seed: at the same time in every engine.
+    #[must_use]
+    pub fn start_of(&self, seed: u64, index: u64) -> Time {
+        let mut stream = Stream::new(seed, Kind::Start, self.key, index);
+        Time(self.start.sample_member(index, u64::from(self.members), &mut stream))
+    }
+
+    /// What the minimum round trip of flow `index` leaves beside propagation, ns; both ends share
+    /// it, the end where data come from having the smaller half.
+    #[must_use]
+    pub fn private_delay(&self, seed: u64, index: u64) -> u64 {
+        let stream = &mut Stream::new(seed, Kind::Delay, self.key, index);
+        private_delay(self.rtt.as_ref(), self.propagation.0, self.members, index, stream)
+    }
+}
+
+/// See [`NetworkGroup::private_delay`]: the flow is one of so many `members` (0: they come and go),
+/// and `stream` draws its delay.
+#[must_use]
+pub fn private_delay(
+    rtt: Option<&Sampler>,
+    propagation: u64,
+    members: u32,
+    index: u64,
+    stream: &mut Stream,
+) -> u64 {
+    let draw = |rtt: &Sampler| rtt.sample_member(index, u64::from(members.max(1)), stream);
+    rtt.map(draw).map_or(0, |rtt| rtt.saturating_sub(propagation))
+}
 
 /// All groups of a scenario. Without `base_dir` no file is read and loads may stand.
 pub(crate) fn groups(
@@ -332,27 +409,6 @@ fn least(times: &Distribution<Time>) -> Time {
         | Distribution::Weibull { .. }
         | Distribution::InverseWeibull { .. }
         | Distribution::Packmime { .. } => Time::ZERO,
-    }
-}
-
-/// A file's text; before files count, something in its place that fits everywhere.
-pub(crate) fn read_text(base_dir: Option<&Path>, path: &str) -> Result<String, String> {
-    let Some(base_dir) = base_dir else { return Ok("0 86400\n1 86400\n".into()) };
-    std::fs::read_to_string(base_dir.join(path)).map_err(|error| format!("cannot be read: {error}"))
-}
-
-impl From<Invalid> for Fault {
-    /// What a part says of one of its parameters; `field` may be a path, `think.parts[1].value`.
-    fn from(Invalid { field, value, remedy }: Invalid) -> Self {
-        let mut path = Vec::new();
-        for part in field.split('.').filter(|part| !part.is_empty()) {
-            let mut pieces = part.split('[');
-            path.extend(pieces.next().filter(|key| !key.is_empty()).map(Step::from));
-            let indices = pieces.filter_map(|piece| piece.trim_end_matches(']').parse().ok());
-            path.extend(indices.map(Step::Index));
-        }
-        let joint = if remedy.starts_with("must") { "" } else { ":" };
-        Self::new(path, format!("{value}{joint} {remedy}"))
     }
 }
 

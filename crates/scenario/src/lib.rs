@@ -10,8 +10,9 @@
 
 mod document;
 mod error;
+mod files;
 mod groups;
-mod members;
+mod limits;
 mod network;
 mod probes;
 mod read;
@@ -35,7 +36,8 @@ use sojourn_tcp::Spec as Tcp;
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step};
-pub use network::{Network, NetworkGroup, NetworkLink, NetworkProbes, private_delay};
+pub use groups::{NetworkGroup, private_delay};
+pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
@@ -110,10 +112,6 @@ fn first_seed() -> u64 {
     1
 }
 
-/// How many times as fast links are in the uncongested scenario: 1 Gb/s for 100 Mb/s, as in Le,
-/// Aikat, Jeffay and Smith (SIGCOMM 2003).
-const HEADROOM: u64 = 10;
-
 /// The document a scenario was read from. It is no part of what the scenario says.
 #[derive(Clone, Debug, Default)]
 struct Source(Option<Arc<Document>>);
@@ -122,6 +120,24 @@ impl PartialEq for Source {
     fn eq(&self, _: &Self) -> bool {
         true
     }
+}
+
+/// Reads a part of a scenario, such as a queue discipline, or what is made of such parts, from
+/// JSON.
+///
+/// # Errors
+/// As for a scenario.
+pub fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Error> {
+    let document = Document::from_json(text)?;
+    read::read_root(&document.root).map_err(|fault| document.locate(fault))
+}
+
+/// A part of a scenario as JSON in the words of a scenario.
+///
+/// # Errors
+/// If it is no such part.
+pub fn to_json(part: &impl serde::Serialize) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(part).map(write::kind_inside).map(write::flatten)
 }
 
 impl Scenario {
@@ -227,36 +243,6 @@ impl Scenario {
             vary::put(&mut document, path, value?).map_err(|fault| document.locate(fault))?;
         }
         Self::from_document(document)
-    }
-
-    /// The same scenario without congestion, for reference and calibration: every link that has a
-    /// rate ten times as fast, with a drop-tail queue that never overflows. What a `load` asks for
-    /// stays the same in bits per second.
-    #[must_use]
-    pub fn uncongested(&self) -> Self {
-        let mut scenario = self.clone();
-        let Self { bottleneck, parking_lot, links, .. } = &mut scenario;
-        for link in links.iter_mut() {
-            link.link.uncongest();
-        }
-        let dumbbell = bottleneck.iter_mut().map(|b| (&mut b.link, &mut b.reverse));
-        let lot = parking_lot.iter_mut().map(|lot| (&mut lot.link, &mut lot.reverse));
-        for (link, reverse) in dumbbell.chain(lot) {
-            link.uncongest();
-            if let Some(Reverse::Changes(changes)) = reverse {
-                changes.uncongest();
-            }
-        }
-        let less = |load: &mut Option<f64>| *load = load.map(|load| load / HEADROOM as f64);
-        less(&mut scenario.load);
-        for group in &mut scenario.traffic {
-            match &mut group.source {
-                sojourn_traffic::Source::Web(web) => less(&mut web.load),
-                sojourn_traffic::Source::Transfers(transfers) => less(&mut transfers.load),
-                _ => {}
-            }
-        }
-        scenario
     }
 
     /// The document this was read from, unless the scenario was changed since.

@@ -1,18 +1,17 @@
 //! The normal form of a scenario that engines take, and the checks on the way to it.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use sojourn_base::{Dscp, Invalid, Kind, Rate, Stream, Time};
+use sojourn_base::{Invalid, Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
-use sojourn_tcp::Params as TcpParams;
-use sojourn_traffic::{Sampler, Source};
 
+use crate::Scenario;
 use crate::error::{Fault, steps, suggestion};
+use crate::groups::{self, NetworkGroup};
+use crate::limits::MAX_TIME;
 use crate::routes::{Graph, Placed};
 use crate::schedule::RateSchedule;
-use crate::wire::{DeviceQueue, Impairments, impairments};
-use crate::{Scenario, groups};
+use crate::wire::{DeviceQueue, Impairments};
 
 /// A scenario in the form that engines take.
 #[derive(Clone, Debug)]
@@ -104,75 +103,6 @@ pub struct NetworkProbes {
     pub pcap: Vec<usize>,
 }
 
-/// A group of like members with everything resolved.
-#[derive(Clone, Debug)]
-pub struct NetworkGroup {
-    /// Its name; a group in both directions is NAME and NAME.reverse.
-    pub name: String,
-    /// The label of its packets; empty: none.
-    pub label: String,
-    /// The codepoint of its packets.
-    pub dscp: Dscp,
-    /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name
-    /// alone, so that adding a group shifts no other's draws.
-    pub key: u32,
-    /// What it does; the files that it names are read in.
-    pub source: Source,
-    /// The links that data take: indices.
-    pub forward: Vec<usize>,
-    /// The links that acknowledgements and requests take.
-    pub backward: Vec<usize>,
-    /// Propagation over both paths together, access excluded.
-    pub propagation: Time,
-    /// Each member's minimum round-trip time, never below `propagation`; none: just that.
-    pub rtt: Option<Sampler>,
-    /// When each member starts.
-    pub start: Sampler,
-    /// When all members stop: nothing new is sent or started from then on.
-    pub stop: Option<Time>,
-    /// TCP settings.
-    pub tcp: TcpParams,
-    /// Rate of each member's private link at each of its ends; none: unlimited.
-    pub access_rate: Option<Rate>,
-    /// Packets of full size that may wait at a sending host's interface; none: unlimited.
-    pub access_queue: Option<u32>,
-    /// Machines at either end over which the members are dealt; none: one for each.
-    pub hosts: Option<u32>,
-    /// The longest time that a sending host takes over a segment.
-    pub processing: Time,
-    /// How many flows or users there are; 0 if they come and go: random and replayed transfers.
-    pub members: u32,
-    /// What a `load` of this group is a fraction of: the rate of the slowest link that its data
-    /// cross; none if there is no such link.
-    pub load_rate: Option<Rate>,
-    /// For a replay: start and bytes of every transfer of this group, by start.
-    pub replay: Arc<[(Time, u64)]>,
-}
-
-impl NetworkGroup {
-    /// What the minimum round trip of flow `index` leaves beside propagation, ns; both ends share
-    /// it, the end where data come from having the smaller half.
-    #[must_use]
-    pub fn private_delay(&self, seed: u64, index: u64) -> u64 {
-        let stream = &mut Stream::new(seed, Kind::Delay, self.key, index);
-        private_delay(self.rtt.as_ref(), self.propagation.0, self.members, index, stream)
-    }
-}
-
-/// See [`NetworkGroup::private_delay`]: the flow is one of so many `members` (0: they come and go),
-/// and `stream` draws its delay.
-#[must_use]
-pub fn private_delay(
-    rtt: Option<&Sampler>,
-    propagation: u64,
-    members: u32,
-    index: u64,
-    stream: &mut Stream,
-) -> u64 {
-    let draw = |rtt: &Sampler| rtt.sample_member(index, u64::from(members.max(1)), stream);
-    rtt.map(draw).map_or(0, |rtt| rtt.saturating_sub(propagation))
-}
-
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be
 /// resolved yet: what can be said of the text alone.
 pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fault> {
@@ -247,7 +177,7 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         None => None,
     };
     let impairments =
-        impairments(&placed.link, base_dir).map_err(|fault| fault.under(placed.fields()))?;
+        placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;
     Ok(NetworkLink {
         schedule,
         impairments,
@@ -268,8 +198,8 @@ fn check_times(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.duration == Time::ZERO {
         return Err(Fault::new(steps!["duration"], "\"0ns\" must be above 0"));
     }
-    if scenario.duration > LONGEST {
-        let message = format!("\"{}\" must be at most \"{LONGEST}\"", scenario.duration);
+    if scenario.duration > MAX_TIME {
+        let message = format!("\"{}\" must be at most \"{MAX_TIME}\"", scenario.duration);
         return Err(Fault::new(steps!["duration"], message));
     }
     if scenario.warmup >= scenario.duration {
@@ -280,12 +210,9 @@ fn check_times(scenario: &Scenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A year: far from where sums of times would overflow.
-pub(crate) const LONGEST: Time = Time::from_secs(8760 * 3600);
-
 fn check_discipline(placed: &Placed) -> Result<(), Fault> {
-    if placed.link.delay > LONGEST {
-        let message = format!("\"{}\" must be at most \"{LONGEST}\"", placed.link.delay);
+    if placed.link.delay > MAX_TIME {
+        let message = format!("\"{}\" must be at most \"{MAX_TIME}\"", placed.link.delay);
         return Err(Fault::new(placed.field("delay"), message));
     }
     let Some(rate) = placed.link.rate else { return Ok(()) };
@@ -294,8 +221,8 @@ fn check_discipline(placed: &Placed) -> Result<(), Fault> {
 }
 
 fn standing_window(window: Time) -> Result<Time, Fault> {
-    if !(Time::from_micros(1)..=LONGEST).contains(&window) {
-        let message = format!("\"{window}\" must be from \"1us\" to \"{LONGEST}\"");
+    if !(Time::from_micros(1)..=MAX_TIME).contains(&window) {
+        let message = format!("\"{window}\" must be from \"1us\" to \"{MAX_TIME}\"");
         return Err(Fault::new(steps!["probes", "standing_window"], message));
     }
     Ok(window)

@@ -18,8 +18,8 @@ pub struct Probes {
     pub standing_window: Time,
     /// Packets that arrive at each link per span of this length, such as "1ms".
     pub packet_counts: Option<Time>,
-    /// One row per flow of bulk and UDP groups: goodput, delay, jitter, loss, retransmissions, quantiles of the
-    /// round-trip time.
+    /// One row per flow of bulk and UDP groups: goodput, delay, jitter, loss, retransmissions,
+    /// quantiles of the round-trip time.
     pub flows: bool,
     /// Bulk flows whose congestion window and smoothed round-trip time are recorded as they change,
     /// each a group's name and a number from 0: "elephants.0".

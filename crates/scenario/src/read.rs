@@ -312,10 +312,8 @@ impl<'de> de::Deserializer<'de> for Table<'de> {
         let (kind, rest): (Vec<_>, Vec<_>) =
             self.entries.into_iter().partition(|entry| entry.key == "kind");
         let [kind] = kind[..] else {
-            return Err(de::Error::custom(format!(
-                "\"kind\" is missing; one of {}",
-                variants.join(", ")
-            )));
+            let message = format!("{MISSING}; one of {}", variants.join(", "));
+            return Err(Fault::new(vec!["kind".into()], message));
         };
         let Value::Text(name) = &kind.node.value else {
             let message = format!("{} is not one of {}", kind.node, variants.join(", "));
@@ -376,10 +374,13 @@ impl<'de> de::MapAccess<'de> for Fields<'de> {
                 seed.deserialize(table).map_err(|mut fault| {
                     // The struct inside did not know of the fields around it.
                     if fault.path.len() == 1 && !fault.known.is_empty() {
-                        let outer = also.iter().filter(|name| !name.starts_with('$'));
-                        let outer: Vec<_> =
-                            outer.filter(|name| !fault.known.contains(name)).copied().collect();
-                        fault.known.extend(outer);
+                        let inner: Vec<_> =
+                            fault.known.iter().filter(|n| !also.contains(n)).copied().collect();
+                        let names = also.iter().flat_map(|name| match name.strip_prefix('$') {
+                            Some(_) => inner.clone(),
+                            None => vec![*name],
+                        });
+                        fault.known = names.collect();
                     }
                     fault
                 })

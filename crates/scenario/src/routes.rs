@@ -4,6 +4,7 @@ use sojourn_base::Rate;
 
 use crate::Scenario;
 use crate::error::{Fault, Step, steps, suggestion};
+use crate::limits::MAX_RATE;
 use crate::topology::Link;
 
 /// A link with its place in the document, for errors.
@@ -25,7 +26,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     /// The graph of a scenario: a dumbbell, a parking lot, or what its links make.
-    pub fn new(scenario: &Scenario) -> Result<Self, Fault> {
+    pub(crate) fn new(scenario: &Scenario) -> Result<Self, Fault> {
         let forms = [
             ("bottleneck", scenario.bottleneck.is_some()),
             ("parking_lot", scenario.parking_lot.is_some()),
@@ -111,7 +112,7 @@ impl Graph {
     }
 
     /// The node of a name.
-    pub fn find(&self, name: &str) -> Result<usize, Fault> {
+    pub(crate) fn find(&self, name: &str) -> Result<usize, Fault> {
         self.nodes.iter().position(|node| node == name).ok_or_else(|| {
             let names: Vec<&str> = self.nodes.iter().map(String::as_str).collect();
             let message = format!("there is no node \"{name}\"; {}", suggestion(name, &names));
@@ -120,7 +121,7 @@ impl Graph {
     }
 
     /// The link of a name.
-    pub fn find_link(&self, name: &str) -> Result<usize, Fault> {
+    pub(crate) fn find_link(&self, name: &str) -> Result<usize, Fault> {
         self.links.iter().position(|link| link.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.links.iter().map(|link| link.name.as_str()).collect();
             let message = format!("there is no link \"{name}\"; {}", suggestion(name, &names));
@@ -129,7 +130,7 @@ impl Graph {
     }
 
     /// The links of the path with the fewest; of several, the one whose links were named first.
-    pub fn shortest(&self, from: usize, to: usize) -> Result<Vec<usize>, Fault> {
+    pub(crate) fn shortest(&self, from: usize, to: usize) -> Result<Vec<usize>, Fault> {
         let mut came_by: Vec<Option<usize>> = vec![None; self.nodes.len()];
         let mut frontier = vec![from];
         let mut next = 0;
@@ -162,7 +163,7 @@ impl Graph {
     }
 
     /// The links that join a list of nodes.
-    pub fn along(&self, nodes: &[usize]) -> Result<Vec<usize>, Fault> {
+    pub(crate) fn along(&self, nodes: &[usize]) -> Result<Vec<usize>, Fault> {
         nodes
             .windows(2)
             .map(|pair| {
@@ -178,7 +179,7 @@ impl Graph {
 
 impl Placed {
     /// Where the fields of this link stand.
-    pub fn fields(&self) -> Vec<Step> {
+    pub(crate) fn fields(&self) -> Vec<Step> {
         let mut path = self.place.clone();
         if self.back {
             path.push("reverse".into());
@@ -187,7 +188,7 @@ impl Placed {
     }
 
     /// A field of this link.
-    pub fn field(&self, field: &str) -> Vec<Step> {
+    pub(crate) fn field(&self, field: &str) -> Vec<Step> {
         let mut path = self.fields();
         path.push(field.into());
         path
@@ -197,8 +198,8 @@ impl Placed {
         if self.link.rate == Some(Rate(0)) {
             return Err(Fault::new(self.field("rate"), "\"0bit\" must be above 0"));
         }
-        if self.link.rate.is_some_and(|rate| rate > Rate(MOST_RATE)) {
-            let message = format!("must be at most \"{}\"", Rate(MOST_RATE));
+        if self.link.rate.is_some_and(|rate| rate > MAX_RATE) {
+            let message = format!("must be at most \"{}\"", MAX_RATE);
             return Err(Fault::new(self.field("rate"), message));
         }
         if self.link.rate.is_none() {
@@ -233,9 +234,6 @@ impl Placed {
     }
 }
 
-/// 10 Tbit/s, where a byte takes less than a nanosecond: far above any link there is.
-pub(crate) const MOST_RATE: u64 = 10_000_000_000_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_path_with_the_fewest_links_is_taken_and_ties_go_to_the_first_link() {
+    fn shortest_path_breaks_ties_by_order_of_links() {
         let graph =
             graph(&[("a", "b"), ("b", "d"), ("a", "c"), ("c", "d"), ("d", "e"), ("b", "e")]);
         let node = |name| graph.find(name).unwrap();
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_joined_has_no_path() {
+    fn unconnected_nodes_have_no_path() {
         let graph = graph(&[("a", "b"), ("c", "d")]);
         let error = graph.shortest(0, 3).unwrap_err().message();
         assert!(error.contains("no path from \"a\" to \"d\""), "{error}");

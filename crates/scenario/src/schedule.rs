@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 
-use crate::error::{Fault, steps};
-use crate::network::LONGEST;
-use crate::routes::MOST_RATE;
+use crate::error::{Fault, Step, steps};
+use crate::files::read_text;
+use crate::limits::{MAX_RATE, MAX_TIME};
 
 /// How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,8 +125,7 @@ impl Schedule {
                 }
                 let pieces = match base_dir {
                     None => vec![(Time::from_secs(1), rate)],
-                    Some(folder) => std::fs::read_to_string(folder.join(file))
-                        .map_err(|error| format!("cannot be read: {error}"))
+                    Some(_) => read_text(base_dir, file)
                         .and_then(|text| opportunities(&text))
                         .map_err(wrong)?,
                 };
@@ -142,17 +141,17 @@ impl Schedule {
     }
 }
 
-fn at_most(field: Vec<crate::error::Step>, rate: Rate) -> Result<(), Fault> {
-    if rate > Rate(MOST_RATE) {
-        let message = format!("\"{rate}\" must be at most \"{}\"", Rate(MOST_RATE));
+fn at_most(field: Vec<Step>, rate: Rate) -> Result<(), Fault> {
+    if rate > MAX_RATE {
+        let message = format!("\"{rate}\" must be at most \"{}\"", MAX_RATE);
         return Err(Fault::new(field, message));
     }
     Ok(())
 }
 
 fn long_enough(field: &str, time: Time) -> Result<(), Fault> {
-    if !(SHORTEST..=LONGEST).contains(&time) {
-        let message = format!("\"{time}\" must be from \"{SHORTEST}\" to \"{LONGEST}\"");
+    if !(SHORTEST..=MAX_TIME).contains(&time) {
+        let message = format!("\"{time}\" must be from \"{SHORTEST}\" to \"{MAX_TIME}\"");
         return Err(Fault::new(steps![field], message));
     }
     Ok(())
@@ -171,8 +170,8 @@ impl Steps {
                 let message = format!("\"{at}\" must be after \"{before}\"");
                 return Err(Fault::new(steps!["steps", index, 0], message));
             }
-            if at > LONGEST {
-                let message = format!("\"{at}\" must be at most \"{LONGEST}\"");
+            if at > MAX_TIME {
+                let message = format!("\"{at}\" must be at most \"{MAX_TIME}\"");
                 return Err(Fault::new(steps!["steps", index, 0], message));
             }
             at_most(steps!["steps", index, 1], rate)?;
@@ -184,8 +183,8 @@ impl Steps {
                 let message = format!("\"{repeat}\" must be after the last step (\"{last}\")");
                 return Err(Fault::new(steps!["repeat"], message));
             }
-            if repeat > LONGEST {
-                let message = format!("\"{repeat}\" must be at most \"{LONGEST}\"");
+            if repeat > MAX_TIME {
+                let message = format!("\"{repeat}\" must be at most \"{MAX_TIME}\"");
                 return Err(Fault::new(steps!["repeat"], message));
             }
         }
@@ -201,8 +200,8 @@ impl Lognormal {
             let message = format!("{:?} must be above 0 and at most 3", self.sigma);
             return Err(Fault::new(steps!["sigma"], message));
         }
-        if self.memory > LONGEST {
-            let message = format!("\"{}\" must be at most \"{LONGEST}\"", self.memory);
+        if self.memory > MAX_TIME {
+            let message = format!("\"{}\" must be at most \"{MAX_TIME}\"", self.memory);
             return Err(Fault::new(steps!["memory"], message));
         }
         if self.min == Rate(0) {
@@ -263,7 +262,7 @@ fn opportunities(text: &str) -> Result<Vec<(Time, Rate)>, String> {
         }
         let wrong = |why: &str| format!("line {}: \"{line}\" {why}", index + 1);
         let at: u64 = line.parse().map_err(|_| wrong("is not a whole number of milliseconds"))?;
-        if at > LONGEST.0 / 1_000_000 {
+        if at > MAX_TIME.0 / 1_000_000 {
             return Err(wrong("is more than a year"));
         }
         // What is written for the start counts to the first millisecond.
@@ -281,7 +280,7 @@ fn opportunities(text: &str) -> Result<Vec<(Time, Rate)>, String> {
             (last, count) = (at, 0);
         }
         count += 1;
-        if count * OPPORTUNITY > MOST_RATE {
+        if count * OPPORTUNITY > MAX_RATE.0 {
             return Err(wrong("makes more than 10 Tbit/s"));
         }
     }
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_refused_with_its_line() {
+    fn invalid_trace_is_refused_with_its_line() {
         for (text, wanted) in [
             ("1\nx\n", "line 2: \"x\" is not a whole number"),
             ("5\n4\n", "line 2: \"4\" is before the line above (5)"),

@@ -1,11 +1,11 @@
 //! JSON Schema of the file format, for editors.
 //!
 //! The structs nest where the file is flat (see `read`), so what schemars makes of them is
-//! flattened in the same way: the fields of a `$` property move into the table around it, and a
-//! property `$kind` makes one alternative of each kind.
+//! flattened in the same way: the fields of a `$` property take its place in the table around it,
+//! and a property `$kind` makes one alternative of each kind.
 
 use schemars::generate::SchemaSettings;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::Scenario;
 
@@ -62,12 +62,13 @@ fn flatten_properties(object: &mut Map<String, Json>, definitions: &Map<String, 
         object.entry("additionalProperties").or_insert(false.into());
         return;
     };
-    let Some(inner) = properties.remove(&name) else { return };
-    let inner = resolve(&inner, definitions).clone();
+    let Some(inner) = properties.get(&name) else { return };
+    let inner = resolve(inner, definitions).clone();
+    let alone = properties.len() == 1;
+    splice(properties, &name, inner.get("properties"));
     if let Some(Json::Array(required)) = object.get_mut("required") {
         required.retain(|field| *field != name.as_str());
     }
-    let alone = object.get("properties") == Some(&json!({}));
     if name == "$kind" {
         let outer = std::mem::take(object);
         let kinds = inner.get("oneOf").or_else(|| inner.get("anyOf"));
@@ -102,6 +103,18 @@ fn flatten_properties(object: &mut Map<String, Json>, definitions: &Map<String, 
     } else {
         merge(object, &inner);
         object.insert("additionalProperties".into(), false.into());
+        flatten_properties(object, definitions);
+    }
+}
+
+/// Puts the fields of an object schema in the place of the property `name`.
+fn splice(properties: &mut Map<String, Json>, name: &str, inner: Option<&Json>) {
+    for (key, value) in std::mem::take(properties) {
+        if key != name {
+            properties.insert(key, value);
+        } else if let Some(Json::Object(inner)) = inner {
+            properties.extend(inner.clone());
+        }
     }
 }
 
@@ -139,6 +152,7 @@ fn drop_unused(schema: &mut Json) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     /// The schema as far as these tests need it: properties of the object at a path of properties.
     fn object<'a>(schema: &'a Json, path: &[&str]) -> &'a Json {
@@ -154,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_is_as_flat_as_the_file() {
+    fn schema_is_as_flat_as_file() {
         let schema = schema();
         assert!(!schema.to_string().contains("\"$kind\""));
         assert!(!schema.to_string().contains("\"$link\""));
@@ -170,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_traffic_is_one_alternative_with_all_its_fields() {
+    fn traffic_kind_is_one_alternative_with_all_fields() {
         let schema = schema();
         let definitions = schema["$defs"].as_object().unwrap();
         let group = resolve(&schema["properties"]["traffic"]["items"], definitions);

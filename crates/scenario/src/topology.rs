@@ -1,13 +1,16 @@
 //! Nodes and links as a user writes them.
 
+use std::path::Path;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 use sojourn_qdisc::Config as Qdisc;
 
-use crate::HEADROOM;
+use crate::error::{Fault, steps};
+use crate::files::read_text;
 use crate::schedule::Schedule;
-use crate::wire::Device;
+use crate::wire::{Device, Impairments};
 use sojourn_traffic::Distribution;
 
 /// One direction of a link: what it does to packets.
@@ -86,7 +89,8 @@ pub struct LinkChanges {
     pub loss: Option<f64>,
     /// Mean number of packets lost in a row.
     pub loss_burst: Option<f64>,
-    /// Delay of each packet on the wire beyond `delay`; in order unless `reorder` is given beside it.
+    /// Delay of each packet on the wire beyond `delay`; in order unless `reorder` is given beside
+    /// it.
     pub jitter: Option<Distribution<Time>>,
     /// Let `jitter` change the order of packets.
     pub reorder: Option<bool>,
@@ -107,13 +111,50 @@ pub enum Reverse {
 }
 
 impl Link {
-    pub(crate) fn uncongest(&mut self) {
-        if let Some(rate) = &mut self.rate {
-            rate.0 = rate.0.saturating_mul(HEADROOM);
-            self.qdisc = endless_queue();
-            self.schedule = None;
-            self.device = None;
+    /// What happens to packets on the wire; none if nothing does.
+    pub(crate) fn impairments(
+        &self,
+        base_dir: Option<&Path>,
+    ) -> Result<Option<Impairments>, Fault> {
+        let wrong = |field: &str, message: String| Err(Fault::new(steps![field], message));
+        let loss = self.loss;
+        if !(0.0..1.0).contains(&loss) {
+            return wrong("loss", format!("{loss:?} must be from 0 to below 1"));
         }
+        if let Some(burst) = self.loss_burst {
+            if loss == 0.0 {
+                return wrong(
+                    "loss_burst",
+                    format!("{burst:?} is of use with a loss above 0 only"),
+                );
+            }
+            // Below, the good state could not last long enough for so many losses.
+            let least = (loss / (1.0 - loss)).max(1.0);
+            if !(burst >= least && burst <= 1e6) {
+                let message = format!("{burst:?} must be from {least:.3} to 1000000");
+                return wrong("loss_burst", message);
+            }
+        }
+        let jitter = match &self.jitter {
+            None if self.reorder => {
+                return wrong("reorder", "true is of use with jitter only".into());
+            }
+            None => None,
+            Some(Distribution::Even { .. }) => {
+                let message =
+                    "even needs members, and packets are none; write a range like \"0ms..5ms\"";
+                return wrong("jitter", message.into());
+            }
+            Some(jitter) => {
+                let mut jitter = jitter.clone();
+                jitter.load_files("jitter", &mut |path| read_text(base_dir, path))?;
+                Some(jitter.sampler("jitter")?)
+            }
+        };
+        let any = loss > 0.0 || jitter.is_some();
+        let impairments =
+            Impairments { loss, loss_burst: self.loss_burst, jitter, reorder: self.reorder };
+        Ok(any.then_some(impairments))
     }
 
     /// The link in the opposite direction.
@@ -158,25 +199,6 @@ impl Link {
         }
     }
 }
-
-impl LinkChanges {
-    pub(crate) fn uncongest(&mut self) {
-        if let Some(rate) = &mut self.rate {
-            rate.0 = rate.0.saturating_mul(HEADROOM);
-        }
-        self.schedule = None;
-        self.device = None;
-        self.qdisc = None;
-    }
-}
-
-/// Drop-tail with the greatest limit there is.
-fn endless_queue() -> Qdisc {
-    Qdisc::Droptail(sojourn_qdisc::droptail::Params::packets(MOST_PACKETS))
-}
-
-/// The greatest limit that a queue may have, in packets.
-const MOST_PACKETS: u32 = 1 << 26;
 
 /// A dumbbell: the nodes `left` and `right`, the links `bottleneck` from left to right and
 /// `reverse` from right to left.

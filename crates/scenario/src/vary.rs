@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_word_and_a_value_are_told_apart() {
+    fn bare_words_differ_from_values() {
         assert_eq!(value_from_text("10ms").unwrap().to_string(), "\"10ms\"");
         assert_eq!(value_from_text("0.98").unwrap().to_string(), "0.98");
         assert_eq!(value_from_text("true").unwrap().to_string(), "true");
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_tables_are_made_and_nonsense_is_refused() {
+    fn missing_tables_are_created_and_invalid_paths_refused() {
         assert!(varied("tcp.profile", "modern").unwrap().contains(r#"{"profile":"modern"}"#));
         assert!(varied("bottleneck..rate", "1").is_err());
     }

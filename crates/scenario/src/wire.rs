@@ -1,16 +1,12 @@
 //! What a link does to packets beyond its queue: losses and jitter on the wire, and the queue of
 //! the device below the discipline.
 
-use std::path::Path;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Size, Time};
-use sojourn_traffic::{Distribution, Sampler};
+use sojourn_traffic::Sampler;
 
 use crate::error::{Fault, steps};
-use crate::groups::read_text;
-use crate::topology::Link;
 
 /// The queue of a network device (its ring), between the discipline and the transmitter. The
 /// discipline hands packets down as long as there is room, so what they wait here it does not see.
@@ -88,46 +84,3 @@ impl Device {
 
 /// The longest ring, in packets.
 const MOST_PACKETS: u32 = 1 << 20;
-
-/// The impairments of a link; none if it has none.
-pub(crate) fn impairments(
-    link: &Link,
-    base_dir: Option<&Path>,
-) -> Result<Option<Impairments>, Fault> {
-    let wrong = |field: &str, message: String| Err(Fault::new(steps![field], message));
-    let loss = link.loss;
-    if !(0.0..1.0).contains(&loss) {
-        return wrong("loss", format!("{loss:?} must be from 0 to below 1"));
-    }
-    if let Some(burst) = link.loss_burst {
-        if loss == 0.0 {
-            return wrong("loss_burst", format!("{burst:?} is of use with a loss above 0 only"));
-        }
-        // Below, the good state could not last long enough for so many losses.
-        let least = (loss / (1.0 - loss)).max(1.0);
-        if !(burst >= least && burst <= 1e6) {
-            let message = format!("{burst:?} must be from {least:.3} to 1000000");
-            return wrong("loss_burst", message);
-        }
-    }
-    let jitter = match &link.jitter {
-        None if link.reorder => {
-            return wrong("reorder", "true is of use with jitter only".into());
-        }
-        None => None,
-        Some(Distribution::Even { .. }) => {
-            let message =
-                "even needs members, and packets are none; write a range like \"0ms..5ms\"";
-            return wrong("jitter", message.into());
-        }
-        Some(jitter) => {
-            let mut jitter = jitter.clone();
-            jitter.load_files("jitter", &mut |path| read_text(base_dir, path))?;
-            Some(jitter.sampler("jitter")?)
-        }
-    };
-    let any = loss > 0.0 || jitter.is_some();
-    let impairments =
-        Impairments { loss, loss_burst: link.loss_burst, jitter, reorder: link.reorder };
-    Ok(any.then_some(impairments))
-}

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_difference_is_left_out() {
+    fn defaults_are_left_out() {
         let text = "a = 1\nq = { kind = \"pi\", b = 2 }\nt = [{ a = 1, c = 3 }]\n";
         let mut root = Document::from_toml(text, "f").unwrap().root;
         // Only `c` and the discipline's kind count.

@@ -3,7 +3,7 @@
 //!
 //! Run: `cargo run --release -p sojourn-tcp --example response`
 
-#[path = "../tests/common/closed.rs"]
+#[path = "../tests/it/common/closed.rs"]
 mod closed;
 
 use closed::{Closed, Fate, law};

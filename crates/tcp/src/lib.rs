@@ -48,62 +48,45 @@
 //!    if that is greater, until a sample comes (RFC 6298 rule 5.7 for any initial timeout).
 //! 8. The retransmission timer starts again with the first retransmission of a fast recovery, as
 //!    RFC 6675 section 6 allows; by RFC 6298 alone it would wait for new data to be acknowledged.
-//! 9. The rescue retransmission of RFC 6675 section 4 (`NextSeg` rule 4) may go out before the first
-//!    retransmission of the recovery is acknowledged, which section 5 step 4.3 puts off, and so does
-//!    `early_rescue = false`.
+//! 9. The rescue retransmission of RFC 6675 section 4 (`NextSeg` rule 4) may go out before the
+//!    first retransmission of the recovery is acknowledged, which section 5 step 4.3 puts off, and
+//!    so does `early_rescue = false`.
 //! 10. Without a log an acknowledgement that moves the edge or brings data does not count as a
 //!     duplicate, whatever else it reports (RFC 6675 section 2 counts it).
-//! 11. Senders that log their segments (`log.rs`) after a timeout have a window of what is still
-//!     under way and one segment, as Linux. What SACK reports gives them samples of the round trip
-//!     while a hole stands, and the timer starts again whenever the first segment is sent again.
+//! 11. Senders that log their segments (`recovery/log.rs`) after a timeout have a window of what is
+//!     still under way and one segment, as Linux. SACK blocks give them samples of the round trip
+//!     while there is a hole, and the timer starts again whenever the first segment is sent again.
 //!
-//! What else differs stands at the top of the files `accecn.rs`, `unused.rs`, `rack.rs`, `tlp.rs`,
-//! `undo.rs`, `hystart.rs`, `hybrid.rs` and in those of the congestion controls.
+//! What else differs is at the top of the files of `receiver/` and `sender/`, and of those of the
+//! congestion controls.
 #![no_std]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-mod accecn;
-mod ack;
-mod compress;
+mod call;
 pub mod congestion;
-mod echo;
+mod connection;
+mod context;
+mod ecn;
 mod endpoint;
-mod handshake;
-mod hybrid;
-mod hystart;
-mod judge;
-mod log;
-mod marked;
-mod offload;
-mod pace;
+mod options;
 mod params;
-mod path;
-mod prr;
-mod rack;
-mod rate;
-mod reassembly;
-mod receive;
-mod recovery;
-mod rtt;
+mod profile;
+mod range;
+mod receiver;
 mod runs;
-mod scoreboard;
 mod segment;
-mod send;
-mod space;
-mod spec;
-mod tlp;
-mod tracked;
-mod undo;
-mod unused;
+mod sender;
 
 pub use congestion::Algorithm;
+pub use ecn::Feedback;
 pub use endpoint::Endpoint;
-pub use params::{Feedback, Params};
+pub use options::{Options, Spec};
+pub use params::Params;
+pub use profile::Profile;
 pub use segment::{
     COUNTER_BYTES, Event, Flags, HEADERS, Output, SackBlock, Segment, TIMESTAMP_BYTES,
 };
 pub use sojourn_base::Ecn;
 pub use sojourn_base::Invalid;
-pub use spec::{Profile, Spec};

@@ -11,36 +11,36 @@ pub(crate) struct Runs(VecDeque<SackBlock>);
 
 impl Runs {
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The run at place `at`.
     #[inline]
-    pub fn get(&self, at: usize) -> Option<SackBlock> {
+    pub(crate) fn get(&self, at: usize) -> Option<SackBlock> {
         self.0.get(at).copied()
     }
 
     /// The runs, highest first.
     #[inline]
-    pub fn descending(&self) -> impl Iterator<Item = SackBlock> {
+    pub(crate) fn descending(&self) -> impl Iterator<Item = SackBlock> {
         self.0.iter().rev().copied()
     }
 
     /// The place of the first run that ends after `seq`.
     #[inline]
-    pub fn after(&self, seq: u32) -> usize {
+    pub(crate) fn after(&self, seq: u32) -> usize {
         self.0.partition_point(|run| !before(seq, run.end))
     }
 
     /// The run that begins at `start`.
-    pub fn starting_at(&self, start: u32) -> Option<SackBlock> {
+    pub(crate) fn starting_at(&self, start: u32) -> Option<SackBlock> {
         let run = self.get(self.after(start))?;
         (run.start == start).then_some(run)
     }
 
     /// How many bytes from `start` to `end` are in runs.
-    pub fn covered(&self, start: u32, end: u32) -> u32 {
+    pub(crate) fn covered(&self, start: u32, end: u32) -> u32 {
         let mut bytes = 0;
         for run in self.0.range(self.after(start)..) {
             if !before(run.start, end) {
@@ -53,7 +53,7 @@ impl Runs {
     }
 
     /// Adds a run and gives the one it has become part of.
-    pub fn insert(&mut self, start: u32, end: u32) -> SackBlock {
+    pub(crate) fn insert(&mut self, start: u32, end: u32) -> SackBlock {
         // The runs that it touches: those that end at or after `start` and begin by `end`.
         let low = self.0.partition_point(|run| before(run.end, start));
         let mut high = low;
@@ -77,9 +77,9 @@ impl Runs {
         run
     }
 
-    /// Everything before `next` has arrived: takes out what lies before it, and gives how many
+    /// Everything before `next` has arrived: takes out what is before it, and gives how many
     /// bytes that were.
-    pub fn remove_before(&mut self, next: u32) -> u32 {
+    pub(crate) fn remove_before(&mut self, next: u32) -> u32 {
         let mut bytes = 0;
         while let Some(run) = self.0.front_mut() {
             if !before(run.start, next) {
@@ -97,13 +97,13 @@ impl Runs {
     }
 
     /// Takes out the first run if it begins at or before `next`.
-    pub fn pop_reached(&mut self, next: u32) -> Option<SackBlock> {
+    pub(crate) fn pop_reached(&mut self, next: u32) -> Option<SackBlock> {
         let first = self.0.front()?;
         if before(next, first.start) { None } else { self.0.pop_front() }
     }
 
     /// Forgets all runs and keeps the space.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0.clear();
     }
 }

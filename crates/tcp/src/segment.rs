@@ -34,7 +34,7 @@ impl Flags {
     pub const PSH: Self = Self(0x08);
     /// The acknowledgement field counts.
     pub const ACK: Self = Self(0x10);
-    /// The highest bit of the counter of AccECN (RFC 9768 section 3.2). It stands in the place of
+    /// The highest bit of the counter of AccECN (RFC 9768 section 3.2). It is in the place of
     /// URG, which is never sent; on the wire it is 0x100.
     pub const AE: Self = Self(0x20);
     /// Echo of a congestion mark.
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_24_bytes_and_counts_its_headers() {
+    fn segment_is_24_bytes_and_counts_its_headers() {
         assert_eq!(size_of::<Segment>(), 24);
         let segment = Segment { len: 1448, options: TIMESTAMP_BYTES, ..Segment::EMPTY };
         assert_eq!(segment.ip_bytes(), 1500);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn order_survives_a_wrap() {
+    fn sequence_order_survives_wrap() {
         assert!(before(u32::MAX - 3, 5));
         assert!(!before(5, u32::MAX - 3));
         assert!(!before(5, 5));

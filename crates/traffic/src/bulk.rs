@@ -1,6 +1,6 @@
 //! Bulk transfers: finite, endless or repeated.
 
-use crate::udp::Spacing;
+use crate::spacing::Spacing;
 use crate::{Distribution, Invalid, Sampler};
 use sojourn_base::{Kind, Rate, Size, Stream, Time};
 
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn endless_finite_and_repeated() {
+    fn bulk_transfers_are_endless_finite_or_repeated() {
         let mut stream = Fetches::stream(1, 0, 0);
         let endless = Bulk::default().compile().unwrap();
         assert_eq!(endless.size(&mut stream), u64::MAX);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_application_writes_at_its_rate_to_the_end() {
+    fn application_writes_at_its_rate_to_the_end() {
         let bulk = Bulk { rate: Some(Rate(7_000_003)), chunk: Some(Size(1500)), ..Bulk::default() };
         let writes = bulk.writes(1460).unwrap();
         let (mut writer, first) = writes.begin(u64::MAX, &mut Writer::stream(1, 0, 0));

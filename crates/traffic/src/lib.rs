@@ -9,11 +9,11 @@
 mod arrivals;
 mod bulk;
 mod distribution;
-pub mod hurst;
 mod onoff;
 mod ping;
 mod replay;
 mod source;
+mod spacing;
 mod udp;
 mod web;
 

@@ -2,7 +2,8 @@
 //! with H = (3 − alpha)/2 (Willinger, Taqqu, Sherman, Wilson, ToN 1997).
 
 use crate::bulk::flows;
-use crate::udp::{Spacing, check};
+use crate::spacing::Spacing;
+use crate::udp::check;
 use crate::{Codepoint, Distribution, Invalid, Residual, Sampler};
 use sojourn_base::{Kind, Rate, Size, Stream, Time};
 

@@ -1,6 +1,7 @@
 //! UDP at a constant rate or as a Poisson process.
 
 use crate::bulk::flows;
+use crate::spacing::Spacing;
 use crate::{Invalid, Sampler};
 use sojourn_base::{Kind, Rate, Size, Stream, Time};
 
@@ -82,37 +83,6 @@ impl Udp {
             spacing: Spacing::new(self.rate, self.packet),
             poisson: self.poisson,
         })
-    }
-}
-
-/// Nanoseconds between packets at a constant rate, exact in the long run: whole nanoseconds and a
-/// remainder over the rate.
-#[derive(Clone, Debug)]
-pub(crate) struct Spacing {
-    pub whole: u64,
-    rest: u64,
-    rate: u64,
-}
-
-impl Spacing {
-    pub fn new(rate: Rate, packet: Size) -> Self {
-        let nanos = packet.0 * 8_000_000_000;
-        Self { whole: nanos / rate.0, rest: nanos % rate.0, rate: rate.0 }
-    }
-
-    /// The next gap; `carry` is what earlier ones left over.
-    #[inline]
-    pub fn next(&self, carry: &mut u64) -> u64 {
-        *carry += self.rest;
-        if *carry >= self.rate {
-            *carry -= self.rate;
-            return self.whole + 1;
-        }
-        self.whole
-    }
-
-    pub fn exact(&self) -> f64 {
-        self.whole as f64 + self.rest as f64 / self.rate as f64
     }
 }
 

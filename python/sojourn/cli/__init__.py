@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from sojourn.cli.codes import BAD_INPUT, FAILURE, INTERRUPTED
+
 # As typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# Exit codes besides 0.
-FAILURE = 1
-BAD_INPUT = 2
-INTERRUPTED = 130
 
 
 def main() -> int:
@@ -27,7 +24,7 @@ def main() -> int:
         return 0
     if arguments[:1] == ["run"]:
         options = arguments[1:]
-        files = [word for word in options if not word.startswith("-")]
+        files = [word for word in options if word == "-" or not word.startswith("-")]
         if len(files) == 1 and sorted(options) in (files, ["--json", *files]):
             return guarded(lambda: _run(files[0], "--json" in options))
     if arguments[:1] == ["router"]:
@@ -38,16 +35,16 @@ def main() -> int:
 def _run(file: str, as_json: bool) -> int:
     from pathlib import Path
 
-    from sojourn.cli import commands
+    from sojourn.cli.simulate import simulate
 
-    return commands.run(Path(file), as_json=as_json)
+    return simulate(Path(file), as_json=as_json)
 
 
 def _router(arguments: list[str]) -> int:
     """All options are the router's own, and what follows ``--`` is a command."""
-    from sojourn.cli.router import router
+    from sojourn.cli.router import between
 
-    return router(arguments or ["--help"])
+    return between(arguments or ["--help"])
 
 
 def _parse(arguments: list[str]) -> int:
@@ -96,5 +93,13 @@ def _unexpected(error: Exception) -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print(f"sojourn: {' '.join(message.split())}", file=sys.stderr)
+    """Says what is wrong on stderr: in words, or as JSON to whom asked for that."""
+    message = " ".join(message.split())
+    if "--json" in sys.argv[1:]:
+        import json
+
+        line = json.dumps({"error": message, "exit_code": code}, ensure_ascii=False)
+    else:
+        line = f"sojourn: {message}"
+    print(line, file=sys.stderr)
     return code

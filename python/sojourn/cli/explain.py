@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn._engine import documentation
@@ -14,6 +15,9 @@ Schema = dict[str, Any]
 
 _WIDTH = 96
 
+# Names in a message, at most.
+_MOST = 4
+
 
 def explain(name: str | None) -> str:
     """What ``name`` means, or without one what there is to explain."""
@@ -23,19 +27,43 @@ def explain(name: str | None) -> str:
         lines = [f"{title}: {', '.join(group)}" for title, group in groups.items()]
         return "\n\n".join(_wrapped(line) for line in [*lines, "sojourn explain NAME says more."])
     known = {topic: found for group in groups.values() for topic, found in group.items()}
-    full = name
-    if name not in known:
-        # The short form of a name that is meant by one thing only: pi for qdisc.pi.
-        short = [topic for topic in known if topic.rpartition(".")[2] == name]
-        if len(short) != 1:
-            near = short or difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {' or '.join(near)}? " if near else ""
-            raise ScenarioError(f"{name}: nothing to explain; {hint}there are {', '.join(known)}")
-        full = short[0]
+    fields = {
+        field if topic == "scenario" else f"{topic}.{field}": inner
+        for topic, found in known.items()
+        for field, inner in found["properties"].items()
+    }
+    full = _full(name, known, fields)
+    if full not in known:
+        return "\n".join(_field(full, fields[full], whole["$defs"]))
     text = _text(full, known[full], whole["$defs"])
     kind, _, own = full.rpartition(".")
     about = documentation(kind, own) if kind else None
     return f"{text}\n\n{about.rstrip()}" if about else text
+
+
+def _full(name: str, known: Mapping[str, Schema], fields: Mapping[str, Schema]) -> str:
+    """The topic or the field that is meant by a name, which may lack what stands before a dot."""
+    # A topic comes before a field, as the former lists the latter.
+    for names in (known, fields):
+        if name in names:
+            return name
+        short = [each for each in names if each.endswith(f".{name}")]
+        if len(short) == 1:
+            return short[0]
+        if short:
+            few = ", ".join(short[:_MOST]) + (" …" if len(short) > _MOST else "")
+            raise ScenarioError(f"{name}: there are {len(short)} of that name: {few}")
+    raise ScenarioError(f"{name}: nothing to explain; {_hint(name, [*known, *fields])}")
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+    """The nearest name, each of which may be written from any of its dots on."""
+    forms = {each: each for each in reversed(names)}
+    for each in reversed(names):
+        forms.setdefault(each.partition(".")[2] or each, each)
+    near = difflib.get_close_matches(name, forms, n=1)
+    mean = f"did you mean {forms[near[0]]}? " if near else ""
+    return f"{mean}`sojourn explain` lists what there is"
 
 
 def _wrapped(text: str) -> str:
@@ -89,18 +117,31 @@ def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
     for field, inner in topic["properties"].items():
         if field == "kind":
             continue
-        allowed = choices(resolve(inner, defs))
-        default = inner.get("default")
-        about = words(inner) or words(resolve(inner, defs))
-        if allowed:
-            about += f" One of {', '.join(allowed)}."
-        if default not in (None, [], {}, "") and "default" not in about and not _nested(default):
-            about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
+        about = _about(inner, defs)
         lines += ["", f"  {field}"]
         lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
         if name.startswith("qdisc."):
             lines += _parts(resolve(inner.get("items", {}), defs), defs)
     return "\n".join(lines)
+
+
+def _field(name: str, field: Schema, defs: dict[str, Schema]) -> list[str]:
+    """What one field means, and the fields of the tables that it holds."""
+    inner = resolve(field, defs)
+    lines = textwrap.wrap(f"{name}: {_about(field, defs)}", _WIDTH)
+    return [*lines, *_parts(resolve(inner.get("items", inner), defs), defs)]
+
+
+def _about(field: Schema, defs: dict[str, Schema]) -> str:
+    """What a field means, may be, and is by default."""
+    inner = resolve(field, defs)
+    allowed, default = choices(inner), field.get("default")
+    about = words(field) or words(inner)
+    if allowed:
+        about += f" One of {', '.join(allowed)}."
+    if default not in (None, [], {}, "") and "default" not in about and not _nested(default):
+        about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
+    return about
 
 
 def _parts(item: Schema, defs: dict[str, Schema]) -> list[str]:

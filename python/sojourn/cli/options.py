@@ -5,9 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
+# Later versions of click suggest commands, too: nobody needs to be told twice.
+TYPER_SUGGESTS = not hasattr(click.exceptions, "NoSuchCommand")
+
+File = Annotated[
+    Path, typer.Argument(help="A scenario file; - is standard input.", show_default=False)
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print results only: no progress, no names of folders."),
+]
 Figure = Annotated[
     Path | None,
     typer.Option("--figure", "-f", help="Also draw it, to this file: .png, .svg or .json."),
@@ -35,4 +46,8 @@ Limit = Annotated[
 ]
 Store = Annotated[
     Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
+]
+Report = Annotated[Path | None, typer.Option(help="Also write the report, to this file.")]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
 ]

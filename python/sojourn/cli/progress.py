@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sojourn.sweep.execute import Progress
 
 _CLEAR = "\r\x1b[K"
 
 
-def notice(text: str) -> None:
+def notices(quiet: bool) -> Callable[[str], None] | None:
+    """What shows notices, or nothing that would."""
+    return None if quiet else _notice
+
+
+def _notice(text: str) -> None:
     """A line about something that takes time."""
     if sys.stderr.isatty():
-        print(f"{_CLEAR}{text} …", end="", file=sys.stderr, flush=True)
+        print(f"{_CLEAR}{_cut(f'{text} …')}", end="", file=sys.stderr, flush=True)
+
+
+def _cut(text: str) -> str:
+    """As much as one line of the terminal holds: a second one would stay when it is cleared."""
+    return text[: shutil.get_terminal_size().columns - 1]
 
 
 class Line:
     """A line that is written over again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self.begin = time.monotonic()
-        self.terminal = sys.stderr.isatty()
+        self.terminal = sys.stderr.isatty() and not quiet
 
     def write(self, text: str) -> None:
         """Shows ``text`` in place of what was there."""
         if self.terminal:
-            print(_CLEAR + text, end="", file=sys.stderr, flush=True)
+            print(_CLEAR + _cut(text), end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Takes the line away."""
@@ -44,8 +57,8 @@ class Line:
 class RunLine(Line):
     """How far one run has come."""
 
-    def __init__(self, duration_s: float) -> None:
-        super().__init__()
+    def __init__(self, duration_s: float, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
         self.duration_s = duration_s
 
     def show(self, now_s: float, packets: int) -> None:
@@ -56,11 +69,11 @@ class RunLine(Line):
         self.write(f"{now_s:.1f} of {self.duration_s:g} s simulated{speed}{left}")
 
 
-class ComparisonLine(Line):
-    """How far a comparison has come."""
+class SweepLine(Line):
+    """How far a sweep has come."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(quiet=quiet)
         self.skipped_s: float | None = None
 
     def show(self, state: Progress) -> None:

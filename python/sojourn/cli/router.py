@@ -28,7 +28,7 @@ _FINAL = ("link", "Mb/s", "utilisation %", "packets", "dropped", "marked", "queu
           "sojourn mean ms", "p99")  # fmt: skip
 
 
-def router(arguments: Sequence[str]) -> int:
+def between(arguments: Sequence[str]) -> int:
     """Runs the router; a live view on a terminal, the table at the end anywhere.
 
     Returns:
@@ -36,7 +36,13 @@ def router(arguments: Sequence[str]) -> int:
     """
     command = [os.fspath(program()), "between"]
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if any(word in own for word in ("--json", "-h", "--help")) or not sys.stdout.isatty():
+    if "-h" in own or "--help" in own:
+        done = subprocess.run(
+            [*command, *arguments], check=False, stdout=subprocess.PIPE, text=True
+        )
+        print(done.stdout.replace("sojourn-router between", "sojourn router"), end="")
+        return done.returncode
+    if "--json" in own or not sys.stdout.isatty():
         # The program's own output is what is wanted; the table follows on stderr.
         with Uninterrupted():
             return subprocess.run([*command, *arguments], check=False).returncode

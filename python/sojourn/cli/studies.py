@@ -2,83 +2,98 @@
 
 from __future__ import annotations
 
-import json
+import json as json_text
+import shutil
+import sys
+import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from sojourn.cli import INTERRUPTED
-from sojourn.errors import Error, InputError
+import typer
+
+from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.files import print_json
+from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Workers
+from sojourn.cli.progress import SweepLine, notices
+from sojourn.cli.values import parse_value, split
+from sojourn.errors import Error, InputError, Interrupted
 
 if TYPE_CHECKING:
-    from sojourn.studies.reproduce import Reproduction
-    from sojourn.studies.study import Study
+    from sojourn.studies.study import Reproduction, Study
 
 
 def reproduce(
-    name: str | None,
-    *,
-    scale: str,
-    workers: int | None,
-    cluster: str | None,
-    seeds: int | None,
-    limit: str | None,
-    store: Path | None,
-    out: Path | None,
-    as_json: bool,
+    name: Annotated[
+        str | None, typer.Argument(help="A study; without one they are listed.")
+    ] = None,
+    scale: Annotated[
+        str,
+        typer.Option(
+            help="smoke (seconds), quick (two minutes) or full (the scale of the publication)."
+        ),
+    ] = "quick",
+    workers: Workers = None,
+    cluster: Cluster = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    store: Store = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder of the page; default studies/NAME.")
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
-    """Runs a study and prints its verdicts; without a name the list of studies."""
+    """Make a published study again: its claims, tables and figures beside what comes out.
+
+    Runs that the store has are not made again: started again, a study goes on where it stopped.
+    """
     from sojourn.studies.registry import study
 
     if name is None:
-        return _list(as_json)
-    return _make(
-        study(name),
-        scale=scale,
-        workers=workers,
-        cluster=cluster,
-        seeds=seeds,
-        limit=limit,
-        store=store,
-        out=out,
-        as_json=as_json,
-    )
+        return _list(json)
+    return _make(study(name), scale, workers, cluster, seeds, limit, store, out, json, quiet)
 
 
 def evaluate(
-    qdiscs: str | None,
-    *,
-    scale: str,
-    workers: int | None,
-    cluster: str | None,
-    seeds: int | None,
-    limit: str | None,
-    store: Path | None,
-    out: Path | None,
-    as_json: bool,
+    qdisc: Annotated[
+        str | None,
+        typer.Option(
+            "--qdisc",
+            metavar="A,B,…",
+            help='Disciplines beside drop-tail: pi,codel,{kind="pie",target="5ms"}. '
+            "Default: the common ones.",
+        ),
+    ] = None,
+    scale: Annotated[
+        str, typer.Option(help="smoke (seconds), quick (two minutes) or full (hours).")
+    ] = "quick",
+    workers: Workers = None,
+    cluster: Cluster = None,
+    seeds: Seeds = None,
+    limit: Limit = None,
+    store: Store = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of the page; default studies/rfc7928."),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
-    """Runs RFC 7928 for the disciplines as typed; without any for those of the study."""
-    from sojourn.cli.values import parse_value, split
+    """Evaluate queue disciplines by the IETF's guidelines (RFC 7928), against drop-tail.
+
+    Kinds of senders, round trips, bursts, levels of congestion, changing rates, mixes, both
+    directions, several links, ECN, scheduling: tables, and ellipses of delay and goodput.
+    """
     from sojourn.studies.rfc7928.study import Rfc7928
 
     wanted = Rfc7928()
-    if qdiscs is not None:
-        wanted = Rfc7928([parse_value(each) for each in split(qdiscs)])
-    return _make(
-        wanted,
-        scale=scale,
-        workers=workers,
-        cluster=cluster,
-        seeds=seeds,
-        limit=limit,
-        store=store,
-        out=out,
-        as_json=as_json,
-    )
+    if qdisc is not None:
+        wanted = Rfc7928([parse_value(each) for each in split(qdisc)])
+    return _make(wanted, scale, workers, cluster, seeds, limit, store, out, json, quiet)
 
 
 def _make(
     wanted: Study,
-    *,
     scale: str,
     workers: int | None,
     cluster: str | None,
@@ -86,18 +101,17 @@ def _make(
     limit: str | None,
     store: Path | None,
     out: Path | None,
-    as_json: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
     """Runs a study, writes its page and says what came of it."""
-    from sojourn.cli import progress
     from sojourn.studies.reproduce import reproduce as make
     from sojourn.studies.reproduce import write
-    from sojourn.sweep.sweep import Interrupted
 
     limit_s = None if limit is None else _seconds(limit)
     out = out if out is not None else Path("studies") / wanted.name
     store = store if store is not None else out / "runs"
-    line = progress.ComparisonLine()
+    line = SweepLine(quiet=quiet)
     try:
         made = make(
             wanted,
@@ -108,23 +122,24 @@ def _make(
             seeds=seeds,
             limit_s=limit_s,
             progress=line.show,
-            notice=progress.notice,
+            notice=notices(quiet),
         )
     except Interrupted as interrupted:
         line.clear()
-        results = interrupted.results
+        results = interrupted.result
         print(f"stopped: {len(results)} of {results.wanted} runs are in {store}")
         return INTERRUPTED
     finally:
         line.clear()
     page = write(made, out)
-    if as_json:
-        print(json.dumps(made.to_dict(), indent=1, ensure_ascii=False, default=str))
+    if json:
+        print(json_text.dumps(made.to_dict(), indent=1, ensure_ascii=False, default=str))
     else:
         _print(made)
         if len(made.results) < made.results.wanted:
             print(f"stopped after {limit}: {len(made.results)} of {made.results.wanted} runs")
-        print(f"page: {page}")
+        if not quiet:
+            print(f"page: {page}")
     return 0
 
 
@@ -143,11 +158,13 @@ def _list(as_json: bool) -> int:
     if as_json:
         found = [study(name) for name in names()]
         keys = ("name", "title", "source", "about", "scales")
-        print(json.dumps([{key: getattr(each, key) for key in keys} for each in found], indent=1))
+        print_json([{key: getattr(each, key) for key in keys} for each in found])
         return 0
-    width = max(map(len, names()))
+    width = max(map(len, names())) + 2
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     for name in names():
-        print(f"{name:{width}}  {title(name)}")
+        text = f"{name:{width}}{title(name)}"
+        print(textwrap.fill(text, columns, subsequent_indent=" " * width, break_on_hyphens=False))
     print("\nsojourn reproduce NAME [--scale smoke|quick|full]")
     return 0
 

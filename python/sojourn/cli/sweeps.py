@@ -1,64 +1,147 @@
-"""``sojourn sweep``: combinations of variations with seeds, kept in a store."""
+"""``sojourn compare`` and ``sojourn sweep``: variations with seeds, kept in a store."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from sojourn.cli import INTERRUPTED
-from sojourn.cli.commands import UsageError, scenario_of
+import typer
+
+from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.files import check_report, print_json, runs_folder, scenario_of, write_report
+from sojourn.cli.options import Cluster, File, Json, Quiet, Report, Sets, Workers
+from sojourn.cli.progress import SweepLine, notices
+from sojourn.cli.values import parse_variations
+from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
-    from sojourn.sweep.sweep import Results, Rule
+    from sojourn.sweep import Results, Rule
+
+
+def compare(
+    file: File,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="PATH=A,B,…",
+            # No word is longer than what 80 columns leave for it.
+            help="A field and its values: bottleneck.qdisc=droptail,pi, or tables such as "
+            '{kind="pi",ecn=true}. Repeatable: all combinations run.',
+        ),
+    ] = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Seeds per combination.")] = 3,
+    workers: Workers = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder of the runs; default runs/NAME OF THE FILE."),
+    ] = None,
+    json: Json = False,
+    seed: Annotated[int | None, typer.Option(help="Another first seed.")] = None,
+    set_: Sets = None,
+    report: Report = None,
+    quiet: Quiet = False,
+) -> int:
+    """Run combinations of variations with several seeds, on all cores.
+
+    What is finished stays in the folder: started again, a comparison goes on where it stopped.
+    """
+    from sojourn.cli.tables import print_comparison
+    from sojourn.sweep import compare as make
+
+    if not vary:
+        raise InputError(
+            "--vary: nothing to compare: give a field and its values, such as "
+            "--vary bottleneck.qdisc=droptail,codel"
+        )
+    check_report(report)
+    scenario = scenario_of(file, set_, seed)
+    folder = out or runs_folder(file)
+    line, code = SweepLine(quiet=quiet), 0
+    try:
+        comparison = make(
+            scenario,
+            parse_variations(vary),
+            repeat,
+            workers,
+            out=folder,
+            progress=line.show,
+            notice=notices(quiet),
+        )
+    except Interrupted as interrupted:
+        comparison, code = interrupted.result, INTERRUPTED
+    finally:
+        line.clear()
+    if json:
+        print_json(comparison.to_dict())
+    elif comparison.labels:
+        print_comparison(comparison)
+        if not quiet:
+            print(f"runs: {folder}")
+    if report is not None and code == 0:
+        write_report([*comparison.uncongested, *comparison.runs], report, quiet=quiet or json)
+    return code
 
 
 def sweep(
-    file: Path,
-    *,
-    vary: Sequence[str],
-    seeds: str,
-    until: str | None,
-    workers: int | None,
-    cluster: str | None,
-    store: Path | None,
-    as_json: bool,
-    sets: Sequence[str],
+    file: File,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", metavar="PATH=A,B,…", help="As for compare. Repeatable."),
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="Such as 1..10 or 1,5,7.")] = "1..3",
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MEASURE:5%",
+            help="Seeds until half the 95 % interval of a mean is that small; MEASURE:5%:40 takes "
+            "40 at most.",
+        ),
+    ] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the runs; default runs/NAME OF THE FILE.")
+    ] = None,
+    json: Json = False,
+    set_: Sets = None,
+    quiet: Quiet = False,
 ) -> int:
-    """Makes the runs that the store has not and prints the means over the seeds."""
-    from sojourn.cli import progress
-    from sojourn.cli.values import parse_vary
-    from sojourn.sweep import sweep as sweeps
+    """Run combinations of variations with seeds into a store in which nothing runs twice.
 
-    folder = store if store is not None else Path("runs") / file.stem
+    Killed at any moment, it goes on where it was. Unlike compare it takes any seeds and measures
+    nothing against anything: it prints means over the seeds with their intervals.
+    """
+    from sojourn.sweep import grid
+    from sojourn.sweep import sweep as make
+
+    folder = store or runs_folder(file)
     chosen, rule = parse_seeds(seeds), parse_until(until)
-    cases = sweeps.grid(scenario_of(file, sets, None), dict(map(parse_vary, vary)), chosen)
-    line = progress.ComparisonLine()
-    code = 0
+    cases = grid(scenario_of(file, set_), parse_variations(vary or ()), chosen)
+    line, code = SweepLine(quiet=quiet), 0
     try:
-        results = sweeps.sweep(
+        results = make(
             cases,
             folder,
             workers=workers,
             cluster=cluster,
             until=rule,
             progress=line.show,
-            notice=progress.notice,
+            notice=notices(quiet),
         )
-    except sweeps.Interrupted as interrupted:
-        results, code = interrupted.results, INTERRUPTED
+    except Interrupted as interrupted:
+        results, code = interrupted.result, INTERRUPTED
     finally:
         line.clear()
-    if as_json:
-        rows = results.frame().to_dicts() if len(results) else []
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+    if json:
+        print_json(results.frame().to_dicts() if len(results) else [])
         return code
     if len(results):
         _print(results)
     said = f"stopped: {len(results)} of {results.wanted}" if code else f"{len(results)}"
-    print(f"{said} runs in {folder}")
+    if code or not quiet:
+        print(f"{said} runs in {folder}")
     return code
 
 
@@ -72,7 +155,7 @@ def parse_seeds(text: str) -> list[int]:
         seeds = [int(part) for part in parts if part.isdecimal()]
         seeds = seeds if len(seeds) == len(parts) else []
     if not seeds:
-        raise UsageError(f"--seeds {text}: must be such as 1..10 or 1,5,7")
+        raise InputError(f"--seeds {text}: must be such as 1..10 or 1,5,7")
     return seeds
 
 
@@ -80,11 +163,11 @@ def parse_until(text: str | None) -> Rule | None:
     """``response_p50_s:5%`` or, with the most seeds, ``response_p50_s:5%:40``."""
     if text is None:
         return None
-    from sojourn.sweep.sweep import Rule
+    from sojourn.sweep import Rule
 
     found = re.fullmatch(r"(\w+):([0-9.]+)%(?::(\d+))?", text.strip())
     if not found:
-        raise UsageError(f"--until {text}: must be MEASURE:PERCENT%, such as response_p50_s:5%")
+        raise InputError(f"--until {text}: must be MEASURE:PERCENT%, such as response_p50_s:5%")
     share = float(found[2]) / 100
     return Rule(found[1], share, most=int(found[3])) if found[3] else Rule(found[1], share)
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sojourn.measures import BY_NAME, MEASURES, Measure
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sojourn.calibration import Calibration
     from sojourn.results.run import RunResult
-    from sojourn.sweep.compare import Comparison
+    from sojourn.sweep import Comparison
 
 NOTHING = "–"
 
@@ -25,16 +27,83 @@ def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = ""
 
 
 def _drawn(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
-    from rich import box
     from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    if title:
+        console.print(title, style="italic")
+    label, *numbers = _widths(headings, rows, console.width)
+    parts = _parts(label, numbers, console.width)
+    label = min(label, max(_SPARE_LABEL, console.width - max(_taken(numbers, p) for p in parts)))
+    for place, part in enumerate(parts):
+        columns = [0, *(number + 1 for number in part)]
+        widths = [label, *(numbers[number] for number in part)]
+        table = _table([headings[column] for column in columns], widths)
+        if place:
+            print()
+        for row in rows:
+            table.add_row(*(row[column] for column in columns))
+        console.print(table, crop=False, no_wrap=True, overflow="ignore")
+    if len(parts) > 1:
+        print(f"In {len(parts)} parts, as the terminal is only {console.width} columns wide.")
+
+
+# The width that a label gets at least, folded between its words, and the gap between columns.
+_SPARE_LABEL = 16
+_GAP = 2
+
+
+def _widths(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """The width of each column: headings break between words if they must, numbers never."""
+    cells = [max((len(row[column]) for row in rows), default=0) for column in range(len(headings))]
+    whole = [max(cell, len(head)) for cell, head in zip(cells, headings, strict=True)]
+    if sum(whole) + _GAP * (len(whole) - 1) <= width:
+        return whole
+    words = [max(map(len, heading.split()), default=0) for heading in headings]
+    return [max(cell, word) for cell, word in zip(cells, words, strict=True)]
+
+
+def _parts(label: int, numbers: Sequence[int], width: int) -> list[list[int]]:
+    """The columns of numbers in groups, each of which fits beside the labels."""
+    parts: list[list[int]] = [[]]
+    least = min(label, _SPARE_LABEL)
+    if least + _taken(numbers, range(len(numbers))) > width:
+        # There will be several parts anyway: the labels need not suffer.
+        least = min(label, max(_SPARE_LABEL, width // 3))
+    for number in range(len(numbers)):
+        if parts[-1] and least + _taken(numbers, [*parts[-1], number]) > width:
+            parts.append([])
+        parts[-1].append(number)
+    return parts
+
+
+def _taken(numbers: Sequence[int], part: Sequence[int]) -> int:
+    return sum(numbers[number] + _GAP for number in part)
+
+
+def _table(headings: Sequence[str], widths: Sequence[int]) -> Table:
+    """An empty table with columns of just these widths, of which the first may fold."""
+    import textwrap
+
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=title or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left")
-    for row in rows:
-        table.add_row(*row)
-    Console(highlight=False).print(table)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, _GAP - 1, 0, 0),
+    )
+    for column, (heading, width) in enumerate(zip(headings, widths, strict=True)):
+        lines = "\n".join(textwrap.wrap(heading, width, break_long_words=False))
+        table.add_column(
+            lines,
+            justify="right" if column else "left",
+            no_wrap=column > 0,
+            overflow="fold",
+            width=width,
+        )
+    return table
 
 
 def _plain(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> None:
@@ -56,7 +125,7 @@ _GROUP_HEADINGS = ("group", "members", "Mb/s", "Jain", "finished", "failed", "p5
                    "p99 ms", "retransmitted", "timeouts")  # fmt: skip
 
 
-def print_run(result: RunResult) -> None:
+def print_run(result: RunResult, *, quiet: bool = False) -> None:
     """One run: its links, then its groups."""
     summary = result.summary
     early = ", stopped early" if summary["stopped_early"] else ""
@@ -70,7 +139,7 @@ def print_run(result: RunResult) -> None:
     print()
     show(_GROUP_HEADINGS, [_group_row(group) for group in summary["groups"]])
     _print_real(summary)
-    if result.kept:
+    if result.kept and not quiet:
         print(f"run: {result.folder}")
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from sojourn.errors import ScenarioError
+from sojourn.errors import InputError, ScenarioError
+
+# As typing.TYPE_CHECKING, without the import: every run imports this module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _OPENING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'"
@@ -14,6 +19,17 @@ def parse_set(text: str) -> tuple[str, str]:
     if not sign or not path.strip():
         raise ScenarioError(f"{text}: must be PATH=VALUE, such as bottleneck.qdisc=pi")
     return path.strip(), value
+
+
+def parse_variations(texts: Sequence[str]) -> dict[str, list[object]]:
+    """What was typed after each ``--vary``, by path."""
+    found: dict[str, list[object]] = {}
+    for text in texts:
+        path, values = parse_vary(text)
+        if path in found:
+            raise InputError(f"--vary {path}: given twice; give all of its values at once")
+        found[path] = values
+    return found
 
 
 def parse_vary(text: str) -> tuple[str, list[object]]:

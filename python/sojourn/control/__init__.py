@@ -1,14 +1,14 @@
 """The theory bench: linear models of congestion control, their stability, and design by them.
 
-A window law (:mod:`~sojourn.control.laws`) and a controller (:mod:`~sojourn.control.controllers`)
-on one bottleneck (:mod:`~sojourn.control.points`) make a loop (:mod:`~sojourn.control.loops`): a
-rational function of s times e^(−sR), the delay exact. From it come margins, critical values and
-characteristic roots::
+A model (:mod:`~sojourn.control.models`) is a network, a congestion control and a queue discipline,
+in the words of a scenario. The fluid engine derives its linear system from the laws it integrates;
+closed, that is a loop (:mod:`~sojourn.control.loops`): a rational function of s times e^(−sR), the
+delay exact. From it come margins, critical values and characteristic roots::
 
     from sojourn import control
 
     network = control.Network(flows=60, capacity=3750, rtt=0.246)
-    loop = control.loop(network, control.Reno(), control.PI(a=1.822e-5, b=1.816e-5, hz=160))
+    loop = control.loop(control.Model(network, qdisc={"kind": "pi", "frequency": 160}))
     control.margins(loop).phase
 
 Importing this package imports neither numpy nor scipy: each name is loaded when it is first used.
@@ -23,70 +23,45 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .controllers import PI, PI2, PIE, REM, CoDelSetpoint
-    from .errors import ControlError
-    from .laws import AIMD, HighSpeed, Reno, Scalable, probability, window
-    from .loops import Loop, loop, operating_point, plant, plant_response
-    from .marking import Exponential, Power, Ramp
-    from .points import Network, OperatingPoint
-    from .rate import RateFeedback, equilibria, window_bound
-    from .red import ARED, RED
-    from .region import Region
-    from .roots import characteristic_roots
-    from .scans import Scan, scan
-    from .stability import Margins, margins
+    from sojourn.control.errors import ControlError
+    from sojourn.control.loops import DelaySystem, Loop, loop, operating_point, sampled
+    from sojourn.control.maps import Axis, Scan, StabilityMap, scan, stability_map
+    from sojourn.control.models import Model, Network, Point
+    from sojourn.control.region import Region
+    from sojourn.control.roots import characteristic_roots
+    from sojourn.control.stability import Margins, margins, sampled_margins
 
 __all__ = [
-    "AIMD",
-    "ARED",
-    "PI",
-    "PI2",
-    "PIE",
-    "RED",
-    "REM",
-    "CoDelSetpoint",
+    "Axis",
     "ControlError",
-    "Exponential",
-    "HighSpeed",
+    "DelaySystem",
     "Loop",
     "Margins",
+    "Model",
     "Network",
-    "OperatingPoint",
-    "Power",
-    "Ramp",
-    "RateFeedback",
+    "Point",
     "Region",
-    "Reno",
-    "Scalable",
     "Scan",
+    "StabilityMap",
     "characteristic_roots",
-    "equilibria",
     "loop",
     "margins",
     "operating_point",
-    "plant",
-    "plant_response",
-    "probability",
+    "sampled",
+    "sampled_margins",
     "scan",
-    "window",
-    "window_bound",
+    "stability_map",
 ]
 
 _HOME = {
-    "controllers": ("CoDelSetpoint", "PI", "PI2", "PIE", "REM"),
     "errors": ("ControlError",),
-    "laws": ("AIMD", "HighSpeed", "Reno", "Scalable", "probability", "window"),
-    "loops": ("Loop", "loop", "operating_point", "plant", "plant_response"),
-    "stability": ("Margins", "margins"),
-    "marking": ("Exponential", "Power", "Ramp"),
-    "points": ("Network", "OperatingPoint"),
-    "rate": ("RateFeedback", "equilibria", "window_bound"),
-    "red": ("ARED", "RED"),
+    "loops": ("DelaySystem", "Loop", "loop", "operating_point", "sampled"),
+    "maps": ("Axis", "Scan", "StabilityMap", "scan", "stability_map"),
+    "stability": ("Margins", "margins", "sampled_margins"),
+    "models": ("Model", "Network", "Point"),
     "region": ("Region",),
     "roots": ("characteristic_roots",),
-    "scans": ("Scan", "scan"),
 }
-
 
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 

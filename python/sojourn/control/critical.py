@@ -1,6 +1,6 @@
-"""Where a loop changes between stable and unstable: its critical gain, round trip, flows, rate.
+"""Where a loop changes between stable and unstable.
 
-The real part of the slowest characteristic root is followed along the quantity; where it changes
+The real part of the slowest characteristic root is followed along a quantity; where it changes
 sign is refined (Brent). Points without an operating point are passed over.
 """
 
@@ -12,13 +12,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .controllers import Controller
-from .errors import ControlError
-from .laws import Law
-from .loops import Form, Loop, loop
-from .points import Network
-from .rate import RateFeedback
-from .roots import characteristic_roots
+from sojourn.control.errors import ControlError
+from sojourn.control.loops import Loop, loop
+from sojourn.control.models import Model
+from sojourn.control.roots import characteristic_roots
 
 _GRID = 120
 
@@ -36,7 +33,7 @@ class Edge:
 
 
 def growth(found: Loop) -> float:
-    """Real part of the slowest characteristic root, per second."""
+    """Real part of the slowest characteristic root, per second; above 0 the loop is unstable."""
     return characteristic_roots(found, 1)[0].real
 
 
@@ -74,73 +71,18 @@ def edges(build: Callable[[float], Loop], low: float, high: float) -> list[Edge]
     return found
 
 
-def critical_rtt(
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    low: float,
-    high: float,
-    form: Form | None = None,
-) -> list[Edge]:
+def critical_rtt(model: Model, low: float, high: float) -> list[Edge]:
     """Round trip times in seconds at which the loop changes, its operating point moving along.
 
     Args:
-        network: Its round trip time, with or without the wait in the queue as it is given there,
-            is the quantity that moves.
-        law: How windows move.
-        controller: With its settings.
+        model: Its network's round trip time, with or without the wait in the queue as it is given
+            there, is the quantity that moves.
         low: Seconds.
         high: Seconds.
-        form: Of the model.
     """
-    which = "rtt" if network.rtt is not None else "propagation"
+    which = "rtt" if model.network.rtt is not None else "propagation"
 
     def build(r: float) -> Loop:
-        return loop(replace(network, **{which: r}), law, controller, form)
+        return loop(replace(model, network=replace(model.network, **{which: r})))
 
     return edges(build, low, high)
-
-
-def critical_flows(
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    low: float,
-    high: float,
-    form: Form | None = None,
-) -> list[Edge]:
-    """Numbers of flows, not rounded, at which the loop changes, its operating point moving along.
-
-    Args:
-        network: Its number of flows is the quantity that moves.
-        law: How windows move.
-        controller: With its settings.
-        low: Fewest flows.
-        high: Most flows.
-        form: Of the model.
-    """
-    return edges(lambda n: loop(replace(network, flows=n), law, controller, form), low, high)
-
-
-def critical_gain(found: Loop, low: float = 1e-6, high: float = 1e6) -> list[Edge]:
-    """Factors on the gain at which the loop changes.
-
-    Args:
-        found: The loop at factor 1.
-        low: Smallest factor.
-        high: Largest factor.
-    """
-    return edges(
-        lambda k: replace(found, numerator=[k * each for each in found.numerator]), low, high
-    )
-
-
-def critical_delay(found: Loop, high: float = 1e3) -> list[Edge]:
-    """Delays in seconds at which the loop changes, all else as it is.
-
-    Args:
-        found: The loop with its own delay.
-        high: Longest delay, as a multiple of its own.
-    """
-    own = float(found.delay)
-    return edges(lambda r: replace(found, delay=r), own / 1e3, own * high)

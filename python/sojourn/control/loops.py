@@ -1,50 +1,89 @@
-"""The loop of a window law and a controller: a rational function of s times an exact delay.
+"""Loops as delay systems, derived by the engine from its laws.
 
-Two forms of the linear model:
+The engine opens a loop at the mark and linearises what is left,
 
-``paper``
-    The plant of Hollot, Misra, Towsley and Gong (INFOCOM 2001, equation 4),
-    P(s) = (C²/2N) e^(−sR) / ((s + 2N/(R²C)) (s + 1/R)) for Reno, for other laws with
-    λ = (I/W + D'·I/D − I')/R in place of 2N/(R²C) and N·W·D/R² in place of C²/2N. It is what
-    dW/dt = (I/W − D·p) times the rate of acknowledgements, one round trip old, comes to.
-``fluid``
-    The equation of Misra, Gong and Towsley (SIGCOMM 2000), dW/dt = I/R − D·(W/R)(t−R)·p(t−R),
-    linearised with nothing left out: the delayed window and the change of R have their terms. The
-    fluid engine follows it.
+    ẋ = A₀x + Σ A_k x(t − τ_k) + Σ B_k u(t − τ_k),    y = Cx,
 
-In both, everything that is delayed acts on the window alone, so that the characteristic equation
-is D(s) + M(s) e^(−sR) = 0 with polynomials D and M: the loop is cut at the delay, L = M/D e^(−sR).
-In the form ``paper`` that is plant times controller.
+u being the probability that packets meet and y the one that the law gives: closed, u = y. There are
+two forms of the equations. In ``paper`` windows move with each acknowledgement, one round trip
+late, which gives the plant of Hollot, Misra, Towsley and Gong (INFOCOM 2001, equation 4),
+P(s) = (C²/2N) e^(−sR)/((s + 2N/(R²C))(s + 1/R)) for Reno. ``fluid`` is the equation of Misra, Gong
+and Towsley (SIGCOMM 2000) with nothing left out; the fluid engine follows it.
+
+Everything that is delayed acts on the window alone, so that the characteristic equation is
+D(s) + M(s) e^(−sR) = 0 with polynomials D and M: a loop is cut at the delay, L = M/D e^(−sR). In
+the form ``paper`` that is plant times controller.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .controllers import Controller, Polynomial
-from .laws import Array, Law
-from .points import Network, OperatingPoint, require
-from .rate import RateFeedback
+from sojourn._engine import linearise
+from sojourn.control.models import Model, Point, asked
 
 if TYPE_CHECKING:
     import control
 
-Form = Literal["paper", "fluid"]
+Array = Any
+"""A float or an array of floats: numpy has no type for both."""
+Polynomial = list[float]
+"""Coefficients, highest power first."""
+Terms = tuple[tuple[float, Array], ...]
+"""Delays in seconds and what is delayed by them."""
 
 
 @dataclass(frozen=True)
-class Delayed:
-    """A rational function of s times e^(−s·delay)."""
+class DelaySystem:
+    """ẋ = A₀x + Σ A_k x(t − τ_k) + Σ B_k u(t − τ_k), y = Cx."""
+
+    a: Terms
+    """The delays τ_k and the matrices A_k; A₀ has the delay 0."""
+    b: Terms
+    """The delays and the columns B_k."""
+    c: Array
+    """The row C."""
+    states: tuple[str, ...] = ()
+    """What the states are."""
+
+    def closed(self, factor: float = 1.0) -> Terms:
+        """The delays and matrices of the closed loop, u = factor·y."""
+        found: dict[float, Array] = {tau: np.array(matrix) for tau, matrix in self.a}
+        for tau, column in self.b:
+            found[tau] = found.get(tau, 0.0) + factor * np.outer(column, self.c)
+        return tuple(found.items())
+
+    def response(self, omega: Array) -> Array:
+        """From u to y at s = jω, the delays exact.
+
+        Args:
+            omega: Radians per second.
+        """
+        s = 1j * np.atleast_1d(omega)[..., None, None]
+        whole = s * np.eye(len(self.c)) - sum(m * np.exp(-s * tau) for tau, m in self.a)
+        pushed = sum(column[:, None] * np.exp(-s * tau) for tau, column in self.b)
+        found = (self.c @ np.linalg.solve(whole, pushed))[..., 0]
+        return found if np.ndim(omega) else found[0]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The open loop L(s) = M(s)/D(s) e^(−sR), whose closed loop is 1 + L(s) = 0."""
 
     numerator: Polynomial
-    """Coefficients, highest power first."""
+    """M."""
     denominator: Polynomial
-    """Coefficients, highest power first."""
-    delay: Array
-    """Seconds."""
+    """D."""
+    delay: float
+    """R in seconds."""
+    system: DelaySystem
+    """The same, opened at the mark."""
+    point: Point
+    """What it is linear about."""
 
     def response(self, omega: Array) -> Any:
         """Values at s = jω, the delay exact.
@@ -56,135 +95,77 @@ class Delayed:
         return value(self.numerator, s) / value(self.denominator, s) * np.exp(-s * self.delay)
 
     def rational(self) -> control.TransferFunction:
-        """The part without the delay, as an object of python-control."""
+        """The part without the delay, as an object of python-control, which must be installed."""
         import control
 
         return control.tf(self.numerator, self.denominator)
 
 
-@dataclass(frozen=True)
-class Loop(Delayed):
-    """The open loop L(s), whose closed loop is 1 + L(s) = 0."""
-
-    point: OperatingPoint
-    """What it is linear about."""
-
-
 def value(polynomial: Polynomial, s: Any) -> Any:
-    """The polynomial at ``s``, by Horner's rule; the coefficients may be arrays."""
+    """The polynomial at ``s``, by Horner's rule."""
     total: Any = 0.0
     for coefficient in polynomial:
         total = total * s + coefficient
     return total
 
 
-def product(one: Polynomial, other: Polynomial) -> Polynomial:
-    """Coefficients of a product; the coefficients may be arrays."""
-    found: Polynomial = [0.0] * (len(one) + len(other) - 1)
-    for i, a in enumerate(one):
-        for j, b in enumerate(other):
-            found[i + j] = found[i + j] + a * b
-    return found
-
-
-def total(one: Polynomial, other: Polynomial) -> Polynomial:
-    """Coefficients of a sum."""
-    size = max(len(one), len(other))
-    filled = [[0.0] * (size - len(each)) + list(each) for each in (one, other)]
-    return [a + b for a, b in zip(*filled, strict=True)]
-
-
-def operating_point(
-    network: Network, law: Law, controller: Controller | RateFeedback
-) -> OperatingPoint:
+def operating_point(model: Model) -> Point:
     """Where the loop comes to rest.
 
     Raises:
         ControlError: If there is no such point: a window below one packet, a probability above 1
-            or above what the controller gives.
+            or above what the discipline gives.
     """
-    return require(controller.settle(network, law), network)
+    return Point(**_linearised(model)["point"])
 
 
-def pole(point: OperatingPoint) -> Array:
-    """λ: the slow pole of the plant in the form ``paper``, in radians per second.
-
-    2N/(R²C) for Reno (INFOCOM 2001, equation 4).
-    """
-    bend = point.decrease_slope * point.increase / point.decrease
-    return (point.increase / point.window + bend - point.increase_slope) / point.rtt
-
-
-def gain(point: OperatingPoint) -> Array:
-    """N·W·D/R²: numerator of the plant; C²/2N for Reno."""
-    return point.flows * point.window * point.decrease / point.rtt**2
-
-
-def plant(point: OperatingPoint) -> Delayed:
-    """P(s) from the probability to the queue (its sign left out), in the form ``paper``."""
-    denominator = product([1.0, pole(point)], [1.0, 1 / point.rtt])
-    return Delayed([gain(point)], denominator, point.rtt)
-
-
-def plant_response(point: OperatingPoint, omega: Array, form: Form = "paper") -> Any:
-    """P(jω) in either form; in ``fluid`` its denominator has the delay too.
-
-    Args:
-        point: What it is linear about.
-        omega: Radians per second.
-        form: Of the model.
-    """
-    if form == "paper":
-        return plant(point).response(omega)
-    denominator, delayed = _window_and_queue(point)
-    s = 1j * np.asarray(omega)
-    late = np.exp(-s * point.rtt)
-    return gain(point) * late / (value(denominator, s) + value(delayed, s) * late)
-
-
-def loop(
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    form: Form | None = None,
-) -> Loop:
+def loop(model: Model) -> Loop:
     """The open loop about its operating point.
 
-    Args:
-        network: Flows, capacity and round trip time.
-        law: How windows move.
-        controller: What makes probabilities of queues, or of rates.
-        form: Of the model; default ``paper``, and ``fluid`` for rate feedback.
+    Raises:
+        ControlError: If there is no operating point, or the law has no derivative there.
+    """
+    found = _linearised(model)
+    return Loop(
+        found["numerator"], found["denominator"], found["delay"], _system(found),
+        Point(**found["point"]),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A loop with the sampler and the hold of its discipline, which are a second delay."""
+
+    system: DelaySystem
+    """Opened at the mark."""
+    period: float
+    """Seconds between two samples."""
+
+
+def sampled(model: Model) -> Sampled | None:
+    """The loop with sampler and hold; none if the discipline acts at every packet.
+
+    What the discipline says holds until the next instant. Images of the queue at multiples of the
+    sampling frequency are left out: the plant, two poles below 1/R, lets little of them through as
+    long as the period is below a round trip or so.
 
     Raises:
         ControlError: If there is no operating point.
     """
-    return loop_at(operating_point(network, law, controller), controller, form)
+    if not (period := _linearised(model)["hold"]):
+        return None
+    return Sampled(_system(_linearised(model, sampled=True)), period)
 
 
-def loop_at(
-    point: OperatingPoint, controller: Controller | RateFeedback, form: Form | None = None
-) -> Loop:
-    """The open loop about ``point``, which may hold arrays."""
-    if isinstance(controller, RateFeedback):
-        denominator, numerator = controller.polynomials(point, form or "fluid")
-        return Loop(numerator, denominator, point.rtt, point)
-    top, bottom = controller.transfer(point)
-    if form == "fluid":
-        undelayed, delayed = _window_and_queue(point)
-        numerator = total(product(delayed, bottom), [gain(point) * each for each in top])
-        return Loop(numerator, product(undelayed, bottom), point.rtt, point)
-    it = plant(point)
-    return Loop(product(it.numerator, top), product(it.denominator, bottom), it.delay, point)
+def _linearised(model: Model, **more: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(asked(linearise, model.description(**more)))
+    return found
 
 
-def _window_and_queue(point: OperatingPoint) -> tuple[Polynomial, Polynomial]:
-    """The determinant of window and queue in the form ``fluid``: without and with e^(−sR)."""
-    r, w = point.rtt, point.window
-    own = (point.decrease_slope * point.increase / point.decrease - point.increase_slope) / r
-    late = point.increase / (w * r)
-    # The change of R: δR = δq/C in the increase now, in the marks a round trip ago.
-    stretch = point.increase / (r**2 * w)
-    undelayed = product([1.0, own], [1.0, 1 / r])
-    undelayed[-1] = undelayed[-1] + stretch
-    return undelayed, [late, late / r - stretch]
+def _system(found: dict[str, Any]) -> DelaySystem:
+    return DelaySystem(
+        a=((0.0, np.array(found["a0"])), *((t, np.array(m)) for t, m in found["delayed"])),
+        b=tuple((t, np.array(column)) for t, column in found["b"]),
+        c=np.array(found["c"]),
+        states=tuple(found["states"]),
+    )

@@ -1,30 +1,107 @@
-"""Stability maps: the linear phase margin over two parameters, and its contour of zero."""
+"""Margins of many loops at once, and maps of them over two parameters with the contour of zero."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .controllers import Controller
-from .errors import ControlError, positive
-from .laws import Law
-from .marking import Power
-from .points import Network
-from .rate import RateFeedback
-from .scans import Scan, scan
+from sojourn._engine import margins as margins_of
+from sojourn.control.errors import ControlError, positive
+from sojourn.control.models import Model, asked
 
 PARAMETERS = {
-    "rtt": ("Round trip time, queue included (s)", "rtt"),
-    "propagation": ("Round trip time without the queue (s)", "propagation"),
-    "flows": ("Flows", "flows"),
-    "capacity": ("Capacity (packets/s)", "capacity"),
-    "gain": ("Factor on the controller's gain", ""),
-    "exponent": ("B of the marking function (y/C)^B", ""),
+    "rtt": "Round trip time, queue included (s)",
+    "propagation": "Round trip time without the queue (s)",
+    "flows": "Flows",
+    "capacity": "Capacity (packets/s)",
+    "gain": "Factor on the controller's gain",
+    "exponent": "B of the marking function (y/C)^B",
 }
-"""What a map may go over: heading, and the network's field."""
+"""What a map may go over, with its heading."""
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Margins of many loops; arrays of one shape."""
+
+    phase: Any
+    """Phase margin in degrees: above 0 if stable, infinite without a crossover, not a number
+    without an operating point."""
+    crossover: Any
+    """Radians per second where the loop's gain is 1; 0 if it never is."""
+    window: Any
+    """W₀ in packets."""
+    p: Any
+    """p₀."""
+    rtt: Any
+    """R₀ in seconds."""
+    numerator: Any = None
+    """Coefficients of the loop without its delay, highest power first; if asked for."""
+    denominator: Any = None
+    """The same."""
+
+    @property
+    def delay(self) -> Any:
+        """Seconds of further delay that bring the loop to the edge."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.crossover > 0, np.radians(self.phase) / self.crossover, np.inf)
+
+    def gain_at(self, omega: float) -> Any:
+        """|L(jω)|, for a scan with coefficients."""
+        s = 1j * omega
+        with np.errstate(invalid="ignore"):
+            return np.abs(_value(self.numerator, s) / _value(self.denominator, s))
+
+
+def _value(polynomial: Any, s: complex) -> Any:
+    total: Any = 0.0
+    for coefficient in polynomial:
+        total = total * s + coefficient
+    return total
+
+
+def scan(
+    model: Model,
+    columns: Mapping[str, Any],
+    *,
+    held: bool = False,
+    window: float = 1.0,
+    coefficients: bool = False,
+) -> Scan:
+    """Phase margins of a loop for many values of its parameters.
+
+    Args:
+        model: What the columns do not name.
+        columns: Arrays that broadcast with each other, by parameter (`PARAMETERS`).
+        held: Count in that the discipline samples: half a period of further delay.
+        window: Least window in packets for which the model is taken to hold.
+        coefficients: Give the loops themselves too.
+
+    Raises:
+        ControlError: If the loop has no such parameter, or its law no derivative.
+    """
+    parts = np.broadcast_arrays(*columns.values())
+    shape = parts[0].shape
+    arrays = {
+        name: np.ascontiguousarray(part, float).ravel()
+        for name, part in zip(columns, parts, strict=True)
+    }
+    for one, other in (("rtt", "propagation"), ("propagation", "rtt")):
+        if one in columns:
+            taken: dict[str, Any] = {one: float(arrays[one].flat[0]), other: None}
+            model = replace(model, network=replace(model.network, **taken))
+    asked_for = {"held": held, "window": window, "coefficients": coefficients}
+    found = asked(margins_of, model.description(**asked_for), arrays)
+
+    def array(name: str) -> Any:
+        return np.frombuffer(found[name]).reshape(-1, *shape)
+
+    margins = {name: array(name)[0] for name in ("phase", "crossover", "window", "p", "rtt")}
+    loops = {name: array(name) for name in ("numerator", "denominator") if coefficients}
+    return Scan(**margins, **loops)
 
 
 @dataclass(frozen=True)
@@ -114,51 +191,31 @@ class StabilityMap:
 
 
 def stability_map(
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    x: Axis,
-    y: Axis,
-    size: int = 1000,
-    *,
-    window: float = 1.0,
+    model: Model, x: Axis, y: Axis, size: int = 1000, *, window: float = 1.0
 ) -> StabilityMap:
     """The linear phase margin over two parameters.
 
     Args:
-        network: What the axes do not name.
-        law: How windows move.
-        controller: With its settings.
+        model: What the axes do not name.
         x: Across.
         y: Up.
         size: Points along either axis.
         window: Least window in packets for which the model is taken to hold.
 
     Raises:
-        ControlError: If the two axes are the same, or one does not go with the controller.
+        ControlError: If the two axes are the same, or one does not go with the discipline.
     """
     if x.name == y.name or {x.name, y.name} == {"rtt", "propagation"}:
         raise ControlError(f"{x.name}, {y.name}: the two axes of a map must differ")
     if size < 2:
         raise ControlError(f"size = {size}: must be at least 2")
-    across, up = x.values(size)[None, :], y.values(size)[:, None]
-    factor: Any = 1.0
-    for axis, values in ((x, across), (y, up)):
-        if axis.name == "gain":
-            if isinstance(controller, RateFeedback):
-                raise ControlError("gain: rate feedback has an exponent instead")
-            factor = values
-        elif axis.name == "exponent":
-            if not isinstance(controller, RateFeedback):
-                raise ControlError(f"exponent: {controller.kind} has none; rate feedback has")
-            controller = replace(controller, marking=Power(values))
-        elif axis.name == "rtt":
-            network = replace(network, rtt=values, propagation=None)
-        elif axis.name == "propagation":
-            network = replace(network, rtt=None, propagation=values)
-        else:
-            network = replace(network, **{axis.name: values})
-    return StabilityMap(x, y, scan(network, law, controller, factor=factor, window=window))
+    names = {x.name, y.name}
+    if "gain" in names and model.kind == "rate":
+        raise ControlError("gain: rate feedback has an exponent instead")
+    if "exponent" in names and model.price is None:
+        raise ControlError(f"exponent: {model.kind} has none; rate feedback has")
+    columns = {x.name: x.values(size)[None, :], y.name: y.values(size)[:, None]}
+    return StabilityMap(x, y, scan(model, columns, window=window))
 
 
 def _thinned(size: int, most: int) -> Any:

@@ -6,16 +6,14 @@ al., INFOCOM 2001, proposition 2), and its margins are looked at everywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .controllers import Controller
-from .errors import ControlError, positive
-from .laws import Law
-from .points import Network
-from .scans import Scan, scan
+from sojourn.control.errors import ControlError, positive
+from sojourn.control.maps import Scan, scan
+from sojourn.control.models import Model, Network
 
 _POINTS = 41
 # Where a range is open: so many times its closed end, as far as windows stay above this.
@@ -82,12 +80,12 @@ class Region:
         least = LEAST_WINDOW * self.fewest / self.capacity
         return min(self.longest, max(least, self.longest / _OPEN))
 
-    def grid(self, points: int = _POINTS) -> Network:
+    def grid(self, points: int = _POINTS) -> dict[str, Any]:
         """The region as arrays: flows down, round trip times across, the corner among them."""
         flows = np.geomspace(self.fewest, self.flows_end, 1 if self.fixed_flows else points)
         rtts = np.geomspace(self.rtt_end, self.longest, 1 if self.fixed_rtt else points)
         flows[0], rtts[-1] = self.fewest, self.longest
-        return Network(flows[:, None], self.capacity, rtt=rtts[None, :])
+        return {"flows": flows[:, None], "rtt": rtts[None, :]}
 
     @property
     def fixed_flows(self) -> bool:
@@ -102,7 +100,7 @@ class Region:
 
 @dataclass(frozen=True)
 class Held:
-    """What a controller's margins are over a region."""
+    """What the margins are over a region."""
 
     region: Region
     flows: Any
@@ -156,24 +154,22 @@ class Held:
         return found
 
 
-def hold(region: Region, law: Law, controller: Controller, *, sampled: bool = False) -> Held:
-    """Margins of a controller over a region.
+def hold(region: Region, model: Model, *, sampled: bool = False) -> Held:
+    """Margins of a discipline over a region.
 
     Args:
         region: Flows and round trip times.
-        law: How windows move.
-        controller: With its settings.
+        model: Congestion control and discipline; its network does not matter.
         sampled: Count in half a sampling period of delay.
 
     Raises:
         ControlError: If there is no operating point anywhere in it.
     """
     grid = region.grid()
-    found = scan(grid, law, controller, held=sampled)
+    found = scan(replace(model, network=region.corner), grid, held=sampled)
     if np.isnan(found.phase).all():
         raise ControlError(
-            f"no operating point: {controller.kind} with these settings comes to rest nowhere in "
+            f"no operating point: {model.kind} with these settings comes to rest nowhere in "
             "the region; its queue may take longer to pass than the whole round trip"
         )
-    assert grid.rtt is not None
-    return Held(region, grid.flows[:, 0], grid.rtt[0], found)
+    return Held(region, grid["flows"][:, 0], grid["rtt"][0], found)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from .controllers import Controller
-from .laws import Law
-from .loops import Loop, loop_at
-from .points import Network
-from .rate import RateFeedback
-from .roots import characteristic_roots
-from .stability import angle, damping, frequencies, margins
+from sojourn.control.errors import ControlError
+from sojourn.control.loops import Loop, loop
+from sojourn.control.models import Model
+from sojourn.control.roots import characteristic_roots
+from sojourn.control.stability import angle, damping, frequencies, margins
 
 
 def bode_response(loops: Mapping[str, Loop], count: int = 600) -> pl.DataFrame:
@@ -71,18 +70,11 @@ def nyquist_response(loops: Mapping[str, Loop], count: int = 1500) -> pl.DataFra
     return pl.concat(parts)
 
 
-def rtt_response(
-    network: Network,
-    law: Law,
-    controllers: Mapping[str, Controller | RateFeedback],
-    rtts: Sequence[float],
-) -> pl.DataFrame:
+def rtt_response(models: Mapping[str, Model], rtts: Sequence[float]) -> pl.DataFrame:
     """Margins and damping of loops as the round trip grows.
 
     Args:
-        network: Flows and capacity; its own round trip time does not matter.
-        law: How windows move.
-        controllers: By the name that the figure gives them.
+        models: By the name that the figure gives them; their own round trip times do not matter.
         rtts: Round trip times in seconds, the wait in the queue included.
 
     Returns:
@@ -90,13 +82,13 @@ def rtt_response(
         ``stable``; points without an operating point are left out.
     """
     rows: list[dict[str, Any]] = []
-    for name, controller in controllers.items():
+    for name, model in models.items():
         for rtt in rtts:
-            at = Network(network.flows, network.capacity, rtt=float(rtt))
-            point = controller.settle(at, law)
-            if point.window < 1 or point.p > 1 or np.isnan(point.queue):
+            network = replace(model.network, rtt=float(rtt), propagation=None)
+            try:
+                each = loop(replace(model, network=network))
+            except ControlError:
                 continue
-            each = loop_at(point, controller)
             found = margins(each)
             rows.append(
                 {
@@ -104,7 +96,7 @@ def rtt_response(
                     "rtt_s": float(rtt),
                     "phase_margin_deg": found.phase if np.isfinite(found.phase) else None,
                     "damping_ratio": damping(characteristic_roots(each, 1)[0]),
-                    "window": float(point.window),
+                    "window": each.point.window,
                     "stable": found.stable,
                 }
             )

@@ -7,26 +7,23 @@ queue to hold that is short against the pipe, by more than its mean though the l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .controllers import PI, PI2, PIE, REM, CoDelSetpoint, Controller
-from .errors import ControlError
-from .laws import AIMD, HighSpeed, Law, Reno, Scalable
-from .loops import operating_point
-from .maps import Axis, Seen, StabilityMap
-from .marking import Marking, Power, Ramp
-from .points import Network, OperatingPoint
-from .rate import RateFeedback
-from .red import RED
-from .settings import Link, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sojourn import fluid
+from sojourn import fluid
+from sojourn.control.design.settings import Link
+from sojourn.control.errors import ControlError
+from sojourn.control.loops import operating_point
+from sojourn.control.maps import Axis, Seen, StabilityMap
+from sojourn.control.models import Model, Point, Table, asked, defaults, kind_of, table_of
+from sojourn.control.text import law_name
+from sojourn.errors import ScenarioError
+from sojourn.quantities import rate
+from sojourn.running import run
+from sojourn.scenario import Scenario
 
 # A run lasts so many round trips, of which the last third is looked at. Packets begin with empty
 # queues, and a controller of low gain takes its time to bring them to rest.
@@ -37,67 +34,49 @@ _HEADERS = 40
 _PROBE_S = 0.01
 
 
-def with_fluid(
-    found: StabilityMap,
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    count: int,
-) -> StabilityMap:
+# What a factor on the gain multiplies.
+_GAINS = {
+    "proportional": ("slope",),
+    "pi": ("a", "b"),
+    "rem": ("gamma",),
+    "pie": ("alpha", "beta"),
+    "pi2": ("alpha", "beta"),
+}
+
+
+def with_fluid(found: StabilityMap, model: Model, count: int) -> StabilityMap:
     """The map with what the fluid engine does on a grid of ``count`` × ``count`` points over it.
 
     Raises:
-        ControlError: If there is no fluid model of the law or the controller.
+        ControlError: If there is no fluid model of the law or the discipline.
     """
-
-    def run(at: Network, controller: Controller | RateFeedback) -> float:
-        return fluid_swing(at, law, controller)
-
-    return _with(found, network, law, controller, count, "fluid", run)
+    return _with(found, model, count, "fluid", fluid_swing)
 
 
-def with_packets(
-    found: StabilityMap,
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    link: Link,
-    count: int,
-) -> StabilityMap:
+def with_packets(found: StabilityMap, model: Model, link: Link, count: int) -> StabilityMap:
     """The same with the packet engine: flows that never end, and ECN.
 
     Raises:
-        ControlError: If the law is not Reno, the controller is no queue discipline, or an axis is
-            one that a scenario has not.
+        ControlError: If the law is not Reno, the model has no queue discipline, or an axis is one
+            that a scenario has not.
     """
-    if not isinstance(law, Reno):
-        raise ControlError(f"{law.name}: packets are laid over maps of Reno only")
+    if kind_of(model.congestion) != "reno":
+        name = law_name(model.congestion)
+        raise ControlError(f"{name}: packets are laid over maps of Reno only")
     if {found.x.name, found.y.name} & {"gain", "exponent"}:
         raise ControlError("gain, exponent: a scenario has no such setting")
-
-    def run(at: Network, controller: Controller | RateFeedback) -> float:
-        return packet_swing(at, controller, link)
-
-    return _with(found, network, law, controller, count, "packets", run)
+    return _with(found, model, count, "packets", lambda each: packet_swing(each, link))
 
 
 def _with(
-    found: StabilityMap,
-    network: Network,
-    law: Law,
-    controller: Controller | RateFeedback,
-    count: int,
-    engine: str,
-    run: Callable[[Network, Controller | RateFeedback], float],
+    found: StabilityMap, model: Model, count: int, engine: str, run: Callable[[Model], float]
 ) -> StabilityMap:
     seen = list(found.seen)
     for y in _middles(found.y, count):
         for x in _middles(found.x, count):
-            at, own = network, controller
-            for axis, value in ((found.x, x), (found.y, y)):
-                at, own = _placed(axis.name, value, at, own)
+            at = _placed(found.y.name, float(y), _placed(found.x.name, float(x), model))
             try:
-                swing = run(at, own)
+                swing = run(at)
             except _NotThereError:
                 continue
             seen.append(Seen(float(x), float(y), swing, engine))
@@ -114,85 +93,87 @@ def _middles(axis: Axis, count: int) -> Any:
     return axis.low * (axis.high / axis.low) ** share
 
 
-def _placed(
-    name: str, value: float, network: Network, controller: Controller | RateFeedback
-) -> tuple[Network, Controller | RateFeedback]:
-    value = float(value)
+def _placed(name: str, value: float, model: Model) -> Model:
+    """The model with one parameter of a map."""
+    network = model.network
     if name == "gain":
-        return network, _amplified(controller, value)
+        return replace(model, qdisc=_amplified(model.qdisc, value))
     if name == "exponent":
-        assert isinstance(controller, RateFeedback)
-        return network, replace(controller, marking=Power(value))
+        return replace(model, **_priced(model, value))
     if name == "flows":
         # A scenario has whole ones.
-        return replace(network, flows=max(1.0, float(round(value)))), controller
-    if name == "rtt":
-        return replace(network, rtt=value, propagation=None), controller
-    if name == "propagation":
-        return replace(network, rtt=None, propagation=value), controller
-    return replace(network, **{name: value}), controller
+        network = replace(network, flows=max(1.0, float(round(value))))
+    elif name == "rtt":
+        network = replace(network, rtt=value, propagation=None)
+    elif name == "propagation":
+        network = replace(network, rtt=None, propagation=value)
+    else:
+        network = replace(network, **{name: value})
+    return replace(model, network=network)
 
 
-def _amplified(controller: Controller | RateFeedback, factor: float) -> Controller:
-    if isinstance(controller, PI):
-        return replace(controller, a=controller.a * factor, b=controller.b * factor)
-    if isinstance(controller, REM):
-        return replace(controller, gamma=controller.gamma * factor)
-    if isinstance(controller, PIE):
-        return replace(controller, alpha=controller.alpha * factor, beta=controller.beta * factor)
-    raise ControlError(f"gain: {controller.kind} has no single gain to multiply")
+def _priced(model: Model, exponent: float) -> dict[str, Any]:
+    """The model's price, or its discipline, with another exponent."""
+    if model.price is not None:
+        return {"price": {**table_of(model.price), "exponent": exponent}}
+    assert model.qdisc is not None
+    return {"qdisc": {**table_of(model.qdisc), "exponent": exponent}}
 
 
-def _point(
-    network: Network, law: Law, controller: Controller | RateFeedback
-) -> tuple[OperatingPoint, float]:
-    """Where it rests, and the round trip without the queue."""
+def _amplified(qdisc: Table | None, factor: float) -> Table:
+    table = table_of(qdisc or "")
+    kind = table["kind"]
+    if kind not in _GAINS:
+        raise ControlError(f"gain: {kind} has no single gain to multiply")
+    whole = defaults(kind) | table
+    return table | {name: whole[name] * factor for name in _GAINS[kind]}
+
+
+def _point(model: Model) -> Point:
+    """Where it rests, with some of the round trip left beside the queue."""
     try:
-        point = operating_point(network, law, controller)
+        point = operating_point(model)
     except ControlError as error:
         raise _NotThereError from error
-    _, propagation = network.with_queue(point.queue)
-    if propagation <= 0:
+    if point.propagation <= 0:
         raise _NotThereError
-    return point, float(propagation)
+    return point
 
 
-def fluid_swing(network: Network, law: Law, controller: Controller | RateFeedback) -> float:
-    """Swing of the fluid engine's queue (of the window, for rate feedback), once settled.
+def fluid_swing(model: Model) -> float:
+    """Swing of the fluid engine's queue (of the window, for marks by the rate), once settled.
 
     It starts at its operating point, kicked by a tenth.
 
     Args:
-        network: Flows, capacity and round trip time.
-        law: How windows move.
-        controller: With its settings.
+        model: The loop.
 
     Raises:
-        ControlError: If there is no fluid model of the law or the controller.
+        ControlError: If there is no fluid model of the law or the discipline.
     """
-    from sojourn import fluid
-
-    point, propagation = _point(network, law, controller)
-    rtt = float(point.rtt)
-    duration = float(np.clip(_ROUNDS * rtt, _LEAST_S, _MOST_S))
-    timing: dict[str, Any] = {"duration": duration, "interval": rtt / _SAMPLES, "kick": 0.1}
-    if isinstance(controller, RateFeedback):
-        course = fluid.kelly(
-            fluid.KellyClass(float(network.flows), rtt, fluid_law(law)),
-            float(network.capacity),
-            fluid_price(controller.marking),
-            averaging=controller.lag,
+    point, network = _point(model), model.network
+    duration = float(np.clip(_ROUNDS * point.rtt, _LEAST_S, _MOST_S))
+    timing: dict[str, Any] = {"duration": duration, "interval": point.rtt / _SAMPLES, "kick": 0.1}
+    if model.price is not None:
+        course = asked(
+            fluid.kelly,
+            fluid.KellyClass(network.flows, point.rtt, model.congestion),
+            network.capacity,
+            model.price,
+            averaging=model.averaging,
             tolerance=1e-6,
             **timing,
         )
         return _swing(course.window[0])
-    course = fluid.mgt(
-        fluid.Class(float(network.flows), propagation, law=fluid_law(law)),
-        fluid.Queue(float(network.capacity), fluid_controller(controller, network)),
+    assert model.qdisc is not None
+    course = asked(
+        fluid.mgt,
+        fluid.Class(network.flows, point.propagation, congestion=model.congestion),
+        fluid.Queue(network.capacity, model.qdisc, spaced=model.spaced),
         start="equilibrium",
         **timing,
     )
-    return _swing(course.queue[0])
+    return _swing(course.window[0] if model.kind == "rate" else course.queue[0])
 
 
 def _swing(series: Any) -> float:
@@ -202,107 +183,50 @@ def _swing(series: Any) -> float:
     return float((high - low) / 2 / mean) if mean > 0 else 0.0
 
 
-def fluid_law(law: Law) -> fluid.laws.WindowLaw:
-    """The fluid engine's law.
-
-    Raises:
-        ControlError: If it has none.
-    """
-    from sojourn import fluid
-
-    if isinstance(law, AIMD):
-        return fluid.Reno() if (law.a, law.b) == (1.0, 0.5) else fluid.Aimd(law.a, law.b)
-    if isinstance(law, Scalable):
-        return fluid.Scalable(law.a, law.b, law.lwnd, law.at_least_reno)
-    if isinstance(law, HighSpeed):
-        return fluid.HighSpeed()
-    raise ControlError(f"{law.name}: the fluid engine has no such law")
-
-
-def fluid_price(marking: Marking) -> fluid.laws.Price:
-    """The fluid engine's marking function.
-
-    Raises:
-        ControlError: If it has none.
-    """
-    from sojourn import fluid
-
-    if isinstance(marking, Power):
-        return fluid.Power(float(marking.exponent))
-    if isinstance(marking, Ramp):
-        return fluid.Threshold(marking.start, marking.exponent, marking.clipped)
-    raise ControlError(f"{marking.name}: the fluid engine has no such marking function")
-
-
-def fluid_controller(controller: Controller, network: Network) -> fluid.laws.Controller:
-    """The fluid engine's controller.
-
-    Raises:
-        ControlError: If it has none.
-    """
-    from sojourn import fluid
-
-    if isinstance(controller, PI):
-        return fluid.Pi(controller.qref, controller.a, controller.b, controller.hz)
-    if isinstance(controller, REM):
-        it = controller
-        return fluid.Rem(it.qref, it.gamma, it.alpha, it.phi, it.period)
-    if isinstance(controller, PIE):
-        make = fluid.Pi2 if isinstance(controller, PI2) else fluid.Pie
-        return make(controller.target, controller.alpha, controller.beta, controller.update)
-    if isinstance(controller, CoDelSetpoint):
-        return fluid.Codel(controller.target, controller.interval)
-    if isinstance(controller, RED):
-        own = float(-np.expm1(-1 / network.capacity)) if controller.wq is None else controller.wq
-        return fluid.Red(
-            controller.min_th,
-            controller.max_th,
-            controller.max_p,
-            own,
-            controller.gentle,
-            controller.uniform_gaps,
-        )
-    raise ControlError(
-        f"{controller.kind}: the fluid engine has no such controller; it has red, pi, pi2, rem, "
-        "pie, codel and rate; leave --fluid out, or use --packets"
-    )
-
-
-def packet_swing(
-    network: Network, controller: Controller | RateFeedback, link: Link, seed: int = 1
-) -> float:
+def packet_swing(model: Model, link: Link, seed: int = 1) -> float:
     """Swing of the packet engine's queue, averaged over a round trip, once settled.
 
     Args:
-        network: Flows, capacity and round trip time.
-        controller: With its settings.
+        model: The loop, of Reno and a queue discipline.
         link: Its packet size; its rate is that of the network.
         seed: Of the run.
 
     Raises:
-        ControlError: If the controller is no queue discipline, or the run is refused.
+        ControlError: If there is no queue discipline, or the run is refused.
     """
     import polars as pl
 
-    from sojourn.engines.packets import run
-    from sojourn.errors import ScenarioError
-    from sojourn.scenario import Scenario
-
-    if isinstance(controller, RateFeedback):
-        raise ControlError("rate: the packet engine has no such queue discipline")
-    point, propagation = _point(network, Reno(), controller)
-    rtt = float(point.rtt)
-    duration = float(np.clip(_PACKET_ROUNDS * rtt, _PACKET_LEAST_S, _MOST_S))
-    bps = float(network.capacity) * 8 * link.packet
-    text = settings(controller, Link(bps, link.packet)).toml
-    scenario = (
-        f'name = "point"\nduration = "{duration * 1e3:.0f}ms"\nwarmup = "0s"\nseed = {seed}\n\n'
-        f'[tcp]\necn = true\nmss = {link.packet - _HEADERS}\nreceive_window = "64MiB"\n'
-        f"timestamps = false\ndelayed_ack = false\n\n{text.replace(' }', ', ecn = true }')}\n"
-        f'[[traffic]]\nkind = "bulk"\nflows = {network.flows:.0f}\n'
-        f'rtt = "{propagation * 1e9:.0f}ns"\nstart = "0s..{rtt * 1e4:.0f}ms"\n\n'
-        "[probes]\nqueues = true\n"
-    )
+    if model.qdisc is None or model.kind == "rate":
+        raise ControlError("rate: a swing in packets is that of a queue, which it does not hold")
+    point = _point(model)
+    duration = float(np.clip(_PACKET_ROUNDS * point.rtt, _PACKET_LEAST_S, _MOST_S))
+    scenario = {
+        "name": "point",
+        "duration": f"{duration * 1e3:.0f}ms",
+        "warmup": "0s",
+        "seed": seed,
+        "tcp": {
+            "ecn": True,
+            "mss": link.packet - _HEADERS,
+            "receive_window": "64MiB",
+            "timestamps": False,
+            "delayed_ack": False,
+        },
+        "bottleneck": {
+            "rate": rate(model.network.capacity * 8 * link.packet),
+            "mean_packet": link.packet,
+            "qdisc": {**table_of(model.qdisc), "ecn": True},
+        },
+        "traffic": [
+            {
+                "kind": "bulk",
+                "flows": round(model.network.flows),
+                "rtt": f"{point.propagation * 1e9:.0f}ns",
+                "start": f"0s..{point.rtt * 1e4:.0f}ms",
+            }
+        ],
+        "probes": {"queues": True},
+    }
     try:
         result = run(Scenario(scenario))
     except ScenarioError as error:
@@ -310,5 +234,5 @@ def packet_swing(
     table = result.table("queues").filter(pl.col("link") == "bottleneck")
     queue = table["packets"].to_numpy().astype(float)
     # What is quicker than a round trip is bursts, which a fluid has not.
-    width = max(1, round(rtt / _PROBE_S))
+    width = max(1, round(point.rtt / _PROBE_S))
     return _swing(np.convolve(queue, np.full(width, 1 / width), "valid"))

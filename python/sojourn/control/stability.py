@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from .loops import Loop, value
-from .roots import characteristic_roots
+from sojourn.control.loops import Loop, Sampled
+from sojourn.control.roots import characteristic_roots
 
-_GRID = 4000
+_GRID, _SAMPLED_GRID = 4000, 6000
 _TINY = 1e-9
 
 
@@ -47,7 +47,7 @@ def margins(loop: Loop) -> Margins:
     """All margins of a loop.
 
     Args:
-        loop: With numbers, not arrays.
+        loop: The open loop.
 
     Returns:
         The margins. A loop that is unstable has a phase margin below 0 or a gain margin below 1.
@@ -74,6 +74,41 @@ def margins(loop: Loop) -> Margins:
         phase_crossover=at_phase,
         damping=damping(roots[0]),
     )
+
+
+@dataclass(frozen=True)
+class SampledMargins:
+    """Margins of a loop with its sampler and hold."""
+
+    phase: float
+    """Least phase in degrees above −180° where the gain is 1; infinite without such a place."""
+    crossover: float | None
+    """Radians per second where that is."""
+    distance: float
+    """Least distance of the loop from −1."""
+
+
+def sampled_margins(found: Sampled) -> SampledMargins:
+    """Phase margin and distance from −1 of a loop with its sampler and hold.
+
+    Looked for up to half of the sampling frequency, on a grid with the gain interpolated.
+    """
+    highest = np.pi / found.period
+    omega = np.geomspace(highest * 1e-7, highest, _SAMPLED_GRID)
+    response = -found.system.response(omega)
+    size = np.abs(response)
+    turned = np.degrees(np.unwrap(np.angle(response)))
+    # An integrator: the phase begins at −90°.
+    turned -= 360 * np.round((turned[0] + 90) / 360)
+    distance = float(np.min(np.abs(1 + response)))
+    falls = np.flatnonzero((size[:-1] - 1) * (size[1:] - 1) < 0)
+    if not falls.size:
+        return SampledMargins(np.inf, None, distance)
+    shares = np.log(size[falls]) / np.log(size[falls] / size[falls + 1])
+    left = 180 + turned[falls] + shares * (turned[falls + 1] - turned[falls])
+    worst = int(np.argmin(left))
+    at = omega[falls[worst]] * (omega[falls[worst] + 1] / omega[falls[worst]]) ** shares[worst]
+    return SampledMargins(float(left[worst]), float(at), distance)
 
 
 def damping(root: complex) -> float:
@@ -133,7 +168,7 @@ def angle(loop: Loop, omega: Any, known: tuple[Corners, float] | None = None) ->
     """Phase in degrees, continuous: that of each corner added up, and that of the delay.
 
     Args:
-        loop: With numbers, not arrays.
+        loop: The open loop.
         omega: Radians per second, above 0.
         known: `corners` of the loop, to find them once.
     """
@@ -199,14 +234,3 @@ def sensitivity_peak(loop: Loop) -> float:
         nearness, bounds=(math.log(low), math.log(high)), method="bounded", options={"xatol": 1e-10}
     )
     return 1 / max(min(float(found.fun), float(distance[i])), _TINY)
-
-
-def sensitivity(loop: Loop, omega: Any) -> Any:
-    """|1/(1 + L(jω))|."""
-    return np.abs(1 / (1 + loop.response(omega)))
-
-
-def ratio_at(loop: Loop, s: complex) -> complex:
-    """1 + L(s) at any s, for checks."""
-    late = np.exp(-s * loop.delay)
-    return complex(1 + value(loop.numerator, s) / value(loop.denominator, s) * late)

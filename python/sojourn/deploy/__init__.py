@@ -1,5 +1,5 @@
 """A scenario's link as commands for a Linux router: the rate by HTB, the discipline by its own."""
 
-from .script import DeployError, Deployment, deploy
+from sojourn.deploy.script import DeployError, Deployment, deploy
 
 __all__ = ["DeployError", "Deployment", "deploy"]

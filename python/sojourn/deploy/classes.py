@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sojourn.control.settings import rate as rate_text
-
-from .errors import DeployError
-from .leaves import Fields, Leaf, Place, leaf
+from sojourn.deploy.errors import DeployError
+from sojourn.deploy.leaves import Fields, Leaf, Place, leaf
+from sojourn.quantities import rate as rate_text
 
 _CLASSFUL = {"prio", "drr", "cbq"}
 # Six bits of the codepoint stand above two of ECN.

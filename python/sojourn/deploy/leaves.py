@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.control.quantities import quantity
-from sojourn.control.settings import rate as rate_text
-from sojourn.control.settings import red_burst, time
-
-from .errors import DeployError
+from sojourn._engine import resolved
+from sojourn.deploy.burst import red_burst
+from sojourn.deploy.errors import DeployError
+from sojourn.quantities import quantity, time
+from sojourn.quantities import rate as rate_text
 
 Fields = Mapping[str, Any]
 
@@ -24,11 +24,6 @@ class Place:
     mean_packet: int
     field: str
     """Its name in errors: ``bottleneck.qdisc``."""
-
-    @property
-    def packets_per_second(self) -> float:
-        """At the mean packet."""
-        return self.rate_bps / 8 / self.mean_packet
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,14 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
         why = _ABSENT.get(kind, "Linux has no such discipline")
         known = ", ".join([*_KINDS, "prio", "drr", "cbq"])
         raise DeployError(f"{place.field} = {kind}: {why}; there are commands for {known}")
-    return write(qdisc, place)
+    return write(_resolved(qdisc, place), place)
+
+
+def _resolved(qdisc: Fields, place: Place) -> Fields:
+    """All settings, those too that the discipline works out from its link."""
+    text = json.dumps(dict(qdisc))
+    found: Fields = json.loads(resolved(text, place.rate_bps, place.mean_packet))
+    return found
 
 
 _ABSENT = {
@@ -67,6 +69,7 @@ _ABSENT = {
     "rate": "Linux has nothing that marks by the arrival rate alone",
     "pi2": "Linux has PI2 only as the classic queue of dualpi2",
     "avq": "Linux has no AVQ",
+    "proportional": "Linux has no proportional controller; red is the nearest",
     "feng_red": "Linux has of the adaptive REDs only Floyd's, ared",
     "blue": "Linux has BLUE only for each flow, as sfb",
     "python": "what is written in Python runs in the simulator only",
@@ -92,14 +95,12 @@ def _droptail(qdisc: Fields, place: Place) -> Leaf:
         seconds = quantity(f"{place.field}.limit_time", str(qdisc["limit_time"]), "time")
         size = round(seconds * place.rate_bps / 8)
         return Leaf(f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.",))
-    return Leaf(f"pfifo limit {qdisc.get('limit', 1000)}")
+    return Leaf(f"pfifo limit {qdisc['limit']}")
 
 
 def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
     """What RED and its kin have in common: limits in bytes, the weight as a burst."""
-    wq = qdisc.get("wq")
-    if wq is None:
-        wq = -math.expm1(-1 / place.packets_per_second)
+    wq = qdisc["wq"]
     burst, log = red_burst(wq, qdisc["min_th"])
     remarks = [
         f"The weight of a sample is 2^-{log}, {2.0**-log / wq - 1:+.1%} off; tc derives it from "
@@ -122,8 +123,6 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
 
 def _red(qdisc: Fields, place: Place) -> Leaf:
     adaptive = qdisc["kind"] == "ared"
-    if adaptive and "min_th" not in qdisc:
-        qdisc = {**qdisc, **_ared_thresholds(qdisc, place)}
     words, burst, remarks = _averaging(qdisc, place)
     mean = place.mean_packet
     low, high = (round(qdisc[name] * mean) for name in ("min_th", "max_th"))
@@ -141,14 +140,6 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
         f"red limit {round(limit)} min {low} max {high} {words}{_flag('harddrop', hard)}{tail}",
         tuple(remarks),
     )
-
-
-def _ared_thresholds(qdisc: Fields, place: Place) -> dict[str, float]:
-    """Floyd, Gummadi and Shenker (2001): min_th is half the target delay, at least 5; three times
-    that is max_th."""
-    target = quantity(f"{place.field}.target_delay", str(qdisc["target_delay"]), "time")
-    low = max(5.0, target * place.packets_per_second / 2)
-    return {"min_th": low, "max_th": 3 * low}
 
 
 def _choke(qdisc: Fields, place: Place) -> Leaf:

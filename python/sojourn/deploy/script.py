@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sojourn.control.quantities import quantity
-from sojourn.control.settings import rate as rate_text
-
-from . import bpf
-from .classes import classes, filters, is_classful
-from .errors import DeployError
-from .leaves import Place, leaf
+from sojourn.deploy import bpf
+from sojourn.deploy.classes import classes, filters, is_classful
+from sojourn.deploy.errors import DeployError
+from sojourn.deploy.leaves import Place, leaf
+from sojourn.quantities import quantity
+from sojourn.quantities import rate as rate_text
+from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
-    from sojourn.scenario import Scenario
+    from sojourn.scenario import ScenarioLike
 
 __all__ = ["DeployError", "Deployment", "deploy"]
 
@@ -47,7 +47,7 @@ class Deployment:
         return "\n".join([*lines, *self.commands]) + "\n"
 
 
-def deploy(scenario: Scenario, link: str = "bottleneck") -> Deployment:
+def deploy(scenario: ScenarioLike, link: str = "bottleneck") -> Deployment:
     """The commands for one link of a scenario.
 
     Args:
@@ -57,7 +57,7 @@ def deploy(scenario: Scenario, link: str = "bottleneck") -> Deployment:
     Raises:
         DeployError: If there is no such link, or Linux cannot do what it says.
     """
-    table = _link(scenario.to_dict(), link)
+    table = _link(Scenario.of(scenario).to_dict(), link)
     if table.get("schedule") is not None:
         raise DeployError(f"{link}.schedule: a link whose rate changes cannot be written down")
     bps = quantity(f"{link}.rate", str(table["rate"]), "rate")

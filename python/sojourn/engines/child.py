@@ -1,4 +1,4 @@
-"""A program that runs a scenario elsewhere, and what it says: JSON lines, a summary at last.
+"""A child process that runs a scenario and reports in lines of JSON, the summary last.
 
 Lines are ``{"now_s": …, "packets": …}``, ``{"file": name, "bytes": n}`` followed by so many bytes,
 and at last ``{"summary": …}`` or ``{"error": …, "kind": …}``.
@@ -18,34 +18,33 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
-from sojourn.engines.packets import Stopped
-from sojourn.errors import Error, ScenarioError
+from sojourn.errors import Error, ScenarioError, Stopped
 
 if TYPE_CHECKING:
     from typing import Self
 
-_LOOK_S = 0.1
-_COMPLAINTS_KEPT = 4000
+_POLL_S = 0.1
+_STDERR_KEPT = 4000
 
 
 @dataclass(frozen=True)
-class Manners:
-    """How a program behaves."""
+class Behaviour:
+    """How long to wait for a program, and how it is asked to end."""
 
     name: str
     """What errors call it."""
-    silence_s: float
-    """How long it may say nothing."""
-    patience_s: float
+    silence_timeout_s: float
+    """How long it may be silent."""
+    summary_timeout_s: float
     """How long it may take to sum up what it has, when asked to end."""
-    noise: bool = False
+    mixed_output: bool = False
     """Whether there may be lines that are no JSON."""
-    byte_ends: bool = False
+    stops_on_byte: bool = False
     """Whether a byte asks it to end, and killing it is how it ends; else the end of its input."""
 
 
 class _File:
-    """A table that came."""
+    """A table that the program has sent."""
 
     def __init__(self, name: str, content: bytes) -> None:
         self.name, self.content = name, content
@@ -58,7 +57,7 @@ class _File:
             raise Error(f"{path}: {error.strerror or error}") from error
 
 
-_NOTHING_YET: dict[str, Any] = {}
+_NO_MESSAGE: dict[str, Any] = {}
 
 
 class _CtrlC:
@@ -92,16 +91,16 @@ class _CtrlC:
 
 
 class Child:
-    """The program. It is gone when the block ends that it is used in."""
+    """The process, which ends with the block that uses it."""
 
-    def __init__(self, command: list[str], manners: Manners) -> None:
+    def __init__(self, command: list[str], behaviour: Behaviour) -> None:
         """Starts it.
 
         Raises:
             Error: If it cannot be started.
         """
-        self.manners = manners
-        self.complaints = b""
+        self.behaviour = behaviour
+        self.stderr = b""
         try:
             # In a session of its own, so that Ctrl-C comes here only.
             self.process = subprocess.Popen(
@@ -113,12 +112,14 @@ class Child:
             )
         except OSError as error:
             raise Error(f"cannot start {command[0]}: {error.strerror or error}") from error
-        self._said: queue.SimpleQueue[dict[str, Any] | _File | Error | None] = queue.SimpleQueue()
+        self._messages: queue.SimpleQueue[dict[str, Any] | _File | Error | None] = (
+            queue.SimpleQueue()
+        )
         self._threads = [
             threading.Thread(target=work, args=(pipe,), daemon=True)
             for work, pipe in (
-                (self._listen, self.process.stdout),
-                (self._complain, self.process.stderr),
+                (self._read_messages, self.process.stdout),
+                (self._read_stderr, self.process.stderr),
             )
         ]
         for thread in self._threads:
@@ -133,10 +134,10 @@ class Child:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if not self.manners.byte_ends:
-            self.ask_for_the_end()
+        if not self.behaviour.stops_on_byte:
+            self.request_summary()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(self.manners.patience_s)
+                self.process.wait(self.behaviour.summary_timeout_s)
         self.process.kill()
         self.process.wait()
         for thread in self._threads:
@@ -161,98 +162,99 @@ class Child:
             KeyboardInterrupt: On Ctrl-C before there is anything to sum up, and on another one.
         """
         with _CtrlC() as ctrl_c:
-            said = self._listened(ctrl_c, folder, progress, stop)
-        return None if said is None else (said, ctrl_c.noted)
+            message = self._read_summary(ctrl_c, folder, progress, stop)
+        return None if message is None else (message, ctrl_c.noted)
 
-    def _listened(
+    def _read_summary(
         self,
         ctrl_c: _CtrlC,
         folder: Path | None,
         progress: Callable[[float, int], None] | None,
         stop: threading.Event | None,
     ) -> str | None:
-        silent_s, asked = 0.0, False
+        silent_s, requested = 0.0, False
         while True:
             if stop is not None and stop.is_set():
                 raise Stopped("stopped")
-            if ctrl_c.noted and not asked:
-                asked, silent_s = True, 0.0
-                self.ask_for_the_end()
-            said = self._next()
-            if said is _NOTHING_YET:
-                silent_s += _LOOK_S
-                patience_s = self.manners.patience_s if asked else self.manners.silence_s
-                if silent_s > patience_s:
+            if ctrl_c.noted and not requested:
+                requested, silent_s = True, 0.0
+                self.request_summary()
+            message = self._next_message()
+            if message is _NO_MESSAGE:
+                silent_s += _POLL_S
+                times = self.behaviour
+                timeout_s = times.summary_timeout_s if requested else times.silence_timeout_s
+                if silent_s > timeout_s:
                     self.process.kill()
-                    raise Error(f"{self.manners.name} said nothing for {patience_s:.0f} s")
+                    raise Error(f"{self.behaviour.name} said nothing for {timeout_s:.0f} s")
                 continue
             silent_s = 0.0
-            if isinstance(said, Error):
-                raise said
-            if said is None:
+            if isinstance(message, Error):
+                raise message
+            if message is None:
                 return None
-            if isinstance(said, _File):
+            if isinstance(message, _File):
                 if folder is not None:
-                    said.keep(folder)
+                    message.keep(folder)
                 continue
-            if (summary := _summary(said)) is not None:
+            if (summary := _summary(message)) is not None:
                 return summary
             ctrl_c.under_way = True
             if progress is not None and not ctrl_c.noted:
-                progress(float(said["now_s"]), int(said["packets"]))
+                progress(float(message["now_s"]), int(message["packets"]))
 
-    def ask_for_the_end(self) -> None:
-        """Has it sum up what there is."""
+    def request_summary(self) -> None:
+        """Asks for the summary of what has been run so far."""
         if self.process.stdin is not None:
             with contextlib.suppress(OSError, ValueError):
-                if self.manners.byte_ends:
+                if self.behaviour.stops_on_byte:
                     self.process.stdin.write(b"\n")
                     self.process.stdin.flush()
                 else:
                     self.process.stdin.close()
 
-    def _next(self) -> dict[str, Any] | _File | Error | None:
-        """What it says next, if it does so soon; none when it has ended."""
+    def _next_message(self) -> dict[str, Any] | _File | Error | None:
+        """The next message, if one comes soon; none when the output has ended."""
         try:
-            return self._said.get(timeout=_LOOK_S)
+            return self._messages.get(timeout=_POLL_S)
         except queue.Empty:
-            return _NOTHING_YET
+            return _NO_MESSAGE
 
-    def _listen(self, pipe: IO[bytes]) -> None:
+    def _read_messages(self, pipe: IO[bytes]) -> None:
         for line in iter(pipe.readline, b""):
-            said = self._understood(line)
-            if isinstance(said, dict) and "file" in said:
-                said = _File(str(said["file"]), pipe.read(int(said["bytes"])))
-            if said is not None:
-                self._said.put(said)
-        self._said.put(None)
+            message = self._parsed(line)
+            if isinstance(message, dict) and "file" in message:
+                message = _File(str(message["file"]), pipe.read(int(message["bytes"])))
+            if message is not None:
+                self._messages.put(message)
+        self._messages.put(None)
 
-    def _understood(self, line: bytes) -> dict[str, Any] | _File | Error | None:
+    def _parsed(self, line: bytes) -> dict[str, Any] | _File | Error | None:
         quoted = repr(line.decode(errors="replace").strip())
         try:
-            said = json.loads(line)
+            message = json.loads(line)
         except ValueError:
-            if self.manners.noise:
+            if self.behaviour.mixed_output:
                 return None
-            return Error(f"{self.manners.name} said {quoted}, which is not JSON")
-        if isinstance(said, dict) and said.keys() & {"summary", "error", "now_s", "file"}:
-            return said
-        if self.manners.noise:
+            return Error(f"{self.behaviour.name} said {quoted}, which is not JSON")
+        if isinstance(message, dict) and message.keys() & {"summary", "error", "now_s", "file"}:
+            return message
+        if self.behaviour.mixed_output:
             return None
-        return Error(f"{self.manners.name} said {quoted}, which means nothing here")
+        return Error(f"{self.behaviour.name} said {quoted}, which means nothing here")
 
-    def _complain(self, pipe: IO[bytes]) -> None:
+    def _read_stderr(self, pipe: IO[bytes]) -> None:
         for line in pipe:
-            self.complaints = (self.complaints + line)[-_COMPLAINTS_KEPT:]
+            self.stderr = (self.stderr + line)[-_STDERR_KEPT:]
 
-    def complained(self) -> str:
-        """The end of what it wrote to standard error, on one line."""
-        return " ".join(self.complaints.decode(errors="replace").split()[-60:])
+    def stderr_end(self) -> str:
+        """The last words on standard error, on one line."""
+        return " ".join(self.stderr.decode(errors="replace").split()[-60:])
 
 
-def _summary(said: dict[str, Any]) -> str | None:
-    """The summary as JSON if these are the last words, unless they are an error."""
-    if "error" in said:
-        kind = ScenarioError if said.get("kind") == "scenario" else Error
-        raise kind(str(said["error"]))
-    return json.dumps(said["summary"]) if "summary" in said else None
+def _summary(message: dict[str, Any]) -> str | None:
+    """The summary as JSON if this is the last message; raises the error if it is one."""
+    if "error" in message:
+        kind = ScenarioError if message.get("kind") == "scenario" else Error
+        raise kind(str(message["error"]))
+    return json.dumps(message["summary"]) if "summary" in message else None

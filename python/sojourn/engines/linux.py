@@ -9,26 +9,28 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sojourn.engines.child import Child, Manners
-from sojourn.engines.packets import kept
+from sojourn.engines.child import Behaviour, Child
+from sojourn.engines.digest import content, digest
+from sojourn.engines.engine import kept
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
+    from sojourn.engines.engine import Engine
     from sojourn.results.run import RunResult
     from sojourn.scenario import Scenario
 
-NAME = "linux"
 PROGRAM = "sojourn-router"
 
 # It tells ten times a second how far it is.
-MANNERS = Manners("the linux engine", silence_s=30.0, patience_s=10.0)
+BEHAVIOUR = Behaviour("the linux engine", silence_timeout_s=30.0, summary_timeout_s=10.0)
 
 
 def program() -> Path:
@@ -48,27 +50,51 @@ def program() -> Path:
     return Path(found)
 
 
-def run(
-    scenario: Scenario,
-    out: str | Path | None = None,
-    progress: Callable[[float, int], None] | None = None,
-    *,
-    label: str | None = None,
-    stop: threading.Event | None = None,
-) -> RunResult:
-    """Runs ``scenario`` with real TCP and returns its measures; a minute of it takes a minute.
+class Linux:
+    """Real TCP; a minute of it takes a minute."""
 
-    Args and exceptions are those of :func:`sojourn.engines.packets.run`.
+    name = "linux"
 
-    Raises:
-        Error: Also if the program is missing, or this process may not make network namespaces.
-    """
-    tool = program()
-    if scenario.needs_users:
-        from sojourn.calibration import with_users
+    def check(self, scenario: Scenario) -> None:
+        """Refuses nothing: the program itself says what it cannot do."""
 
-        scenario = with_users(scenario, stop=stop)
-    return kept(scenario, out, label, lambda folder: _talk(tool, scenario, folder, progress, stop))
+    def identity(self) -> str:
+        """The router, and the kernel that this machine runs."""
+        machine = os.uname()
+        return digest([f"{machine.release} {machine.version}", *program_content()])
+
+    def run(
+        self,
+        scenario: Scenario,
+        out: str | Path | None = None,
+        progress: Callable[[float, int], None] | None = None,
+        *,
+        label: str | None = None,
+        varied: Mapping[str, object] | None = None,
+        stop: threading.Event | None = None,
+    ) -> RunResult:
+        """Runs ``scenario`` with real TCP: see :class:`sojourn.engines.engine.Engine`.
+
+        Raises:
+            Error: Also if the program is missing, or this process may not make network namespaces.
+        """
+        tool = program()
+
+        def go(folder: Path | None) -> tuple[str, bool]:
+            return _talk(tool, scenario, folder, progress, stop)
+
+        return kept(scenario, out, go, label=label, varied=varied)
+
+
+ENGINE: Engine = Linux()
+
+
+def program_content() -> list[str]:
+    """What is in the program, as a hash; nothing if it is nowhere."""
+    try:
+        return [content(program())]
+    except Error:
+        return []
 
 
 def _talk(
@@ -86,7 +112,7 @@ def _talk(
         command += ["--base-dir", str(Path(scenario.base_dir).resolve())]
         if folder is not None:
             command += ["--out", str(folder)]
-        with Child(command, MANNERS) as child:
+        with Child(command, BEHAVIOUR) as child:
             said = child.summary(None, progress, stop)
             if said is None:
                 raise _failure(child)
@@ -96,10 +122,8 @@ def _talk(
 def _failure(child: Child) -> Error:
     """What there is to say of one that ended without a summary."""
     code = child.process.wait()
-    said = child.complained()
+    said = child.stderr_end()
     if code < 0:
-        import signal
-
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         said = f"killed by {name}"
-    return Error(f"{MANNERS.name} failed: {said or f'exit code {code}'}")
+    return Error(f"{BEHAVIOUR.name} failed: {said or f'exit code {code}'}")

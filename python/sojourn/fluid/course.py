@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sojourn.fluid.period import period
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -110,8 +112,6 @@ class Course:
 
         None if it rises through it less than twice.
         """
-        from sojourn.fluid.period import period
-
         keep = self.time >= self.time[-1] - last
         return period(self.time[keep], self.queue[queue][keep])
 

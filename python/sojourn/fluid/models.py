@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from sojourn import _engine
+from sojourn._engine import fluid_kelly, fluid_kelly_point, fluid_mgt, fluid_mgt_point
 from sojourn.fluid.course import Course, KellyPoint, MgtPoint, arrays, work
-from sojourn.fluid.laws import Controller, Price, Reno, WindowLaw
 
 Start = Literal["empty", "equilibrium"]
+Table = str | Mapping[str, Any]
+"""A kind, or a table with ``kind`` and settings, as a scenario has them."""
 
 RENO_SPREAD = 2 / 1.3098**2
 """The spread of Reno's windows where each packet is hit on its own: their mean is 1.3098/√p, the
@@ -30,7 +31,8 @@ class Class:
         rtt: Round-trip time without queueing, in seconds.
         path: The queues that its packets cross, by number, in order.
         back: The queues that only its acknowledgements wait in.
-        law: What becomes of its windows.
+        congestion: What becomes of its windows: reno, aimd, scalable or highspeed, as a scenario
+            has it.
         timeouts: Whether losses in small windows are timeouts: the share 3/W of them takes the
             window to 1.
         spread: Mean of the squares of its flows' windows over the square of their mean. 1, as in
@@ -43,7 +45,7 @@ class Class:
     rtt: float
     path: Sequence[int] = (0,)
     back: Sequence[int] = ()
-    law: WindowLaw = field(default_factory=Reno)
+    congestion: Table = "reno"
     timeouts: bool = False
     spread: float = 1.0
     initial_window: float = 1.0
@@ -56,7 +58,7 @@ class Class:
             "rtt": self.rtt,
             "path": list(self.path),
             "back": list(self.back),
-            "law": self.law._fields(),
+            "law": self.congestion,
             "timeouts": self.timeouts,
             "initial_window": self.initial_window,
             **_given(max_window=self.max_window, spread=None if self.spread == 1 else self.spread),
@@ -69,23 +71,29 @@ class Queue:
 
     Attributes:
         capacity: Packets per second.
-        controller: Its control law.
+        qdisc: Its discipline, as a scenario has it: one that has a law.
+        spaced: Whether RED's drops are spread as in the real thing, so that 2p/(1 + p) of all
+            packets are hit; if not, the profile itself is the loss, as in the papers' models.
+        mean_packet: Bytes of a packet, for settings that count bytes.
         buffer: Most packets that may wait; none: unlimited. What does not fit is lost.
         thins: Whether the law drops packets, which then wait nowhere. If not, it marks them, and
             all that is sent arrives, as in the papers' models.
     """
 
     capacity: float
-    controller: Controller
+    qdisc: Table
+    spaced: bool = False
+    mean_packet: int | None = None
     buffer: float | None = None
     thins: bool = False
 
     def _fields(self) -> dict[str, Any]:
         return {
             "capacity": self.capacity,
-            "controller": self.controller._fields(),
+            "qdisc": self.qdisc,
+            "spaced": self.spaced,
             "thins": self.thins,
-            **_given(buffer=self.buffer),
+            **_given(buffer=self.buffer, mean_packet=self.mean_packet),
         }
 
 
@@ -95,10 +103,10 @@ class KellyClass:
 
     flows: float
     rtt: float
-    law: WindowLaw = field(default_factory=Reno)
+    congestion: Table = "reno"
 
     def _fields(self) -> dict[str, Any]:
-        return {"flows": self.flows, "rtt": self.rtt, "law": self.law._fields()}
+        return {"flows": self.flows, "rtt": self.rtt, "law": self.congestion}
 
 
 def mgt(
@@ -127,7 +135,7 @@ def mgt(
         ScenarioError: If a parameter cannot be used or there is no operating point.
     """
     parameters, specs = _mgt(classes, queues)
-    answer = _engine.fluid_mgt(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    answer = fluid_mgt(parameters, (duration, interval, tolerance, _kick(start, kick)))
     time, parts = arrays(answer)
     many, links = len(specs["classes"]), len(specs["queues"])
     lengths = parts[many : many + links]
@@ -154,13 +162,13 @@ def mgt_point(classes: Class | Sequence[Class], queues: Queue | Sequence[Queue])
     Raises:
         ScenarioError: If a parameter cannot be used or there is none.
     """
-    return MgtPoint(**json.loads(_engine.fluid_mgt_point(_mgt(classes, queues)[0])))
+    return MgtPoint(**json.loads(fluid_mgt_point(_mgt(classes, queues)[0])))
 
 
 def kelly(
     classes: KellyClass | Sequence[KellyClass],
     capacity: float,
-    price: Price,
+    price: Mapping[str, Any],
     *,
     averaging: float = 0.0,
     duration: float,
@@ -174,7 +182,10 @@ def kelly(
     Args:
         classes: The classes of flows.
         capacity: What the link could carry, in packets per second.
-        price: The marking probability as a function of the load.
+        price: The marking probability as a function of the load y/C: ``{"kind": "power",
+            "exponent": B}`` for (y/C)^B, ``{"kind": "ramp", "start": γ, "exponent": B}`` for
+            ((y/C − γ)/(1 − γ))^B, 0 below γ unless ``clipped`` is false, or ``{"kind":
+            "exponential", "price": x}`` for 1 − exp(−x·y/C).
         averaging: Time constant of a first-order lag in the measured rate, in seconds.
         duration: Seconds.
         interval: Seconds between two samples.
@@ -187,7 +198,7 @@ def kelly(
         ScenarioError: If a parameter cannot be used or there is no operating point.
     """
     parameters, specs = _kelly(classes, capacity, price, averaging)
-    answer = _engine.fluid_kelly(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    answer = fluid_kelly(parameters, (duration, interval, tolerance, _kick(start, kick)))
     time, parts = arrays(answer)
     many = len(specs["classes"])
     point = json.loads(answer["point"])
@@ -203,7 +214,7 @@ def kelly(
 
 
 def kelly_point(
-    classes: KellyClass | Sequence[KellyClass], capacity: float, price: Price
+    classes: KellyClass | Sequence[KellyClass], capacity: float, price: Mapping[str, Any]
 ) -> KellyPoint:
     """The operating point of :func:`kelly`: the one with the highest load if there are several.
 
@@ -211,7 +222,7 @@ def kelly_point(
         ScenarioError: If a parameter cannot be used or there is none.
     """
     parameters, _ = _kelly(classes, capacity, price, 0.0)
-    return KellyPoint(**json.loads(_engine.fluid_kelly_point(parameters)))
+    return KellyPoint(**json.loads(fluid_kelly_point(parameters)))
 
 
 def _mgt(
@@ -224,13 +235,16 @@ def _mgt(
 
 
 def _kelly(
-    classes: KellyClass | Sequence[KellyClass], capacity: float, price: Price, averaging: float
+    classes: KellyClass | Sequence[KellyClass],
+    capacity: float,
+    price: Mapping[str, Any],
+    averaging: float,
 ) -> tuple[str, dict[str, Any]]:
     many = [classes] if isinstance(classes, KellyClass) else classes
     specs = {
         "classes": [c._fields() for c in many],
         "capacity": capacity,
-        "price": price._fields(),
+        "price": dict(price),
         "averaging": averaging,
     }
     return json.dumps(specs), specs

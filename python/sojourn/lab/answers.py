@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn.report import frames, sections, style, tables
-from sojourn.report.comparison import compare
+from sojourn import style
+from sojourn.report import frames, sections, tables
+from sojourn.report.layout import arrange
 from sojourn.report.runs import check
 from sojourn.results.run import RunResult
 
@@ -16,12 +17,12 @@ _SHOWN = ("queue", "response-times", "goodput")
 
 def answer(runs: Mapping[str, RunResult]) -> dict[str, Any]:
     """Figures, table and points of the sides, as JSON can carry them."""
-    comparison = compare(check(list(runs.values())))
-    made = sections.sections(comparison, _SHOWN)
-    summary = tables.summary(comparison)
-    points = frames.plane(comparison)
+    layout = arrange(check(list(runs.values())))
+    made = sections.sections(layout, _SHOWN)
+    summary = tables.summary(layout)
+    points = frames.plane(layout)
     rows = {row["series"]: row for row in points.iter_rows(named=True)}
-    names = [series.name for series in comparison.series]
+    names = [series.name for series in layout.series]
     return {
         "figures": [
             {
@@ -54,9 +55,9 @@ def answer(runs: Mapping[str, RunResult]) -> dict[str, Any]:
             if name in rows
         ],
         "names": dict(zip(runs, names, strict=False)),
-        "darker": {one.light: one.dark for one in comparison.series},
+        "darker": {one.light: one.dark for one in layout.series},
         "colours": {
-            side: [one.light, one.dark] for side, one in zip(runs, comparison.series, strict=False)
+            side: [one.light, one.dark] for side, one in zip(runs, layout.series, strict=False)
         },
     }
 

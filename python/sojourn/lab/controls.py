@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sojourn import _engine
+from sojourn._engine import quantity
 from sojourn.lab.setting import SIDES, Setting
 from sojourn.scenario import Scenario, schema
 
@@ -143,7 +143,7 @@ def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Contr
         return Control(path, name, "slider", value, about, "", least, most, whole)
     if isinstance(value, str):
         try:
-            nanoseconds = _engine.quantity("time", value)
+            nanoseconds = quantity("time", value)
         except Exception:
             choices = [e["const"] for e in known.get("oneOf", []) if "const" in e]
             return Control(path, name, "choice", value, about, choices=choices) if choices else None
@@ -165,7 +165,7 @@ def _around(value: float, whole: bool) -> tuple[float, float]:
 def _slider(
     path: str, label: str, value: Any, unit: str, least: float, most: float, about: str = ""
 ) -> Control:
-    number = float(_engine.quantity(unit, value)) if isinstance(value, str) else float(value)
+    number = float(quantity(unit, value)) if isinstance(value, str) else float(value)
     least, most = min(least, number), max(most, number)
     return Control(path, label, "slider", value, about, unit, least, most, True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sojourn import _engine
+from sojourn._engine import quantity
 from sojourn.errors import ScenarioError
 from sojourn.scenario import Scenario
 
@@ -15,7 +15,6 @@ MOST_SECONDS = 600.0
 # About half a minute of the engine on one core.
 MOST_PACKETS = 60e6
 MOST_LINKS = 50
-MOST_LIMIT = 1_000_000
 
 
 def checked(scenario: Scenario) -> Scenario:
@@ -66,7 +65,7 @@ def _links(fields: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _rate(link: dict[str, Any]) -> float:
     rate = link.get("rate")
-    return float(_engine.quantity("rate", rate)) if isinstance(rate, str) else 0.0
+    return float(quantity("rate", rate)) if isinstance(rate, str) else 0.0
 
 
 def _no_files(value: object, path: str = "") -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sojourn.engines.fluid import run
 from sojourn.errors import Error
 from sojourn.report import figures, frames
-from sojourn.report.comparison import compare
+from sojourn.report.layout import arrange
 from sojourn.report.runs import check
 from sojourn.results.run import RunResult
+from sojourn.running import run
 from sojourn.scenario import Scenario
 
 
@@ -28,28 +28,28 @@ def overlaid(
     courses: dict[str, RunResult] = {}
     for side in runs:
         try:
-            courses[side] = run(scenarios[side])
+            courses[side] = run(scenarios[side], engine="fluid")
         except Error:
             continue
     if not courses:
         return None
-    comparison = compare(check(list(runs.values())))
-    (panel,) = comparison.panels
-    table = frames.queue_series(comparison, panel)
+    layout = arrange(check(list(runs.values())))
+    (panel,) = layout.panels
+    table = frames.queue_series(layout, panel)
     if not table.height:
         return None
-    names = dict(zip(runs, (series.name for series in comparison.series), strict=False))
+    names = dict(zip(runs, (series.name for series in layout.series), strict=False))
     parts = []
     for side, name in names.items():
         rows = table.filter(pl.col("series") == name)
         values = np.full(rows.height, np.nan)
-        if side in courses and courses[side].queues is not None:
-            values = _at(courses[side].table("queues"), comparison.link, rows["time_s"].to_numpy())
+        if side in courses and courses[side].has("queues"):
+            values = _at(courses[side].table("queues"), layout.link, rows["time_s"].to_numpy())
         parts.append(rows.with_columns(pl.Series("model", values).fill_nan(None)))
     title = "Queue over time"
     own = figures.apart(table)
-    window = comparison.runs[0].window
-    chart = figures.queue_series(pl.concat(parts), comparison.series, title, window, own_scales=own)
+    window = layout.runs[0].window
+    chart = figures.queue_series(pl.concat(parts), layout.series, title, window, own_scales=own)
     spec = chart.to_dict(validate=False)
     return {
         "slug": "queue",

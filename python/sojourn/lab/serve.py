@@ -6,6 +6,8 @@ import socket
 import webbrowser
 from pathlib import Path
 
+import uvicorn
+
 from sojourn.errors import Error
 from sojourn.lab.server import Options, application, new_token
 from sojourn.lab.setting import Setting
@@ -19,14 +21,7 @@ def serve(file: Path | None, *, host: str, port: int, readonly: bool, browser: b
         ScenarioError: If there is something wrong with the scenario in ``file``.
         Error: If the address cannot be listened on.
     """
-    import uvicorn
-
     # All of it now, in one thread: the first answers come from several at once.
-    import sojourn.control.figures
-    import sojourn.lab.answers
-    import sojourn.lab.controls
-    import sojourn.lab.theory  # noqa: F401
-
     first = None
     if file is not None:
         toml = Scenario.from_file(file).to_toml()

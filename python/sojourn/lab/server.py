@@ -25,8 +25,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sojourn.errors import Error, ScenarioError
 from sojourn.lab import limits, presets
+from sojourn.lab.answers import answer, themes
+from sojourn.lab.controls import controls
+from sojourn.lab.models import overlaid
 from sojourn.lab.setting import LONGEST, SIDES, Setting
-from sojourn.lab.work import Job, short
+from sojourn.lab.theory import theory
+from sojourn.lab.work import Simulation, short
+from sojourn.report.page import bundle
 
 _MOST_BODY = 2 * LONGEST
 _PAGE = {
@@ -120,8 +125,6 @@ class _Server:
         return await self._answer(request, read)
 
     async def vega(self, request: Request) -> Response:
-        from sojourn.report.page import bundle
-
         async def read() -> Response:
             code = await asyncio.to_thread(bundle)
             return Response(code, media_type="text/javascript")
@@ -129,8 +132,6 @@ class _Server:
         return await self._answer(request, read)
 
     async def presets(self, request: Request) -> Response:
-        from sojourn.lab.answers import themes
-
         def listed() -> Response:
             first = self.options.first
             return JSONResponse(
@@ -146,8 +147,6 @@ class _Server:
 
     async def controls(self, request: Request) -> Response:
         async def describe() -> Response:
-            from sojourn.lab.controls import controls
-
             setting = self._allowed(Setting.read(await _body(request)))
             return JSONResponse(await asyncio.to_thread(controls, setting))
 
@@ -182,7 +181,7 @@ class _Server:
         if refusal is not None:
             await socket.close(4403, refusal)
             return
-        job: Job | None = None
+        job: Simulation | None = None
         task: asyncio.Task[None] | None = None
         try:
             while True:
@@ -191,7 +190,7 @@ class _Server:
                     job.cancel()
                 if task is not None:
                     await asyncio.gather(task, return_exceptions=True)
-                job = Job()
+                job = Simulation()
                 task = asyncio.create_task(self._run(socket, text, job))
         except (WebSocketDisconnect, RuntimeError):
             pass  # the window was closed
@@ -202,7 +201,7 @@ class _Server:
                 with suppress(Exception):
                     await task
 
-    async def _run(self, socket: WebSocket, text: str, job: Job) -> None:
+    async def _run(self, socket: WebSocket, text: str, job: Simulation) -> None:
         number: Any = None
         try:
             request = _json(text)
@@ -215,11 +214,9 @@ class _Server:
             message = str(error) if isinstance(error, Error) else f"internal error: {error!r}"
             await socket.send_json({"id": number, "error": message})
 
-    async def _stages(self, socket: WebSocket, number: Any, setting: Setting, job: Job) -> None:
-        from sojourn.lab.answers import answer
-        from sojourn.lab.models import overlaid
-        from sojourn.lab.theory import theory
-
+    async def _stages(
+        self, socket: WebSocket, number: Any, setting: Setting, job: Simulation
+    ) -> None:
         scenarios = await asyncio.to_thread(self._scenarios, setting)
         first = {side: short(scenario) for side, scenario in scenarios.items()}
         stages = [("full", scenarios)]
@@ -252,7 +249,7 @@ class _Server:
         return {"A": made["A"]} if made["A"] == made["B"] else made
 
 
-async def _send(socket: WebSocket, message: dict[str, Any], job: Job) -> None:
+async def _send(socket: WebSocket, message: dict[str, Any], job: Simulation) -> None:
     if not job.stop.is_set():
         with suppress(RuntimeError, WebSocketDisconnect):
             await socket.send_text(json.dumps(message, separators=(",", ":")))

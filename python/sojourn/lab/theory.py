@@ -10,12 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn import _engine
-from sojourn.control.configured import controller
-from sojourn.control.figures import nyquist_plot
-from sojourn.control.laws import AIMD, HighSpeed, Reno, Scalable
+from sojourn._engine import quantity
+from sojourn.control.charts.figures import nyquist_plot
 from sojourn.control.loops import Loop, loop
-from sojourn.control.points import Network
+from sojourn.control.models import Model, Network
 from sojourn.control.responses import nyquist_response
 from sojourn.control.stability import margins
 from sojourn.errors import Error
@@ -63,33 +61,15 @@ def _loop(scenario: Scenario) -> Loop:
         raise Error("there are no long flows over one link")
     flows = sum(group["flows"] for group in groups)
     packet = link["mean_packet"]
-    capacity = _engine.quantity("rate", link["rate"]) / (8 * packet)
+    capacity = quantity("rate", link["rate"]) / (8 * packet)
     times = [_mean_time(group["rtt"]) * group["flows"] for group in groups]
     network = Network(flows=flows, capacity=capacity, propagation=sum(times) / flows)
-    return loop(network, _law(fields), controller(link["qdisc"]))
+    congestion = fields.get("tcp", {}).get("congestion") or "reno"
+    return loop(Model(network, congestion, qdisc=link["qdisc"]))
 
 
 def _mean_time(text: Any) -> float:
     if not isinstance(text, str):
         raise Error("the round trip is drawn from a distribution")
-    ends = [_engine.quantity("time", end) / 1e9 for end in text.split("..")]
+    ends = [quantity("time", end) / 1e9 for end in text.split("..")]
     return sum(ends) / len(ends)
-
-
-def _law(fields: dict[str, Any]) -> Any:
-    congestion = fields.get("tcp", {}).get("congestion") or "reno"
-    table = {"kind": congestion} if isinstance(congestion, str) else congestion
-    kind = table["kind"]
-
-    def given(*names: str) -> dict[str, Any]:
-        return {name: table[name] for name in names if name in table}
-
-    if kind == "reno":
-        return Reno()
-    if kind == "scalable":
-        return Scalable(**given("a", "b", "lwnd", "at_least_reno"))
-    if kind == "aimd":
-        return AIMD(**given("a", "b"))
-    if kind == "highspeed":
-        return HighSpeed()
-    raise Error(f"there is none of {kind}")

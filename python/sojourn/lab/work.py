@@ -7,8 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from sojourn.engines.packets import Stopped, run
+from sojourn.errors import Stopped
 from sojourn.results.run import RunResult
+from sojourn.running import run
 from sojourn.scenario import Scenario
 
 # All browsers together.
@@ -21,7 +22,7 @@ _POOL = ThreadPoolExecutor(max_workers=AT_ONCE, thread_name_prefix="sojourn-lab"
 
 
 @dataclass
-class Job:
+class Simulation:
     """The runs that one window of a browser waits for."""
 
     stop: threading.Event = field(default_factory=threading.Event)

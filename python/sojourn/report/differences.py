@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from sojourn.report import formatting
+from sojourn.report.layout import Curve, Layout, Panel, Series
+from sojourn.report.tables import Block, Cell, Column, Measure, MeasureTable, Row, summary_columns
 from sojourn.statistics import PairedDifference, holm, paired_difference
-
-from . import quantities
-from .comparison import Case, Comparison, Panel, Series
-from .tables import Block, Cell, Column, Measure, Row, Table, summary_columns
 
 MEASURES = ("response_p50", "response_p90", "loss", "utilisation", "queue_mean")
 LEVEL = 0.05
@@ -21,32 +20,32 @@ class Differences:
 
     baseline: str
     note: str
-    table: Table
+    table: MeasureTable
 
 
-def differences(comparison: Comparison) -> Differences | None:
+def differences(layout: Layout) -> Differences | None:
     """Each case against the first of its panel; nothing if no two seeds are shared.
 
     The intervals are Student's, at 95 %, over the seeds. An asterisk says that Holm's correction
     over the whole table leaves p below 0.05: with three seeds few differences earn one.
     """
-    cases = [case for case in comparison.cases if not case.series.reference]
-    base = next((one for one in comparison.series if not one.reference), None)
+    curves = [curve for curve in layout.curves if not curve.series.reference]
+    base = next((one for one in layout.series if not one.reference), None)
     if base is None:
         return None
     columns = [
         replace(column, unit="points") if column.unit == "%" else column
-        for column in summary_columns(comparison.link)
+        for column in summary_columns(layout.link)
         if column.key in MEASURES
     ]
     found: dict[tuple[Panel, Series, str], PairedDifference] = {}
-    for panel in comparison.panels:
-        members = {case.series: case for case in cases if case.panel == panel}
-        for one, case in members.items():
+    for panel in layout.panels:
+        members = {curve.series: curve for curve in curves if curve.panel == panel}
+        for one, curve in members.items():
             if one == base or base not in members:
                 continue
             for column in columns:
-                pairs = _pairs(case, members[base], column.measure)
+                pairs = _pairs(curve, members[base], column.measure)
                 if len(pairs) > 1:
                     values, theirs = zip(*pairs, strict=True)
                     found[panel, one, column.key] = paired_difference(values, theirs)
@@ -55,36 +54,36 @@ def differences(comparison: Comparison) -> Differences | None:
     clear = _clear(found)
     shown = [c for c in columns if any(key == c.key for _, _, key in found)]
     blocks = []
-    for panel in comparison.panels:
+    for panel in layout.panels:
         rows = []
-        for case in cases:
-            if case.panel == panel and any((panel, case.series, c.key) in found for c in shown):
+        for curve in curves:
+            if curve.panel == panel and any((panel, curve.series, c.key) in found for c in shown):
                 cells = [
                     _cell(
-                        found.get((panel, case.series, c.key)),
+                        found.get((panel, curve.series, c.key)),
                         c,
-                        (panel, case.series, c.key) in clear,
+                        (panel, curve.series, c.key) in clear,
                     )
                     for c in shown
                 ]
-                rows.append(Row(case.series, len(case.runs), tuple(cells), False))
+                rows.append(Row(curve.series, len(curve.runs), tuple(cells), False))
         if rows:
             blocks.append(Block(panel.name, "", tuple(rows)))
     counts = {difference.pairs for difference in found.values()}
     note = (
         f"Difference from {base.name} under the same load and the same seed, and its 95 % "
-        f"interval over {quantities.listed([str(n) for n in sorted(counts)])} pairs. "
+        f"interval over {formatting.listed([str(n) for n in sorted(counts)])} pairs. "
         "An asterisk: p < 0.05 after Holm’s correction over this table."
     )
     if max(counts) < 10:
         note += " So few pairs give a first impression, not a verdict: that takes ten or more."
-    return Differences(base.name, note, Table(tuple(shown), tuple(blocks)))
+    return Differences(base.name, note, MeasureTable(tuple(shown), tuple(blocks)))
 
 
-def _pairs(case: Case, base: Case, measure: Measure) -> list[tuple[float, float]]:
+def _pairs(curve: Curve, base: Curve, measure: Measure) -> list[tuple[float, float]]:
     theirs = {run.seed: measure(run) for run in base.runs}
     pairs = []
-    for run in case.runs:
+    for run in curve.runs:
         mine, other = measure(run), theirs.get(run.seed)
         if mine is not None and other is not None:
             pairs.append((mine, other))
@@ -105,7 +104,7 @@ def _cell(difference: PairedDifference | None, column: Column, clear: bool) -> C
 
     def written(value: float) -> str:
         sign = "+" if value > 0 else ""
-        return sign + quantities.text(
+        return sign + formatting.text(
             value * column.scale, 2 if abs(value * column.scale) < 100 else 3
         )
 

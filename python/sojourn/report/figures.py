@@ -13,8 +13,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from . import style
-from .comparison import Series
+from sojourn import style
+from sojourn.report.layout import Series
 
 WIDTH, HEIGHT = 520, 300
 SHAPES = (

@@ -13,9 +13,9 @@ from typing import Any
 
 import polars as pl
 
-from .comparison import Comparison, Panel
-from .quantities import Spread
-from .runs import Run, number
+from sojourn.report.formatting import Spread
+from sojourn.report.layout import Layout, Panel
+from sojourn.report.runs import Run, number
 
 BUCKETS = 500
 """Stretches of time that a series is thinned to; each keeps its least, mean and greatest value."""
@@ -49,42 +49,42 @@ def response_times(run: Run) -> Mapping[str, Any]:
     return {"count": sum(weights), "cdf": pooled, **quantiles}
 
 
-def response_cdf(comparison: Comparison, panel: Panel) -> pl.DataFrame:
+def response_cdf(layout: Layout, panel: Panel) -> pl.DataFrame:
     """Distribution functions ``seconds``, ``fraction``; repeats pooled by their exchanges."""
     rows: list[tuple[str, float, float]] = []
-    for case in comparison.in_panel(panel):
-        pools = [pool for run in case.runs if (pool := response_times(run)).get("cdf")]
+    for curve in layout.in_panel(panel):
+        pools = [pool for run in curve.runs if (pool := response_times(run)).get("cdf")]
         curves = [_points(pool) for pool in pools]
         pooled = mix(curves, [float(pool["count"]) for pool in pools])
-        rows += [(case.series.name, seconds, fraction) for seconds, fraction in thin(pooled)]
+        rows += [(curve.series.name, seconds, fraction) for seconds, fraction in thin(pooled)]
     return pl.DataFrame(
         rows, {"series": pl.String, "seconds": pl.Float64, "fraction": pl.Float64}, orient="row"
     )
 
 
-def queue_series(comparison: Comparison, panel: Panel) -> pl.DataFrame:
+def queue_series(layout: Layout, panel: Panel) -> pl.DataFrame:
     """Queue length over time of the first repeat: ``time_s``, ``low``, ``mean``, ``high``."""
     frames = []
-    for case in comparison.in_panel(panel):
-        samples = _samples(comparison, case.runs[0])
-        if samples is None or case.series.reference:
+    for curve in layout.in_panel(panel):
+        samples = _samples(layout, curve.runs[0])
+        if samples is None or curve.series.reference:
             continue
         frames.append(
-            envelope(samples, "packets", _buckets(comparison)).select(
-                pl.lit(case.series.name).alias("series"), pl.all()
+            envelope(samples, "packets", _buckets(layout)).select(
+                pl.lit(curve.series.name).alias("series"), pl.all()
             )
         )
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def queue_cdf(comparison: Comparison, panel: Panel) -> pl.DataFrame:
+def queue_cdf(layout: Layout, panel: Panel) -> pl.DataFrame:
     """Distribution of the sampled queue in the measured window: ``packets``, ``fraction``."""
     frames = []
-    for case in comparison.in_panel(panel):
+    for curve in layout.in_panel(panel):
         inside = []
-        for run in case.runs:
-            samples = _samples(comparison, run)
-            if samples is not None and not case.series.reference:
+        for run in curve.runs:
+            samples = _samples(layout, run)
+            if samples is not None and not curve.series.reference:
                 inside.append(
                     samples.filter(pl.col("time_s").is_between(*run.window)).select("packets")
                 )
@@ -107,19 +107,19 @@ def queue_cdf(comparison: Comparison, panel: Panel) -> pl.DataFrame:
         stepped = stepped.filter(
             (pl.int_range(pl.len()) % keep == 0) | (pl.int_range(pl.len()) == pl.len() - 1)
         )
-        frames.append(stepped.select(pl.lit(case.series.name).alias("series"), pl.all()))
+        frames.append(stepped.select(pl.lit(curve.series.name).alias("series"), pl.all()))
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def queue_events(comparison: Comparison, panel: Panel, buckets: int = 150) -> pl.DataFrame:
+def queue_events(layout: Layout, panel: Panel, buckets: int = 150) -> pl.DataFrame:
     """Drops and marks per second of the first repeat: ``event``, ``time_s``, ``per_s``.
 
     Empty if no packet was dropped or marked in any case of the panel.
     """
     frames = []
-    for case in comparison.in_panel(panel):
-        samples = _samples(comparison, case.runs[0])
-        if samples is None or case.series.reference:
+    for curve in layout.in_panel(panel):
+        samples = _samples(layout, curve.runs[0])
+        if samples is None or curve.series.reference:
             continue
         there = [name for name in ("dropped", "marked") if name in samples.columns]
         start, end = _extent(samples)
@@ -132,7 +132,7 @@ def queue_events(comparison: Comparison, panel: Panel, buckets: int = 150) -> pl
             .sort("bucket")
             .unpivot(there, index="bucket", variable_name="event", value_name="per_s")
             .select(
-                pl.lit(case.series.name).alias("series"),
+                pl.lit(curve.series.name).alias("series"),
                 pl.col("event").replace({"dropped": "drops", "marked": "marks"}),
                 (start + (pl.col("bucket") + 0.5) * width).alias("time_s"),
                 "per_s",
@@ -143,19 +143,19 @@ def queue_events(comparison: Comparison, panel: Panel, buckets: int = 150) -> pl
     return table.filter(pl.col("per_s").sum().over("event") > 0) if table.height else table
 
 
-def plane(comparison: Comparison) -> pl.DataFrame:
+def plane(layout: Layout) -> pl.DataFrame:
     """One point a case: time in the queue and utilisation, with the range over the repeats."""
     rows = []
-    for case in comparison.cases:
-        links = [run.link(comparison.link) for run in case.runs]
+    for curve in layout.curves:
+        links = [run.link(layout.link) for run in curve.runs]
         delay = Spread.of([number((x.get("sojourn_s") or {}).get("mean")) for x in links])
         used = Spread.of([number(x.get("utilisation")) for x in links])
-        if delay is None or used is None or case.series.reference:
+        if delay is None or used is None or curve.series.reference:
             continue
         rows.append(
             {
-                "panel": case.panel.name,
-                "series": case.series.name,
+                "panel": curve.panel.name,
+                "series": curve.series.name,
                 "delay_ms": delay.mean * 1e3,
                 "delay_low": delay.low * 1e3,
                 "delay_high": delay.high * 1e3,
@@ -167,20 +167,20 @@ def plane(comparison: Comparison) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def goodput(comparison: Comparison, panel: Panel) -> pl.DataFrame:
+def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
     """Goodput and fairness of each group without exchanges, with the range over the repeats."""
     rows = []
-    names = dict.fromkeys(g["name"] for run in comparison.runs for g in run.groups)
-    for case in comparison.in_panel(panel):
+    names = dict.fromkeys(g["name"] for run in layout.runs for g in run.groups)
+    for curve in layout.in_panel(panel):
         for name in names:
-            found = [g for run in case.runs for g in run.groups if g["name"] == name]
+            found = [g for run in curve.runs for g in run.groups if g["name"] == name]
             found = [g for g in found if not number(g.get("finished"))]
             rate = Spread.of([number(g.get("goodput_bps")) for g in found])
             jain = Spread.of([number(g.get("jain")) for g in found])
             if rate is not None:
                 rows.append(
                     {
-                        "series": case.series.name,
+                        "series": curve.series.name,
                         "group": name,
                         "mbps": rate.mean / 1e6,
                         "low": rate.low / 1e6,
@@ -191,22 +191,22 @@ def goodput(comparison: Comparison, panel: Panel) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def windows(comparison: Comparison, panel: Panel, flows: int = 4) -> pl.DataFrame:
+def windows(layout: Layout, panel: Panel, flows: int = 4) -> pl.DataFrame:
     """Congestion windows of the first few traced flows of the first repeat.
 
     Columns ``flow``, ``time_s``, ``low``, ``mean``, ``high``, in bytes.
     """
     frames = []
-    for case in comparison.in_panel(panel):
-        traces = case.runs[0].traces
-        if traces is None or case.series.reference:
+    for curve in layout.in_panel(panel):
+        traces = curve.runs[0].traces
+        if traces is None or curve.series.reference:
             continue
         named = traces.with_columns(pl.col("flow").cast(pl.String))
         for flow in named["flow"].unique(maintain_order=True).head(flows):
             one = named.filter(pl.col("flow") == flow).select("time_s", "cwnd_bytes")
             frames.append(
-                envelope(one, "cwnd_bytes", _buckets(comparison) // 2).select(
-                    pl.lit(case.series.name).alias("series"), pl.lit(flow).alias("flow"), pl.all()
+                envelope(one, "cwnd_bytes", _buckets(layout) // 2).select(
+                    pl.lit(curve.series.name).alias("series"), pl.lit(flow).alias("flow"), pl.all()
                 )
             )
     return pl.concat(frames) if frames else pl.DataFrame()
@@ -293,22 +293,22 @@ def _inverse(curve: Points, fraction: float) -> float | None:
     return x0 + (x1 - x0) * (fraction - y0) / (y1 - y0)
 
 
-def _samples(comparison: Comparison, run: Run) -> pl.DataFrame | None:
+def _samples(layout: Layout, run: Run) -> pl.DataFrame | None:
     """The samples of the reported link, in order of time."""
     if run.queues is None:
         return None
     link = pl.col("link")
     if run.queues.schema["link"].is_integer():
         names = [x["name"] for x in run.summary["links"]]
-        wanted = link == names.index(comparison.link)
+        wanted = link == names.index(layout.link)
     else:
-        wanted = link.cast(pl.String) == comparison.link
+        wanted = link.cast(pl.String) == layout.link
     samples = run.queues.filter(wanted).sort("time_s")
     return samples if samples.height else None
 
 
-def _buckets(comparison: Comparison) -> int:
-    return max(150, min(BUCKETS, POINTS // len(comparison.cases)))
+def _buckets(layout: Layout) -> int:
+    return max(150, min(BUCKETS, POINTS // len(layout.curves)))
 
 
 def _extent(samples: pl.DataFrame) -> tuple[float, float]:

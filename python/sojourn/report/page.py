@@ -16,12 +16,13 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
-from . import quantities, style, tables
-from .comparison import Comparison, compare
-from .differences import differences
-from .errors import ReportError
-from .runs import Run, RunLike, check, number
-from .sections import sections
+from sojourn import style
+from sojourn.files import page_file
+from sojourn.report import formatting, tables
+from sojourn.report.differences import differences
+from sojourn.report.layout import Layout, arrange
+from sojourn.report.runs import ReportError, Run, RunLike, check, number
+from sojourn.report.sections import sections
 
 FOLDER = "figures"
 VEGA_LITE = "6.4"
@@ -29,15 +30,32 @@ VEGA_LITE = "6.4"
 
 
 def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | None = None) -> Path:
-    """See `sojourn.report.write`."""
-    target = Path(path)
-    if target.suffix.lower() not in (".html", ".htm"):
-        target = target / "report.html"
-    comparison = compare(check(runs))
-    made = sections(comparison)
+    """Writes a report on finished runs.
+
+    The page holds everything it needs, JavaScript included: it opens from a file, without a
+    network, and can be passed on alone. Each figure is also written as SVG and PNG into the
+    folder ``figures`` beside it.
+
+    Args:
+        runs: Finished runs, in the order in which they are to appear. Runs that differ only in
+            the seed are repeats of one curve: the page gives their mean and range.
+        path: The page to write (``.html``), or a folder, which gets ``report.html``. Folders are
+            made.
+        title: The heading; by default what was compared.
+
+    Returns:
+        The page.
+
+    Raises:
+        InputError: If the path is that of a file of another kind, such as ``.pdf``.
+        ReportError: If there are no runs, one is empty or damaged, or the page cannot be written.
+    """
+    target = page_file(path)
+    layout = arrange(check(runs))
+    made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
     specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
-    html = _render(comparison, made, specs, title)
+    html = _render(layout, made, specs, title)
     try:
         folder = target.parent / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,53 +89,53 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def _render(
-    comparison: Comparison, made: Sequence[Any], specs: Mapping[str, Any], title: str | None
+    layout: Layout, made: Sequence[Any], specs: Mapping[str, Any], title: str | None
 ) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["groups"] = _column_groups
-    summary = tables.summary(comparison)
-    first = comparison.runs[0]
+    summary = tables.summary(layout)
+    first = layout.runs[0]
     start, end = first.window
-    repeats = {len(case.runs) for case in comparison.cases}
+    repeats = {len(curve.runs) for curve in layout.curves}
     responses = any(column.key.startswith("response") for column in summary.columns)
     return environment.from_string(asset("page.html")).render(
-        title=title or _title(comparison),
-        lead=_lead(comparison),
-        facts=_facts(comparison),
-        warnings=_warnings(comparison),
-        series=comparison.series,
-        index={one.name: i for i, one in enumerate(comparison.series)},
-        series_are=comparison.series_are,
+        title=title or _title(layout),
+        lead=_lead(layout),
+        facts=_facts(layout),
+        warnings=_warnings(layout),
+        series=layout.series,
+        index={one.name: i for i, one in enumerate(layout.series)},
+        series_are=layout.series_are,
         repeats=max(repeats),
         uneven=int(len(repeats) > 1),
-        link=comparison.link,
-        window=f"{start:.6g} to {end:.6g}{quantities.THIN}s",
+        link=layout.link,
+        window=f"{start:.6g} to {end:.6g}{formatting.THIN}s",
         summary=summary,
-        differences=differences(comparison),
+        differences=differences(layout),
         csv=urllib.parse.quote(summary.csv()),
         sections=made,
-        groups=tables.groups(comparison),
+        groups=tables.groups(layout),
         groups_open=not responses,
-        links=tables.links(comparison),
-        runs=list(_run_details(comparison)),
-        versions=quantities.listed(
-            sorted({str(run.summary.get("version", "")) for run in comparison.runs})
+        links=tables.links(layout),
+        runs=list(_run_details(layout)),
+        versions=formatting.listed(
+            sorted({str(run.summary.get("version", "")) for run in layout.runs})
         ),
         folder=FOLDER,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
         bundle=Markup(bundle()),
-        data=Markup(script_json(_data(comparison, specs))),
+        data=Markup(script_json(_data(layout, specs))),
     )
 
 
-def _data(comparison: Comparison, specs: Mapping[str, Any]) -> dict[str, Any]:
+def _data(layout: Layout, specs: Mapping[str, Any]) -> dict[str, Any]:
     # The page's own names for versions and defaults stay out of the specification.
     return {
         "figures": {slug: without(spec, "$schema", "config") for slug, spec in specs.items()},
-        "darker": {one.light: one.dark for one in comparison.series},
+        "darker": {one.light: one.dark for one in layout.series},
         "themes": themes(),
     }
 
@@ -160,33 +178,33 @@ def _column_groups(
     return [(g, list(members)) for g, members in itertools.groupby(columns, lambda c: c.group)]
 
 
-def _title(comparison: Comparison) -> str:
-    names = [one.name for one in comparison.series if not one.reference]
+def _title(layout: Layout) -> str:
+    names = [one.name for one in layout.series if not one.reference]
     scenario = next(
-        (str(run.scenario["name"]) for run in comparison.runs if run.scenario.get("name")), ""
+        (str(run.scenario["name"]) for run in layout.runs if run.scenario.get("name")), ""
     )
     kinds = list(dict.fromkeys(name.removesuffix(" ECN") for name in names))
     if len(names) == 1:
         compared = names[0]
     elif len(kinds) <= 6:
-        compared = quantities.listed(kinds)
+        compared = formatting.listed(kinds)
     else:
-        compared = f"{len(names)} {_plural(comparison)}"
+        compared = f"{len(names)} {_plural(layout)}"
     return f"{scenario}: {compared}" if scenario else _capital(compared)
 
 
-def _plural(comparison: Comparison) -> str:
-    return {"Discipline": "disciplines", "Load": "loads"}.get(comparison.series_are, "variants")
+def _plural(layout: Layout) -> str:
+    return {"Discipline": "disciplines", "Load": "loads"}.get(layout.series_are, "variants")
 
 
-def _lead(comparison: Comparison) -> str:
-    names = [one.name for one in comparison.series if not one.reference]
-    panels = [panel.name for panel in comparison.panels if not panel.only]
-    what = quantities.listed(names)
+def _lead(layout: Layout) -> str:
+    names = [one.name for one in layout.series if not one.reference]
+    panels = [panel.name for panel in layout.panels if not panel.only]
+    what = formatting.listed(names)
     if panels and all(name.endswith(" load") and "," not in name for name in panels):
         panels = [*(name.removesuffix(" load") for name in panels[:-1]), panels[-1]]
-    said = f"{what}, at {quantities.listed(panels)}" if panels else what
-    if any(one.reference for one in comparison.series):
+    said = f"{what}, at {formatting.listed(panels)}" if panels else what
+    if any(one.reference for one in layout.series):
         said += ", beside the same traffic on the uncongested network"
     return _capital(said) + "."
 
@@ -195,21 +213,21 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _facts(comparison: Comparison) -> list[tuple[str, str]]:
-    runs = comparison.runs
+def _facts(layout: Layout) -> list[tuple[str, str]]:
+    runs = layout.runs
     seeds = sorted({run.seed for run in runs})
     if len(seeds) > 3 and seeds == list(range(seeds[0], seeds[-1] + 1)):
         said = f"{seeds[0]} to {seeds[-1]}"
     else:
-        said = quantities.listed([str(seed) for seed in seeds])
+        said = formatting.listed([str(seed) for seed in seeds])
     wall = sum(number(run.summary.get("wall_s")) or 0.0 for run in runs)
     facts = [
         ("Runs", str(len(runs))),
         ("Seeds" if len(seeds) > 1 else "Seed", said),
-        ("Simulated", quantities.listed(_each(runs, lambda r: _span(r, "simulated_s")))),
-        ("Engine", quantities.listed(_each(runs, lambda r: str(r.summary.get("engine", ""))))),
-        ("Version", quantities.listed(_each(runs, lambda r: str(r.summary.get("version", ""))))),
-        ("Wall time of all runs", quantities.duration(wall)),
+        ("Simulated", formatting.listed(_each(runs, lambda r: _span(r, "simulated_s")))),
+        ("Engine", formatting.listed(_each(runs, lambda r: str(r.summary.get("engine", ""))))),
+        ("Version", formatting.listed(_each(runs, lambda r: str(r.summary.get("version", ""))))),
+        ("Wall time of all runs", formatting.duration(wall)),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -220,20 +238,20 @@ def _each(runs: Sequence[Run], say: Any) -> list[str]:
 
 def _span(run: Run, key: str) -> str:
     seconds = number(run.summary.get(key))
-    return "" if seconds is None else quantities.duration(seconds)
+    return "" if seconds is None else formatting.duration(seconds)
 
 
-def _warnings(comparison: Comparison) -> Iterator[str]:
-    stopped = [str(run.number) for run in comparison.runs if run.summary.get("stopped_early")]
+def _warnings(layout: Layout) -> Iterator[str]:
+    stopped = [str(run.number) for run in layout.runs if run.summary.get("stopped_early")]
     if stopped:
         many = "s" if len(stopped) > 1 else ""
         yield (
-            f"Stopped before the end of the scenario: run{many} {quantities.listed(stopped)}. "
+            f"Stopped before the end of the scenario: run{many} {formatting.listed(stopped)}. "
             "Its measures cover only the time that was simulated."
         )
-    if len({run.window for run in comparison.runs}) > 1:
+    if len({run.window for run in layout.runs}) > 1:
         yield "The runs were not all measured over the same window of time."
-    for run in comparison.runs:
+    for run in layout.runs:
         router, hosts = run.summary.get("router"), run.summary.get("hosts")
         if isinstance(router, Mapping) and router.get("late"):
             yield (
@@ -245,13 +263,13 @@ def _warnings(comparison: Comparison) -> Iterator[str]:
             yield f"The hosts of run {run.number} were not as the scenario says: {said}."
 
 
-def _run_details(comparison: Comparison) -> Iterator[dict[str, Any]]:
+def _run_details(layout: Layout) -> Iterator[dict[str, Any]]:
     names: dict[int, str] = {}
-    for case in comparison.cases:
-        for run in case.runs:
-            place = "" if case.panel.only else f", {case.panel.name}"
-            names.setdefault(run.number, f"{case.series.name}{place}")
-    for run in comparison.runs:
+    for curve in layout.curves:
+        for run in curve.runs:
+            place = "" if curve.panel.only else f", {curve.panel.name}"
+            names.setdefault(run.number, f"{curve.series.name}{place}")
+    for run in layout.runs:
         facts = [
             ("Varied", run.label),
             ("Seed", str(run.seed)),
@@ -274,4 +292,4 @@ def _run_details(comparison: Comparison) -> Iterator[dict[str, Any]]:
 
 def _count(run: Run, key: str) -> str:
     value = number(run.summary.get(key))
-    return "" if value is None else quantities.text(value, whole=True)
+    return "" if value is None else formatting.text(value, whole=True)

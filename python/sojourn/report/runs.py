@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn.errors import Error
-
-from .errors import ReportError
+from sojourn.load import UNCONGESTED
 
 if TYPE_CHECKING:
     import polars
 
 QUEUE_COLUMNS = ("time_s", "link", "packets")
 TRACE_COLUMNS = ("time_s", "flow", "cwnd_bytes")
+
+
+class ReportError(Error, ValueError):
+    """A report cannot be made from these runs: says which run, which field, and what to do."""
+
 
 Damaged = Callable[..., ReportError]
 
@@ -154,7 +158,7 @@ def _check(number_: int, run: RunLike) -> Run:
         summary=summary,
         scenario=scenario,
         toml=toml,
-        reference="uncongested" in label.lower(),
+        reference=UNCONGESTED in label.lower(),
         varied=dict(getattr(run, "varied", None) or {}),
         realised_load=number(getattr(run, "realised_load", None)),
         queues=_table(run, "queues", QUEUE_COLUMNS, damaged),

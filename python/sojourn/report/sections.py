@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from . import figures, frames, quantities
-from .comparison import Comparison, Panel
-from .runs import Run, number
+from sojourn.report import figures, formatting, frames
+from sojourn.report.layout import Layout, Panel
+from sojourn.report.runs import Run, number
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Section:
     wide: bool = False
 
 
-def sections(comparison: Comparison, only: Collection[str] | None = None) -> list[Section]:
+def sections(layout: Layout, only: Collection[str] | None = None) -> list[Section]:
     """The sections that these runs can fill, in the order of the page, or ``only`` some of them."""
     makers = {
         "response-times": _responses,
@@ -49,7 +49,7 @@ def sections(comparison: Comparison, only: Collection[str] | None = None) -> lis
         "drops-and-marks": _events,
         "congestion-windows": _windows,
     }
-    made = (make(comparison) for slug, make in makers.items() if only is None or slug in only)
+    made = (make(layout) for slug, make in makers.items() if only is None or slug in only)
     return [section for section in made if section is not None]
 
 
@@ -59,20 +59,20 @@ Describe = Callable[[Panel, pl.DataFrame], str]
 
 
 def _panelled(
-    comparison: Comparison,
+    layout: Layout,
     *,
     slug: str,
     heading: str,
     text: str,
-    table: Callable[[Comparison, Panel], pl.DataFrame],
+    table: Callable[[Layout, Panel], pl.DataFrame],
     draw: Draw,
     describe: Describe,
 ) -> Section | None:
     made: list[Figure] = []
-    filled = [(p, data) for p in comparison.panels if (data := table(comparison, p)).height]
-    own_scales = any(figures.apart(data) for _, data in filled) and not _engines_only(comparison)
+    filled = [(p, data) for p in layout.panels if (data := table(layout, p)).height]
+    own_scales = any(figures.apart(data) for _, data in filled) and not _engines_only(layout)
     for panel, data in filled:
-        file = f"{slug}-{panel.slug}" if len(comparison.panels) > 1 else slug
+        file = f"{slug}-{panel.slug}" if len(layout.panels) > 1 else slug
         # Two panels' names may differ only in signs that a file name leaves out.
         if any(figure.slug == file for figure in made):
             file = f"{file}-{len(made) + 1}"
@@ -87,63 +87,63 @@ def _panelled(
     return Section(slug, heading, text.strip(), tuple(made), there)
 
 
-def _responses(comparison: Comparison) -> Section | None:
+def _responses(layout: Layout) -> Section | None:
     text = "Fraction of exchanges complete within a time; a curve further to the left is quicker."
-    if any(s.reference for s in comparison.series):
+    if any(s.reference for s in layout.series):
         text += " Grey: the same users on the uncongested network."
-    if any(s.ecn for s in comparison.series):
+    if any(s.ecn for s in layout.series):
         text += " Dashed: with ECN."
-    medians = _InWords(comparison, "Median", _response("p50"), 1e3, "ms")
+    medians = _InWords(layout, "Median", _response("p50"), 1e3, "ms")
     return _panelled(
-        comparison,
+        layout,
         slug="response-times",
         heading="Response times",
         text=text,
         table=frames.response_cdf,
-        draw=lambda data, title, _: figures.response_cdf(data, comparison.series, title),
+        draw=lambda data, title, _: figures.response_cdf(data, layout.series, title),
         describe=lambda panel, _: f"Distribution of response times. {medians(panel)}",
     )
 
 
-def _tails(comparison: Comparison) -> Section | None:
-    slowest = _InWords(comparison, "99 % of exchanges within", _response("p99"), 1e3, "ms")
+def _tails(layout: Layout) -> Section | None:
+    slowest = _InWords(layout, "99 % of exchanges within", _response("p99"), 1e3, "ms")
     return _panelled(
-        comparison,
+        layout,
         slug="response-tails",
         heading="Slow exchanges",
         text="Fraction of exchanges that take longer than a time, on logarithmic axes: "
         "the tails that the linear figure cannot show.",
         table=frames.response_cdf,
-        draw=lambda data, title, _: figures.response_tail(data, comparison.series, title),
+        draw=lambda data, title, _: figures.response_tail(data, layout.series, title),
         describe=lambda panel, _: f"Fraction of exchanges taking longer. {slowest(panel)}",
     )
 
 
-def _goodput(comparison: Comparison) -> Section | None:
+def _goodput(layout: Layout) -> Section | None:
     def describe(_: Panel, data: pl.DataFrame) -> str:
         rates = (
-            f"{row['series']}, {row['group']}: {quantities.text(row['mbps'])} Mb/s"
+            f"{row['series']}, {row['group']}: {formatting.text(row['mbps'])} Mb/s"
             for row in data.iter_rows(named=True)
         )
         return f"Goodput. {'; '.join(rates)}."
 
     return _panelled(
-        comparison,
+        layout,
         slug="goodput",
         heading="Goodput",
         text="Bytes delivered to the applications, in order and once, for each group of flows "
         "that has no exchanges. A line spans the repeats.",
         table=frames.goodput,
-        draw=lambda data, title, _: figures.goodput(data, comparison.series, title),
+        draw=lambda data, title, _: figures.goodput(data, layout.series, title),
         describe=describe,
     )
 
 
-def _plane(comparison: Comparison) -> Section | None:
-    data = frames.plane(comparison)
+def _plane(layout: Layout) -> Section | None:
+    data = frames.plane(layout)
     if not data.height:
         return None
-    panels = [p.name for p in comparison.panels if p.name in set(data["panel"])]
+    panels = [p.name for p in layout.panels if p.name in set(data["panel"])]
     text = (
         "What a discipline trades: further up the link is busier, further to the left packets "
         "wait less."
@@ -153,112 +153,112 @@ def _plane(comparison: Comparison) -> Section | None:
             f"{shape} = {name}"
             for name, (_, shape) in zip(panels, itertools.cycle(figures.SHAPES), strict=False)
         ]
-        text += f" {quantities.listed(shapes).capitalize()}."
+        text += f" {formatting.listed(shapes).capitalize()}."
     words = "; ".join(
-        f"{row['series']}, {row['panel']}: {quantities.text(row['delay_ms'])} ms and "
-        f"{quantities.text(row['utilisation'])} %"
+        f"{row['series']}, {row['panel']}: {formatting.text(row['delay_ms'])} ms and "
+        f"{formatting.text(row['utilisation'])} %"
         for row in data.iter_rows(named=True)
     )
     figure = Figure(
         "delay-utilisation",
-        f"Link “{comparison.link}”",
+        f"Link “{layout.link}”",
         f"Mean time in the queue and utilisation. {words}",
-        figures.plane(data, comparison.series, panels),
+        figures.plane(data, layout.series, panels),
     )
     shown = frozenset(data["series"])
     return Section("delay-utilisation", "Delay against utilisation", text, (figure,), shown, True)
 
 
-def _queues(comparison: Comparison) -> Section | None:
-    means = _InWords(comparison, "Mean", _queue("mean", comparison.link), 1, "packets")
+def _queues(layout: Layout) -> Section | None:
+    means = _InWords(layout, "Mean", _queue("mean", layout.link), 1, "packets")
     return _panelled(
-        comparison,
+        layout,
         slug="queue",
         heading="Queue over time",
-        text=f"Queue at the link “{comparison.link}”: mean, over a band from the least to the "
-        f"greatest sample of each stretch of time. {_first_repeat(comparison)}",
+        text=f"Queue at the link “{layout.link}”: mean, over a band from the least to the "
+        f"greatest sample of each stretch of time. {_first_repeat(layout)}",
         table=frames.queue_series,
         draw=lambda data, title, own: (
             figures.overlay(
                 data,
-                comparison.series,
+                layout.series,
                 title,
-                comparison.runs[0].window,
+                layout.runs[0].window,
                 y_title="Queue (packets)",
             )
-            if _engines_only(comparison)
+            if _engines_only(layout)
             else figures.queue_series(
-                data, comparison.series, title, comparison.runs[0].window, own_scales=own
+                data, layout.series, title, layout.runs[0].window, own_scales=own
             )
         ),
         describe=lambda panel, _: f"Queue length over time. {means(panel)}",
     )
 
 
-def _lengths(comparison: Comparison) -> Section | None:
-    medians = _InWords(comparison, "Median", _queue("p50", comparison.link), 1, "packets")
+def _lengths(layout: Layout) -> Section | None:
+    medians = _InWords(layout, "Median", _queue("p50", layout.link), 1, "packets")
     return _panelled(
-        comparison,
+        layout,
         slug="queue-distribution",
         heading="Queue length",
         text="Fraction of the measured time that the queue is no longer than so many packets, "
         "from its samples. The axis is stretched near zero.",
         table=frames.queue_cdf,
-        draw=lambda data, title, _: figures.queue_cdf(data, comparison.series, title),
+        draw=lambda data, title, _: figures.queue_cdf(data, layout.series, title),
         describe=lambda panel, _: f"Distribution of the queue length. {medians(panel)}",
     )
 
 
-def _events(comparison: Comparison) -> Section | None:
+def _events(layout: Layout) -> Section | None:
     return _panelled(
-        comparison,
+        layout,
         slug="drops-and-marks",
         heading="Drops and marks over time",
-        text=f"Packets per second dropped (area) and marked (line). {_first_repeat(comparison)}",
+        text=f"Packets per second dropped (area) and marked (line). {_first_repeat(layout)}",
         table=frames.queue_events,
         draw=lambda data, title, own: figures.queue_events(
-            data, comparison.series, title, comparison.runs[0].window, own_scales=own
+            data, layout.series, title, layout.runs[0].window, own_scales=own
         ),
         describe=lambda *_: "Drops and marks per second over time.",
     )
 
 
-def _windows(comparison: Comparison) -> Section | None:
+def _windows(layout: Layout) -> Section | None:
     return _panelled(
-        comparison,
+        layout,
         slug="congestion-windows",
         heading="Congestion windows",
-        text=f"Windows of the traced flows. {_first_repeat(comparison)}",
+        text=f"Windows of the traced flows. {_first_repeat(layout)}",
         table=frames.windows,
         draw=lambda data, title, own: (
             figures.overlay(
                 data,
-                comparison.series,
+                layout.series,
                 title,
-                comparison.runs[0].window,
+                layout.runs[0].window,
                 y_title="Window (bytes)",
                 detail="flow:N",
             )
-            if _engines_only(comparison)
+            if _engines_only(layout)
             else figures.congestion_windows(
-                data, comparison.series, title, comparison.runs[0].window, own_scales=own
+                data, layout.series, title, layout.runs[0].window, own_scales=own
             )
         ),
         describe=lambda _, data: (
-            f"Congestion windows over time of {quantities.listed(sorted(set(data['flow'])))}."
+            f"Congestion windows over time of {formatting.listed(sorted(set(data['flow'])))}."
         ),
     )
 
 
-def _engines_only(comparison: Comparison) -> bool:
+def _engines_only(layout: Layout) -> bool:
     """Whether the curves are engines on the same scenario: then one lies over the other."""
-    engines = {run.summary.get("engine") for run in comparison.runs}
-    return len(engines) > 1 and len({run.toml for run in comparison.runs}) == 1
+    engines = {run.summary.get("engine") for run in layout.runs}
+    return len(engines) > 1 and len({run.toml for run in layout.runs}) == 1
 
 
-def _first_repeat(comparison: Comparison) -> str:
-    repeats = max(len(case.runs) for case in comparison.cases)
-    said = "The dashed rule is the end of the warm-up." if comparison.runs[0].window[0] > 0 else ""
+def _first_repeat(layout: Layout) -> str:
+    repeats = max(len(curve.runs) for curve in layout.curves)
+    said = "The dashed rule is the end of the warm-up." if layout.runs[0].window[0] > 0 else ""
     return f"{said} Shown is the first repeat." if repeats > 1 else said
 
 
@@ -274,7 +274,7 @@ def _response(key: str) -> Measure:
 class _InWords:
     """A measure of each case of a panel, as a sentence for those who do not see the figure."""
 
-    comparison: Comparison
+    layout: Layout
     what: str
     measure: Measure
     scale: float
@@ -282,9 +282,9 @@ class _InWords:
 
     def __call__(self, panel: Panel) -> str:
         said = []
-        for case in self.comparison.in_panel(panel):
-            spread = quantities.Spread.of([self.measure(run) for run in case.runs])
+        for curve in self.layout.in_panel(panel):
+            spread = formatting.Spread.of([self.measure(run) for run in curve.runs])
             if spread is not None:
-                value = quantities.text(spread.mean * self.scale)
-                said.append(f"{case.series.name} {value} {self.unit}")
+                value = formatting.text(spread.mean * self.scale)
+                said.append(f"{curve.series.name} {value} {self.unit}")
         return f"{self.what}: {', '.join(said)}." if said else ""

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import quantities
-from .comparison import Case, Comparison, Series
-from .frames import response_times
-from .quantities import Spread
-from .runs import Run, number
+from sojourn.report import formatting
+from sojourn.report.formatting import Spread
+from sojourn.report.frames import response_times
+from sojourn.report.layout import Curve, Layout, Series
+from sojourn.report.runs import Run, number
 
 Measure = Callable[[Run], float | None]
 
@@ -63,7 +63,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Table:
+class MeasureTable:
     """Columns that have something to show, and blocks of rows."""
 
     columns: tuple[Column, ...]
@@ -86,9 +86,9 @@ class Table:
         return out.getvalue()
 
 
-def summary(comparison: Comparison) -> Table:
+def summary(layout: Layout) -> MeasureTable:
     """The main table: what happened at the link, and what its users felt."""
-    return _table(comparison, summary_columns(comparison.link))
+    return _table(layout, summary_columns(layout.link))
 
 
 def summary_columns(link: str) -> list[Column]:
@@ -99,56 +99,56 @@ def summary_columns(link: str) -> list[Column]:
     return [*counts, *_user_columns(), *queue]
 
 
-def groups(comparison: Comparison) -> dict[str, Table]:
+def groups(layout: Layout) -> dict[str, MeasureTable]:
     """A table for each traffic group, by its name."""
-    names = dict.fromkeys(g["name"] for run in comparison.runs for g in run.groups)
-    return {name: _table(comparison, _group_columns(name)) for name in names}
+    names = dict.fromkeys(g["name"] for run in layout.runs for g in run.groups)
+    return {name: _table(layout, _group_columns(name)) for name in names}
 
 
-def links(comparison: Comparison) -> dict[str, Table]:
+def links(layout: Layout) -> dict[str, MeasureTable]:
     """A table for each link, the one of the main table first."""
-    names = dict.fromkeys(x["name"] for run in comparison.runs for x in run.summary["links"])
-    ordered = sorted(names, key=lambda name: name != comparison.link)
-    return {name: _table(comparison, _link_columns(name)) for name in ordered}
+    names = dict.fromkeys(x["name"] for run in layout.runs for x in run.summary["links"])
+    ordered = sorted(names, key=lambda name: name != layout.link)
+    return {name: _table(layout, _link_columns(name)) for name in ordered}
 
 
-def _table(comparison: Comparison, columns: Sequence[Column]) -> Table:
+def _table(layout: Layout, columns: Sequence[Column]) -> MeasureTable:
     spreads = {
-        (id(case), column.key): Spread.of([column.measure(run) for run in case.runs])
-        for case in comparison.cases
+        (id(curve), column.key): Spread.of([column.measure(run) for run in curve.runs])
+        for curve in layout.curves
         for column in columns
     }
-    shown = [c for c in columns if any(spreads[id(case), c.key] for case in comparison.cases)]
+    shown = [c for c in columns if any(spreads[id(curve), c.key] for curve in layout.curves)]
     blocks = []
-    for panel in comparison.panels:
-        cases = comparison.in_panel(panel)
+    for panel in layout.panels:
+        curves = layout.in_panel(panel)
         rows = [
             Row(
-                case.series,
-                len(case.runs),
-                tuple(_cell(spreads[id(case), column.key], column) for column in shown),
-                any(bool(run.summary.get("stopped_early")) for run in case.runs),
+                curve.series,
+                len(curve.runs),
+                tuple(_cell(spreads[id(curve), column.key], column) for column in shown),
+                any(bool(run.summary.get("stopped_early")) for run in curve.runs),
             )
-            for case in cases
+            for curve in curves
         ]
         # The uncongested network offers what it carries: its own load says nothing new.
-        blocks.append(Block(panel.name, _realised(comparison, cases), tuple(rows)))
-    return Table(tuple(shown), tuple(blocks))
+        blocks.append(Block(panel.name, _realised(layout, curves), tuple(rows)))
+    return MeasureTable(tuple(shown), tuple(blocks))
 
 
-def _realised(comparison: Comparison, cases: Sequence[Case]) -> str:
+def _realised(layout: Layout, curves: Sequence[Curve]) -> str:
     loads = [
         load
-        for case in cases
-        if not case.series.reference
-        for load in comparison.realised_load(case)
+        for curve in curves
+        if not curve.series.reference
+        for load in layout.realised_load(curve)
     ]
     spread = Spread.of(loads)
     if spread is None:
         return ""
-    said = f"realised {quantities.percent(spread.mean)}{quantities.THIN}%"
-    if quantities.percent(spread.low) != quantities.percent(spread.high):
-        said += f" ({quantities.percent(spread.low)} to {quantities.percent(spread.high)})"
+    said = f"realised {formatting.percent(spread.mean)}{formatting.THIN}%"
+    if formatting.percent(spread.low) != formatting.percent(spread.high):
+        said += f" ({formatting.percent(spread.low)} to {formatting.percent(spread.high)})"
     return said
 
 
@@ -157,7 +157,7 @@ def _cell(spread: Spread | None, column: Column) -> Cell:
         return Cell("–", "", None)
 
     def written(value: float) -> str:
-        return quantities.text(value * column.scale, whole=column.whole)
+        return formatting.text(value * column.scale, whole=column.whole)
 
     low, high = written(spread.low), written(spread.high)
     between = f"{low}–{high}" if low != high else ""

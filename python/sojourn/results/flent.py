@@ -139,12 +139,13 @@ def _pings(result: RunResult) -> dict[str, list[tuple[float, float]]]:
         for group in result.summary["groups"]
         if group["kind"] == "ping"
     }
-    answers = result.transfers
-    if not probers or answers is None:
+    if not probers or not result.has("transfers"):
         return {}
     found: dict[str, list[tuple[float, float]]] = {}
     columns = ("group", "index", "finished_s", "duration_s")
-    for group, index, finished, took in answers.select(columns).sort("finished_s").iter_rows():
+    for group, index, finished, took in (
+        result.transfers.select(columns).sort("finished_s").iter_rows()
+    ):
         if group in probers and took is not None:
             name = group if probers[group] == 1 else f"{group}.{index}"
             found.setdefault(f"Ping (ms) {name}", []).append((finished, 1e3 * took))

@@ -67,11 +67,13 @@ class RunResult:
         scenario: Scenario,
         *,
         label: str | None = None,
+        varied: Mapping[str, object] | None = None,
         scratch: TemporaryDirectory[str] | None = None,
     ) -> RunResult:
-        """A run from the engine's own words."""
+        """A run from the summary that an engine gives, as JSON."""
         summary: dict[str, Any] = json.loads(text)
-        result = cls(summary, scenario.to_toml(), label=label or summary["name"] or "run")
+        label = label or summary["name"] or "run"
+        result = cls(summary, scenario.to_toml(), label=label, varied=varied)
         if scratch is not None:
             result.folder = Path(scratch.name)
             result._scratch = scratch
@@ -111,52 +113,102 @@ class RunResult:
             raise InputError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
         import polars as pl
 
-        path = self.folder / f"{name}.parquet" if self.folder is not None else None
-        if path is None or not path.exists():
+        if self.folder is None or not self.has(name):
             raise InputError(
                 f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}"
             )
+        path = self.folder / f"{name}.parquet"
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise Error(f"{path}: damaged: {reason}") from error
 
-    def _recorded(self, name: str) -> pl.DataFrame | None:
-        """A table, or none if the scenario did not ask for it."""
-        if self.folder is None or not (self.folder / f"{name}.parquet").exists():
-            return None
-        return self.table(name)
+    def has(self, name: str) -> bool:
+        """Whether the scenario asked for the table of that name, and it is there."""
+        return self.folder is not None and (self.folder / f"{name}.parquet").exists()
 
     @cached_property
-    def queues(self) -> pl.DataFrame | None:
+    def queues(self) -> pl.DataFrame:
         """Each link's queue at each sampling instant, with counts since the one before."""
-        return self._recorded("queues")
+        return self.table("queues")
 
     @cached_property
-    def packet_counts(self) -> pl.DataFrame | None:
+    def packet_counts(self) -> pl.DataFrame:
         """Arrivals at each link per short interval."""
-        return self._recorded("packet_counts")
+        return self.table("packet_counts")
 
     @cached_property
-    def traces(self) -> pl.DataFrame | None:
+    def traces(self) -> pl.DataFrame:
         """Congestion window and smoothed round-trip time of chosen flows."""
-        return self._recorded("traces")
+        return self.table("traces")
 
     @cached_property
-    def exchanges(self) -> pl.DataFrame | None:
+    def exchanges(self) -> pl.DataFrame:
         """One row per request and response of web users."""
-        return self._recorded("exchanges")
+        return self.table("exchanges")
 
     @cached_property
-    def transfers(self) -> pl.DataFrame | None:
+    def transfers(self) -> pl.DataFrame:
         """One row per transfer."""
-        return self._recorded("transfers")
+        return self.table("transfers")
 
     @cached_property
-    def flows(self) -> pl.DataFrame | None:
+    def flows(self) -> pl.DataFrame:
         """One row per flow."""
-        return self._recorded("flows")
+        return self.table("flows")
+
+    def __copy__(self) -> RunResult:
+        other = self.named(self.label, self.varied)
+        other.realised_load = self.realised_load
+        return other
+
+    def __deepcopy__(self, memo: dict[int, object]) -> RunResult:
+        # Start-up: a command copies no runs.
+        import copy  # noqa: PLC0415
+
+        other = self.__copy__()
+        other.summary = copy.deepcopy(self.summary, memo)
+        other.varied = copy.deepcopy(self.varied, memo)
+        return other
+
+    def __getstate__(self) -> dict[str, object]:
+        """For pickle: tables are read again where it goes.
+
+        Raises:
+            Error: If it has tables that are deleted with it.
+        """
+        if self._scratch is not None:
+            raise Error(
+                f"{self.label}: its tables are deleted with it, so it cannot be pickled; "
+                'give run a folder to keep them: out="FOLDER"'
+            )
+        state = {name: value for name, value in vars(self).items() if name not in TABLES}
+        return state | {"folder": self.folder.absolute() if self.folder is not None else None}
+
+    def plot(self, figure: str = "queue") -> Any:
+        """A figure as a chart of Altair; by default the queue over time.
+
+        Args:
+            figure: One of those that :func:`sojourn.report.chart` knows.
+
+        Raises:
+            Error: If the scenario did not ask for what it shows.
+        """
+        if figure.startswith("queue"):
+            self.table("queues")
+        # Drawing takes long to import.
+        from sojourn.report.chart import chart  # noqa: PLC0415
+
+        return chart([self], figure)
 
     def __repr__(self) -> str:
-        return f"<RunResult {self.label!r}, seed {self.seed}>"
+        seconds = f"{self.summary.get('simulated_s', 0):g}"
+        where = f", in {self.folder}" if self.kept else ""
+        return f"<RunResult {self.label!r}, seed {self.seed}, {seconds} s{where}>"
+
+    def _repr_html_(self) -> str:
+        # Start-up: only a notebook asks for it.
+        from sojourn import display  # noqa: PLC0415
+
+        return display.run(self.summary, self.label)

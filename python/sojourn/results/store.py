@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn import _engine
 from sojourn.errors import Error, InputError
+from sojourn.files import cannot, read_json, reason, write_json
+from sojourn.results.labels import plain
 from sojourn.results.run import RunResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     import polars as pl
-
-    from sojourn.scenario import Scenario
 
 SUMMARY = "summary.json"
 SCENARIO = "scenario.toml"
 ABOUT = "run.json"
 COMPARISON = "comparison.json"
-
-# Fields of a scenario that name files; what is in them decides what a run gives.
-_FILE_FIELDS = ("file", "csv")
 
 
 class Draft:
@@ -44,7 +38,7 @@ class Draft:
         try:
             self.folder.mkdir(parents=True)
         except OSError as error:
-            raise _cannot("write to", target, error) from error
+            raise cannot("write to", target, error) from error
 
     def discard(self) -> None:
         """Removes what has not become a run."""
@@ -69,24 +63,24 @@ class Draft:
                 open_run(self.target)
             _sync(self.target.parent)
         except OSError as error:
-            raise _cannot("write to", self.target, error) from error
+            raise cannot("write to", self.target, error) from error
         result.folder = self.target
         return result
 
 
 class Store:
-    """A folder of runs, each found by what it would simulate."""
+    """A folder of runs, each found by its key (:func:`sojourn.engines.key.key_of`)."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
-    def path(self, scenario: Scenario, engine: str = "packets") -> Path:
-        """Where the run of ``scenario`` is or would be."""
-        return self.folder / key(scenario, engine)
+    def path(self, key: str) -> Path:
+        """Where the run with this key is or would be."""
+        return self.folder / key
 
-    def get(self, scenario: Scenario, engine: str = "packets") -> RunResult | None:
-        """The run of ``scenario`` if it is there and sound."""
-        path = self.path(scenario, engine)
+    def get(self, key: str) -> RunResult | None:
+        """The run with this key, if it is there and sound."""
+        path = self.path(key)
         if not path.exists():
             return None
         try:
@@ -118,8 +112,6 @@ class Store:
         """
         import polars as pl
 
-        from sojourn.sweep.labels import plain
-
         rows = []
         for run in self.runs():
             told = about(run)
@@ -135,7 +127,8 @@ _COLUMNS = ("label", "seed", "engine", "version", "simulated_s", "wall_s")
 
 def about(result: RunResult) -> dict[str, Any]:
     """What a query over many runs wants to know of each."""
-    from sojourn.measures import measures
+    # Start-up: dataclasses, and a run that is not kept has no use for measures.
+    from sojourn.measures import measures  # noqa: PLC0415
 
     known = result.summary
     return {
@@ -152,7 +145,8 @@ def about(result: RunResult) -> dict[str, Any]:
 
 
 def _host() -> str:
-    import socket
+    # Start-up: a run that is not kept has no use for it.
+    import socket  # noqa: PLC0415
 
     return re.sub(r"[^\w-]", "-", socket.gethostname())
 
@@ -176,48 +170,6 @@ def _sync(path: Path) -> None:
         os.close(number)
 
 
-def key(scenario: Scenario, engine: str) -> str:
-    """Names a run by everything that its results depend on."""
-    import hashlib
-
-    from sojourn.engines.identity import identity
-
-    text = scenario.to_json()
-    digest = hashlib.sha256(f"{_engine.version()} {_build()} {engine}\n{text}\n".encode())
-    fields = json.loads(text)
-    paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
-    contents = [path.read_bytes() for path in paths if path.is_file()]
-    if '"class"' in text:
-        from sojourn.own import sources
-
-        contents += sources(fields, scenario.base_dir)
-    if other := identity(engine):
-        contents.append(other.encode())
-    for each in contents:
-        digest.update(hashlib.sha256(each).digest())
-    return digest.hexdigest()[:16]
-
-
-@lru_cache(maxsize=1)
-def _build() -> str:
-    """Tells builds of one version apart, so that no result outlives the code that gave it."""
-    import hashlib
-
-    return hashlib.sha256(Path(_engine.__file__).read_bytes()).hexdigest()[:16]
-
-
-def _files(value: object) -> Iterator[str]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            if name in _FILE_FIELDS and isinstance(inner, str):
-                yield inner
-            else:
-                yield from _files(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _files(inner)
-
-
 def open_run(folder: str | Path) -> RunResult:
     """Opens the run in ``folder``.
 
@@ -239,7 +191,7 @@ def open_run(folder: str | Path) -> RunResult:
     try:
         scenario_toml = (folder / SCENARIO).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Error(f"{folder / SCENARIO}: damaged: {_reason(error)}") from error
+        raise Error(f"{folder / SCENARIO}: damaged: {reason(error)}") from error
     label = str(told.get("label") or summary.get("name") or folder.name)
     varied = told.get("varied")
     return RunResult(
@@ -251,13 +203,14 @@ def open_run(folder: str | Path) -> RunResult:
     )
 
 
-def open_runs(paths: Iterable[str | Path]) -> list[RunResult]:
-    """Opens runs, comparisons and folders of runs, in the order given.
+def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
+    """Opens runs, comparisons and folders of runs, in the order given; one path is one of them.
 
     Raises:
         Error: If one of them is none of these or is damaged, or if there is no run at all.
     """
     runs: list[RunResult] = []
+    paths = [paths] if isinstance(paths, str | Path) else paths
     for path in map(Path, paths):
         runs += _open_folder(path)
     if not runs:
@@ -292,36 +245,6 @@ def _open_comparison(path: Path) -> list[RunResult]:
     return runs
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """An object from a JSON file, or an error of one line."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _cannot("read", path, error) from error
-    except ValueError as error:
-        raise Error(f"{path}: damaged: {_reason(error)}") from error
-    if not isinstance(value, dict):
-        raise Error(f"{path}: damaged: not an object")
-    return value
-
-
-def write_json(path: Path, value: object) -> None:
-    """Writes a JSON file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
-
-
-def make_folder(path: Path) -> None:
-    """Makes a folder to write into, or says in one line why that cannot be."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _cannot("write to", path, error) from error
-    if not os.access(path, os.W_OK | os.X_OK):
-        raise Error(f"cannot write to {path}: Permission denied")
-
-
 def _check_replaceable(target: Path) -> None:
     if not target.exists():
         return
@@ -331,11 +254,3 @@ def _check_replaceable(target: Path) -> None:
         raise Error(f"cannot write to {target}: it holds something that is not a run")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise Error(f"cannot write to {target}: Permission denied")
-
-
-def _cannot(what: str, path: Path, error: OSError) -> Error:
-    return Error(f"cannot {what} {path}: {error.strerror or error}")
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

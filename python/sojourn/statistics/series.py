@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -25,8 +26,6 @@ def mser5(series: Sequence[float] | Floats) -> int:
     Raises:
         ValueError: If there are fewer than 20 values.
     """
-    import numpy as np
-
     values = np.asarray(series, dtype=np.float64)
     if len(values) < 20:
         raise ValueError(f"MSER-5 needs 20 values, not {len(values)}")
@@ -45,8 +44,6 @@ def aggregated_variance(counts: Sequence[float] | Floats) -> float:
 
     Var(mean of m) falls as m^(2H − 2) (Leland et al., 1994). Biased downwards for H near 1.
     """
-    import numpy as np
-
     values = np.asarray(counts, dtype=np.float64)
     points = []
     for m in _scales(len(values)):
@@ -57,8 +54,6 @@ def aggregated_variance(counts: Sequence[float] | Floats) -> float:
 
 def rescaled_range(counts: Sequence[float] | Floats) -> float:
     """Hurst parameter by the slope of the rescaled range over blocks (Mandelbrot and Wallis)."""
-    import numpy as np
-
     values = np.asarray(counts, dtype=np.float64)
     points = []
     for m in _scales(len(values)):
@@ -79,8 +74,6 @@ def wavelet(counts: Sequence[float] | Floats, least_octave: int = 3) -> float:
     The log2 of the mean squared coefficient at octave j grows as (2H − 1) j; octaves weigh as many
     as they have coefficients. Octaves below ``least_octave`` are left out: short-range structure.
     """
-    import numpy as np
-
     level = np.asarray(counts, dtype=np.float64)
     points, weights = [], []
     octave = 0

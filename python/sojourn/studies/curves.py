@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sojourn.report import style
+import altair as alt
+import polars as pl
+
+from sojourn import style
 from sojourn.studies.responses import limited_mean, mean_curve, times
 from sojourn.studies.study import Figure
 
 if TYPE_CHECKING:
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
 # How the papers write disciplines: a name begins with one of these.
 _KINDS = {"drop-tail": "droptail", "FIFO": "droptail", "PI": "pi", "REM": "rem", "ARED": "ared"}
@@ -25,9 +28,6 @@ def response_figure(
     A scheme's name is its kind, a variant, and "ECN" at the end if it marks, which is dashed;
     "uncongested" is grey.
     """
-    import altair as alt
-    import polars as pl
-
     there = {name: found for name, found in curves.items() if len(found)}
     if len(there) < 2:
         return None

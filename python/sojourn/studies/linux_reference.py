@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from sojourn.scenario import Scenario
 from sojourn.studies.study import Band, Check, Findings, Study, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 KEPT = Path(__file__).parent / "assets" / "linux-reference.json"
 """What the kernel said at the scale quick, by the names of cells."""

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from sojourn.report import quantities, style
+from sojourn import style
+from sojourn.report import formatting
 from sojourn.report.page import FOLDER, asset, bundle, export, replace, script_json, themes, without
-from sojourn.studies.study import Verdict
-
-if TYPE_CHECKING:
-    from sojourn.studies.reproduce import Reproduction
+from sojourn.studies.study import Reproduction, Verdict
 
 # Worst first: what does not agree is what a reader must not overlook.
 _ORDER = (Verdict.DIFFERS, Verdict.UNDECIDED, Verdict.AGREES, Verdict.SHOWN)
@@ -105,8 +103,8 @@ def _facts(made: Reproduction) -> list[tuple[str, str]]:
         facts += [
             ("Runs", _of(len(runs), made.results.wanted)),
             ("Seeds", _range(seeds)),
-            ("Wall time of all runs", quantities.duration(wall)),
-            ("Version", quantities.listed(versions)),
+            ("Wall time of all runs", formatting.duration(wall)),
+            ("Version", formatting.listed(versions)),
         ]
     return facts
 
@@ -118,7 +116,7 @@ def _of(there: int, wanted: int) -> str:
 def _range(seeds: list[int]) -> str:
     if len(seeds) > 2 and seeds == list(range(seeds[0], seeds[-1] + 1)):
         return f"{seeds[0]} to {seeds[-1]}"
-    return quantities.listed([str(seed) for seed in seeds])
+    return formatting.listed([str(seed) for seed in seeds])
 
 
 def _scenarios(made: Reproduction) -> Iterator[dict[str, Any]]:

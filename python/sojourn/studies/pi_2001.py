@@ -6,16 +6,17 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
+import altair as alt
 import numpy as np
 import polars as pl
 
-from sojourn.control.design_pi import paper_gains
-from sojourn.control.points import Network
+from sojourn.control.design.pi import paper_gains
+from sojourn.control.models import Network
 from sojourn.scenario import Scenario
 from sojourn.studies import registry, verdicts
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.verdicts import Tested
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,8 +209,6 @@ def _rule() -> Check:
 
 
 def _figure(results: Results) -> Figure:
-    import altair as alt
-
     rows = []
     for name in DISCIPLINES:
         time, queue = _queues(results, name)[0]

@@ -17,14 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import altair as alt
 import polars as pl
 
-from sojourn.control.design_pi import paper_gains
-from sojourn.control.points import Network
+from sojourn.control.design.pi import paper_gains
+from sojourn.control.models import Network
 from sojourn.scenario import Scenario
 from sojourn.studies import registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 RATES = (10e6, 50e6)
 FLOWS = (10, 40, 160)
@@ -295,8 +296,6 @@ def by_cell(found: pl.DataFrame) -> Table:
 
 def picture(found: pl.DataFrame) -> Any:
     """Deviation over exact PI's against the probability at which the loop works."""
-    import altair as alt
-
     shown = found.filter(pl.col("way") != "exact").with_columns(
         (pl.col("entries").cast(pl.String) + " entries").alias("size")
     )

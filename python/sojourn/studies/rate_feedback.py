@@ -13,18 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import altair as alt
 import numpy as np
 import polars as pl
 
 from sojourn import control, fluid
-from sojourn.control import readings
+from sojourn.control.charts.figures import nyquist_plot, rtt_plot
 from sojourn.control.critical import Edge
-from sojourn.control.figures import nyquist_plot
-from sojourn.control.paradox import CAPACITY, FLOWS, Paradox, paradox_response
 from sojourn.control.responses import nyquist_response
+from sojourn.control.theory import readings
+from sojourn.control.theory.paradox import CAPACITY, FLOWS, Paradox, paradox_response
+from sojourn.control.theory.theorems import window_bound
 from sojourn.studies import rate_packets, registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 EXPONENTS = (1, 2, 4, 16, 32)
 RTTS = (0.05, 0.1, 0.3, 0.8)
@@ -58,15 +60,19 @@ class Cell:
         return self.window > self.bound, self.margin > 0, self.root < 0, self.growth < 0
 
 
+def _loop(exponent: int, rtt: float) -> control.Loop:
+    network = control.Network(FLOWS, CAPACITY, rtt=rtt)
+    return control.loop(control.Model(network, price={"kind": "power", "exponent": exponent}))
+
+
 def cell(exponent: int, rtt: float) -> Cell:
     """One point in all four ways."""
-    network = control.Network(FLOWS, CAPACITY, rtt=rtt)
-    loop = control.loop(network, control.Reno(), control.RateFeedback(control.Power(exponent)))
+    loop = _loop(exponent, rtt)
     found = control.margins(loop)
     course = fluid.kelly(
         fluid.KellyClass(FLOWS, rtt),
         CAPACITY,
-        fluid.Power(exponent),
+        {"kind": "power", "exponent": exponent},
         duration=_ROUNDS * rtt,
         interval=rtt / 40,
         kick=1e-5,
@@ -76,7 +82,7 @@ def cell(exponent: int, rtt: float) -> Cell:
         exponent=exponent,
         rtt=rtt,
         window=course.point.window[0],
-        bound=control.window_bound(exponent),
+        bound=window_bound(exponent),
         margin=found.phase,
         distance=found.distance,
         root=control.characteristic_roots(loop, 1)[0].real,
@@ -242,7 +248,7 @@ def _readings() -> tuple[list[Check], Table]:
     rows: list[list[object]] = []
     for start in (0.3, 0.42, 0.45, 0.487, 0.5, 0.6, 0.8):
         for point, growth in readings.branches(network, 2, start):
-            rows.append([start, point.window, point.utilisation, point.p, growth, growth < 0])
+            rows.append([start, point.window, point.load, point.p, growth, growth < 0])
     columns = ["γ", "W₀", "utilisation", "p", "slowest root (1/s)", "stable"]
     title = "Points of rest of the unclipped parabola, R = 0.3 s"
     return checks, Table(title, columns, rows)
@@ -259,8 +265,6 @@ def _cells(cells: list[Cell]) -> Table:
 
 
 def _utilisation_figure() -> Figure:
-    import altair as alt
-
     rows = []
     for tenth, rtt in itertools.product(range(64), RTTS):
         exponent = 2 ** (tenth / 63 * 6)
@@ -284,17 +288,13 @@ def _utilisation_figure() -> Figure:
 def _nyquist() -> Figure:
     loops: dict[str, Any] = {}
     for rtt in (0.05, 0.1, 0.3, 0.8):
-        network = control.Network(FLOWS, CAPACITY, rtt=rtt)
-        feedback = control.RateFeedback(control.Power(16))
-        loops[f"{1e3 * rtt:g} ms"] = control.loop(network, control.Reno(), feedback)
+        loops[f"{1e3 * rtt:g} ms"] = _loop(16, rtt)
     chart = nyquist_plot(nyquist_response(loops, 800), "B = 16")
     text = "With B = 16 the loops of 50 and 100 ms encircle −1, those of 300 and 800 ms do not."
     return Figure("nyquist", "Nyquist plots of loops on the rate, B = 16", chart, text)
 
 
 def _paradox_figure(found: Paradox) -> Figure:
-    from sojourn.control.figures import rtt_plot
-
     return Figure(
         "paradox",
         "Queue against rate as the round trip grows",

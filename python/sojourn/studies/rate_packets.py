@@ -20,7 +20,7 @@ import polars as pl
 from sojourn import control
 from sojourn.scenario import Scenario
 from sojourn.studies.study import Check, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
@@ -51,21 +51,22 @@ class Loop:
         return f"{law}, B = {self.exponent}, {1e3 * self.rtt:g} ms"
 
     @property
-    def law(self) -> control.Reno | control.Scalable:
-        """The window law."""
-        return control.Reno() if self.a is None else control.Scalable(self.a, self.b, 0)
+    def model(self) -> control.Model:
+        """The linear loop, the estimator's lag in it."""
+        congestion: Any = "reno"
+        if self.a is not None:
+            congestion = {"kind": "scalable", "a": self.a, "b": self.b, "lwnd": 0}
+        network = control.Network(FLOWS, CAPACITY, rtt=self.rtt)
+        price = {"kind": "power", "exponent": self.exponent}
+        return control.Model(network, congestion, price=price, averaging=LAG_S)
 
     def root(self) -> complex:
-        """The slowest root of the linear loop, the estimator's lag in it, per second."""
-        network = control.Network(FLOWS, CAPACITY, rtt=self.rtt)
-        feedback = control.RateFeedback(control.Power(self.exponent), lag=LAG_S)
-        return control.characteristic_roots(control.loop(network, self.law, feedback), 1)[0]
+        """The slowest root of the linear loop, per second."""
+        return control.characteristic_roots(control.loop(self.model), 1)[0]
 
     def window(self) -> float:
         """W₀ in packets."""
-        network = control.Network(FLOWS, CAPACITY, rtt=self.rtt)
-        feedback = control.RateFeedback(control.Power(self.exponent))
-        return float(feedback.settle(network, self.law).window)
+        return control.operating_point(self.model).window
 
     def scenario(self, rounds: int = 400) -> Scenario:
         """In packets, or for the fluid engine: so many round trips, half of them measured."""

@@ -5,42 +5,18 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sojourn.errors import Error, InputError
-from sojourn.results.store import Store, make_folder, write_json
-from sojourn.studies.study import SCALES, Findings, Study, Verdict
-from sojourn.sweep.sweep import Case, Interrupted, Results, sweep
+from sojourn.errors import Error, InputError, Interrupted
+from sojourn.files import make_folder, write_json
+from sojourn.results.store import Store
+from sojourn.studies.page import render
+from sojourn.studies.study import SCALES, Reproduction, Study
+from sojourn.sweep import Case, Results, sweep
 
 if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
-
-
-@dataclass(frozen=True)
-class Reproduction:
-    """A study that has been run."""
-
-    study: Study
-    results: Results
-    findings: Findings
-
-    def count(self, verdict: Verdict) -> int:
-        """How many claims got this verdict."""
-        return sum(check.verdict == verdict for check in self.findings.checks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What it found, for JSON."""
-        return {
-            "study": self.study.name,
-            "scale": self.results.scale,
-            "runs": len(self.results),
-            "runs_wanted": self.results.wanted,
-            "checks": [asdict(check) for check in self.findings.checks],
-            "tables": [asdict(table) for table in self.findings.tables],
-            "bands": [{**asdict(band), "holds": band.holds} for band in self.findings.bands],
-        }
 
 
 def reproduce(
@@ -65,7 +41,7 @@ def reproduce(
 
     Raises:
         Error: If there is no such scale, a run fails, or too few are finished in the time given.
-        sojourn.sweep.sweep.Interrupted: (a KeyboardInterrupt) on Ctrl-C.
+        Interrupted: (a KeyboardInterrupt) on Ctrl-C.
     """
     if scale not in SCALES:
         raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
@@ -88,7 +64,7 @@ def reproduce(
         except Interrupted as interrupted:
             if not clock.over:
                 raise
-            return _of_some(study, interrupted.results.after(results))
+            return _of_some(study, interrupted.result.after(results))
         more = list(study.then(scale, results))
     return Reproduction(study, results, study.evaluate(results))
 
@@ -137,8 +113,6 @@ def write(made: Reproduction, folder: str | Path) -> Path:
     Raises:
         Error: If the folder cannot be written to.
     """
-    from sojourn.studies.page import render
-
     folder = Path(folder)
     make_folder(folder)
     name = f"{made.study.name}-{made.results.scale}"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from sojourn.results.run import RunResult
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
     Floats = NDArray[np.float64]
 
@@ -24,15 +25,11 @@ GRID = 401
 
 def times() -> Floats:
     """Response times at which curves are taken, in seconds."""
-    import numpy as np
-
     return np.linspace(0.0, LIMIT_S, GRID)
 
 
 def curve(run: RunResult) -> Floats:
     """Fraction of exchanges complete within each of :func:`times`, of those begun and finished."""
-    import numpy as np
-
     grid = times()
     total = np.zeros_like(grid)
     count = 0
@@ -47,15 +44,11 @@ def curve(run: RunResult) -> Floats:
 
 def mean_curve(results: Results) -> Floats:
     """The mean of the curves of all runs."""
-    import numpy as np
-
     return np.asarray(np.mean([curve(each.run) for each in results], axis=0), dtype=np.float64)
 
 
 def limited_mean(run: RunResult) -> float:
     """Mean response time in seconds, each counted as two seconds at most."""
-    import numpy as np
-
     return float(np.trapezoid(1.0 - curve(run), times()))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from sojourn.sweep.sweep import Case, Results
+from sojourn import display
+from sojourn.sweep import Case, Results
 
 SCALES = ("smoke", "quick", "full")
 
@@ -125,6 +126,50 @@ class Study(ABC):
         del scale, results
         return []
 
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r}: {self.title}>"
+
+    def _repr_html_(self) -> str:
+        return display.table(("scale", "what runs"), [*self.scales.items()], self.title)
+
     @abstractmethod
     def evaluate(self, results: Results) -> Findings:
         """What the runs say; ``results.scale`` is the scale."""
+
+
+@dataclass(frozen=True, repr=False)
+class Reproduction:
+    """A study that has been run."""
+
+    study: Study
+    results: Results
+    findings: Findings
+
+    def count(self, verdict: Verdict) -> int:
+        """How many claims got this verdict."""
+        return sum(check.verdict == verdict for check in self.findings.checks)
+
+    def __repr__(self) -> str:
+        counts = (f"{self.count(each)} {each}" for each in Verdict if self.count(each))
+        told = ", ".join(counts) or "no claims"
+        return f"<Reproduction of {self.study.name!r}, {self.results.scale}: {told}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (check.claim, check.published, check.ours, str(check.verdict))
+            for check in self.findings.checks
+        ]
+        caption = f"{self.study.title}, {self.results.scale}"
+        return display.table(("claim", "published", "ours", "verdict"), rows, caption)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it found, for JSON."""
+        return {
+            "study": self.study.name,
+            "scale": self.results.scale,
+            "runs": len(self.results),
+            "runs_wanted": self.results.wanted,
+            "checks": [asdict(check) for check in self.findings.checks],
+            "tables": [asdict(table) for table in self.findings.tables],
+            "bands": [{**asdict(band), "holds": band.holds} for band in self.findings.bands],
+        }

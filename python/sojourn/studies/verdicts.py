@@ -1,6 +1,6 @@
 """Verdicts on sentences by statistics: *better*, *the same*, *not better*, over several pairs.
 
-Every function takes pairs of values by seed, as :meth:`sojourn.sweep.sweep.Results.paired` gives
+Every function takes pairs of values by seed, as :meth:`sojourn.sweep.Results.paired` gives
 them, and says in words what was tested. A sentence about several pairs is one family: p-values are
 adjusted by Holm's method, and it agrees only if every pair does.
 """

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error
 from sojourn.results.store import Store
+from sojourn.scenario import Scenario
+from sojourn.sweep.job import Job
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
-    from sojourn.sweep.execute import Job
 
 # How often we look what has ended: progress is shown, Ctrl-C is heard.
 _LOOK_S = 0.1
@@ -64,7 +65,7 @@ def run_on(
             for future in batch:
                 job = waiting.pop(future)
                 _check(job, future)
-                found = store.get(job.scenario, job.engine)
+                found = store.get(job.key)
                 if found is None:
                     raise Error(
                         f"{job.label}: done by the cluster but not in {folder}: do its workers "
@@ -89,15 +90,12 @@ def run_one(
     text: str, base_dir: str, label: str, varied: str, engine: str, key: str, folder: str
 ) -> None:
     """Makes one run, in a worker."""
-    from sojourn.scenario import Scenario
-    from sojourn.sweep.execute import Job, make
-
     job = Job.of(Scenario(json.loads(text), base_dir=base_dir), label, engine, json.loads(varied))
     if job.key != key:
         raise Error(f"{label}: this worker has another build of Sojourn, or other files of data")
     store = Store(Path(folder))
-    if store.get(job.scenario, engine) is None:
-        make(job, store)
+    if store.get(job.key) is None:
+        job.make(store)
 
 
 def _check(job: Job, future: Any) -> None:

@@ -6,42 +6,18 @@ A run enters the store whole or not at all, so work that was ended in any way go
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sojourn.engines import packets
-from sojourn.errors import Error, InputError
-from sojourn.results.store import ABOUT, Store, about, key, write_json
-from sojourn.sweep.pool import run_all
+from sojourn.errors import InputError
+from sojourn.pool import run_all
+from sojourn.sweep.cluster import run_on
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
-    from sojourn.scenario import Scenario
-
-
-@dataclass(frozen=True)
-class Job:
-    """One run to be made: a scenario with its seed, by an engine."""
-
-    scenario: Scenario
-    label: str
-    engine: str = packets.NAME
-    key: str = ""
-    """What it is found by; jobs with the same key are the same run."""
-    varied: Mapping[str, object] = field(default_factory=dict)
-    """What distinguishes it from others, for queries over the store."""
-
-    @classmethod
-    def of(
-        cls,
-        scenario: Scenario,
-        label: str,
-        engine: str = packets.NAME,
-        varied: Mapping[str, object] | None = None,
-    ) -> Job:
-        """A job with the key of its scenario."""
-        return cls(scenario, label, engine, key(scenario, engine), varied or {})
+    from sojourn.results.store import Store
+    from sojourn.sweep.job import Job
 
 
 @dataclass
@@ -60,32 +36,30 @@ class Progress:
 def execute(
     jobs: Sequence[Job],
     store: Store | None,
+    done: dict[str, RunResult],
     *,
     workers: int | None = None,
     cluster: str | None = None,
     progress: Callable[[Progress], None] | None = None,
-    results: dict[str, RunResult] | None = None,
-) -> dict[str, RunResult]:
-    """Makes every run that is not in ``store`` and returns all of them by key.
+) -> None:
+    """Makes every run that is not in ``store``.
 
     Args:
+        done: Gets the runs by key as they end, so that what is finished before an error is there.
         workers: How many runs at a time; default one for each core.
         cluster: Address of a Dask scheduler whose workers make the runs, which then need a store
             that they all see.
         progress: Called ten times a second.
-        results: Filled as runs end, for those who want what was finished before an error.
 
     Raises:
         Error: If a run fails. What is finished by then is in the store.
         KeyboardInterrupt: On Ctrl-C.
     """
-    work = _Work(jobs, store, progress, {} if results is None else results)
+    work = _Work(jobs, store, progress, done)
     left = work.reuse()
     if cluster is not None:
         if store is None:
             raise InputError("a cluster needs a store: a folder that all its workers see")
-        from sojourn.sweep.cluster import run_on
-
         run_on(cluster, left, store, look=work.look, finished=work.finished)
     else:
         run_all(
@@ -94,25 +68,6 @@ def execute(
             look=work.look,
             finished=lambda number, result: work.finished(left[number], result),
         )
-    return work.results
-
-
-def make(job: Job, store: Store | None, **how: object) -> RunResult:
-    """Makes one run, into the store if there is one; errors say which run it was."""
-    from sojourn import engines
-
-    path = store.path(job.scenario, job.engine) if store is not None else None
-    try:
-        result = engines.run(job.scenario, path, engine=job.engine, label=job.label, **how)  # type: ignore[arg-type]
-        result.varied = dict(job.varied)
-        if path is not None:
-            write_json(path / ABOUT, about(result))
-        return result
-    except packets.Stopped:
-        raise
-    except Error as error:
-        seed = job.scenario.facts.seed
-        raise type(error)(f"{job.label}, seed {seed}: {error}") from error
 
 
 class _Work:
@@ -123,10 +78,10 @@ class _Work:
         jobs: Sequence[Job],
         store: Store | None,
         progress: Callable[[Progress], None] | None,
-        results: dict[str, RunResult],
+        done: dict[str, RunResult],
     ) -> None:
         self.store = store
-        self.results = results
+        self.done = done
         self.distinct = list({job.key: job for job in jobs}.values())
         self.progress = progress
         self.state = Progress(
@@ -137,22 +92,22 @@ class _Work:
     def reuse(self) -> list[Job]:
         """Takes what the store has; returns the jobs that are left."""
         for job in self.distinct:
-            found = self.store.get(job.scenario, job.engine) if self.store is not None else None
+            found = self.store.get(job.key) if self.store is not None else None
             if found is not None:
-                self.results[job.key] = found
+                self.done[job.key] = found
                 self.state.reused += 1
                 self.state.done += 1
                 self.state.simulated_s += job.scenario.facts.duration_s
-        return [job for job in self.distinct if job.key not in self.results]
+        return [job for job in self.distinct if job.key not in self.done]
 
     def task(self, job: Job) -> Callable[[threading.Event], RunResult]:
         def look(now_s: float, count: int) -> None:
             self.state.under_way[job.key] = (now_s, count)
 
-        return lambda stop: make(job, self.store, progress=look, stop=stop)
+        return lambda stop: job.make(self.store, look, stop)
 
     def finished(self, job: Job, result: RunResult) -> None:
-        self.results[job.key] = result
+        self.done[job.key] = result
         self.state.under_way.pop(job.key, None)
         self.state.done += 1
         self.state.simulated_s += job.scenario.facts.duration_s

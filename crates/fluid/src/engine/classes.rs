@@ -4,7 +4,6 @@
 //! Flows that are alike are one class. Up to 64 that are not have a class each; more are put
 //! together by round trip, and among those by start, with the means of both.
 
-use sojourn_base::{Kind, Stream};
 use sojourn_scenario::NetworkGroup;
 
 /// Most classes that a group makes.
@@ -12,7 +11,7 @@ const MOST: usize = 64;
 
 /// Like flows of a group.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bundle {
+pub(super) struct Bundle {
     /// Their numbers in the group.
     pub members: Vec<u32>,
     /// Mean of their minimum round trips, in seconds.
@@ -29,18 +28,12 @@ struct Flow {
 }
 
 /// The flows of a group in bundles.
-pub fn bundles(group: &NetworkGroup, seed: u64) -> Vec<Bundle> {
-    let count = u64::from(group.members);
+pub(super) fn bundles(group: &NetworkGroup, seed: u64) -> Vec<Bundle> {
     let mut flows: Vec<Flow> = (0..group.members)
         .map(|member| {
             let index = u64::from(member);
-            let stream = |kind| Stream::new(seed, kind, group.key, index);
-            let propagation = group.propagation.0;
-            let rtt = group.rtt.as_ref().map_or(propagation, |rtt| {
-                rtt.sample_member(index, count, &mut stream(Kind::Delay)).max(propagation)
-            });
-            let start = group.start.sample_member(index, count, &mut stream(Kind::Start));
-            Flow { member, rtt, start }
+            let rtt = group.propagation.0 + group.private_delay(seed, index);
+            Flow { member, rtt, start: group.start_of(seed, index).0 }
         })
         .collect();
     flows.sort_by_key(|flow| (flow.rtt, flow.start, flow.member));

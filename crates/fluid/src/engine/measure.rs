@@ -6,12 +6,13 @@
 use std::collections::VecDeque;
 
 use sojourn_base::Time;
-use sojourn_records::{FlowId, FlowRow, LinkId, Names, QueueRow, Recorder, TraceRow};
+use sojourn_records::{FlowId, LinkId, Names, QueueRow, Recorder, TraceRow};
 use sojourn_scenario::Network;
 
 use super::{Error, Plan};
-use crate::controllers::{Ared, Controller};
+use crate::QueueLaw;
 use crate::mgt::{Layout, Mgt};
+use crate::queues::Ared;
 
 /// Longest time between two samples, in seconds.
 const FINE: f64 = 0.01;
@@ -22,7 +23,7 @@ const MOST_VALUES: u64 = 200_000;
 
 /// What is summed up at a queue: packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Flow {
+pub(super) struct Flow {
     pub arrived: f64,
     pub early: f64,
     pub marked: f64,
@@ -37,14 +38,14 @@ impl Flow {
         self.overflow += half * (from.overflow + to.overflow);
     }
 
-    pub fn dropped(&self) -> f64 {
+    pub(super) fn dropped(&self) -> f64 {
         self.early + self.overflow
     }
 }
 
 /// One queue.
 #[derive(Clone, Debug, Default)]
-pub struct QueueMeter {
+pub(super) struct QueueMeter {
     rate: Flow,
     /// Since the start of the run, for the rows of the table.
     total: Flow,
@@ -80,7 +81,7 @@ impl QueueMeter {
 
 /// One class: sums for one of its flows.
 #[derive(Clone, Debug, Default)]
-pub struct ClassMeter {
+pub(super) struct ClassMeter {
     /// Packets per second sent and delivered at the last sample.
     rate: [f64; 2],
     /// Packets sent and delivered in the window.
@@ -93,7 +94,7 @@ pub struct ClassMeter {
 }
 
 /// All meters of a run.
-pub struct Measure {
+pub(super) struct Measure {
     pub plan: Plan,
     layout: Layout,
     step: f64,
@@ -112,16 +113,15 @@ pub struct Measure {
 
 impl Measure {
     /// Opens the tables that are asked for.
-    pub fn new(network: &Network, plan: &Plan, mut recorder: Recorder) -> Result<Self, Error> {
+    pub(super) fn new(
+        network: &Network,
+        plan: &Plan,
+        mut recorder: Recorder,
+    ) -> Result<Self, Error> {
         let wanted = &network.probes;
         recorder.begin(Names {
             links: plan.links.iter().map(|&link| network.links[link].name.clone()).collect(),
-            groups: network.groups.iter().map(|group| group.name.clone()).collect(),
-            flows: wanted
-                .traces
-                .iter()
-                .map(|(group, member)| format!("{}.{member}", network.groups[*group].name))
-                .collect(),
+            ..Names::of(network)
         });
         let class_of = |(group, flow): &(usize, u32)| {
             plan.members
@@ -132,12 +132,7 @@ impl Measure {
         if wanted.queues {
             recorder.open::<QueueRow>();
         }
-        if wanted.flows {
-            recorder.open::<FlowRow>();
-        }
-        if !traces.is_empty() {
-            recorder.open::<TraceRow>();
-        }
+        recorder.open_flows(wanted);
         let duration = network.duration.as_secs_f64();
         let (step, every) = if wanted.queues || !traces.is_empty() {
             let interval = wanted.interval.as_secs_f64();
@@ -167,12 +162,12 @@ impl Measure {
     }
 
     /// Seconds between two samples.
-    pub fn step(&self) -> f64 {
+    pub(super) fn step(&self) -> f64 {
         self.step
     }
 
     /// All states and signals at a time.
-    pub fn sample(&mut self, number: u64, time: f64, row: &[f64], model: &Mgt) {
+    pub(super) fn sample(&mut self, number: u64, time: f64, row: &[f64], model: &Mgt) {
         let half = 0.5 * (time - self.last);
         // The window begins at the first sample at or after the warm-up.
         let measured = number > 0 && self.last >= self.warmup;
@@ -284,7 +279,7 @@ impl Measure {
                 link: LinkId(queue as u32),
                 packets: meter.length.round() as u64,
                 bytes: (meter.length * bytes).round() as u64,
-                probability: probability(&self.plan.parameters.queues[queue].controller, share),
+                probability: probability(&self.plan.parameters.queues[queue].law, share),
                 entered: new(0).saturating_sub(new(1)),
                 dropped: new(1),
                 marked: new(2),
@@ -318,7 +313,7 @@ impl Measure {
     }
 
     /// Private links are delay only, which is wrong for flows that would fill them.
-    pub fn check_access(&self) -> Result<(), Error> {
+    pub(super) fn check_access(&self) -> Result<(), Error> {
         let over = self
             .classes
             .iter()
@@ -336,12 +331,12 @@ impl Measure {
     }
 
     /// The recorder, for rows of flows.
-    pub fn recorder(&mut self) -> &mut Recorder {
+    pub(super) fn recorder(&mut self) -> &mut Recorder {
         &mut self.recorder
     }
 
     /// The recorder, to be finished.
-    pub fn into_recorder(self) -> Recorder {
+    pub(super) fn into_recorder(self) -> Recorder {
         self.recorder
     }
 }
@@ -352,9 +347,9 @@ fn law_share(loss: f64, overflow: f64) -> f64 {
 }
 
 /// What a discipline would show as its probability: RED's before drops are spaced.
-fn probability(controller: &Controller, share: f64) -> f64 {
-    match controller {
-        Controller::Red(red) | Controller::Ared(Ared { red, .. }) if red.spaced => {
+fn probability(law: &QueueLaw, share: f64) -> f64 {
+    match law {
+        QueueLaw::Red(red) | QueueLaw::Ared(Ared { red, .. }) if red.spaced => {
             share / (2.0 - share)
         }
         _ => share,

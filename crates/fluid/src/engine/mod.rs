@@ -74,7 +74,6 @@ pub fn run(
     let engine = started.elapsed();
     let mut summary = measure.summarise(network, reached, solver.work());
     *recorder = measure.into_recorder();
-    summary.version = env!("CARGO_PKG_VERSION").into();
     summary.engine_seconds = engine.as_secs_f64();
     summary.wall_s = begun.elapsed().as_secs_f64();
     Ok(summary)

@@ -2,13 +2,13 @@
 //! it.
 
 use sojourn_scenario::{Network, NetworkGroup};
-use sojourn_tcp::Algorithm;
 use sojourn_traffic::Source;
 
 use super::classes::{Bundle, bundles};
 use super::{Error, links};
 use crate::WindowLaw;
 use crate::mgt::{Class, Parameters, Queue};
+use crate::windows::{Acks, KINDS};
 
 /// Bytes of IP and TCP header without options, and of an acknowledgement.
 const HEADER: u32 = 40;
@@ -215,29 +215,16 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
     let name = &group.name;
     // Without byte counting an acknowledgement of two segments counts once.
     let halved = tcp.delayed_ack && tcp.count_limit <= tcp.payload;
-    let share = if halved { 0.5 } else { 1.0 };
-    let law = match &tcp.algorithm {
-        Algorithm::Reno(_) if halved => WindowLaw::Aimd { a: 0.5, b: 0.5 },
-        Algorithm::Reno(_) => WindowLaw::Reno,
-        Algorithm::Aimd(s) => WindowLaw::Aimd { a: s.a * share, b: s.b },
-        Algorithm::Scalable(s) if s.reference_rtt.is_none() => {
-            let delayed = tcp.delayed_ack && !s.delayed_ack_correction;
-            let a = if delayed { 0.5 * s.a } else { s.a };
-            let lwnd = f64::from(s.traditional_up_to());
-            let at_least_reno = s.at_least_reno == Some(true);
-            WindowLaw::Scalable { a, b: s.b, lwnd, at_least_reno }
-        }
-        Algorithm::Highspeed(s) if *s == Default::default() && !halved => WindowLaw::HighSpeed,
-        other => {
-            return Err(Error(format!(
-                "traffic.{name}.tcp.congestion = \"{}\": the fluid engine has no law for it, or \
-                 not for these settings; use reno, aimd, scalable or highspeed, or --engine packets",
-                other.name()
-            )));
-        }
+    let acks = Acks { delayed: tcp.delayed_ack, halved };
+    let Some(law) = WindowLaw::of(&tcp.congestion, acks) else {
+        return Err(Error(format!(
+            "traffic.{name}.tcp.congestion = \"{}\": the fluid engine has no law for it, or not for \
+             these settings; use {KINDS}, or --engine packets",
+            tcp.congestion.name()
+        )));
     };
-    let most = f64::from(tcp.receive_window.min(tcp.max_window)) / payload;
-    let initial = (f64::from(tcp.initial_window) / payload).max(1.0);
+    let most = f64::from(tcp.rcv_window.min(tcp.max_cwnd)) / payload;
+    let initial = (f64::from(tcp.initial_cwnd) / payload).max(1.0);
     Ok(Class {
         flows: Vec::new(),
         rtt: 0.0,

@@ -3,8 +3,7 @@
 
 use sojourn_base::Time;
 use sojourn_records::{
-    Distribution, FlowRow, FlowSummary, GroupId, GroupSummary, LinkCounts, LinkSummary, Quantiles,
-    Summary, jain,
+    FlowSummary, GroupSummary, LinkCounts, LinkSummary, Quantiles, Summary, jain,
 };
 use sojourn_scenario::Network;
 
@@ -13,18 +12,12 @@ use crate::integrate::Work;
 
 impl Measure {
     /// The summary of a run that ended at `end` seconds.
-    pub fn summarise(&mut self, network: &Network, end: f64, work: Work) -> Summary {
+    pub(super) fn summarise(&mut self, network: &Network, end: f64, work: Work) -> Summary {
         let warmup = network.warmup.as_secs_f64();
         let window = (end - warmup).max(0.0);
         let mut summary = Summary {
-            engine: "fluid".into(),
-            name: network.name.clone(),
-            seed: network.seed,
-            simulated_s: end,
-            window_s: (warmup.min(end), end),
             events: work.steps + work.events,
-            stopped_early: Time((end * 1e9).round() as u64) < network.duration,
-            ..Summary::default()
+            ..Summary::of("fluid", network, Time((end * 1e9).round() as u64))
         };
         if window <= 0.0 {
             return summary;
@@ -33,13 +26,8 @@ impl Measure {
         summary.bottleneck_packets = summary.links.first().map_or(0, |link| link.counts.dequeued);
         for group in 0..network.groups.len() {
             let flows = self.flows(network, group, window);
-            summary.groups.push(self.group(network, group, &flows));
-            if network.probes.flows {
-                for flow in &flows {
-                    self.recorder().push(FlowRow::new(GroupId(group as u32), flow));
-                }
-                summary.flows.extend(flows);
-            }
+            let group = self.group(network, group, &flows);
+            summary.add_group(group, network.probes.flows.then_some(flows), self.recorder());
         }
         summary
     }
@@ -121,20 +109,11 @@ impl Measure {
             }
         }
         GroupSummary {
-            name: group.name.clone(),
-            kind: group.source.kind().into(),
-            members: u64::from(group.members),
             goodput_bps: Some(rates().sum()),
             jain: if flows.len() > 1 { jain(rates()) } else { None },
-            retransmissions: None,
-            timeouts: None,
-            // Endless flows begin no exchanges.
-            started: 0,
-            finished: 0,
-            failed: 0,
-            censored: 0,
-            response_time_s: Distribution::default(),
             rtt_s: quantiles(&mut times),
+            // Endless flows begin no exchanges.
+            ..GroupSummary::of(group)
         }
     }
 }

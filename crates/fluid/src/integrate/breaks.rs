@@ -9,13 +9,13 @@
 //! finds what matters by itself.
 
 /// With so many lags every step ends at its bends.
-pub const FEW: usize = 2;
+pub(super) const FEW: usize = 2;
 /// With so many it ends at jumps.
 const SOME: usize = 8;
 
 /// The bends that are still to be seen through some lag.
 #[derive(Clone, Debug)]
-pub struct Breaks {
+pub(super) struct Breaks {
     /// Time and generation, in order of time.
     points: Vec<(f64, u32)>,
     /// For each lag the next point that it has not passed.
@@ -27,7 +27,7 @@ pub struct Breaks {
 
 impl Breaks {
     /// All bends of `lags` lags.
-    pub fn new(lags: usize) -> Self {
+    pub(super) fn new(lags: usize) -> Self {
         let generations = match lags {
             0..=1 => 4,
             FEW => 2,
@@ -38,13 +38,13 @@ impl Breaks {
     }
 
     /// Bends that are not followed any further.
-    pub fn once(lags: usize) -> Self {
+    pub(super) fn once(lags: usize) -> Self {
         let generations = u32::from(lags <= SOME);
         Self { points: Vec::new(), next: vec![0; lags], ahead: 0, generations }
     }
 
     /// Something bends at `time`, which is not before what was added last.
-    pub fn add(&mut self, time: f64) {
+    pub(super) fn add(&mut self, time: f64) {
         self.add_generation(time, 0);
     }
 
@@ -60,17 +60,17 @@ impl Breaks {
 
     /// Whether some lag has a point before it.
     #[inline]
-    pub fn any(&self) -> bool {
+    pub(super) fn any(&self) -> bool {
         self.ahead > 0
     }
 
     /// The next point that `lag` will pass.
-    pub fn next(&self, lag: usize) -> Option<f64> {
+    pub(super) fn next(&self, lag: usize) -> Option<f64> {
         self.points.get(self.next[lag]).map(|(time, _)| *time)
     }
 
     /// `lag` passes its next point at time `now`.
-    pub fn passed(&mut self, lag: usize, now: f64) {
+    pub(super) fn passed(&mut self, lag: usize, now: f64) {
         let (_, generation) = self.points[self.next[lag]];
         self.next[lag] += 1;
         self.ahead -= 1;

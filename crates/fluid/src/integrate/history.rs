@@ -1,11 +1,11 @@
 //! The past of a solution: one polynomial of fourth degree for each step and component.
 //!
 //! Components are the states and, behind them, the signals that are kept: what the model computes
-//! from the states and looks up later, such as what a flow loses. Signals are sampled at five points
-//! of a step, so that one that jumps between two steps keeps its limit from either side.
+//! from the states and looks up later, such as what a flow loses. Signals are sampled at five
+//! points of a step, so that one that jumps between two steps keeps its limit from either side.
 
 /// Coefficients of a component's polynomial in θ, the fraction of the step that has passed.
-pub const COEFFICIENTS: usize = 5;
+pub(super) const COEFFICIENTS: usize = 5;
 
 /// So few steps are not worth forgetting.
 const FEW: usize = 32;
@@ -23,7 +23,7 @@ pub(super) struct Span {
 
 /// What is kept of the past.
 #[derive(Clone, Debug)]
-pub struct History {
+pub(super) struct History {
     pub(super) width: usize,
     pub(super) begin: f64,
     pub(super) steps: Vec<Span>,
@@ -44,7 +44,7 @@ pub fn horner(c: &Polynomial, theta: f64) -> f64 {
 }
 
 /// The polynomial through values at θ = 0, 1/4, 1/2, 3/4 and 1.
-pub fn through(f: [f64; 5]) -> Polynomial {
+pub(super) fn through(f: [f64; 5]) -> Polynomial {
     let [f0, f1, f2, f3, f4] = f;
     [
         f0,
@@ -57,7 +57,7 @@ pub fn through(f: [f64; 5]) -> Polynomial {
 
 impl History {
     /// Nothing has happened before `begin`: all components were as `before` says.
-    pub fn new(begin: f64, before: &[f64]) -> Self {
+    pub(super) fn new(begin: f64, before: &[f64]) -> Self {
         let mut rows = Vec::with_capacity((1 + USUAL) * before.len());
         rows.extend(before.iter().map(|value| [*value, 0.0, 0.0, 0.0, 0.0]));
         let steps = Vec::with_capacity(USUAL);
@@ -65,24 +65,24 @@ impl History {
     }
 
     /// Until when the past is known.
-    pub fn front(&self) -> f64 {
+    pub(super) fn front(&self) -> f64 {
         self.steps.last().map_or(self.begin, |step| step.end)
     }
 
     /// Adds a step with the polynomials of all components.
-    pub fn push(&mut self, start: f64, length: f64, row: &[Polynomial]) {
+    pub(super) fn push(&mut self, start: f64, length: f64, row: &[Polynomial]) {
         debug_assert_eq!(row.len(), self.width);
         self.steps.push(Span { start, end: start + length, per: 1.0 / length });
         self.rows.extend_from_slice(row);
     }
 
     /// How long the last step was; 0 before the first.
-    pub fn last_length(&self) -> f64 {
+    pub(super) fn last_length(&self) -> f64 {
         self.steps.last().map_or(0.0, |step| step.end - step.start)
     }
 
     /// Forgets what ended before `time`, now and then; tells whether it did.
-    pub fn forget_before(&mut self, time: f64) -> bool {
+    pub(super) fn forget_before(&mut self, time: f64) -> bool {
         let gone = self.steps.partition_point(|step| step.end < time);
         let worth = gone > FEW && gone > self.steps.len() / 2;
         if worth {

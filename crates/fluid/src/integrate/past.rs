@@ -1,7 +1,7 @@
 //! The past as a model sees it through its lags.
 //!
-//! Lags look at nearly the same moments again and again: each remembers the polynomials that it looked
-//! at last, and from when until when they hold.
+//! Lags look at nearly the same moments again and again: each remembers the polynomials that it
+//! looked at last, and from when until when they hold.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use super::history::{History, Polynomial, horner};
 
 /// Where a lag looked last.
 #[derive(Clone, Debug, Default)]
-pub struct Cursor {
+pub(super) struct Cursor {
     /// The step, counted from the first ever.
     at: Cell<usize>,
     /// What it saw there.
@@ -31,21 +31,21 @@ struct Seen {
 impl Cursor {
     /// What was seen does not hold any longer: steps have been forgotten, or the lag has passed a
     /// break.
-    pub fn reset(&self) {
+    pub(super) fn reset(&self) {
         self.seen.set(Seen::default());
     }
 }
 
 /// The step that is being tried, as its last sweep left it.
 #[derive(Clone, Copy)]
-pub struct Trial<'a> {
+pub(super) struct Trial<'a> {
     pub row: &'a [Polynomial],
     pub start: f64,
     pub length: f64,
 }
 
-/// What a lag without a break before it sees from some moment on: the trial, or the last step, whose
-/// polynomials go on beyond the front.
+/// What a lag without a break before it sees from some moment on: the trial, or the last step,
+/// whose polynomials go on beyond the front.
 #[derive(Clone, Copy)]
 struct Recent<'a> {
     row: &'a [Polynomial],
@@ -61,8 +61,8 @@ pub struct Past<'a> {
     front: f64,
     recent: Recent<'a>,
     cursors: &'a [Cursor],
-    /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if it
-    /// went on as before.
+    /// For each lag a moment at which the past breaks, or none: what lies behind it is seen as if
+    /// it went on as before.
     caps: &'a [f64],
     /// No lag has one.
     free: bool,
@@ -170,8 +170,8 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The step that holds `time`, looked for from where the lag looked last. Times after the front,
-    /// or after its cap, lie in the step before that, with θ above 1.
+    /// The step that holds `time`, looked for from where the lag looked last. Times after the
+    /// front, or after its cap, lie in the step before that, with θ above 1.
     fn find(&self, lag: usize, time: f64) -> Moment<'a> {
         let (history, cursor, cap) = (self.history, &self.cursors[lag], self.caps[lag]);
         let steps = &history.steps;

@@ -10,8 +10,8 @@ use super::past::Past;
 /// positive inside the present mode, and when one falls below zero the integrator ends its step
 /// there and calls [`System::crossed`].
 ///
-/// *Signals* follow from the states. Those that some lag looks up are kept in the history behind the
-/// states; others are computed only for those who read the solution.
+/// *Signals* follow from the states. Those that some lag looks up are kept in the history behind
+/// the states; others are computed only for those who read the solution.
 pub trait System {
     /// Number of states.
     fn states(&self) -> usize;

@@ -1,7 +1,7 @@
-//! Two embedded pairs of Dormand and Prince, "A family of embedded Runge-Kutta formulae", Journal of
-//! Computational and Applied Mathematics 6, 1980: RK5(4)7M, whose error is small, and RK5(4)7S, which
-//! is stable for longer steps. Both are of fifth order, with a fourth-order companion for the error
-//! and seven stages of which the last is the next step's first.
+//! Two embedded pairs of Dormand and Prince, "A family of embedded Runge-Kutta formulae", Journal
+//! of Computational and Applied Mathematics 6, 1980: RK5(4)7M, whose error is small, and RK5(4)7S,
+//! which is stable for longer steps. Both are of fifth order, with a fourth-order companion for the
+//! error and seven stages of which the last is the next step's first.
 //!
 //! Their continuous extensions are the quartics that keep both ends and both slopes there. One
 //! coefficient remains; as in Shampine, "Some practical Runge-Kutta formulas", Mathematics of
@@ -9,11 +9,11 @@
 //! 7M that gives the numbers there, for 7S the same condition was solved in fractions.
 
 /// Stages of a step.
-pub const STAGES: usize = 7;
+pub(super) const STAGES: usize = 7;
 
 /// A pair.
 #[derive(Debug)]
-pub struct Pair {
+pub(super) struct Pair {
     /// Where in the step a stage looks.
     pub nodes: [f64; STAGES],
     /// The weights of earlier slopes in each stage's state; the last row is the step itself.
@@ -28,7 +28,7 @@ pub struct Pair {
 }
 
 /// RK5(4)7M: the pair with the small error.
-pub static EXACT: Pair = Pair {
+pub(super) static EXACT: Pair = Pair {
     nodes: [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0],
     stages: [
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -62,7 +62,7 @@ pub static EXACT: Pair = Pair {
 };
 
 /// RK5(4)7S: the pair that is stable for longer steps.
-pub static STEADY: Pair = Pair {
+pub(super) static STEADY: Pair = Pair {
     nodes: [0.0, 2.0 / 9.0, 1.0 / 3.0, 5.0 / 9.0, 2.0 / 3.0, 1.0, 1.0],
     stages: [
         [0.0, 0.0, 0.0, 0.0, 0.0, 0.0],

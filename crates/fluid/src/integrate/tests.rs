@@ -129,7 +129,8 @@ fn steps_longer_than_the_lag_keep_their_order() {
         let pairs = solved.iter().zip(&exact);
         pairs.map(|((y, _), (exact, _))| (y - exact).abs()).fold(0.0, f64::max)
     });
-    // Part of the errors cancels, more at some lengths than at others: the order over three halvings.
+    // Part of the errors cancels, more at some lengths than at others: the order over three
+    // halvings.
     let order = libm::log2(errors[0] / errors[3]) / 3.0;
     assert!((4.6..6.0).contains(&order), "order {order}: {errors:?}");
 }

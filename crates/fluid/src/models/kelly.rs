@@ -24,7 +24,7 @@ pub struct Class {
     pub flows: f64,
     /// Their round-trip time, in seconds: above 0.
     pub rtt: f64,
-    /// What becomes of their windows.
+    /// What becomes of their windows: read from a congestion control's table in a scenario.
     pub law: WindowLaw,
 }
 
@@ -73,7 +73,6 @@ impl Parameters {
             if !(class.rtt > 0.0 && class.rtt <= 1e6) {
                 return Err(wrong("rtt", class.rtt, "must be above 0 seconds, such as 0.1"));
             }
-            class.law.validate().map_err(|error| error.of(format_args!("classes[{number}]")))?;
         }
         if !(self.capacity > 0.0 && self.capacity <= 1e12) {
             let remedy = "must be above 0 packets per second, such as 1250";
@@ -165,7 +164,7 @@ impl Kelly {
     pub fn new(parameters: Parameters, state: &[f64]) -> Self {
         let mut model = Self { parameters, piece: 0 };
         let load = model.measured(state);
-        model.piece = model.parameters.price.bends().iter().filter(|bend| load > **bend).count();
+        model.piece = model.parameters.price.piece(load);
         model
     }
 
@@ -225,12 +224,7 @@ impl System for Kelly {
     }
 
     fn signal(&self, _: f64, state: &[f64], _: bool, signals: &mut [f64]) {
-        let (price, load) = (&self.parameters.price, self.measured(state));
-        signals[0] = match (price, self.piece) {
-            (_, 2) => 1.0,
-            (Price::Threshold { clipped: true, .. }, 0) => 0.0,
-            _ => price.raw(load),
-        };
+        signals[0] = self.parameters.price.within(self.piece, self.measured(state));
     }
 
     fn scales(&self, scales: &mut [f64]) {
@@ -241,9 +235,8 @@ impl System for Kelly {
     }
 
     fn guard(&self, _: f64, state: &[f64], guards: &mut [f64]) {
-        let (bends, load) = (self.parameters.price.bends(), self.measured(state));
-        guards[0] = self.piece.checked_sub(1).map_or(1.0, |below| load - bends[below]);
-        guards[1] = bends.get(self.piece).map_or(1.0, |above| above - load);
+        let own = self.parameters.price.guards(self.piece, self.measured(state));
+        guards.copy_from_slice(&own);
     }
 
     fn crossed(&mut self, guard: usize, _: f64, _: &mut [f64]) {
@@ -264,7 +257,7 @@ mod tests {
 
     fn power(exponent: f64, rtt: f64) -> Parameters {
         Parameters {
-            classes: vec![Class { flows: 60.0, rtt, law: WindowLaw::Reno }],
+            classes: vec![Class { flows: 60.0, rtt, law: crate::windows::Reno.into() }],
             capacity: 3750.0,
             price: Price::Power { exponent },
             averaging: 0.0,
@@ -325,7 +318,7 @@ mod tests {
         // With B = 1 and R = 0.3 s the linearisation turns at γ = 0.301.
         let ramp = |start| {
             let mut p = power(1.0, 0.3);
-            p.price = Price::Threshold { start, exponent: 1.0, clipped: true };
+            p.price = Price::Ramp { start, exponent: 1.0, clipped: true };
             p
         };
         assert!(growth(ramp(0.28), 200.0) < 1.0);
@@ -335,9 +328,9 @@ mod tests {
     #[test]
     fn an_unclipped_parabola_has_three_operating_points() {
         let mut p = power(2.0, 0.3);
-        p.price = Price::Threshold { start: 0.6, exponent: 2.0, clipped: false };
+        p.price = Price::Ramp { start: 0.6, exponent: 2.0, clipped: false };
         assert_eq!(p.equilibria().unwrap().len(), 3);
-        p.price = Price::Threshold { start: 0.3, exponent: 2.0, clipped: false };
+        p.price = Price::Ramp { start: 0.3, exponent: 2.0, clipped: false };
         assert_eq!(p.equilibria().unwrap().len(), 1);
     }
 
@@ -365,7 +358,8 @@ mod tests {
         assert!(turn > 1.0 / b);
         for (a, stable) in [(0.9 / b, true), (0.95 * turn, true), (1.05 * turn, false)] {
             let mut p = power(b, 0.1);
-            p.classes[0].law = WindowLaw::Scalable { a, b: 0.125, lwnd: 0.0, at_least_reno: false };
+            p.classes[0].law =
+                crate::windows::Scalable { a, b: 0.125, lwnd: 0.0, at_least_reno: false }.into();
             assert_eq!(growth(p, 100.0) < 1.0, stable, "a = {a}");
         }
     }

@@ -1,36 +1,81 @@
-//! HighSpeed TCP, RFC 3649 sections 5 and 7, with the parameters Low_Window 38, High_Window 83000,
-//! High_P 1e-7, High_Decrease 0.1.
+//! HighSpeed TCP, RFC 3649 sections 5 and 7.
 //!
 //! # Difference from the source
 //!
 //! a(w) is the formula, not the table of appendix B, which rounds it to whole packets; it is not
-//! allowed below 1.
+//! allowed below 1, nor b(w) below 0.01.
 
-const LOW_WINDOW: f64 = 38.0;
-const HIGH_WINDOW: f64 = 83_000.0;
-/// 10^-3, as the RFC rounds 1.5/38².
-const LOW_P: f64 = 1e-3;
-const HIGH_P: f64 = 1e-7;
-const HIGH_DECREASE: f64 = 0.1;
+use sojourn_tcp::congestion::highspeed::Settings;
 
-/// How far a window is from Low_Window to High_Window, on a logarithmic scale.
-fn way(w: f64) -> f64 {
-    libm::log(w / LOW_WINDOW) / libm::log(HIGH_WINDOW / LOW_WINDOW)
+use super::{Acks, Law};
+use crate::scalar::Scalar;
+
+/// HighSpeed TCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HighSpeed {
+    /// Up to this window it is Reno (Low_Window, 38 in the RFC).
+    pub low_window: f64,
+    /// Loss rate there (10^-3, as the RFC rounds 1.5/38²).
+    pub low_p: f64,
+    /// The upper end of the line (High_Window, 83000 in the RFC).
+    pub high_window: f64,
+    /// Loss rate there (10^-7 in the RFC).
+    pub high_p: f64,
+    /// Fraction of the window that a loss takes there (High_Decrease, 0.1 in the RFC).
+    pub high_decrease: f64,
 }
 
-/// b(w): the fraction of the window that a loss takes.
-pub fn decrease(w: f64) -> f64 {
-    if w <= LOW_WINDOW { 0.5 } else { (0.5 + (HIGH_DECREASE - 0.5) * way(w)).max(0.01) }
-}
-
-/// a(w): packets for each round trip.
-pub fn increase(w: f64) -> f64 {
-    if w <= LOW_WINDOW {
-        return 1.0;
+impl HighSpeed {
+    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<super::WindowLaw> {
+        let law = Self {
+            low_window: f64::from(settings.low_window),
+            low_p: settings.low_p,
+            high_window: f64::from(settings.high_window),
+            high_p: settings.high_p,
+            high_decrease: settings.high_decrease,
+        };
+        (!acks.halved).then(|| law.into())
     }
-    let p = libm::exp(libm::log(LOW_P) + way(w) * libm::log(HIGH_P / LOW_P));
-    let b = decrease(w);
-    (w * w * p * 2.0 * b / (2.0 - b)).max(1.0)
+
+    /// How far a window is from `low_window` to `high_window`, on a logarithmic scale.
+    fn way<S: Scalar>(&self, w: S) -> S {
+        (w / self.low_window).ln() / libm::log(self.high_window / self.low_window)
+    }
+
+    /// b(w): the fraction of the window that a loss takes.
+    fn decrease<S: Scalar>(&self, w: S) -> S {
+        if w.value() <= self.low_window {
+            return S::of(0.5);
+        }
+        (self.way(w) * (self.high_decrease - 0.5) + 0.5).max(S::of(0.01))
+    }
+
+    /// a(w): packets for each round trip.
+    fn increase<S: Scalar>(&self, w: S) -> S {
+        if w.value() <= self.low_window {
+            return S::of(1.0);
+        }
+        let (low, high) = (self.low_p, self.high_p);
+        let p = (self.way(w) * libm::log(high / low) + libm::log(low)).exp();
+        let b = self.decrease(w);
+        (w * w * p * 2.0 * b / (-b + 2.0)).max(S::of(1.0))
+    }
+}
+
+impl Law for HighSpeed {
+    #[inline]
+    fn growth<S: Scalar>(&self, w: S, _: S, rate: S) -> S {
+        self.increase(w) / w.max(S::of(1.0)) * rate
+    }
+
+    #[inline]
+    fn cut<S: Scalar>(&self, w: S) -> S {
+        self.decrease(w) * w
+    }
+
+    fn clocked(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]
@@ -39,12 +84,17 @@ mod tests {
 
     #[test]
     fn increase_and_decrease_are_those_of_the_rfcs_table() {
+        let super::super::WindowLaw::HighSpeed(law) =
+            HighSpeed::of(&Settings::default(), Acks::default()).unwrap()
+        else {
+            unreachable!()
+        };
         // RFC 3649 appendix B: cwnd, a(w), b(w).
         for (w, a, b) in
             [(38.0, 1.0, 0.5), (1058.0, 8.0, 0.33), (10661.0, 30.0, 0.21), (84035.0, 71.0, 0.10)]
         {
-            assert!((increase(w) / a - 1.0).abs() < 0.06, "a({w}) = {}", increase(w));
-            assert!((decrease(w) - b).abs() < 0.006, "b({w}) = {}", decrease(w));
+            assert!((law.increase(w) / a - 1.0).abs() < 0.06, "a({w}) = {}", law.increase(w));
+            assert!((law.decrease(w) - b).abs() < 0.006, "b({w}) = {}", law.decrease(w));
         }
     }
 }

@@ -8,19 +8,72 @@
 //! the mean window of a model stays there. From 99 to 101 % of `lwnd` the law is interpolated, so
 //! that this is an equilibrium and not a flutter.
 
+use sojourn_tcp::congestion::scalable::Settings;
+
+use super::{Acks, Law};
+use crate::scalar::Scalar;
+
+/// Scalable TCP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scalable {
+    /// Packets for each acknowledgement: above 0, at most 1 (0.01 in the paper).
+    pub a: f64,
+    /// Fraction of the window that a loss takes: above 0, below 1 (0.125 in the paper).
+    pub b: f64,
+    /// Below this window the law is Reno's: 0 for never (16 in the paper).
+    pub lwnd: f64,
+    /// Whether it grows like Reno where that is faster, as Linux's does.
+    pub at_least_reno: bool,
+}
+
+impl Scalable {
+    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<super::WindowLaw> {
+        // The equations know no gain that follows the round trip.
+        if settings.reference_rtt.is_some() {
+            return None;
+        }
+        let halved = acks.delayed && !settings.delayed_ack_correction;
+        let law = Self {
+            a: if halved { 0.5 * settings.a } else { settings.a },
+            b: settings.b,
+            lwnd: f64::from(settings.traditional_up_to()),
+            at_least_reno: settings.at_least_reno == Some(true),
+        };
+        Some(law.into())
+    }
+}
+
+impl Law for Scalable {
+    #[inline]
+    fn growth<S: Scalar>(&self, w: S, round_trip: S, rate: S) -> S {
+        let reno = || S::of(1.0) / round_trip;
+        let least = if self.at_least_reno { reno() } else { S::of(0.0) };
+        blend(w, self.lwnd, reno, || (rate * self.a).max(least))
+    }
+
+    #[inline]
+    fn cut<S: Scalar>(&self, w: S) -> S {
+        blend(w, self.lwnd, || w * 0.5, || w * self.b)
+    }
+
+    fn clocked(&self) -> bool {
+        true
+    }
+}
+
 /// Half the width of the transition, as a fraction of `lwnd`.
 const BAND: f64 = 0.01;
 
 /// `below` under `lwnd`, `above` over it.
 #[inline]
-pub fn blend(w: f64, lwnd: f64, below: impl FnOnce() -> f64, above: impl FnOnce() -> f64) -> f64 {
-    let share = 0.5 + 0.5 * (w - lwnd) / (BAND * lwnd);
-    if share >= 1.0 || lwnd <= 0.0 {
+fn blend<S: Scalar>(w: S, lwnd: f64, below: impl FnOnce() -> S, above: impl FnOnce() -> S) -> S {
+    let share = (w - lwnd) * 0.5 / (BAND * lwnd) + 0.5;
+    if share.value() >= 1.0 || lwnd <= 0.0 {
         above()
-    } else if share <= 0.0 {
+    } else if share.value() <= 0.0 {
         below()
     } else {
-        share * above() + (1.0 - share) * below()
+        share * above() + (-share + 1.0) * below()
     }
 }
 

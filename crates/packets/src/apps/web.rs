@@ -1,16 +1,16 @@
 //! Web users: browsers on one side, a server on the other.
 
-use super::{App, Exchange};
-use crate::connection::NONE;
+use super::{App, Member};
+use crate::connection::{EndId, NONE};
+use crate::events::{Call, Event, Notes};
 use crate::group::Group;
-use crate::net::{kind, note, tag};
 use crate::sim::Sim;
 use sojourn_base::Time;
-use sojourn_records::Outcome;
-use sojourn_traffic::{Browser, Command, Input, Pages, WebModel};
+use sojourn_records::{Exchange, Outcome};
+use sojourn_traffic::{Browser, Command, Input, Invalid, Pages, Web, WebModel};
 
 /// The users of a group.
-pub struct Users {
+struct Users {
     model: WebModel,
     pages: Pages,
     browsers: Vec<Browser>,
@@ -60,125 +60,107 @@ impl Tables {
     }
 }
 
-impl Users {
-    /// The users of `group`.
-    pub fn new(model: WebModel, group: &Group) -> Self {
-        let members = u64::from(group.members);
-        let browser = |user| Browser::new(&model, group.seed, group.key, user);
-        Self {
-            browsers: (0..members).map(browser).collect(),
-            tables: Tables {
-                of_user: vec![NONE; group.members as usize],
-                tables: Vec::new(),
-                free: Vec::new(),
-            },
-            pages: Pages::new(),
-            commands: Vec::new(),
-            model,
+/// The users of `group`.
+pub(super) fn app(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
+    let model = web.compile()?;
+    let browser = |user| Browser::new(&model, group.seed, group.key, user);
+    Ok(Box::new(Users {
+        browsers: (0..u64::from(group.members)).map(browser).collect(),
+        tables: Tables {
+            of_user: vec![NONE; group.members as usize],
+            tables: Vec::new(),
+            free: Vec::new(),
+        },
+        pages: Pages::new(),
+        commands: Vec::new(),
+        model,
+    }))
+}
+
+impl App for Users {
+    /// A user starts, or a time that it asked for has come.
+    fn wake(&mut self, sim: &mut Sim, now: Time, user: Member, call: Call) {
+        let input = if call == Call::Start { Input::Start } else { Input::Wake };
+        self.tell(sim, now, user, input);
+    }
+
+    fn notify(&mut self, sim: &mut Sim, now: Time, of: EndId, notes: Notes) {
+        let place = of.conn();
+        let conn = &mut sim.conns[place];
+        let (user, slot) = ((usize::from(conn.group), conn.member), conn.slot);
+        if of.is_server() {
+            if notes.has(Notes::COMPLETE) {
+                conn.sides[1].wait_for(1);
+                let delay = sim.exchanges[place as usize].exchange.server_delay;
+                sim.net.wheel.push(now + delay, Event::Answer { server: of });
+            }
+            if notes.has(Notes::PEER_CLOSED) {
+                sim.close(now, of);
+            }
+        } else if notes.has(Notes::COMPLETE) {
+            sim.end_exchange(now, place, Outcome::Finished);
+            sim.conns[place].sides[0].hold();
+            self.tell(sim, now, user, Input::ResponseDone { slot });
         }
+        if notes.has(Notes::FAILED) {
+            sim.end_exchange(now, place, Outcome::Failed);
+            if self.tables.get(user.1, slot) == Some(place) {
+                self.tables.clear(user.1, slot);
+                self.tell(sim, now, user, Input::Failed { slot });
+            }
+        }
+    }
+
+    fn answer(&mut self, sim: &mut Sim, now: Time, server: EndId) {
+        let response = sim.exchanges[server.conn() as usize].exchange.response;
+        sim.write(now, server, response);
     }
 }
 
-impl Sim {
-    /// A user starts, or a time that it asked for has come.
-    pub fn wake_user(&mut self, now: u64, group: usize, user: u32, aux: u32) {
-        let input = if aux == super::START { Input::Start } else { Input::Wake };
-        self.tell_user(now, group, user, input);
-    }
-
+impl Users {
     /// Tells a user what happened and does what it wants.
-    fn tell_user(&mut self, now: u64, group: usize, user: u32, input: Input) {
-        if self.groups[group].stopped {
+    fn tell(&mut self, sim: &mut Sim, now: Time, user: Member, input: Input) {
+        if sim.groups[user.0].stopped {
             return;
         }
-        let App::Users(app) = &mut self.apps.apps[group] else { unreachable!() };
-        let mut commands = std::mem::take(&mut app.commands);
-        app.browsers[user as usize].step(&app.model, &mut app.pages, Time(now), input, &mut |c| {
-            commands.push(c);
-        });
+        let mut commands = std::mem::take(&mut self.commands);
+        let Self { model, pages, browsers, .. } = self;
+        browsers[user.1 as usize].step(model, pages, now, input, &mut |c| commands.push(c));
         for command in commands.drain(..) {
-            self.obey(now, group, user, command);
+            self.obey(sim, now, user, command);
         }
-        let App::Users(app) = &mut self.apps.apps[group] else { unreachable!() };
-        app.commands = commands;
+        self.commands = commands;
     }
 
-    fn obey(&mut self, now: u64, group: usize, user: u32, command: Command) {
+    fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
         match command {
-            Command::Wake { at } => self.call_member(at.0, group, user, super::GO_ON),
+            Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
             Command::Open { slot } => {
-                let place = self.connect(group, user, 1);
-                self.apps.exchanges[place as usize].slot = slot;
-                self.users(group).tables.set(user, slot, place);
+                let place = sim.connect(group, user, 1);
+                self.tables.set(user, slot, place);
+                let conn = &mut sim.conns[place];
+                conn.slot = slot;
                 // The user may write at any time while nothing is awaited.
-                self.conns[place].sides[0].hold();
-                self.open(now, place);
+                conn.sides[0].hold();
+                sim.open(now, place);
             }
             Command::Request { slot, exchange } => {
-                let Some(place) = self.users(group).tables.get(user, slot) else { return };
-                let conn = &mut self.conns[place];
+                let Some(place) = self.tables.get(user, slot) else { return };
+                let conn = &mut sim.conns[place];
                 conn.sides[0].expect = exchange.response;
                 conn.sides[1].expect = u64::from(exchange.request);
                 conn.sides[0].release();
-                let begun = Exchange {
-                    slot,
-                    started: now,
-                    request: exchange.request,
-                    response: exchange.response,
-                    server_delay: exchange.server_delay.0,
-                    ..Exchange::default()
-                };
-                self.begin_exchange(place, begun);
-                self.write(now, place, 0, u64::from(exchange.request));
+                let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
+                let begun = Exchange::request(now, request, response, server_delay);
+                sim.begin_exchange(place, begun);
+                sim.write(now, EndId::client(place), u64::from(exchange.request));
             }
             Command::Close { slot } => {
-                let Some(place) = self.users(group).tables.get(user, slot) else { return };
-                self.users(group).tables.clear(user, slot);
-                self.conns[place].sides[0].release();
-                self.close(now, place, 0);
+                let Some(place) = self.tables.get(user, slot) else { return };
+                self.tables.clear(user, slot);
+                sim.conns[place].sides[0].release();
+                sim.close(now, EndId::client(place));
             }
         }
-    }
-
-    fn users(&mut self, group: usize) -> &mut Users {
-        let App::Users(app) = &mut self.apps.apps[group] else { unreachable!() };
-        app
-    }
-
-    /// A web connection has something to tell.
-    pub fn web_note(&mut self, now: u64, place: u32, end: usize, notes: u32) {
-        let conn = &self.conns[place];
-        let (group, user) = (usize::from(conn.group), conn.member);
-        let exchange = self.apps.exchanges[place as usize];
-        if end == 1 {
-            if notes & note::COMPLETE != 0 {
-                self.conns[place].sides[1].wait_for(1);
-                self.net.schedule(
-                    now + exchange.server_delay,
-                    tag(kind::ANSWER, place << 1 | 1),
-                    0,
-                );
-            }
-            if notes & note::PEER_CLOSED != 0 {
-                self.close(now, place, 1);
-            }
-        } else if notes & note::COMPLETE != 0 {
-            self.end_exchange(now, place, Outcome::Finished);
-            self.conns[place].sides[0].hold();
-            self.tell_user(now, group, user, Input::ResponseDone { slot: exchange.slot });
-        }
-        if notes & note::FAILED != 0 {
-            self.end_exchange(now, place, Outcome::Failed);
-            if self.users(group).tables.get(user, exchange.slot) == Some(place) {
-                self.users(group).tables.clear(user, exchange.slot);
-                self.tell_user(now, group, user, Input::Failed { slot: exchange.slot });
-            }
-        }
-    }
-
-    /// The server answers.
-    pub fn answer(&mut self, now: u64, place: u32) {
-        let response = self.apps.exchanges[place as usize].response;
-        self.write(now, place, 1, response);
     }
 }

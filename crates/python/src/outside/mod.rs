@@ -1,7 +1,7 @@
 //! Algorithms written in Python: the engine's calls become calls of a class's methods.
 
-pub mod qdisc;
-pub mod tcp;
+pub(crate) mod qdisc;
+pub(crate) mod tcp;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use crate::errors::one_line;
 
 /// What a run needs to make objects of classes, and to end when one of them fails.
-pub struct Outside {
+pub(crate) struct Outside {
     /// Called with what is wanted ("qdisc" or "tcp"), the class's name, its parameters as JSON,
     /// and for a queue the link's rate, its mean packet and a coin; gives an object.
     pub make: Py<PyAny>,
@@ -30,7 +30,7 @@ thread_local! {
 ///
 /// Python's lock is taken once for the whole run: the interpreter lets other threads have it while
 /// it runs a class's methods, and to take it anew for every packet costs ten times the methods.
-pub fn within<T, E>(
+pub(crate) fn within<T, E>(
     outside: Outside,
     work: impl FnOnce() -> Result<T, E>,
     error: impl FnOnce(String) -> E,

@@ -9,14 +9,14 @@ use sojourn_qdisc::{Env, Invalid, Standing};
 use super::{describe, fail, maker, own_method};
 
 /// Lets queues have disciplines written in Python.
-pub fn install_maker() {
+pub(crate) fn install_maker() {
     install(Box::new(make) as Box<Maker>);
 }
 
 /// A packet as a class sees it; one object, filled anew for every call.
 #[pyclass(module = "sojourn._engine", name = "Packet")]
 #[derive(Default)]
-pub struct PacketView {
+pub(crate) struct PacketView {
     /// Length of the IP packet in bytes.
     #[pyo3(get)]
     bytes: u32,
@@ -34,7 +34,7 @@ pub struct PacketView {
 /// A queue as a class sees it; one object, filled anew for every call.
 #[pyclass(module = "sojourn._engine", name = "Queue")]
 #[derive(Default)]
-pub struct QueueView {
+pub(crate) struct QueueView {
     /// Packets standing.
     #[pyo3(get)]
     packets: u32,

@@ -7,14 +7,14 @@ use sojourn_tcp::congestion::{Acked, Congested, Sample, Window};
 use super::{fail, maker, own_method};
 
 /// Lets connections have congestion controls written in Python.
-pub fn install_maker() {
+pub(crate) fn install_maker() {
     install(Box::new(make) as Box<Maker>);
 }
 
 /// The window as a class sees and sets it, in bytes; one object, filled anew for every call.
 #[pyclass(module = "sojourn._engine", name = "Window")]
 #[derive(Default)]
-pub struct WindowView {
+pub(crate) struct WindowView {
     /// Congestion window.
     #[pyo3(get, set)]
     cwnd: i64,
@@ -30,7 +30,7 @@ pub struct WindowView {
 /// call. What does not belong to the occasion is zero.
 #[pyclass(module = "sojourn._engine", name = "Occasion")]
 #[derive(Default)]
-pub struct Occasion {
+pub(crate) struct Occasion {
     /// The present, in nanoseconds.
     #[pyo3(get)]
     now: u64,

@@ -36,8 +36,8 @@ struct Class {
 /// ```
 ///
 /// and then the level is set to the table's entry for p. Differences from [`crate::pi`]: p has 29
-/// fraction bits and the sum that slowly moves it 16 more; gains have 15 significant bits; either of
-/// the two parts counts as ±1 if it is more; queues are at most 32767.
+/// fraction bits and the sum that slowly moves it 16 more; gains have 15 significant bits; either
+/// of the two parts counts as ±1 if it is more; queues are at most 32767.
 #[derive(Clone, Debug)]
 pub struct Bank {
     classes: Vec<Class>,
@@ -149,8 +149,8 @@ impl Class {
     }
 
     /// `FINE`: products of a have places to be shifted off. They are shifted before they are
-    /// subtracted from each other, so that nothing is lost over time. `SLOW`: products of a − b have
-    /// such places, which go into the rest.
+    /// subtracted from each other, so that nothing is lost over time. `SLOW`: products of a − b
+    /// have such places, which go into the rest.
     #[inline(never)]
     fn pass<const FINE: bool, const SLOW: bool>(&mut self, queues: &[u16]) {
         let Gains { a, difference: d, qref } = self.gains;
@@ -177,8 +177,8 @@ impl Class {
         }
     }
 
-    /// Comparisons with all 15 thresholds, 16 controllers at a time in numbers of 16 bits; those out
-    /// of reach are taken off at the end.
+    /// Comparisons with all 15 thresholds, 16 controllers at a time in numbers of 16 bits; those
+    /// out of reach are taken off at the end.
     #[inline(never)]
     fn set_levels(&mut self) {
         let thresholds = *self.table.thresholds();

@@ -34,7 +34,7 @@ impl Scaled {
     }
 
     /// The gain that is really used.
-    pub fn exact(&self) -> f64 {
+    pub(super) fn exact(&self) -> f64 {
         libm::ldexp(f64::from(self.mantissa), self.left as i32 - self.right as i32 - P_BITS)
     }
 }

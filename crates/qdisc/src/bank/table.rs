@@ -5,7 +5,7 @@ use crate::{Invalid, Probability};
 use alloc::vec::Vec;
 
 /// Fraction bits of a threshold: what is compared is the upper half of a controller's p.
-pub const THRESHOLD_BITS: u32 = 15;
+pub(super) const THRESHOLD_BITS: u32 = 15;
 
 /// Up to 16 probabilities in ascending order. The entry for p is the last whose threshold p
 /// reaches; thresholds are multiples of 2⁻¹⁵, so that they can be compared in 16 bits.

@@ -53,7 +53,7 @@ fn fraction(time: Time) -> i64 {
 
 impl Constants {
     /// `rate` and `link` in bits per second.
-    pub fn new(
+    pub(super) fn new(
         rate: f64,
         link: f64,
         maxidle: Time,
@@ -79,7 +79,7 @@ impl Constants {
 
     /// When the link will have sent a packet that it starts to send at `now`, ns.
     #[inline]
-    pub fn finish(&self, now: Time, bytes: u32) -> u64 {
+    pub(super) fn finish(&self, now: Time, bytes: u32) -> u64 {
         let ns = (u128::from(self.link_byte) * u128::from(bytes)) >> PER_BYTE;
         now.0.saturating_add(ns as u64)
     }
@@ -88,7 +88,7 @@ impl Constants {
 impl State {
     /// A packet of the class, or of one within it, ends its transmission at `finish`.
     #[inline]
-    pub fn sent(&mut self, constants: &Constants, finish: u64, bytes: u32) {
+    pub(super) fn sent(&mut self, constants: &Constants, finish: u64, bytes: u32) {
         let allotted = Constants::time(constants.class_byte, bytes);
         let passed = (finish.saturating_sub(self.last)).min((LONGEST >> FRACTION) as u64);
         let idle = ((passed as i64) << FRACTION) - allotted;
@@ -107,13 +107,13 @@ impl State {
 
     /// When the class is within its share, ns.
     #[inline]
-    pub fn undertime(&self) -> u64 {
+    pub(super) fn undertime(&self) -> u64 {
         self.undertime
     }
 
     /// Whether it is at `now`.
     #[inline]
-    pub fn under(&mut self, now: Time) -> bool {
+    pub(super) fn under(&mut self, now: Time) -> bool {
         let under = self.undertime <= now.0;
         self.delayed &= !under;
         under
@@ -122,7 +122,7 @@ impl State {
     /// The class had a packet and was held back: it has served its time when the packet's own has
     /// passed, and `extradelay`.
     #[inline]
-    pub fn held_back(&mut self, constants: &Constants, now: Time) {
+    pub(super) fn held_back(&mut self, constants: &Constants, now: Time) {
         if !self.delayed && self.undertime > now.0 {
             self.undertime = self.nominal.saturating_add(constants.extradelay);
             self.delayed = true;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_pause_a_class_may_send_about_as_many_packets_as_maxidle_is_for() {
+    fn maxidle_bounds_burst_of_class_after_pause() {
         let time = 1000.0 * 800.0;
         for (share, packets) in [(0.1, 4), (0.3, 16), (0.05, 16)] {
             let constants = constants(share, maxidle(time, share, packets));

@@ -1,6 +1,6 @@
 //! What a scenario says of CBQ, and what can be wrong with it.
 
-use crate::classes::{Leaf, check, depth, infos, name, twice};
+use crate::classes::{Leaf, check, infos, name, twice};
 use crate::{ClassInfo, Config, Env, Invalid, Parameters, droptail};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -164,7 +164,7 @@ pub(super) struct Placed<'a> {
 }
 
 impl Placed<'_> {
-    pub fn is_leaf(&self) -> bool {
+    pub(super) fn is_leaf(&self) -> bool {
         self.class.classes.is_empty()
     }
 }
@@ -292,6 +292,6 @@ impl Parameters for Params {
     fn depth(&self) -> u32 {
         let placed = self.placed();
         let levels = placed.iter().map(|placed| placed.depth).max().unwrap_or(0);
-        levels + depth(placed.iter().map(|placed| &placed.class.qdisc)) - 1
+        levels + placed.iter().map(|placed| placed.class.qdisc.depth()).max().unwrap_or(0)
     }
 }

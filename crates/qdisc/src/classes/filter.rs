@@ -1,6 +1,6 @@
 //! How a packet finds its leaf, and what can be wrong with the leaves as written.
 
-use super::{DEEPEST, Leaf, MOST_CLASSES, depth, in_class};
+use super::{DEEPEST, Leaf, MOST_CLASSES, in_class};
 use crate::{Env, Invalid, Packet, label_hash};
 use alloc::vec::Vec;
 use alloc::{format, string::String};
@@ -15,7 +15,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    pub fn new(leaves: &[Leaf<'_>], default: usize) -> Self {
+    pub(crate) fn new(leaves: &[Leaf<'_>], default: usize) -> Self {
         let (mut labels, mut dscp) = (Vec::new(), [default as u8; 64]);
         for (at, leaf) in leaves.iter().enumerate() {
             labels.extend(leaf.labels.iter().map(|label| (label_hash(label), at as u8)));
@@ -27,7 +27,7 @@ impl Filter {
 
     /// The leaf that a packet belongs to.
     #[inline]
-    pub fn leaf(&self, packet: &impl Packet) -> usize {
+    pub(crate) fn leaf(&self, packet: &impl Packet) -> usize {
         let label = packet.label();
         let found = self.labels.binary_search_by_key(&label, |(hash, _)| *hash);
         let leaf = match found {
@@ -52,7 +52,7 @@ pub(crate) fn check(
         let remedy = format!("must be {MOST_CLASSES} classes with queues at most");
         return Err(Invalid::new("classes", leaves.len(), remedy));
     }
-    if depth(leaves.iter().map(|leaf| leaf.qdisc)) > DEEPEST {
+    if leaves.iter().any(|leaf| leaf.qdisc.depth() >= DEEPEST) {
         let remedy = format!("disciplines must lie at most {DEEPEST} deep in each other");
         return Err(Invalid::new("classes", "[...]", remedy));
     }

@@ -22,14 +22,14 @@ pub(crate) struct Turns {
 
 impl Turns {
     /// `quanta` in bytes, each above zero.
-    pub fn new(quanta: Vec<i64>) -> Self {
+    pub(crate) fn new(quanta: Vec<i64>) -> Self {
         Self { deficits: quanta.iter().map(|_| 0).collect(), quanta, at: 0, fresh: true }
     }
 
     /// The leaf among `ready` (bits, at least one) that sends next. `head` is the size of a leaf's
     /// next packet, 1 where it is not known.
     #[inline]
-    pub fn choose(&mut self, ready: u64, head: impl Fn(usize) -> i64) -> usize {
+    pub(crate) fn choose(&mut self, ready: u64, head: impl Fn(usize) -> i64) -> usize {
         if ready >> self.at & 1 == 0 {
             // It has lost its turn, and what is left of it.
             let left = &mut self.deficits[self.at];
@@ -65,7 +65,7 @@ impl Turns {
 
     /// The leaf among `ready` that follows the one that sent last: packet by packet.
     #[inline]
-    pub fn follow(&mut self, ready: u64) -> usize {
+    pub(crate) fn follow(&mut self, ready: u64) -> usize {
         self.pass(ready);
         self.at
     }
@@ -81,7 +81,7 @@ impl Turns {
 
     /// A leaf has sent `bytes`; `emptied` if nothing stands there any more.
     #[inline]
-    pub fn sent(&mut self, leaf: usize, bytes: u32, emptied: bool) {
+    pub(crate) fn sent(&mut self, leaf: usize, bytes: u32, emptied: bool) {
         let deficit = &mut self.deficits[leaf];
         *deficit -= i64::from(bytes);
         if emptied {
@@ -118,13 +118,13 @@ mod tests {
     }
 
     #[test]
-    fn quanta_far_below_a_packet_do_as_well() {
+    fn quanta_below_packet_size_keep_shares() {
         let sent = send(vec![1, 3], &[65_535, 1500], 40_000);
         assert!((sent[1] as f64 / sent[0] as f64 - 3.0).abs() < 0.01, "{sent:?}");
     }
 
     #[test]
-    fn sizes_that_are_not_known_are_paid_back() {
+    fn unknown_sizes_become_deficit() {
         let mut turns = Turns::new(vec![100, 300]);
         let mut sent = [0; 2];
         for _ in 0..10_000 {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_is_lost_leaves_no_credit() {
+    fn lost_turn_leaves_no_credit() {
         let mut turns = Turns::new(vec![15_000, 1500]);
         for _ in 0..100 {
             // The first can send one packet each time before it is held back.
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_by_packet_everybody_follows_the_one_before() {
+    fn unused_quanta_give_round_robin_by_packet() {
         let mut turns = Turns::new(vec![1; 3]);
         let order: Vec<usize> = (0..6).map(|_| turns.follow(0b111)).collect();
         assert_eq!(order, [1, 2, 0, 1, 2, 0]);

@@ -1,11 +1,11 @@
 //! PIE's controller apart from the queue it controls: a queue has one state, a discipline with many
-//! queues has many and one controller. What it does, its source and the differences from it stand in
-//! [`crate::pie`].
+//! queues has many and one controller. What it does, its source and the differences from it stand
+//! in [`crate::pie`].
 
-use super::{Delay, Params, sensible};
+use super::{Control, Delay, sensible};
 use crate::fixed::{bounded, mean_packet};
 use crate::managed::Signal;
-use crate::{Env, Invalid, Measure, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of the gains, per nanosecond.
@@ -14,15 +14,23 @@ const GAIN_BITS: u32 = 84;
 const DELAY_MOST: u64 = 1 << 58;
 /// One hundredth, Q.60.
 const PERCENT: u64 = (1 << Probability::BITS) / 100;
-/// Section 4.2: below which p the gains are divided by how many halvings.
-const BANDS: [(u64, u32); 6] = [
-    ((1 << Probability::BITS) / 1_000_000, 11),
-    ((1 << Probability::BITS) / 100_000, 9),
-    ((1 << Probability::BITS) / 10_000, 7),
-    ((1 << Probability::BITS) / 1000, 5),
-    (PERCENT, 3),
-    (10 * PERCENT, 1),
-];
+/// RFC 8033 section 4.2: below one in so many the gains are halved so many times.
+pub const BANDS: [(u32, u32); 6] =
+    [(1_000_000, 11), (100_000, 9), (10_000, 7), (1000, 5), (100, 3), (10, 1)];
+/// The bounds of [`BANDS`], Q.60.
+const BOUNDS: [u64; 6] = {
+    let mut bounds = [0; 6];
+    let mut band = 0;
+    while band < 6 {
+        let one_in = BANDS[band].0 as u64;
+        // In whole hundredths where it is some.
+        let hundredths = 100 / one_in;
+        bounds[band] =
+            if hundredths > 0 { hundredths * PERCENT } else { (1 << Probability::BITS) / one_in };
+        band += 1;
+    }
+    bounds
+};
 /// Section 5.4: no drop before the accumulated p reaches 0.85, one for certain at 8.5; Q.60.
 const NONE_BEFORE: u64 = 85 * PERCENT;
 const ONE_AT: u64 = 850 * PERCENT;
@@ -87,7 +95,7 @@ pub struct State {
 
 impl Core {
     /// The controller for `params` on a link like `env`.
-    pub fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
+    pub fn new(params: &Control, env: &Env) -> Result<Self, Invalid> {
         if params.max_burst > Time::from_secs(1000) {
             let value = alloc::format!("\"{}\"", params.max_burst);
             return Err(Invalid::new(
@@ -104,6 +112,11 @@ impl Core {
             return Err(Invalid::new("high_delay", alloc::format!("\"{high}\""), remedy));
         }
         let mean = mean_packet(params.mean_packet, env)?;
+        let bytes = ByteMode {
+            queue_in_bytes: false,
+            scale_by_size: params.scale_by_size,
+            mean_packet: params.mean_packet,
+        };
         Ok(Self {
             target: sensible("target", params.target, "15ms")?,
             tupdate: sensible("tupdate", params.tupdate, "15ms")?,
@@ -124,7 +137,7 @@ impl Core {
             mark_up_to: bounded("mark_ecn_th", params.mark_ecn_th, 0.0, 1.0, Probability::BITS)?
                 as u64,
             spared: 2 * u64::from(mean),
-            measure: Measure::new(false, params.scale_by_size, params.mean_packet, env)?,
+            measure: Measure::new(bytes, env)?,
         })
     }
 
@@ -153,10 +166,10 @@ impl Core {
 
     /// By how much an update moves p when it is `p`, and the band of p for which that holds.
     fn change(&self, p: u64, delay: u64, old: u64) -> (i128, u64, u64) {
-        let band = BANDS.iter().position(|&(below, _)| p < below).unwrap_or(BANDS.len());
+        let band = BOUNDS.iter().position(|&below| p < below).unwrap_or(BOUNDS.len());
         let shift = BANDS.get(band).map_or(0, |&(_, shift)| shift);
-        let low = if band == 0 { 0 } else { BANDS[band - 1].0 };
-        let high = BANDS.get(band).map_or(self.most, |&(below, _)| below);
+        let low = if band == 0 { 0 } else { BOUNDS[band - 1] };
+        let high = BOUNDS.get(band).map_or(self.most, |&below| below);
         let (delay, old) = (delay.min(DELAY_MOST) as i64, old.min(DELAY_MOST) as i64);
         let full = i128::from(self.alpha) * i128::from(delay - self.target as i64)
             + i128::from(self.beta) * i128::from(delay - old);
@@ -256,10 +269,7 @@ impl Core {
         }
         let by_departure = self.linux_guards && !self.by_rate;
         let delay = if by_departure { s.delay } else { s.delay_old };
-        if s.burst > 0
-            || queue.bytes <= self.spared
-            || (delay < half && p.raw() < 20 * PERCENT)
-        {
+        if s.burst > 0 || queue.bytes <= self.spared || (delay < half && p.raw() < 20 * PERCENT) {
             return Signal::Pass;
         }
         if p == Probability::ZERO {

@@ -1,8 +1,7 @@
 //! A packet capture on its way to its file.
 
 use super::error::RecordError;
-use super::file::partial;
-use super::recorder::Written;
+use super::written::{Written, partial};
 use crate::pcapng;
 use sojourn_base::Time;
 use std::fs::File;
@@ -10,7 +9,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 /// A capture file while it is being written, under a temporary name.
-pub struct Capture {
+pub(super) struct Capture {
     pub(super) path: PathBuf,
     writer: Option<pcapng::Writer<BufWriter<File>>>,
     packets: u64,

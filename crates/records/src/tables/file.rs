@@ -1,8 +1,9 @@
 //! One Parquet file: rows in, a finished file out.
 
-use super::cell::{ColumnBuffer, ColumnKind, Names, Texts};
+use super::cell::{Column, ColumnBuffer, ColumnKind, Names, Texts};
 use super::error::RecordError;
-use super::rows::Row;
+use super::row::Row;
+use super::written::partial;
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
 use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 /// A table's file while it is being written, under a temporary name. Dropping it unfinished
 /// removes it.
-pub struct TableFile<R: Row> {
+pub(super) struct TableFile<R: Row> {
     path: PathBuf,
     partial: PathBuf,
     writer: Option<SerializedFileWriter<File>>,
@@ -28,7 +29,10 @@ pub struct TableFile<R: Row> {
 
 impl<R: Row> TableFile<R> {
     /// Begins the file of table `R` in `directory`.
-    pub fn create(directory: &Path, names: &Names) -> std::result::Result<Self, RecordError> {
+    pub(super) fn create(
+        directory: &Path,
+        names: &Names,
+    ) -> std::result::Result<Self, RecordError> {
         let path = directory.join(format!("{}.parquet", R::NAME));
         let partial = partial(&path);
         let writer =
@@ -49,7 +53,7 @@ impl<R: Row> TableFile<R> {
     }
 
     /// Writes `batches` as one row group.
-    pub fn write(&mut self, batches: &[Vec<R>]) -> std::result::Result<(), RecordError> {
+    pub(super) fn write(&mut self, batches: &[Vec<R>]) -> std::result::Result<(), RecordError> {
         self.rows += batches.iter().map(|rows| rows.len() as u64).sum::<u64>();
         self.write_group(batches).map_err(|e| problem(&self.path, e))
     }
@@ -83,7 +87,7 @@ impl<R: Row> TableFile<R> {
     }
 
     /// Completes the file and gives it its name. Returns its path and its number of rows.
-    pub fn finish(mut self) -> std::result::Result<(PathBuf, u64), RecordError> {
+    pub(super) fn finish(mut self) -> std::result::Result<(PathBuf, u64), RecordError> {
         let writer = self.writer.take().expect("finish is called once");
         writer.close().map_err(|e| problem(&self.path, e))?;
         std::fs::rename(&self.partial, &self.path).map_err(|e| RecordError::new(&self.path, e))?;
@@ -98,13 +102,6 @@ impl<R: Row> Drop for TableFile<R> {
     }
 }
 
-/// The name of `path` until it is complete.
-pub fn partial(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
-}
-
 fn problem(path: &Path, error: ParquetError) -> RecordError {
     match error {
         ParquetError::External(cause) => RecordError::new(path, cause),
@@ -113,7 +110,7 @@ fn problem(path: &Path, error: ParquetError) -> RecordError {
 }
 
 fn schema<R: Row>() -> Result<Type> {
-    let column = |c: &super::Column<R>| {
+    let column = |c: &Column<R>| {
         let (physical, converted) = match c.kind {
             ColumnKind::Float => (Physical::DOUBLE, ConvertedType::NONE),
             ColumnKind::Integer => (Physical::INT64, ConvertedType::NONE),

@@ -9,14 +9,19 @@ mod capture;
 mod cell;
 mod error;
 mod file;
+mod open;
 mod recorder;
+mod row;
 mod rows;
 mod writer;
+mod written;
 
 pub use cell::{Cell, Column, ColumnBuffer, ColumnKind, FlowId, GroupId, LinkId, Names, Outcome};
 pub use error::RecordError;
-pub use recorder::{CaptureId, Recorder, Written};
+pub use open::Recorded;
+pub use recorder::{CaptureId, Recorder};
+pub use row::{Row, TableSchema};
 pub use rows::{
-    ExchangeRow, FlowRow, PacketCountRow, QueueRow, Row, TableSchema, TraceRow, TransferRow,
-    table_schemas,
+    ExchangeRow, FlowRow, PacketCountRow, QueueRow, TraceRow, TransferRow, table_schemas,
 };
+pub use written::Written;

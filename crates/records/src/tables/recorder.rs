@@ -3,8 +3,9 @@
 use super::capture::Capture;
 use super::cell::Names;
 use super::error::RecordError;
-use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, Row, TraceRow, TransferRow};
+use super::open::{Recorded, Tables};
 use super::writer::{BATCH, Table, Writer};
+use super::written::Written;
 use crate::pcapng;
 use sojourn_base::Time;
 use std::fs::File;
@@ -24,15 +25,6 @@ pub struct Recorder {
     directory: Option<PathBuf>,
     names: Arc<Names>,
     errors: Vec<RecordError>,
-}
-
-/// A file that is complete.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// Its path.
-    pub path: PathBuf,
-    /// Rows of a table, packets of a capture.
-    pub rows: u64,
 }
 
 /// An open packet capture of a [`Recorder`].
@@ -67,7 +59,7 @@ impl Recorder {
 
     /// Opens the table of `R`: from now on its rows are recorded. A table without rows becomes a
     /// file without rows.
-    pub fn open<R: Row>(&mut self) {
+    pub fn open<R: Recorded>(&mut self) {
         if let Some(directory) = &self.directory
             && R::table(&mut self.tables).writer.is_none()
         {
@@ -84,14 +76,14 @@ impl Recorder {
     /// Whether the table of `R` is open, so that rows are worth making.
     #[must_use]
     #[inline]
-    pub fn wants<R: Row>(&mut self) -> bool {
+    pub fn wants<R: Recorded>(&mut self) -> bool {
         R::table(&mut self.tables).rows.capacity() > 0
     }
 
     /// Adds a row to its table; ignores it if the table is not open. Waits if the disk is so slow
     /// that all buffers are full.
     #[inline]
-    pub fn push<R: Row>(&mut self, row: R) {
+    pub fn push<R: Recorded>(&mut self, row: R) {
         let table = R::table(&mut self.tables);
         if table.rows.capacity() > 0 {
             table.rows.push(row);
@@ -141,33 +133,13 @@ impl Recorder {
     pub fn finish(mut self) -> Result<Vec<Written>, RecordError> {
         let mut written = Vec::new();
         let mut errors = std::mem::take(&mut self.errors);
-        let mut keep = |result: Option<Result<Written, RecordError>>| match result {
-            Some(Ok(file)) => written.push(file),
-            Some(Err(error)) => errors.push(error),
-            None => {}
-        };
-        let tables = &mut self.tables;
-        keep(tables.queues.finish());
-        keep(tables.packet_counts.finish());
-        keep(tables.traces.finish());
-        keep(tables.exchanges.finish());
-        keep(tables.transfers.finish());
-        keep(tables.flows.finish());
-        for capture in self.captures.drain(..) {
-            keep(Some(capture.finish()));
+        let captures = std::mem::take(&mut self.captures).into_iter().map(Capture::finish);
+        for finished in self.tables.finish().into_iter().chain(captures) {
+            match finished {
+                Ok(file) => written.push(file),
+                Err(error) => errors.push(error),
+            }
         }
         errors.into_iter().next().map_or(Ok(written), Err)
     }
-}
-
-/// The tables of a recorder.
-#[doc(hidden)]
-#[derive(Default)]
-pub struct Tables {
-    pub(super) queues: Table<QueueRow>,
-    pub(super) packet_counts: Table<PacketCountRow>,
-    pub(super) traces: Table<TraceRow>,
-    pub(super) exchanges: Table<ExchangeRow>,
-    pub(super) transfers: Table<TransferRow>,
-    pub(super) flows: Table<FlowRow>,
 }

@@ -1,33 +1,9 @@
 //! The tables: one struct per table, one field per column.
 
-use super::cell::{Cell, Column, ColumnKind, FlowId, GroupId, LinkId, Outcome};
-use super::recorder::Tables;
-use super::writer::Table;
+use super::cell::{Cell, Column, FlowId, GroupId, LinkId, Outcome};
+use super::row::{Row, TableSchema};
 use crate::FlowSummary;
 use sojourn_base::Time;
-
-/// A row of one of the tables below.
-pub trait Row: Copy + Send + Sized + 'static + Slot {
-    /// The table's name; its file is `NAME.parquet`.
-    const NAME: &'static str;
-    /// Its columns in the order of the file.
-    const COLUMNS: &'static [Column<Self>];
-}
-
-/// Where a recorder keeps the table of this row. Implemented in this crate only.
-#[doc(hidden)]
-pub trait Slot: Sized {
-    fn table(tables: &mut Tables) -> &mut Table<Self>;
-}
-
-/// A table's schema, without its Rust type.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableSchema {
-    /// The table's name.
-    pub name: &'static str,
-    /// For each column its name, kind, whether it may be null, and its meaning with the unit.
-    pub columns: Vec<(&'static str, ColumnKind, bool, &'static str)>,
-}
 
 macro_rules! tables {
     ($(
@@ -56,13 +32,6 @@ macro_rules! tables {
                         }
                     },
                 }),*];
-            }
-
-            impl Slot for $row {
-                #[inline(always)]
-                fn table(tables: &mut Tables) -> &mut Table<Self> {
-                    &mut tables.$slot
-                }
             }
         )*
 

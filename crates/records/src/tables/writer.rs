@@ -3,15 +3,15 @@
 use super::cell::Names;
 use super::error::RecordError;
 use super::file::TableFile;
-use super::recorder::Written;
-use super::rows::Row;
+use super::row::Row;
+use super::written::Written;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 /// Rows in a buffer.
-pub const BATCH: usize = 8192;
+pub(super) const BATCH: usize = 8192;
 /// Buffers in a row group of the file.
 const GROUP: usize = 4;
 /// Buffers on their way to a writer before the engine has to wait.
@@ -53,7 +53,7 @@ enum Message<R> {
 }
 
 /// A table's thread, as the engine sees it.
-pub struct Writer<R> {
+pub(super) struct Writer<R> {
     /// `None` once the table is to end.
     full: Option<SyncSender<Message<R>>>,
     empty: Receiver<Vec<R>>,

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_in_one_line() {
+    fn invalid_arguments_are_one_line_errors() {
         for (line, part) in [
             ("--rate 0bit", "--rate"),
             ("--rate fast", "--rate"),

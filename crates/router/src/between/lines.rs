@@ -8,25 +8,25 @@ use std::io::Write;
 use std::process::ExitCode;
 
 /// To whom.
-pub struct Lines {
+pub(super) struct Lines {
     json: bool,
 }
 
 impl Lines {
     /// Lines of JSON, or not.
-    pub fn new(json: bool) -> Self {
+    pub(super) fn new(json: bool) -> Self {
         Self { json }
     }
 
     /// The queues at an instant.
-    pub fn snapshot(&self, snapshot: &Snapshot) {
+    pub(super) fn snapshot(&self, snapshot: &Snapshot) {
         if self.json {
             say(&json!({ "snapshot": snapshot }));
         }
     }
 
     /// The end. The table goes to standard error: standard output is the command's.
-    pub fn summary(&self, summary: &Summary) -> Result<(), String> {
+    pub(super) fn summary(&self, summary: &Summary) -> Result<(), String> {
         if self.json {
             let summary = serde_json::to_value(summary).map_err(|e| e.to_string())?;
             say(&json!({ "summary": summary }));
@@ -37,7 +37,7 @@ impl Lines {
     }
 
     /// The end, without a result.
-    pub fn failure(&self, what: &str, code: u8) -> ExitCode {
+    pub(super) fn failure(&self, what: &str, code: u8) -> ExitCode {
         let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.json {
             say(&json!({ "error": what }));

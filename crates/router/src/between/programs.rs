@@ -18,7 +18,7 @@ const STARTING: Duration = Duration::from_secs(2);
 const ENDING: Duration = Duration::from_secs(2);
 
 /// The command, and the server if there is one.
-pub struct Programs {
+pub(super) struct Programs {
     command: Child,
     /// Ended when this is dropped.
     _server: Option<Child>,
@@ -26,7 +26,7 @@ pub struct Programs {
 
 impl Programs {
     /// Starts the server, waits until it listens, and starts the command.
-    pub fn start(lab: &Lab, arguments: &Arguments) -> Result<Self, String> {
+    pub(super) fn start(lab: &Lab, arguments: &Arguments) -> Result<Self, String> {
         let mut server = None;
         if let Some(text) = &arguments.server {
             let mut shell = Command::new("sh");
@@ -50,7 +50,7 @@ impl Programs {
 
     /// Waits until the command ends or `go_on` says no; then it is asked to end. Gives its exit
     /// code, as a shell does.
-    pub fn wait(&mut self, mut go_on: impl FnMut() -> bool) -> Result<u8, String> {
+    pub(super) fn wait(&mut self, mut go_on: impl FnMut() -> bool) -> Result<u8, String> {
         let mut asked: Option<Instant> = None;
         loop {
             if let Some(status) = self.command.ended().map_err(|e| e.to_string())? {

@@ -4,7 +4,7 @@ use sojourn_records::{LinkSummary, RouterSummary, Summary};
 use std::fmt::Write;
 
 /// The links and the router, for a person.
-pub fn table(summary: &Summary) -> String {
+pub(super) fn table(summary: &Summary) -> String {
     let head = [
         "link",
         "Mbit/s",
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_each_other_and_a_late_run_says_so() {
+    fn table_is_aligned_and_flags_late_run() {
         let mut summary = Summary { simulated_s: 2.0, ..Summary::default() };
         for name in ["bottleneck", "reverse"] {
             let throughput_bps = Some(9.6e6);

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 ///
 /// # Errors
 /// One line: no clang, or what it says.
-pub fn object(source: &Source) -> Result<Vec<u8>, String> {
+pub(super) fn object(source: &Source) -> Result<Vec<u8>, String> {
     let kept = cache().map(|folder| folder.join(file_name(source)));
     if let Some(object) = kept.as_deref().and_then(read) {
         return Ok(object);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nobody_else_can_write_is_taken() {
+    fn cached_program_must_be_private() {
         use std::os::unix::fs::PermissionsExt;
         let folder = std::env::temp_dir().join(format!("sojourn-cache-{}", std::process::id()));
         let path = folder.join("it.o");

@@ -9,14 +9,14 @@ use std::ptr;
 
 /// What holds a congestion control in the kernel.
 #[derive(Debug)]
-pub struct Held {
+pub(super) struct Held {
     descriptor: OwnedFd,
     way: Way,
 }
 
 impl Held {
     /// The link, or the map.
-    pub fn descriptor(&self) -> &OwnedFd {
+    pub(super) fn descriptor(&self) -> &OwnedFd {
         &self.descriptor
     }
 }
@@ -145,7 +145,7 @@ unsafe fn function<F: Copy>(library: Pointer, name: &CStr) -> Result<F, String> 
 ///
 /// # Errors
 /// One line on what failed.
-pub fn register(object: &[u8], way: Way) -> Result<Held, String> {
+pub(super) fn register(object: &[u8], way: Way) -> Result<Held, String> {
     let library = Library::open()?;
     // SAFETY: the functions get what they ask for: the object's bytes outlive the call; maps and
     // links are used while their object is open, and no pointer is used after it was given back.

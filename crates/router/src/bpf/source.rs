@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// What is to be compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub(super) struct Source {
     /// Three letters, for the name that the kernel is told.
     pub short: &'static str,
     /// The program, after [`HEADER`].
@@ -16,13 +16,13 @@ pub struct Source {
 }
 
 /// What all programs begin with.
-pub const HEADER: &str = include_str!("../../bpf/sojourn.h");
+pub(super) const HEADER: &str = include_str!("../../bpf/sojourn.h");
 
 /// Stands in compiled programs for the name, of which the kernel takes 15 bytes.
-pub const PLACE: &str = "sojourn-is-here";
+pub(super) const PLACE: &str = "sojourn-is-here";
 
 /// The program of `algorithm`, if there is one.
-pub fn source(algorithm: &Algorithm) -> Option<Source> {
+pub(super) fn source(algorithm: &Algorithm) -> Option<Source> {
     let word = |value: u64| format!("{value}ULL");
     let share = |value: f64| word((value * (1u64 << 32) as f64).round() as u64);
     Some(match algorithm {
@@ -92,7 +92,7 @@ fn initialiser(points: &[(u32, u32)]) -> String {
 ///
 /// # Errors
 /// If there is no such place: then it is none of ours.
-pub fn named(mut object: Vec<u8>, name: &str) -> Result<Vec<u8>, String> {
+pub(super) fn named(mut object: Vec<u8>, name: &str) -> Result<Vec<u8>, String> {
     let wanted = PLACE.as_bytes();
     let mut places = (0..object.len().saturating_sub(wanted.len()))
         .filter(|at| object[*at..].starts_with(wanted));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_takes_the_place_that_was_kept() {
+    fn name_fills_reserved_bytes() {
         let object = [b"ab".as_slice(), PLACE.as_bytes(), b"\0c"].concat();
         let named_one = named(object.clone(), "short").unwrap();
         assert_eq!(&named_one, b"abshort\0\0\0\0\0\0\0\0\0\0\0c");

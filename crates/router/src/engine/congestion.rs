@@ -13,13 +13,13 @@ use sojourn_tcp::Algorithm;
 ///
 /// # Errors
 /// One line that names the group.
-pub fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered>, String> {
+pub(super) fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered>, String> {
     let mut made: Vec<(Algorithm, Registered)> = Vec::new();
     for (group, socket) in network.groups.iter().zip(&mut settings.sockets) {
         if !uses_tcp(group) {
             continue;
         }
-        let algorithm = &group.tcp.algorithm;
+        let algorithm = &group.tcp.congestion;
         let known = has_defaults(algorithm) && knows_congestion(&socket.congestion);
         if known && (is_linux_s(algorithm) || !bpf::has(algorithm)) {
             continue;

@@ -2,9 +2,9 @@
 //! that of a virtual machine in which this program is all there is.
 //!
 //! The hosts are those of [`run`](super::run), and so are their books. Between them stands no
-//! router of ours but [`wiring`] that the kernel forwards through, and a thread that [watches](watch)
-//! the devices before and behind each queue. What happened in the queues is made out when the run
-//! is over, so that it costs no time while it is under way.
+//! router of ours but [`wiring`] that the kernel forwards through, and a thread that
+//! [watches](watch) the devices before and behind each queue. What happened in the queues is made
+//! out when the run is over, so that it costs no time while it is under way.
 
 pub mod command;
 mod counters;
@@ -15,11 +15,10 @@ mod plan;
 mod watch;
 mod wiring;
 
-use super::{Failure, LEAD, groups, recorder, release, samples, talk};
+use super::{Failure, LEAD, groups, hosts_summary, recorder, samples, talk};
 use crate::bpf::Registered;
 use crate::forward::{Foreign, Plan as Endpoints};
 use crate::hosts::clock::Clock;
-use crate::hosts::kernel::{KernelCounters, counters};
 use crate::hosts::ledger::Ledger;
 use crate::hosts::settings::{Settings, settings};
 use crate::hosts::{self, Hosts, addresses};
@@ -30,7 +29,7 @@ use plan::{Drops, Plan};
 use samples::Samples;
 use sojourn_base::Time;
 use sojourn_link::Observed;
-use sojourn_records::{HostsSummary, QueueRow, Recorder, Summary};
+use sojourn_records::{QueueRow, Recorder, Summary};
 use sojourn_scenario::Network;
 use sojourn_traffic::Source;
 use std::path::Path;
@@ -41,10 +40,10 @@ use std::time::{Duration, Instant};
 use watch::{Tap, Way};
 use wiring::Wiring;
 
-/// Between two looks at what has passed, ns: short enough for the probability of PIE.
-const LOOK: u64 = 10_000_000;
+/// Between two looks at what has passed: short enough for the probability of PIE.
+const LOOK: Time = Time::from_millis(10);
 /// After the end packets are watched for so long, which tells what stood in the queue then.
-const GRACE: u64 = 200_000_000;
+const GRACE: Time = Time::from_millis(200);
 
 /// What a run gives: its summary. Records lie in the directory.
 fn run(network: Network, plan: &Plan, directory: Option<&Path>) -> Result<Summary, Failure> {
@@ -91,7 +90,7 @@ struct Watching {
 impl Watching {
     fn end(self) -> Result<Vec<Queue>, String> {
         self.stop.store(true, Relaxed);
-        self.thread.join().map_err(|_| "the thread that watches panicked".to_string())?
+        self.thread.join().map_err(|panic| super::panicked(&*panic))?
     }
 }
 
@@ -150,7 +149,8 @@ impl Run {
             records.open::<QueueRow>();
         }
         let mut books = recorder(&network, directory).map_err(Failure::Other)?;
-        samples::open(&network, &mut books);
+        books.open_exchanges(&network.probes);
+        books.open_flows(&network.probes);
         let network = Arc::new(network);
         let ledger = Arc::new(Ledger::new(&network, books));
         let hosts = Hosts::ready(
@@ -167,7 +167,7 @@ impl Run {
             wiring,
             queues,
             records,
-            clock: Clock { start: 0 },
+            clock: Clock { start: Time::ZERO },
             summary: Summary::default(),
             programs,
         })
@@ -190,8 +190,8 @@ impl Run {
         Ok(Watching { stop, packets, thread })
     }
 
-    /// Stays until the scenario's end, or until somebody wants it to end. The time reached, ns.
-    fn stay(&mut self, watching: &Watching) -> Result<u64, String> {
+    /// Stays until the scenario's end, or until somebody wants it to end. The time reached.
+    fn stay(&mut self, watching: &Watching) -> Result<Time, String> {
         let mut samples = Samples::new(&self.network);
         let mut stopped = false;
         while let Some(at) = samples.next().filter(|_| !stopped) {
@@ -210,48 +210,36 @@ impl Run {
                 return Err("the thread that watches ended".into());
             }
         }
-        let ends = if stopped { self.clock.now() } else { u64::MAX };
-        let ends = ends.min(self.network.duration.0);
+        let ends = if stopped { self.clock.now() } else { Time::MAX };
+        let ends = ends.min(self.network.duration);
         let common = self.hosts.common();
-        common.ledger.books().finish(ends);
+        common.ledger.books().finish(ends, &common.receipts);
         common.receipts.finish();
         // What arrives from now on does not count.
-        if let Some(window @ 1..) = ends.checked_sub(self.network.warmup.0) {
-            groups::add(&mut self.summary, common, Time(window));
+        if ends > self.network.warmup {
+            groups::add(&mut self.summary, common, ends - self.network.warmup);
         }
         self.clock.sleep_until(ends + GRACE);
         Ok(ends)
     }
 
     /// Makes out what happened in the queues, closes the books and sums up.
-    fn finish(mut self, queues: Vec<Queue>, plan: &Plan, end: u64) -> Result<Summary, String> {
+    fn finish(mut self, queues: Vec<Queue>, plan: &Plan, end: Time) -> Result<Summary, String> {
         let network = Arc::clone(&self.network);
-        let warmup = network.warmup.0.min(end);
-        let kernels = self.kernels()?;
+        let warmup = network.warmup.min(end);
+        let hosts = hosts_summary(&self.settings, &self.wiring.hosts)?;
         let ahead = watch::ahead() + self.clock.start;
         let mut summary = Summary {
-            version: env!("CARGO_PKG_VERSION").into(),
-            engine: "kernel".into(),
-            name: network.name.clone(),
-            seed: network.seed,
-            simulated_s: Time(end).as_secs_f64(),
-            window_s: (Time(warmup).as_secs_f64(), Time(end).as_secs_f64()),
-            engine_seconds: Time(end).as_secs_f64(),
-            stopped_early: end < network.duration.0,
-            hosts: Some(HostsSummary {
-                kernel: release(),
-                differences: self.settings.differences.clone(),
-                retransmitted_segments: kernels.retransmitted,
-                ce_packets: kernels.marked,
-                received: kernels.received,
-                duplicates: kernels.duplicates,
-            }),
-            ..std::mem::take(&mut self.summary)
+            engine_seconds: end.as_secs_f64(),
+            hosts: Some(hosts),
+            groups: std::mem::take(&mut self.summary.groups),
+            flows: std::mem::take(&mut self.summary.flows),
+            ..Summary::of("kernel", &network, end)
         };
         let times = Times {
             warmup,
             end,
-            interval: network.probes.queues.then_some(network.probes.interval.0),
+            interval: network.probes.queues.then_some(network.probes.interval),
         };
         for (at, queue) in queues.into_iter().enumerate() {
             let Some(mut link) = Observed::new(&network, at) else {
@@ -283,15 +271,6 @@ impl Run {
             recorder.finish().map_err(|error| error.to_string())?;
         }
         Ok(summary)
-    }
-
-    /// What both hosts' kernels have counted.
-    fn kernels(&self) -> Result<KernelCounters, String> {
-        let mut sum = KernelCounters::default();
-        for space in &self.wiring.hosts {
-            sum = sum + counters(space).map_err(|error| error.to_string())?;
-        }
-        Ok(sum)
     }
 }
 
@@ -329,7 +308,7 @@ fn queues(network: &Network, plan: &Plan, wiring: &Wiring) -> Result<Vec<Queue>,
                 Tap::new(space, behind, Way::Out, room)?,
             ],
             asker: Asker::new(space, behind)?,
-            readings: Vec::with_capacity((network.duration.0 / LOOK) as usize + 64),
+            readings: Vec::with_capacity((network.duration.0 / LOOK.0) as usize + 64),
             drops: link.drops,
         });
     }
@@ -361,7 +340,7 @@ fn watch(
             }
         }
         if !over {
-            std::thread::sleep(Duration::from_nanos(LOOK));
+            std::thread::sleep(Duration::from_nanos(LOOK.0));
         }
     }
     for queue in &queues {
@@ -374,7 +353,7 @@ fn watch(
 }
 
 /// What a tap has seen, on the run's clock.
-fn on_the_clock(tap: Tap, ahead: u64) -> Vec<watch::Seen> {
+fn on_the_clock(tap: Tap, ahead: Time) -> Vec<watch::Seen> {
     let mut seen = tap.seen;
     for packet in &mut seen {
         packet.at = packet.at.saturating_sub(ahead);

@@ -14,7 +14,7 @@ const MOST_MEMBERS: u64 = 20_000;
 ///
 /// # Errors
 /// One line that names the field.
-pub fn check(network: &Network) -> Result<(), String> {
+pub(super) fn check(network: &Network) -> Result<(), String> {
     if network.duration > LONGEST {
         return Err(format!(
             "duration = \"{}\": with real hosts it takes that long; at most \"{LONGEST}\"",
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_with_the_limit() {
+    fn engine_limits_are_named_in_refusal() {
         assert_eq!(check_of("60s", "1gbit", ""), Ok(()));
         let error = check_of("2h", "1gbit", "").unwrap_err();
         assert!(error.starts_with("duration = \"7200s\"") || error.contains("2h"), "{error}");

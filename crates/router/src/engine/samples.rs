@@ -3,65 +3,50 @@
 
 use super::talk;
 use crate::hosts::Common;
-use sojourn_records::{ExchangeRow, FlowRow, Recorder, TraceRow, TransferRow};
+use sojourn_base::Time;
 use sojourn_scenario::Network;
 
-/// Time between two looks at the smoothed round trips, and between two words on how far it is, ns.
-const OFTEN: u64 = 100_000_000;
-
-/// Opens the tables that the hosts write.
-pub fn open(network: &Network, recorder: &mut Recorder) {
-    let wanted = &network.probes;
-    if wanted.exchanges {
-        recorder.open::<ExchangeRow>();
-        recorder.open::<TransferRow>();
-    }
-    if wanted.flows {
-        recorder.open::<FlowRow>();
-    }
-    if !wanted.traces.is_empty() {
-        recorder.open::<TraceRow>();
-    }
-}
+/// Time between two looks at the smoothed round trips, and between two words on how far it is.
+const OFTEN: Time = Time::from_millis(100);
 
 /// The measured window begins.
-pub fn start_window(common: &Common) {
-    common.ledger.books().start_window();
+pub(super) fn start_window(common: &Common) {
+    common.ledger.books().start_window(&common.receipts);
     common.receipts.start_window();
 }
 
 /// What is due when.
-pub struct Samples {
-    window: Option<u64>,
+pub(super) struct Samples {
+    window: Option<Time>,
     /// Groups that stop, by time; the last is next.
-    stops: Vec<(u64, usize)>,
-    often: u64,
-    trace: Option<u64>,
-    interval: u64,
-    end: u64,
+    stops: Vec<(Time, usize)>,
+    often: Time,
+    trace: Option<Time>,
+    interval: Time,
+    end: Time,
     over: bool,
 }
 
 impl Samples {
-    pub fn new(network: &Network) -> Self {
+    pub(super) fn new(network: &Network) -> Self {
         let groups = network.groups.iter().enumerate();
-        let mut stops: Vec<(u64, usize)> =
-            groups.filter_map(|(at, group)| Some((group.stop?.0, at))).collect();
+        let mut stops: Vec<(Time, usize)> =
+            groups.filter_map(|(at, group)| Some((group.stop?, at))).collect();
         stops.sort_unstable_by(|a, b| b.cmp(a));
-        let interval = network.probes.interval.0;
+        let interval = network.probes.interval;
         Self {
-            window: Some(network.warmup.0).filter(|at| *at > 0),
+            window: Some(network.warmup).filter(|at| *at > Time::ZERO),
             stops,
             often: OFTEN,
             trace: (!network.probes.traces.is_empty()).then_some(interval),
             interval,
-            end: network.duration.0,
+            end: network.duration,
             over: false,
         }
     }
 
-    /// When to look next, ns; none after the end.
-    pub fn next(&self) -> Option<u64> {
+    /// When to look next; none after the end.
+    pub(super) fn next(&self) -> Option<Time> {
         if self.over {
             return None;
         }
@@ -73,7 +58,7 @@ impl Samples {
     }
 
     /// Looks at what is due.
-    pub fn take(&mut self, now: u64, packets: u64, common: &Common) {
+    pub(super) fn take(&mut self, now: Time, packets: u64, common: &Common) {
         if self.window.is_some_and(|at| at <= now) {
             self.window = None;
             start_window(common);
@@ -84,15 +69,20 @@ impl Samples {
         if self.trace.is_some_and(|at| at <= now) {
             common.ledger.books().trace(now, &common.network.probes.traces);
             // A look that was late is not made up for.
-            self.trace = Some(now - now % self.interval + self.interval);
+            self.trace = Some(next_multiple(now, self.interval));
         }
         if self.often <= now {
             common.ledger.books().sample_round_trips();
             talk::progress(now, packets);
-            self.often = now - now % OFTEN + OFTEN;
+            self.often = next_multiple(now, OFTEN);
         }
         self.over = now >= self.end;
     }
+}
+
+/// The first multiple of `step` after `now`.
+fn next_multiple(now: Time, step: Time) -> Time {
+    step * (now.0 / step.0 + 1)
 }
 
 #[cfg(test)]
@@ -101,15 +91,15 @@ mod tests {
     use sojourn_scenario::Scenario;
 
     #[test]
-    fn looks_come_in_the_order_of_time_and_end() {
+    fn samples_are_ordered_by_time_and_end() {
         let text = "duration = \"1s\"\nwarmup = \"250ms\"\n[bottleneck]\nrate = \"10mbit\"\n\
             delay = \"5ms\"\nqdisc = { kind = \"droptail\", limit = 50 }\n\
             [[traffic]]\nkind = \"bulk\"\nstop = \"420ms\"\n\
             [[traffic]]\nkind = \"bulk\"\nstop = \"130ms\"\n";
         let network = Scenario::from_toml(text, "test").unwrap().network(".".as_ref()).unwrap();
         let samples = Samples::new(&network);
-        assert_eq!(samples.next(), Some(100_000_000));
-        assert_eq!(samples.stops, [(420_000_000, 0), (130_000_000, 1)]);
+        assert_eq!(samples.next(), Some(Time::from_millis(100)));
+        assert_eq!(samples.stops, [(Time::from_millis(420), 0), (Time::from_millis(130), 1)]);
         let over = Samples { over: true, ..samples };
         assert_eq!(over.next(), None);
     }

@@ -1,6 +1,7 @@
 //! How a run talks with whoever started it: lines of JSON to standard output, and when to stop.
 
 use serde_json::{Value, json};
+use sojourn_base::Time;
 use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -8,19 +9,19 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Whether somebody wants the run to end early.
-pub fn stop_wanted() -> bool {
+pub(crate) fn stop_wanted() -> bool {
     STOP.load(Relaxed)
 }
 
 /// Ctrl-C and the like end the run, which then still gives its summary.
-pub fn stop_on_signals() {
+pub(crate) fn stop_on_signals() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         crate::hosts::sys::on_signal(signal, &STOP);
     }
 }
 
 /// The end of standard input ends the run: so does, then, the death of whoever holds its other end.
-pub fn stop_with_input() {
+pub(crate) fn stop_with_input() {
     let wait = || {
         let mut rest = [0u8; 256];
         let mut input = io::stdin().lock();
@@ -32,7 +33,7 @@ pub fn stop_with_input() {
 }
 
 /// A byte at standard input ends the run: for a port whose other end cannot be closed.
-pub fn stop_with_a_byte() {
+pub(crate) fn stop_with_a_byte() {
     let wait = || {
         if let Ok(1..) = io::stdin().lock().read(&mut [0u8; 1]) {
             STOP.store(true, Relaxed);
@@ -43,12 +44,12 @@ pub fn stop_with_a_byte() {
 }
 
 /// A line to standard output; nobody to read it is no fault.
-pub fn say(line: &Value) {
+pub(crate) fn say(line: &Value) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// How far the run is: its time in seconds, and packets that have left the first link's queue.
-pub fn progress(now: u64, packets: u64) {
-    say(&json!({ "now_s": now as f64 / 1e9, "packets": packets }));
+/// How far the run is: its time, and packets that have left the first link's queue.
+pub(crate) fn progress(now: Time, packets: u64) {
+    say(&json!({ "now_s": now.as_secs_f64(), "packets": packets }));
 }

@@ -4,14 +4,14 @@
 use super::held::Held;
 use super::lateness::Lateness;
 use super::parse::{facts, set_ce};
-use super::paths::{HOST, Paths, Step};
 use super::plan::Plan;
 use super::probes::Probes;
 use super::report::{Counts, Report, Snapshot};
+use super::routes::Routes;
 use super::slab::Slab;
 use crate::net::address::Side;
 use sojourn_base::{Ecn, Time};
-use sojourn_link::{Dropped, Fate, INTERRUPT, Link, READY, Sent, TRANSMITTED};
+use sojourn_link::{Dropped, Fate, HOST, Link, Paths, Sent, Step, Wake, places};
 use sojourn_records::Recorder;
 use sojourn_scenario::Network;
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 /// Where packets go that have come to the end of their path.
 pub trait Output {
     /// The packet was due at `due` at the host on `side`. False if it would not have it.
-    fn deliver(&mut self, due: u64, side: Side, packet: &[u8]) -> bool;
+    fn deliver(&mut self, due: Time, side: Side, packet: &[u8]) -> bool;
     /// A look at all queues.
     fn snapshot(&mut self, snapshot: Snapshot) {
         let _ = snapshot;
@@ -32,7 +32,7 @@ pub trait Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     /// A link's transmitter is free, or what it held back is ready.
-    Serve { link: u32, why: u32 },
+    Serve { link: u32, why: Wake },
     /// A packet reaches the link of its step.
     Arrive(u32),
     /// A packet reaches its host.
@@ -56,42 +56,86 @@ impl What {
     }
 }
 
-/// The longest that an event which only moves packets within the network is put off, ns: what has
+/// The longest that an event which only moves packets within the network is put off: what has
 /// gathered by then is done quickly enough not to make the packets behind it late.
-const PUT_OFF: u64 = 200_000;
+const PUT_OFF: Time = Time::from_micros(200);
 
 /// Events are in order of time, then of rank, then of birth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
-    time: u64,
+    time: Time,
     order: u64,
     what: What,
+}
+
+/// What is to happen.
+struct Agenda {
+    /// What happens within the network, of which nobody outside learns at once.
+    events: BinaryHeap<Reverse<Event>>,
+    /// What reaches the hosts.
+    deliveries: BinaryHeap<Reverse<Event>>,
+    /// From any event within the network to the first delivery that it leads to, at the least.
+    ahead: Time,
+    born: u64,
+}
+
+impl Agenda {
+    fn push(&mut self, time: Time, what: What) {
+        self.born += 1;
+        let order = what.rank() << 60 | self.born;
+        let event = Reverse(Event { time, order, what });
+        match what {
+            What::Deliver(_) => self.deliveries.push(event),
+            _ => self.events.push(event),
+        }
+    }
+
+    /// When something is to be done next for packets to leave in time.
+    #[inline]
+    fn next(&self) -> Time {
+        let time = |event: &Reverse<Event>| event.0.time;
+        let within = self.events.peek().map_or(Time::MAX, |e| time(e).saturating_add(self.ahead));
+        self.deliveries.peek().map_or(within, |e| time(e).min(within))
+    }
+
+    /// The next event up to and including `now`.
+    #[inline]
+    fn pop(&mut self, now: Time) -> Option<Event> {
+        let within = self.events.peek().map(|event| event.0);
+        let delivery = self.deliveries.peek().map(|event| event.0);
+        let (heap, event) = match (within, delivery) {
+            (Some(a), Some(b)) if a < b => (&mut self.events, a),
+            (Some(a), None) => (&mut self.events, a),
+            (_, Some(b)) => (&mut self.deliveries, b),
+            (None, None) => return None,
+        };
+        if event.time > now {
+            return None;
+        }
+        heap.pop();
+        Some(event)
+    }
 }
 
 /// The network.
 pub struct Core {
     network: Network,
     links: Vec<Link<Held>>,
+    routes: Routes,
     paths: Paths,
     slab: Slab,
     held: Vec<Held>,
-    /// What happens within the network, of which nobody outside learns at once.
-    events: BinaryHeap<Reverse<Event>>,
-    /// What reaches the hosts.
-    deliveries: BinaryHeap<Reverse<Event>>,
-    /// From any event within the network to the first delivery that it leads to, ns, at the least.
-    ahead: u64,
-    born: u64,
+    agenda: Agenda,
     handled: u64,
     dropped: Dropped<Held>,
     probes: Probes,
     counts: Counts,
     mtu: usize,
-    /// The time of the last event, ns: nothing may come before.
-    now: u64,
+    /// The time of the last event: nothing may come before.
+    now: Time,
     measuring: bool,
-    /// Time between two looks, ns, if anyone looks.
-    look: Option<u64>,
+    /// Time between two looks, if anyone looks.
+    look: Option<Time>,
 }
 
 impl Core {
@@ -108,92 +152,60 @@ impl Core {
         look: Option<Time>,
     ) -> Result<Self, String> {
         let network = plan.network().clone();
-        let mut links = Vec::new();
-        for (number, link) in network.links.iter().enumerate() {
-            let new = Link::build(&network, number, true)
-                .map_err(|e| format!("link {}: {e}", link.name))?;
-            links.extend(new);
-        }
+        let links = Link::all(&network, true)?;
         let probes = Probes::new(&network, recorder, links.len());
         let empty = Held::default();
-        let paths = Paths::new(plan);
+        let (routes, paths) = Routes::new(plan);
         let mut new = Self {
-            ahead: paths.shortest().min(PUT_OFF),
+            agenda: Agenda {
+                // A packet is in one event at most; a link in three.
+                events: BinaryHeap::with_capacity(buffers as usize + 4 * links.len() + 8),
+                deliveries: BinaryHeap::with_capacity(buffers as usize),
+                ahead: paths.shortest().min(PUT_OFF),
+                born: 0,
+            },
+            routes,
             paths,
             slab: Slab::new(buffers, mtu as usize),
             held: vec![empty; buffers as usize],
-            // A packet is in one event at most; a link in three.
-            events: BinaryHeap::with_capacity(buffers as usize + 4 * links.len() + 8),
-            deliveries: BinaryHeap::with_capacity(buffers as usize),
-            born: 0,
             handled: 0,
             dropped: Dropped::default(),
             counts: Counts::default(),
             mtu: mtu as usize,
-            now: 0,
+            now: Time::ZERO,
             measuring: false,
-            look: look.map(|look| look.0.max(1)),
+            look: look.map(|look| look.max(Time(1))),
             links,
             probes,
             network,
         };
-        new.push(new.network.warmup.0, What::Window);
+        new.agenda.push(new.network.warmup, What::Window);
         if let Some(interval) = new.probes.interval() {
-            new.push(interval, What::Sample);
+            new.agenda.push(interval, What::Sample);
         }
         if let Some(look) = new.look {
-            new.push(look, What::Look);
+            new.agenda.push(look, What::Look);
         }
         Ok(new)
     }
 
-    fn push(&mut self, time: u64, what: What) {
-        self.born += 1;
-        let order = what.rank() << 60 | self.born;
-        let event = Reverse(Event { time, order, what });
-        match what {
-            What::Deliver(_) => self.deliveries.push(event),
-            _ => self.events.push(event),
-        }
-    }
-
-    /// When something is to be done next for packets to leave in time, ns.
+    /// When something is to be done next for packets to leave in time.
     #[inline]
     #[must_use]
-    pub fn next(&self) -> u64 {
-        let time = |event: &Reverse<Event>| event.0.time;
-        let within = self.events.peek().map_or(u64::MAX, |e| time(e).saturating_add(self.ahead));
-        self.deliveries.peek().map_or(within, |e| time(e).min(within))
-    }
-
-    /// The next event up to and including `now`.
-    #[inline]
-    fn pop(&mut self, now: u64) -> Option<Event> {
-        let within = self.events.peek().map(|event| event.0);
-        let delivery = self.deliveries.peek().map(|event| event.0);
-        let (heap, event) = match (within, delivery) {
-            (Some(a), Some(b)) if a < b => (&mut self.events, a),
-            (Some(a), None) => (&mut self.events, a),
-            (_, Some(b)) => (&mut self.deliveries, b),
-            (None, None) => return None,
-        };
-        if event.time > now {
-            return None;
-        }
-        heap.pop();
-        Some(event)
+    pub fn next(&self) -> Time {
+        self.agenda.next()
     }
 
     /// An event takes place.
     #[inline]
-    fn begin(&mut self, at: u64) {
+    fn begin(&mut self, at: Time) {
         self.now = at;
         self.handled += 1;
     }
 
     /// A host on `side` has sent a packet, which is seen at `now`. What was due before is done
     /// before; where no delay lies in its way, the packet goes on at once.
-    pub fn packet(&mut self, now: u64, side: Side, bytes: &[u8], out: &mut impl Output) {
+    pub fn packet(&mut self, now: Time, side: Side, bytes: &[u8], out: &mut impl Output) {
         let now = now.max(self.now);
         self.run(now, out);
         self.counts.received += 1;
@@ -205,7 +217,7 @@ impl Core {
             self.counts.malformed += 1;
             return;
         };
-        let Some(start) = self.paths.start(now, side, &facts) else {
+        let Some(start) = self.routes.start(now, side, &facts) else {
             self.counts.unroutable += 1;
             return;
         };
@@ -224,7 +236,7 @@ impl Core {
         self.held[handle as usize] = Held {
             handle,
             bytes: facts.bytes,
-            enqueued: 0,
+            enqueued: Time::ZERO,
             step: start.step,
             flow: facts.flow,
             label: 0,
@@ -245,14 +257,15 @@ impl Core {
     }
 
     /// A packet reaches what is next on its path at `at`.
-    fn go_on(&mut self, at: u64, handle: u32, step: u32) {
+    fn go_on(&mut self, at: Time, handle: u32, step: u32) {
         self.held[handle as usize].step = step;
-        self.push(at, if step == HOST { What::Deliver(handle) } else { What::Arrive(handle) });
+        self.agenda
+            .push(at, if step == HOST { What::Deliver(handle) } else { What::Arrive(handle) });
     }
 
     /// Does what is due up to and including `now`, each thing at its own time.
-    pub fn run(&mut self, now: u64, out: &mut impl Output) {
-        while let Some(Event { time, what, .. }) = self.pop(now) {
+    pub fn run(&mut self, now: Time, out: &mut impl Output) {
+        while let Some(Event { time, what, .. }) = self.agenda.pop(now) {
             self.begin(time);
             match what {
                 What::Serve { link, why } => {
@@ -263,6 +276,7 @@ impl Core {
                 What::Deliver(handle) => self.deliver(time, handle, out),
                 What::Window => {
                     self.measuring = true;
+                    self.probes.start_window();
                     for link in &mut self.links {
                         link.start_window(time);
                     }
@@ -270,20 +284,20 @@ impl Core {
                 What::Sample => {
                     self.probes.sample(time, &mut self.links);
                     if let Some(interval) = self.probes.interval() {
-                        self.push(time + interval, What::Sample);
+                        self.agenda.push(time + interval, What::Sample);
                     }
                 }
                 What::Look => {
                     out.snapshot(self.probes.look(time, &mut self.links, &self.counts));
                     if let Some(look) = self.look {
-                        self.push(time + look, What::Look);
+                        self.agenda.push(time + look, What::Look);
                     }
                 }
             }
         }
     }
 
-    fn arrive(&mut self, now: u64, handle: u32) {
+    fn arrive(&mut self, now: Time, handle: u32) {
         let mut packet = self.held[handle as usize];
         let step = self.paths.step(packet.step);
         self.probes.arrived(now, step.link, packet.bytes);
@@ -300,8 +314,7 @@ impl Core {
         }
         packet.enqueued = now;
         packet.label = step.label;
-        link.offer(now, packet, &mut self.dropped);
-        if link.wants() {
+        if link.arrive(now, packet, &mut self.dropped) {
             self.serve(now, step.link);
         }
         self.let_go();
@@ -309,7 +322,7 @@ impl Core {
 
     /// A packet leaves the transmitter of a fused link at `ends`.
     #[inline]
-    fn departs(&mut self, ends: u64, packet: Held, marked: bool, step: Step) {
+    fn departs(&mut self, ends: Time, packet: Held, marked: bool, step: Step) {
         let Held { handle, bytes, .. } = packet;
         let bytes = self.slab.get(handle, bytes as usize);
         if marked && packet.ecn != Ecn::Ce {
@@ -321,19 +334,12 @@ impl Core {
         self.go_on(ends + step.delay, handle, step.next);
     }
 
-    /// A link may send its next packet.
-    fn serve(&mut self, now: u64, number: u32) {
-        let link = &mut self.links[number as usize];
-        let interrupt = link.interrupt();
-        let sent = link.transmit(now, &mut self.dropped);
-        let ready = if link.wants() { link.wake_at(now) } else { None };
-        for (at, why) in [(interrupt, INTERRUPT), (ready, READY)] {
-            if let Some(at) = at {
-                self.push(at, What::Serve { link: number, why });
-            }
-        }
+    /// A link that is not fused does what it can, and may begin to send a packet.
+    fn serve(&mut self, now: Time, number: u32) {
+        let Self { links, dropped, agenda, .. } = self;
+        let wake = |at, why| agenda.push(at, What::Serve { link: number, why });
+        let sent = links[number as usize].serve(now, dropped, wake);
         if let Some(Sent { standing: mut packet, ends, through }) = sent {
-            self.push(ends, What::Serve { link: number, why: TRANSMITTED });
             let handle = packet.handle;
             let bytes = self.slab.get(handle, packet.bytes as usize);
             if packet.ecn != packet.written {
@@ -364,7 +370,7 @@ impl Core {
         }
     }
 
-    fn deliver(&mut self, due: u64, handle: u32, out: &mut impl Output) {
+    fn deliver(&mut self, due: Time, handle: u32, out: &mut impl Output) {
         let Held { to, bytes, .. } = self.held[handle as usize];
         let packet = self.slab.get(handle, bytes as usize);
         hand_over(due, to, packet, out, &mut self.counts, &mut self.probes);
@@ -391,21 +397,20 @@ impl Core {
 
     /// Ends at `end`, up to which everything has been done: sums up, and gives the recorder back.
     #[must_use]
-    pub fn finish(mut self, end: u64, lateness: &Lateness) -> (Report, Recorder) {
+    pub fn finish(mut self, end: Time, lateness: &Lateness) -> (Report, Recorder) {
         let counts = self.counts();
         let mut links = Vec::new();
         if self.measuring {
             for link in &mut self.links {
                 link.settle(end);
             }
-            let window = Time(end.saturating_sub(self.network.warmup.0));
+            let window = end.saturating_sub(self.network.warmup);
             links = sojourn_link::summaries(&self.network, &self.links, window);
         }
-        let place =
-            self.network.links[..self.network.bottleneck].iter().filter(|l| l.rate.is_some());
-        let bottleneck = self.links.get(place.count()).map(|link| link.counters().dequeued.packets);
+        let bottleneck = places(&self.network)[self.network.bottleneck]
+            .map(|place| self.links[place as usize].counters().dequeued.packets);
         let report = Report {
-            end_s: Time(end).as_secs_f64(),
+            end_s: end.as_secs_f64(),
             events: self.handled,
             bottleneck_packets: bottleneck.unwrap_or(0),
             links,
@@ -418,7 +423,7 @@ impl Core {
 /// A packet has come to the end of its path.
 #[inline]
 fn hand_over(
-    due: u64,
+    due: Time,
     side: Side,
     packet: &[u8],
     out: &mut impl Output,

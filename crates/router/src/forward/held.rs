@@ -1,19 +1,19 @@
 //! A packet while it is in the router, as links and disciplines see it.
 
 use crate::net::address::Side;
-use sojourn_base::Ecn;
+use sojourn_base::{Ecn, Time};
 use sojourn_link::Waiting;
 use sojourn_qdisc::Packet;
 
 /// A packet: the number of the buffer that its bytes lie in, and what disciplines ask for.
 #[derive(Clone, Copy, Debug)]
-pub struct Held {
+pub(super) struct Held {
     /// The buffer.
     pub handle: u32,
     /// Length of the IP packet.
     pub bytes: u32,
-    /// When it came to the queue it stands in, ns.
-    pub enqueued: u64,
+    /// When it came to the queue it stands in.
+    pub enqueued: Time,
     /// Where on its path it is.
     pub step: u32,
     /// The hash of its flow.
@@ -39,7 +39,7 @@ impl Default for Held {
         Self {
             handle: 0,
             bytes: 0,
-            enqueued: 0,
+            enqueued: Time::ZERO,
             step: 0,
             flow: 0,
             label: 0,
@@ -90,11 +90,11 @@ impl Packet for Held {
 
 impl Waiting for Held {
     #[inline]
-    fn enqueued(&self) -> u64 {
+    fn enqueued(&self) -> Time {
         self.enqueued
     }
     #[inline]
-    fn came(self, now: u64) -> Self {
+    fn came(self, now: Time) -> Self {
         Self { enqueued: now, ..self }
     }
 }

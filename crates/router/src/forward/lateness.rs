@@ -1,5 +1,6 @@
 //! How late packets were, against the instant at which they were due.
 
+use sojourn_base::Time;
 use sojourn_records::{Distribution, Histogram};
 use sojourn_scenario::Network;
 
@@ -25,8 +26,8 @@ impl Lateness {
 
     /// A packet that was due at `due` leaves at `now`.
     #[inline]
-    pub fn record(&mut self, due: u64, now: u64) {
-        self.times.record(now.saturating_sub(due));
+    pub fn record(&mut self, due: Time, now: Time) {
+        self.times.record(now.saturating_sub(due).0);
     }
 
     /// The limit, ns.
@@ -66,11 +67,11 @@ mod tests {
     fn one_packet_in_a_thousand_makes_no_run_late_and_one_in_fifty_does() {
         let mut lateness = Lateness::new(&dumbbell("100mbit"));
         for i in 0..1000 {
-            lateness.record(i, i + if i % 1000 == 0 { 5_000_000 } else { 10_000 });
+            lateness.record(Time(i), Time(i + if i % 1000 == 0 { 5_000_000 } else { 10_000 }));
         }
         assert!(!lateness.late());
         for i in 0..1000 {
-            lateness.record(i, i + if i % 50 == 0 { 5_000_000 } else { 10_000 });
+            lateness.record(Time(i), Time(i + if i % 50 == 0 { 5_000_000 } else { 10_000 }));
         }
         assert!(lateness.late());
         assert_eq!(lateness.distribution().quantiles.max, Some(0.005));

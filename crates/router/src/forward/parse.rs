@@ -7,7 +7,7 @@ use sojourn_base::Ecn;
 
 /// What a packet says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub(super) struct Facts {
     /// Length of the IP packet in bytes: that of what was read.
     pub bytes: u32,
     /// Its ECN field.
@@ -32,7 +32,7 @@ const UDP: u8 = 17;
 
 /// Reads a packet; none if it is no IP, shorter than a header, or not as long as it says.
 #[inline]
-pub fn facts(bytes: &[u8]) -> Option<Facts> {
+pub(super) fn facts(bytes: &[u8]) -> Option<Facts> {
     match bytes.first().map(|first| first >> 4) {
         Some(4) => version4(bytes),
         Some(6) if bytes.len() >= IPV6 => version6(bytes),
@@ -112,7 +112,7 @@ const fn mix(mut z: u64) -> u64 {
 
 /// Sets the ECN field of a packet that [`facts`] has read to CE.
 #[inline]
-pub fn set_ce(bytes: &mut [u8]) {
+pub(super) fn set_ce(bytes: &mut [u8]) {
     if bytes[0] >> 4 == 6 {
         // The traffic class lies across the first two bytes (RFC 8200, section 3); no checksum.
         bytes[1] |= 0x30;
@@ -234,7 +234,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_cut_short_or_too_long_is_refused(cut in 0usize..60, more in 1usize..9) {
+        fn truncated_and_oversized_packets_are_refused(cut in 0usize..60, more in 1usize..9) {
             let mut packet = tcp(2, &[7; 20]);
             let cut = cut.min(packet.len() - 1);
             prop_assert_eq!(facts(&packet[..cut]), None);

@@ -22,28 +22,39 @@ const BURST: usize = 16;
 /// The longest sleep: so soon it is noticed that the run is to stop.
 const LONGEST: Duration = Duration::from_millis(50);
 
-/// Tells nanoseconds since the start of a run. Copies tell the same time.
+/// Tells nanoseconds since the start of a run, and stops at its end: nothing is seen later than
+/// that. Copies tell the same time.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock(Instant);
+pub struct Clock {
+    begin: Instant,
+    end: Time,
+}
 
 impl Clock {
     /// A clock that shows zero now.
     #[must_use]
     pub fn start() -> Self {
-        Self(Instant::now())
+        Self::starting(Instant::now())
     }
 
     /// A clock that shows zero until `begin`.
     #[must_use]
     pub fn starting(begin: Instant) -> Self {
-        Self(begin)
+        Self { begin, end: Time::MAX }
     }
 
-    /// The time, ns.
+    /// The same clock, which stops at `end`.
+    #[must_use]
+    fn until(self, end: Time) -> Self {
+        Self { end, ..self }
+    }
+
+    /// The time since the start.
     #[inline]
     #[must_use]
-    pub fn now(&self) -> u64 {
-        Instant::now().saturating_duration_since(self.0).as_nanos() as u64
+    pub fn now(&self) -> Time {
+        let since = Instant::now().saturating_duration_since(self.begin);
+        Time(since.as_nanos() as u64).min(self.end)
     }
 }
 
@@ -110,7 +121,7 @@ struct Ends {
 
 impl Output for Ends {
     #[inline]
-    fn deliver(&mut self, due: u64, side: Side, packet: &[u8]) -> bool {
+    fn deliver(&mut self, due: Time, side: Side, packet: &[u8]) -> bool {
         if let Some(late) = &mut self.late {
             late.record(due, self.clock.now());
         }
@@ -183,16 +194,17 @@ impl Router {
         watcher: Option<SyncSender<Snapshot>>,
     ) -> io::Result<(Report, Recorder)> {
         let Self { mut core, mut ends, settings, lateness } = self;
+        let last = settings.end.unwrap_or(Time::MAX);
+        let clock = clock.until(last);
         (ends.clock, ends.watcher) = (clock, watcher);
         let mut lateness = Some(lateness);
         prefer_this_thread(settings.spin);
         let begun = cpu_time();
-        let last = settings.end.map_or(u64::MAX, |end| end.0);
         // Whether every device was seen to be empty.
         let mut empty = false;
         let mut buffer = vec![0; READ];
         loop {
-            let now = clock.now().min(last);
+            let now = clock.now();
             core.run(now, &mut ends);
             Side::BOTH.into_iter().for_each(|side| ends.flush(side));
             if core.measuring() && ends.late.is_none() {
@@ -204,7 +216,7 @@ impl Router {
             let mut ready = [true; 2];
             if empty && !settings.spin {
                 let due = core.next().min(last);
-                let wait = Duration::from_nanos(due.saturating_sub(clock.now()));
+                let wait = Duration::from_nanos(due.saturating_sub(clock.now()).0);
                 if !wait.is_zero() {
                     ready = sleep(&ends.tuns, wait.min(LONGEST))?;
                 }
@@ -214,7 +226,7 @@ impl Router {
                 empty &= read(&mut core, &mut ends, side, &mut buffer)?;
             }
         }
-        let end = clock.now().min(last);
+        let end = clock.now();
         core.run(end, &mut ends);
         Side::BOTH.into_iter().for_each(|side| ends.flush(side));
         // Without a window nothing was measured.
@@ -288,4 +300,17 @@ fn cpu_time() -> Duration {
         libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time);
     }
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_stops_at_the_end_of_its_run() {
+        let begin = Instant::now().checked_sub(Duration::from_secs(2)).unwrap();
+        let clock = Clock::starting(begin);
+        assert!(clock.now() >= Time::from_secs(2));
+        assert_eq!(clock.until(Time::from_secs(1)).now(), Time::from_secs(1));
+    }
 }

@@ -2,7 +2,7 @@
 
 /// Buffers by number. Memory is touched by the machine when it is first used, so that a slab which
 /// never fills costs only address space.
-pub struct Slab {
+pub(super) struct Slab {
     bytes: Vec<u8>,
     size: usize,
     /// Buffers that were given back; the last is warm.
@@ -14,14 +14,14 @@ pub struct Slab {
 
 impl Slab {
     /// `count` buffers of `size` bytes.
-    pub fn new(count: u32, size: usize) -> Self {
+    pub(super) fn new(count: u32, size: usize) -> Self {
         let bytes = vec![0; count as usize * size];
         Self { bytes, size, free: Vec::with_capacity(count as usize), fresh: 0, count }
     }
 
     /// Takes a buffer and copies `packet` into it; none if all are in use, or it does not fit.
     #[inline]
-    pub fn keep(&mut self, packet: &[u8]) -> Option<u32> {
+    pub(super) fn keep(&mut self, packet: &[u8]) -> Option<u32> {
         if packet.len() > self.size {
             return None;
         }
@@ -39,20 +39,20 @@ impl Slab {
 
     /// The first bytes of a buffer.
     #[inline]
-    pub fn get(&mut self, handle: u32, bytes: usize) -> &mut [u8] {
+    pub(super) fn get(&mut self, handle: u32, bytes: usize) -> &mut [u8] {
         let start = handle as usize * self.size;
         &mut self.bytes[start..start + bytes]
     }
 
     /// Gives a buffer back.
     #[inline]
-    pub fn release(&mut self, handle: u32) {
+    pub(super) fn release(&mut self, handle: u32) {
         debug_assert!(self.used() > 0, "more buffers come back than were taken");
         self.free.push(handle);
     }
 
     /// Buffers in use.
-    pub fn used(&self) -> u32 {
+    pub(super) fn used(&self) -> u32 {
         self.fresh - self.free.len() as u32
     }
 }

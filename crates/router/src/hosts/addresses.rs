@@ -2,6 +2,7 @@
 
 use crate::forward::{Plan, TRANSFERS};
 use crate::net::address::{Side, endpoint_of};
+use sojourn_base::Time;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::{Invalid, Source};
 use std::net::Ipv4Addr;
@@ -18,7 +19,7 @@ pub fn endpoint(address: Ipv4Addr) -> Option<u32> {
 }
 
 /// Start and bytes of transfers, by start.
-pub type Transfers = Arc<[(u64, u64)]>;
+pub type Transfers = Arc<[(Time, u64)]>;
 
 /// The endpoints of all groups.
 #[derive(Clone, Debug)]
@@ -65,9 +66,9 @@ impl Endpoints {
 }
 
 /// The transfers of a group that begin within the run.
-fn transfers(network: &Network, group: &NetworkGroup) -> Result<Vec<(u64, u64)>, Invalid> {
-    let end = group.stop.map_or(network.duration, |stop| stop.min(network.duration)).0;
-    let begun = group.start_of(network.seed, 0).0;
+fn transfers(network: &Network, group: &NetworkGroup) -> Result<Vec<(Time, u64)>, Invalid> {
+    let end = group.stop.map_or(network.duration, |stop| stop.min(network.duration));
+    let begun = group.start_of(network.seed, 0);
     let mut list = Vec::new();
     match &group.source {
         Source::Transfers(source) => {
@@ -76,7 +77,7 @@ fn transfers(network: &Network, group: &NetworkGroup) -> Result<Vec<(u64, u64)>,
             let mut at = begun;
             loop {
                 let (gap, bytes) = arrivals.next_arrival();
-                at = at.saturating_add(gap.0);
+                at = at.saturating_add(gap);
                 if at >= end || list.len() > TRANSFERS as usize {
                     break;
                 }
@@ -84,7 +85,7 @@ fn transfers(network: &Network, group: &NetworkGroup) -> Result<Vec<(u64, u64)>,
             }
         }
         Source::Replay(_) => {
-            let all = group.replay.iter().map(|(start, bytes)| (begun + start.0, *bytes));
+            let all = group.replay.iter().map(|(start, bytes)| (begun + *start, *bytes));
             list.extend(all.take_while(|(start, _)| *start < end));
         }
         _ => {}
@@ -109,7 +110,9 @@ mod tests {
         let endpoints = Endpoints::new(&plan).unwrap();
         let transfers = &endpoints.transfers[1];
         assert!((60..140).contains(&transfers.len()), "{}", transfers.len());
-        assert!(transfers.iter().all(|(at, _)| (2_000_000_000..7_000_000_000).contains(at)));
+        assert!(
+            transfers.iter().all(|(at, _)| (Time::from_secs(2)..Time::from_secs(7)).contains(at))
+        );
         assert!(transfers.is_sorted());
         assert_eq!(endpoints.number(1, 7), 10);
         assert_eq!(endpoints.number(2, 0), 3 + TRANSFERS);

@@ -1,9 +1,10 @@
-//! Time of the run: nanoseconds since its start, and sleeping until an instant of it.
+//! Time of the run: from its start on, and sleeping until an instant of it.
 //!
 //! Tokio's own timers are a wheel of milliseconds; a server's delay and the next datagram want
 //! microseconds. So a thread's tasks share one kernel timer and a heap of who waits for when.
 
 use super::sys;
+use sojourn_base::Time;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,24 +18,24 @@ use tokio::sync::oneshot;
 /// When the run began, on the monotonic clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
-    /// The start, ns.
-    pub start: u64,
+    /// The start.
+    pub start: Time,
 }
 
 impl Clock {
-    /// Time of the run, ns; 0 before its start.
-    pub fn now(self) -> u64 {
+    /// Time of the run; zero before its start.
+    pub fn now(self) -> Time {
         sys::monotonic().saturating_sub(self.start)
     }
 
     /// Blocks the thread until an instant of the run.
-    pub fn sleep_until(self, at: u64) {
+    pub fn sleep_until(self, at: Time) {
         sys::sleep_until(self.start.saturating_add(at));
     }
 }
 
 /// Who waits, until when; a number tells those of the same instant apart.
-type Waiting = BinaryHeap<Reverse<(u64, u64)>>;
+type Waiting = BinaryHeap<Reverse<(Time, u64)>>;
 
 /// Wakes the tasks of one thread.
 #[derive(Clone)]
@@ -65,9 +66,9 @@ impl Alarms {
         self.0.clock
     }
 
-    /// Waits until an instant of the run; [`u64::MAX`] is never.
-    pub async fn until(&self, at: u64) {
-        if at == u64::MAX {
+    /// Waits until an instant of the run; [`Time::MAX`] is never.
+    pub async fn until(&self, at: Time) {
+        if at == Time::MAX {
             return std::future::pending().await;
         }
         if at <= self.0.clock.now() {
@@ -83,7 +84,7 @@ impl Alarms {
     }
 
     /// Enters who is to be woken at a time.
-    fn await_turn(&self, at: u64, waker: oneshot::Sender<()>) {
+    fn await_turn(&self, at: Time, waker: oneshot::Sender<()>) {
         let mut state = self.0.state.borrow_mut();
         let number = state.next;
         state.next += 1;
@@ -96,7 +97,7 @@ impl Alarms {
         }
     }
 
-    fn set(&self, at: u64) {
+    fn set(&self, at: Time) {
         let instant = self.0.clock.start.saturating_add(at);
         // The timer is there and the setting right: nothing can fail.
         let _ = sys::set_timer(self.0.timer.get_ref().as_fd(), instant);
@@ -115,7 +116,7 @@ impl Alarms {
     }
 
     /// Wakes who is due now; when the next one is.
-    fn wake_due(&self) -> Option<u64> {
+    fn wake_due(&self) -> Option<Time> {
         let mut state = self.0.state.borrow_mut();
         let now = self.0.clock.now();
         while let Some(&Reverse((at, number))) = state.waiting.peek() {
@@ -167,7 +168,7 @@ mod tests {
         let woken = within(async |alarms| {
             let woken = Rc::new(RefCell::new(Vec::new()));
             let mut tasks = Vec::new();
-            for at in [5_000_000u64, 1_000_000, 3_000_000, 3_000_000] {
+            for at in [5, 1, 3, 3].map(Time::from_millis) {
                 let (alarms, woken) = (alarms.clone(), Rc::clone(&woken));
                 tasks.push(tokio::task::spawn_local(async move {
                     alarms.until(at).await;
@@ -179,19 +180,20 @@ mod tests {
             }
             woken.take()
         });
-        let order: Vec<u64> = woken.iter().map(|(at, _)| *at).collect();
-        assert_eq!(order, [1_000_000, 3_000_000, 3_000_000, 5_000_000]);
+        let order: Vec<Time> = woken.iter().map(|(at, _)| *at).collect();
+        assert_eq!(order, [1, 3, 3, 5].map(Time::from_millis));
         assert!(woken.iter().all(|(at, now)| now >= at), "{woken:?}");
     }
 
     #[test]
-    fn one_who_gave_up_does_not_keep_others_waiting() {
+    fn cancelled_sleeper_does_not_delay_others() {
         within(async |alarms| {
-            let given_up = either(alarms.until(1_000_000_000_000), std::future::ready(7)).await;
+            let given_up = either(alarms.until(Time::from_secs(1000)), std::future::ready(7)).await;
             assert_eq!(given_up, Err(7));
             let late = alarms.clone();
-            let task = tokio::task::spawn_local(async move { late.until(2_000_000).await });
-            alarms.until(4_000_000).await;
+            let task =
+                tokio::task::spawn_local(async move { late.until(Time::from_millis(2)).await });
+            alarms.until(Time::from_millis(4)).await;
             assert!(task.is_finished());
             assert_eq!(alarms.0.state.borrow().wakers.len(), 0, "whoever gave up is forgotten");
         });

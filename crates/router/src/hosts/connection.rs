@@ -5,56 +5,19 @@
 //! and what to answer. Only packets go over the network, and exactly those.
 
 use super::sys::{self, TcpInfo};
+use sojourn_records::{Exchange, Totals};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
 
 /// The client's end: it opened.
-pub const CLIENT: usize = 0;
+pub(super) const CLIENT: usize = 0;
 /// The server's.
-pub const SERVER: usize = 1;
+pub(super) const SERVER: usize = 1;
 
 /// Which connection: its endpoint, and the client's port.
-pub type Key = (u32, u16);
-
-/// Sums since the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Bytes that reached their applications.
-    pub delivered: u64,
-    /// Segments sent.
-    pub sent: u64,
-    /// Segments with data or a FIN that were sent again.
-    pub retransmissions: u64,
-    /// Expiries of the retransmission timer, without those of SYNs.
-    pub timeouts: u64,
-    /// SYN and SYN-ACK segments that were sent again.
-    pub syn_retries: u64,
-}
-
-impl std::ops::AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.delivered += other.delivered;
-        self.sent += other.sent;
-        self.retransmissions += other.retransmissions;
-        self.timeouts += other.timeouts;
-        self.syn_retries += other.syn_retries;
-    }
-}
-
-impl Totals {
-    /// What came since `start`.
-    pub fn since(&self, start: &Self) -> Self {
-        Self {
-            delivered: self.delivered.saturating_sub(start.delivered),
-            sent: self.sent.saturating_sub(start.sent),
-            retransmissions: self.retransmissions.saturating_sub(start.retransmissions),
-            timeouts: self.timeouts.saturating_sub(start.timeouts),
-            syn_retries: self.syn_retries.saturating_sub(start.syn_retries),
-        }
-    }
-}
+pub(super) type Key = (u32, u16);
 
 /// One end.
 pub struct End {
@@ -89,27 +52,9 @@ impl End {
             retransmissions: u64::from(info.retransmissions).saturating_sub(retries),
             timeouts: expiries(&info).saturating_sub(expiries(&self.handshake)),
             syn_retries: retries,
+            received: 0,
         }
     }
-}
-
-/// An exchange or a transfer under way.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Exchange {
-    /// Whether it began in the measured window.
-    pub counts: bool,
-    /// When it began, ns.
-    pub started: u64,
-    /// When the first byte of the response came, ns; 0 before.
-    pub first_byte: u64,
-    /// Bytes of the request.
-    pub request: u32,
-    /// Bytes of the response, or of the transfer.
-    pub response: u64,
-    /// How long the server thinks, ns.
-    pub server_delay: u64,
-    /// What the connection had counted when it began.
-    pub before: Totals,
 }
 
 /// A connection.

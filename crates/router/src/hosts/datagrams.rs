@@ -5,7 +5,6 @@ use super::addresses;
 use super::host::{Host, LEFT, RIGHT, SERVERS};
 use super::sys;
 use sojourn_base::Time;
-use sojourn_records::{GroupId, Outcome, TransferRow};
 use sojourn_scenario::NetworkGroup;
 use sojourn_traffic::{OnOffModel, OnOffSource, Ping, UdpModel, UdpSource};
 use std::io;
@@ -15,10 +14,10 @@ use std::rc::Rc;
 use tokio::net::UdpSocket;
 
 /// Bytes of the IPv4 and UDP headers.
-pub const HEADER: u32 = 28;
+pub(super) const HEADER: u32 = 28;
 
 /// When a member's next packet comes and how long it is.
-pub enum Sending {
+pub(super) enum Sending {
     /// At a constant rate, or as a Poisson process.
     Udp(Rc<UdpModel>, UdpSource),
     /// In turns.
@@ -26,12 +25,11 @@ pub enum Sending {
 }
 
 impl Sending {
-    fn next(&mut self) -> (u64, u32) {
-        let (gap, bytes) = match self {
+    fn next(&mut self) -> (Time, u32) {
+        match self {
             Self::Udp(model, source) => source.next_packet(model),
             Self::OnOff(model, source) => source.next_packet(model),
-        };
-        (gap.0, bytes)
+        }
     }
 }
 
@@ -49,7 +47,7 @@ fn socket(host: &Host, group: usize, member: u32, ecn: u8) -> io::Result<UdpSock
 }
 
 /// The sockets of a group on this side.
-pub fn sockets(
+pub(super) fn sockets(
     host: &Host,
     group: usize,
     of: &NetworkGroup,
@@ -59,21 +57,27 @@ pub fn sockets(
 }
 
 /// Puts the time into a packet that has room for it.
-fn stamp(packet: &mut [u8], now: u64) {
+fn stamp(packet: &mut [u8], now: Time) {
     if let Some(place) = packet.first_chunk_mut::<8>() {
-        *place = now.to_be_bytes();
+        *place = now.0.to_be_bytes();
     }
 }
 
-fn stamped(packet: &[u8]) -> Option<u64> {
-    packet.first_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes))
+fn stamped(packet: &[u8]) -> Option<Time> {
+    packet.first_chunk::<8>().map(|bytes| Time(u64::from_be_bytes(*bytes)))
 }
 
 /// Sends a member's datagrams, on the left.
-pub async fn send(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket, mut from: Sending) {
+pub(super) async fn send(
+    host: Rc<Host>,
+    group: usize,
+    member: u32,
+    socket: UdpSocket,
+    mut from: Sending,
+) {
     debug_assert_eq!(host.side, LEFT);
     let network = &host.common.network;
-    let mut at = network.groups[group].start_of(network.seed, u64::from(member)).0;
+    let mut at = network.groups[group].start_of(network.seed, u64::from(member));
     loop {
         let (gap, bytes) = from.next();
         at = at.saturating_add(gap);
@@ -84,14 +88,14 @@ pub async fn send(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket, 
         let mut packet = host.buffer.borrow_mut();
         let packet = &mut packet[..(bytes - HEADER) as usize];
         stamp(packet, host.now());
-        host.common.receipts.page(group, member).sent += 1;
+        host.common.receipts.page(group, member).totals.sent += 1;
         // One that the host itself has no room for is lost like any other.
         let _ = socket.try_send(packet);
     }
 }
 
 /// Receives a member's datagrams, on the right.
-pub async fn receive(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket) {
+pub(super) async fn receive(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket) {
     debug_assert_eq!(host.side, RIGHT);
     while socket.readable().await.is_ok() {
         let mut buffer = host.buffer.borrow_mut();
@@ -104,27 +108,29 @@ pub async fn receive(host: Rc<Host>, group: usize, member: u32, socket: UdpSocke
 }
 
 /// Sends a member's probes and counts the answers, on the left.
-pub async fn probe(host: Rc<Host>, group: usize, member: u32, socket: UdpSocket, ping: Ping) {
+pub(super) async fn probe(
+    host: Rc<Host>,
+    group: usize,
+    member: u32,
+    socket: UdpSocket,
+    ping: Ping,
+) {
     let socket = Rc::new(socket);
     let hearing = hear(Rc::clone(&host), group, member, Rc::clone(&socket));
     let answers = tokio::task::spawn_local(hearing);
     let network = &host.common.network;
-    let mut at = network.groups[group].start_of(network.seed, u64::from(member)).0;
+    let mut at = network.groups[group].start_of(network.seed, u64::from(member));
     loop {
         host.alarms.until(at).await;
         if host.common.ledger.is_stopped(group) {
             break;
         }
-        {
-            let mut books = host.common.ledger.books();
-            let measuring = books.measuring();
-            books.groups[group].started += u64::from(measuring);
-        }
+        host.common.ledger.books().groups[group].book.ask();
         let mut packet = host.buffer.borrow_mut();
         let packet = &mut packet[..(ping.size.0 as u32 - HEADER) as usize];
         stamp(packet, host.now());
         let _ = socket.try_send(packet);
-        at = at.saturating_add(ping.interval.0);
+        at = at.saturating_add(ping.interval);
     }
     // Answers to the last may still come.
     let _ = answers.await;
@@ -135,33 +141,15 @@ async fn hear(host: Rc<Host>, group: usize, member: u32, socket: Rc<UdpSocket>) 
         let mut buffer = host.buffer.borrow_mut();
         while let Ok(read) = socket.try_recv(&mut buffer) {
             let Some(sent) = stamped(&buffer[..read]) else { continue };
-            let now = host.now();
-            let took = now.saturating_sub(sent);
-            let mut books = host.common.ledger.books();
-            if books.measuring() {
-                let book = &mut books.groups[group];
-                book.finished += 1;
-                book.response.record(took);
-                book.rtt.record(took);
-            }
-            books.recorder.push(TransferRow {
-                group: GroupId(group as u32),
-                index: u64::from(member),
-                started_s: Time(sent),
-                finished_s: Some(Time(now)),
-                bytes: read as u64,
-                duration_s: Some(Time(took)),
-                timeouts: 0,
-                retransmissions: 0,
-                syn_retries: 0,
-                outcome: Outcome::Finished,
-            });
+            let books = &mut *host.common.ledger.books();
+            let (book, recorder) = (&mut books.groups[group].book, &mut books.recorder);
+            book.echoed(member, read as u64, sent, host.now(), recorder);
         }
     }
 }
 
 /// Sends a member's probes back, on the right.
-pub async fn echo(host: Rc<Host>, socket: UdpSocket) {
+pub(super) async fn echo(host: Rc<Host>, socket: UdpSocket) {
     while socket.readable().await.is_ok() {
         let mut buffer = host.buffer.borrow_mut();
         while let Ok(read) = socket.try_recv(&mut buffer) {

@@ -1,10 +1,10 @@
 //! Transfers: endless flows, finite ones, repeated ones, and those that arrive from outside. Data
 //! go from the left, which opens, to the right.
 
-use super::connection::{CLIENT, Connection, End, Exchange, SERVER};
+use super::connection::{CLIENT, Connection, End, SERVER};
 use super::host::{Host, shut};
-use sojourn_base::Stream;
-use sojourn_records::Outcome;
+use sojourn_base::{Stream, Time};
+use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Fetches, Source, Writer, Writes};
 use std::io;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::task::spawn_local;
 
 /// What the flows of a bulk group share.
-pub struct Bulk {
+pub(super) struct Bulk {
     /// Sizes and gaps.
     pub fetches: Fetches,
     /// How their applications write, if not all at once.
@@ -26,35 +26,35 @@ struct Application<'a> {
     writer: Writer,
     /// Bytes that it has written.
     written: u64,
-    /// When it writes next, ns; [`u64::MAX`]: it is done.
-    next: u64,
+    /// When it writes next; [`Time::MAX`]: it is done.
+    next: Time,
 }
 
 impl<'a> Application<'a> {
     /// One that begins at `now` to write `size` bytes.
-    fn new(writes: &'a Writes, size: u64, phases: &mut Stream, now: u64) -> Self {
+    fn new(writes: &'a Writes, size: u64, phases: &mut Stream, now: Time) -> Self {
         let (writer, first) = writes.begin(size, phases);
-        Self { writes, writer, written: 0, next: now.saturating_add(first.0) }
+        Self { writes, writer, written: 0, next: now.saturating_add(first) }
     }
 
     /// What it has written at `now`: it keeps its own time, however late it is asked.
-    fn written(&mut self, now: u64) -> u64 {
+    fn written(&mut self, now: Time) -> u64 {
         while self.next <= now {
             let (bytes, gap) = self.writer.write(self.writes);
             self.written += bytes;
-            self.next = gap.map_or(u64::MAX, |gap| self.next.saturating_add(gap.0));
+            self.next = gap.map_or(Time::MAX, |gap| self.next.saturating_add(gap));
         }
         self.written
     }
 }
 
 /// One flow of a bulk group: transfer after transfer.
-pub async fn flow(host: Rc<Host>, group: usize, member: u32, bulk: Rc<Bulk>) {
+pub(super) async fn flow(host: Rc<Host>, group: usize, member: u32, bulk: Rc<Bulk>) {
     let network = &host.common.network;
     let of = &network.groups[group];
     let mut stream = Fetches::stream(network.seed, of.key, u64::from(member));
     let mut phases = Writer::stream(network.seed, of.key, u64::from(member));
-    let mut at = of.start_of(network.seed, u64::from(member)).0;
+    let mut at = of.start_of(network.seed, u64::from(member));
     loop {
         host.alarms.until(at).await;
         if host.common.ledger.is_stopped(group) {
@@ -66,12 +66,12 @@ pub async fn flow(host: Rc<Host>, group: usize, member: u32, bulk: Rc<Bulk>) {
         transfer(&host, group, member, size, application).await;
         let Some(gap) = bulk.fetches.gap(&mut stream) else { return };
         // Never at once: a connection that failed without taking time would do so forever.
-        at = host.now().saturating_add(gap.0.max(1_000_000));
+        at = host.now().saturating_add(gap.max(Time::from_millis(1)));
     }
 }
 
 /// Transfers that come whatever the network does.
-pub async fn arrivals(host: Rc<Host>, group: usize) {
+pub(super) async fn arrivals(host: Rc<Host>, group: usize) {
     let list = Arc::clone(&host.common.endpoints.transfers[group]);
     for (number, &(at, size)) in list.iter().enumerate() {
         host.alarms.until(at).await;
@@ -95,8 +95,7 @@ async fn transfer(
     let key = host.next_key(host.common.endpoints.number(group, member));
     let connection = ledger.open(group, member, key);
     if size != u64::MAX {
-        let exchange = Exchange { started: host.now(), response: size, ..Exchange::default() };
-        ledger.begin(&connection, exchange);
+        ledger.begin(&connection, Exchange::transfer(host.now(), size));
     }
     let outcome = match host.connect(group, key).await {
         Err(error) => Err(error),
@@ -139,7 +138,7 @@ async fn send(
 }
 
 /// The receivers of a group.
-pub async fn receivers(host: Rc<Host>, group: usize, listener: TcpListener) {
+pub(super) async fn receivers(host: Rc<Host>, group: usize, listener: TcpListener) {
     loop {
         match host.accept(&listener, group).await {
             Ok(Some((connection, end))) => {

@@ -8,6 +8,7 @@ use super::payload::Pattern;
 use super::receipts::Receipts;
 use super::settings::{Settings, SocketSettings};
 use super::sys;
+use sojourn_base::Time;
 use sojourn_scenario::Network;
 use std::cell::RefCell;
 use std::io;
@@ -17,9 +18,9 @@ use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 /// The left side, where data come from.
-pub const LEFT: usize = 0;
+pub(super) const LEFT: usize = 0;
 /// The right side.
-pub const RIGHT: usize = 1;
+pub(super) const RIGHT: usize = 1;
 
 /// What both sides share.
 #[derive(Clone)]
@@ -39,7 +40,7 @@ pub struct Common {
 }
 
 /// One side, for the tasks of its thread.
-pub struct Host {
+pub(super) struct Host {
     /// What both share.
     pub common: Common,
     /// Who waits for what time.
@@ -55,7 +56,7 @@ pub struct Host {
 /// Ports from here on are clients'; a name server's and the like would be below.
 const FIRST_PORT: u16 = 1024;
 /// Ports from here on are servers', one for each group.
-pub const SERVERS: u16 = 40_000;
+pub(super) const SERVERS: u16 = 40_000;
 /// Bytes that are read at once.
 const READ: usize = 1 << 18;
 /// Unsent bytes that may lie in the kernel: a flow that is stopped sends no more than these.
@@ -65,18 +66,18 @@ const BACKLOG: u32 = 4096;
 
 impl Host {
     /// One side, with nothing open.
-    pub fn new(common: Common, alarms: Alarms, side: usize) -> Self {
+    pub(super) fn new(common: Common, alarms: Alarms, side: usize) -> Self {
         let ports = vec![0; common.endpoints.count() as usize];
         Self { common, alarms, side, ports: ports.into(), buffer: vec![0; READ].into() }
     }
 
-    /// Time of the run, ns.
-    pub fn now(&self) -> u64 {
+    /// Time of the run.
+    pub(super) fn now(&self) -> Time {
         self.alarms.clock().now()
     }
 
     /// A name for an endpoint's next connection.
-    pub fn next_key(&self, endpoint: u32) -> Key {
+    pub(super) fn next_key(&self, endpoint: u32) -> Key {
         let port = &mut self.ports.borrow_mut()[endpoint as usize];
         let key = (endpoint, FIRST_PORT + *port);
         *port = (*port + 1) % (SERVERS - FIRST_PORT);
@@ -84,7 +85,7 @@ impl Host {
     }
 
     /// Opens a connection from this side to the other.
-    pub async fn connect(&self, group: usize, key: Key) -> io::Result<Arc<End>> {
+    pub(super) async fn connect(&self, group: usize, key: Key) -> io::Result<Arc<End>> {
         let addresses = addresses::of(key.0);
         let settings = &self.common.settings.sockets[group];
         let socket = socket(settings)?;
@@ -96,7 +97,7 @@ impl Host {
     }
 
     /// Waits for the next connection of a group's server; none if it is nobody's.
-    pub async fn accept(
+    pub(super) async fn accept(
         &self,
         listener: &TcpListener,
         group: usize,
@@ -112,7 +113,7 @@ impl Host {
     }
 
     /// Writes up to `most` bytes of a stream from `offset` on; how many, which is not none.
-    pub async fn write(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+    pub(super) async fn write(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
         loop {
             end.stream.writable().await?;
             match end.stream.try_write(self.common.pattern.at(offset, most)) {
@@ -124,7 +125,7 @@ impl Host {
     }
 
     /// Reads up to `most` bytes of a stream that must go on at `offset`; none: the peer is done.
-    pub async fn read(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+    pub(super) async fn read(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
         loop {
             end.stream.readable().await?;
             let mut buffer = self.buffer.borrow_mut();
@@ -148,7 +149,7 @@ impl Host {
     }
 
     /// Reads until the peer is done.
-    pub async fn drain(&self, end: &End, mut offset: u64) -> io::Result<()> {
+    pub(super) async fn drain(&self, end: &End, mut offset: u64) -> io::Result<()> {
         loop {
             match self.read(end, offset, u64::MAX).await? {
                 0 => return Ok(()),
@@ -159,7 +160,7 @@ impl Host {
 }
 
 /// Sends no more, but for what is under way.
-pub fn shut(end: &End) -> io::Result<()> {
+pub(super) fn shut(end: &End) -> io::Result<()> {
     sys::shut(end.stream.as_fd())
 }
 
@@ -197,7 +198,7 @@ fn tune(stream: &TcpStream, settings: &SocketSettings) -> io::Result<()> {
 }
 
 /// A group's server on this side, for all addresses.
-pub fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
+pub(super) fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
     let socket = socket(settings)?;
     let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, SERVERS + group as u16);
     socket.bind(SocketAddr::V4(address))?;

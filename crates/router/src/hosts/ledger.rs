@@ -1,12 +1,12 @@
 //! The books: what every group has begun, finished and counted, as the simulator defines it
 //! (docs/measures.md).
 
-use super::connection::{Connection, Exchange, Key, SERVER, Totals};
+use super::connection::{CLIENT, Connection, Key, SERVER};
+use super::receipts::Receipts;
 use super::sys;
 use sojourn_base::Time;
 use sojourn_records::{
-    CoarseHistogram, ExchangeRow, FlowId, GroupId, Histogram, Outcome, Recorder, TraceRow,
-    TransferRow,
+    CoarseHistogram, Exchange, FlowId, GroupBook, Outcome, Recorder, Totals, TraceRow,
 };
 use sojourn_scenario::Network;
 use sojourn_traffic::Source;
@@ -14,46 +14,22 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a group counts in the measured window, and since the start.
-#[derive(Default)]
-pub struct GroupBook {
-    /// Whether its exchanges are those of web users.
-    web: bool,
-    /// Smoothed round trips.
-    pub rtt: Histogram,
-    /// Response times of what began and finished in the window.
-    pub response: Histogram,
-    /// Begun in the window.
-    pub started: u64,
-    /// Finished in the window.
-    pub finished: u64,
-    /// Given up in the window.
-    pub failed: u64,
-    /// Begun in the window and under way at the end.
-    pub censored: u64,
-    /// Of connections that are gone, for each member of a group of flows, else for all together.
-    retired: Vec<Totals>,
-    /// The same with open ones, when the window began.
-    at_start: Vec<Totals>,
-    /// And at the end of the run.
-    at_end: Vec<Totals>,
+/// What is counted of a group.
+pub struct Group {
+    /// What every engine counts.
+    pub book: GroupBook,
+    /// Whether its servers, not its clients, send most.
+    servers_send: bool,
     /// For each flow: its round trips.
     pub flow_rtt: Vec<CoarseHistogram>,
 }
 
-impl GroupBook {
-    fn place(&self, member: u32) -> usize {
-        (member as usize).min(self.retired.len() - 1)
-    }
-}
-
 /// All that is counted.
 pub struct Books {
-    measuring: bool,
     over: bool,
     knows_timeouts: bool,
     /// For each group.
-    pub groups: Vec<GroupBook>,
+    pub groups: Vec<Group>,
     connections: BTreeMap<Key, Arc<Connection>>,
     /// Where rows go.
     pub recorder: Recorder,
@@ -71,21 +47,19 @@ pub struct Ledger {
 impl Ledger {
     /// Empty books.
     pub fn new(network: &Network, recorder: Recorder) -> Self {
-        let group = |group: &sojourn_scenario::NetworkGroup| {
+        let group = |(number, group): (usize, &sojourn_scenario::NetworkGroup)| {
             let flows = matches!(group.source, Source::Bulk(_)).then_some(group.members as usize);
-            GroupBook {
-                web: matches!(group.source, Source::Web(_)),
-                retired: vec![Totals::default(); flows.unwrap_or(1).max(1)],
+            Group {
+                book: GroupBook::new(number, group),
+                servers_send: matches!(group.source, Source::Web(_)),
                 flow_rtt: vec![CoarseHistogram::new(); flows.unwrap_or(0)],
-                ..GroupBook::default()
             }
         };
         Self {
             books: Mutex::new(Books {
-                measuring: false,
                 over: false,
                 knows_timeouts: sys::knows_timeouts(),
-                groups: network.groups.iter().map(group).collect(),
+                groups: network.groups.iter().enumerate().map(group).collect(),
                 connections: BTreeMap::new(),
                 recorder,
                 fault: None,
@@ -131,34 +105,29 @@ impl Ledger {
             let counted = std::mem::take(&mut state.retired);
             drop(state);
             if books.connections.remove(&connection.key).is_some() {
-                let book = &mut books.groups[connection.group];
-                let place = book.place(connection.member);
-                book.retired[place] += counted;
+                let book = &mut books.groups[connection.group].book;
+                *book.account(connection.member) += counted;
             }
         }
     }
 
     /// An exchange or a transfer begins; as it stands in the books.
     pub fn begin(&self, connection: &Connection, mut exchange: Exchange) -> Exchange {
-        let mut books = self.books();
-        exchange.counts = books.measuring;
-        books.groups[connection.group].started += u64::from(books.measuring);
-        drop(books);
-        let mut state = connection.state();
-        exchange.before = state.totals();
-        state.exchange = Some(exchange);
+        let before = connection.totals();
+        self.books().groups[connection.group].book.begin(&mut exchange, before);
+        connection.state().exchange = Some(exchange);
         exchange
     }
 
     /// The first byte of the response is there.
-    pub fn first_byte(&self, connection: &Connection, now: u64) {
+    pub fn first_byte(&self, connection: &Connection, now: Time) {
         if let Some(exchange) = &mut connection.state().exchange {
             exchange.first_byte = now;
         }
     }
 
     /// What was under way on a connection ends at `now`, well or not.
-    pub fn end(&self, connection: &Connection, now: u64, outcome: Outcome) {
+    pub fn end(&self, connection: &Connection, now: Time, outcome: Outcome) {
         let mut books = self.books();
         if !books.over {
             books.end(connection, now, outcome);
@@ -180,105 +149,49 @@ impl Ledger {
 }
 
 impl Books {
-    /// Whether the window is on.
-    pub fn measuring(&self) -> bool {
-        self.measuring && !self.over
-    }
-
-    fn end(&mut self, connection: &Connection, now: u64, outcome: Outcome) {
+    fn end(&mut self, connection: &Connection, now: Time, outcome: Outcome) {
         let mut state = connection.state();
         let Some(exchange) = state.exchange.take() else { return };
-        let spent = state.totals().since(&exchange.before);
+        let after = state.totals();
+        let Group { book, servers_send, .. } = &mut self.groups[connection.group];
         // The end that sends most knows the round trip.
-        let sender = &state.ends[if self.groups[connection.group].web { SERVER } else { 0 }];
+        let sender = &state.ends[if *servers_send { SERVER } else { CLIENT }];
         let srtt = sender.as_ref().map_or(0, |end| end.info().srtt_us);
         drop(state);
-        let measuring = self.measuring;
-        let book = &mut self.groups[connection.group];
-        let took = now.saturating_sub(exchange.started);
-        match outcome {
-            Outcome::Finished => {
-                book.finished += u64::from(measuring);
-                if exchange.counts {
-                    book.response.record(took);
-                }
-            }
-            Outcome::Failed => book.failed += u64::from(measuring),
-            Outcome::Censored => book.censored += u64::from(exchange.counts),
-        }
-        if measuring && srtt > 0 {
+        if book.measuring() && srtt > 0 {
             book.rtt.record(u64::from(srtt) * 1000);
         }
-        let finished = (outcome == Outcome::Finished).then_some(Time(now));
-        let [timeouts, retransmissions, syn_retries] =
-            [spent.timeouts, spent.retransmissions, spent.syn_retries].map(|n| n as u32);
-        let group = GroupId(connection.group as u32);
-        if book.web {
-            self.recorder.push(ExchangeRow {
-                group,
-                user: connection.member,
-                started_s: Time(exchange.started),
-                first_byte_s: (exchange.first_byte > 0).then_some(Time(exchange.first_byte)),
-                finished_s: finished,
-                request_bytes: u64::from(exchange.request),
-                response_bytes: exchange.response,
-                response_time_s: finished.map(|_| Time(took)),
-                timeouts,
-                retransmissions,
-                syn_retries,
-                outcome,
-            });
-        } else {
-            self.recorder.push(TransferRow {
-                group,
-                index: u64::from(connection.member),
-                started_s: Time(exchange.started),
-                finished_s: finished,
-                bytes: exchange.response,
-                duration_s: finished.map(|_| Time(took)),
-                timeouts,
-                retransmissions,
-                syn_retries,
-                outcome,
-            });
-        }
+        book.end(&exchange, (connection.member, after), now, outcome, &mut self.recorder);
     }
 
     /// The measured window begins: everything counted so far lies before it.
-    pub fn start_window(&mut self) {
-        self.measuring = true;
+    pub fn start_window(&mut self, receipts: &Receipts) {
         for group in 0..self.groups.len() {
-            self.groups[group].at_start = self.totals(group);
+            let totals = self.totals(group, receipts);
+            self.groups[group].book.start_window(totals);
         }
     }
 
     /// The run is over at `now`: what is under way is censored, and nothing is counted any more.
-    pub fn finish(&mut self, now: u64) {
+    pub fn finish(&mut self, now: Time, receipts: &Receipts) {
         let connections: Vec<_> = self.connections.values().map(Arc::clone).collect();
         for connection in connections {
             self.end(&connection, now, Outcome::Censored);
         }
         for group in 0..self.groups.len() {
-            self.groups[group].at_end = self.totals(group);
+            let totals = self.totals(group, receipts);
+            self.groups[group].book.end_window(&totals);
         }
         self.over = true;
     }
 
-    /// What a group has counted since the start of the run: for each flow of a group of flows,
-    /// else in one.
-    fn totals(&self, group: usize) -> Vec<Totals> {
-        let book = &self.groups[group];
-        let mut totals = book.retired.clone();
-        for connection in self.connections.values().filter(|c| c.group == group) {
-            totals[book.place(connection.member)] += connection.totals();
-        }
-        totals
-    }
-
-    /// What a group has counted in the window, likewise, after its end.
-    pub fn in_window(&self, group: usize) -> Vec<Totals> {
-        let GroupBook { at_start, at_end, .. } = &self.groups[group];
-        at_end.iter().zip(at_start).map(|(end, start)| end.since(start)).collect()
+    /// What a group has counted since the start of the run, by its accounts.
+    fn totals(&self, group: usize, receipts: &Receipts) -> Vec<Totals> {
+        let datagrams = receipts.totals(group).into_iter().enumerate();
+        let connections = self.connections.values().filter(|c| c.group == group);
+        let open = connections.map(|c| (c.member, c.totals()));
+        let datagrams = datagrams.map(|(member, totals)| (member as u32, totals));
+        self.groups[group].book.totals(open.chain(datagrams))
     }
 
     /// Whether this kernel counts timeouts: from Linux 6.7 on.
@@ -286,31 +199,23 @@ impl Books {
         self.knows_timeouts
     }
 
-    /// Connections that are open at one end at least.
-    pub fn open_connections(&self) -> usize {
-        self.connections.len()
-    }
-
     /// Takes the smoothed round trips of all flows that send without end.
     pub fn sample_round_trips(&mut self) {
-        if !self.measuring() {
-            return;
-        }
         for connection in self.connections.values() {
-            let book = &mut self.groups[connection.group];
-            if book.flow_rtt.is_empty() {
+            let Group { book, flow_rtt, .. } = &mut self.groups[connection.group];
+            if flow_rtt.is_empty() || !book.measuring() {
                 continue;
             }
             let srtt = connection.state().ends[0].as_ref().map_or(0, |end| end.info().srtt_us);
             if srtt > 0 {
                 book.rtt.record(u64::from(srtt) * 1000);
-                book.flow_rtt[connection.member as usize].record(u64::from(srtt) * 1000);
+                flow_rtt[connection.member as usize].record(u64::from(srtt) * 1000);
             }
         }
     }
 
     /// A row for each traced flow that has a connection.
-    pub fn trace(&mut self, now: u64, traced: &[(usize, u32)]) {
+    pub fn trace(&mut self, now: Time, traced: &[(usize, u32)]) {
         for (flow, &(group, member)) in traced.iter().enumerate() {
             let mut connections = self.connections.values();
             let found = connections.find(|c| c.group == group && c.member == member);
@@ -318,7 +223,7 @@ impl Books {
             let Some(end) = end else { continue };
             let info = end.info();
             self.recorder.push(TraceRow {
-                time_s: Time(now),
+                time_s: now,
                 flow: FlowId(flow as u32),
                 cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
                 ssthresh_bytes: info.ssthresh_bytes(),

@@ -1,6 +1,8 @@
 //! The books of datagrams: one page for each member, so that a packet takes no lock that others
 //! want.
 
+use sojourn_base::Time;
+use sojourn_records::Totals;
 use sojourn_scenario::Network;
 use sojourn_traffic::Source;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,55 +11,39 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// What one member has sent and its receiver seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Receipt {
-    /// Packets sent.
-    pub sent: u64,
-    /// Packets received.
-    pub received: u64,
-    /// Payload bytes received.
-    pub bytes: u64,
+    /// Since the start of the run.
+    pub totals: Totals,
     delays: u64,
-    delay_sum: u64,
-    jitter_sum: u64,
-    last_delay: Option<u64>,
+    delay_sum: Time,
+    jitter_sum: Time,
+    last_delay: Option<Time>,
 }
 
 impl Receipt {
-    /// A packet arrives after `delay` nanoseconds, if it says when it was sent.
-    pub fn arrive(&mut self, bytes: u64, delay: Option<u64>, measuring: bool) {
-        self.received += 1;
-        self.bytes += bytes;
+    /// A packet arrives after `delay`, if it says when it was sent.
+    pub fn arrive(&mut self, bytes: u64, delay: Option<Time>, measuring: bool) {
+        self.totals.received += 1;
+        self.totals.delivered += bytes;
         if let Some(delay) = delay.filter(|_| measuring) {
             self.delays += 1;
             self.delay_sum += delay;
             if let Some(last) = self.last_delay.replace(delay) {
-                self.jitter_sum += delay.abs_diff(last);
+                self.jitter_sum += Time(delay.0.abs_diff(last.0));
             }
         }
     }
 
     /// Mean one-way delay and mean absolute difference of successive ones, in seconds.
     pub fn delay_and_jitter(&self) -> (Option<f64>, Option<f64>) {
-        let mean = |sum: u64, n: u64| (n > 0).then(|| sum as f64 / n as f64 * 1e-9);
+        let mean = |sum: Time, n: u64| (n > 0).then(|| sum.0 as f64 / n as f64 * 1e-9);
         (mean(self.delay_sum, self.delays), mean(self.jitter_sum, self.delays.saturating_sub(1)))
-    }
-
-    /// What came since `start`; delays are of the window anyway.
-    pub fn since(&self, start: &Self) -> Self {
-        Self {
-            sent: self.sent - start.sent,
-            received: self.received - start.received,
-            bytes: self.bytes - start.bytes,
-            ..*self
-        }
     }
 }
 
 /// The pages of all groups.
 pub struct Receipts {
     measuring: AtomicBool,
-    now: Vec<Vec<Mutex<Receipt>>>,
-    at_start: Mutex<Vec<Vec<Receipt>>>,
-    at_end: Mutex<Vec<Vec<Receipt>>>,
+    pages: Vec<Vec<Mutex<Receipt>>>,
 }
 
 impl Receipts {
@@ -69,9 +55,7 @@ impl Receipts {
         };
         Self {
             measuring: AtomicBool::new(false),
-            now: network.groups.iter().map(pages).collect(),
-            at_start: Mutex::default(),
-            at_end: Mutex::default(),
+            pages: network.groups.iter().map(pages).collect(),
         }
     }
 
@@ -82,33 +66,22 @@ impl Receipts {
 
     /// A member's page, for a moment.
     pub fn page(&self, group: usize, member: u32) -> MutexGuard<'_, Receipt> {
-        held(&self.now[group][member as usize])
+        held(&self.pages[group][member as usize])
     }
 
-    fn copy(&self) -> Vec<Vec<Receipt>> {
-        let group = |pages: &Vec<Mutex<Receipt>>| pages.iter().map(|page| *held(page)).collect();
-        self.now.iter().map(group).collect()
+    /// What each member of a group has sent and got since the start of the run.
+    pub fn totals(&self, group: usize) -> Vec<Totals> {
+        self.pages[group].iter().map(|page| held(page).totals).collect()
     }
 
     /// The measured window begins.
     pub fn start_window(&self) {
-        *held(&self.at_start) = self.copy();
         self.measuring.store(true, Relaxed);
     }
 
-    /// The run is over: senders may go on until their threads end, and it is not counted.
+    /// The run is over: what comes until the threads end has no delay.
     pub fn finish(&self) {
-        *held(&self.at_end) = self.copy();
         self.measuring.store(false, Relaxed);
-    }
-
-    /// What each member of a group has sent and got in the window, after its end.
-    pub fn in_window(&self, group: usize) -> Vec<Receipt> {
-        let (start, end) = (held(&self.at_start), held(&self.at_end));
-        let (Some(start), Some(end)) = (start.get(group), end.get(group)) else {
-            return Vec::new();
-        };
-        end.iter().zip(start).map(|(end, start)| end.since(start)).collect()
     }
 }
 
@@ -121,33 +94,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_has_two_ends() {
+    fn delay_and_jitter_are_of_the_window() {
+        let mut page = Receipt::default();
+        page.arrive(100, Some(Time::from_millis(9)), false);
+        for delay in [1, 3, 2].map(Time::from_millis) {
+            page.arrive(100, Some(delay), true);
+        }
+        page.arrive(4, None, true);
+        assert_eq!((page.totals.received, page.totals.delivered), (5, 404));
+        let (delay, jitter) = page.delay_and_jitter();
+        assert!((delay.unwrap() - 0.002).abs() < 1e-12);
+        assert!((jitter.unwrap() - 0.0015).abs() < 1e-12);
+    }
+
+    #[test]
+    fn totals_run_from_the_start_of_the_run() {
         let text = "duration = \"5s\"\n[bottleneck]\nrate = \"10mbit\"\n[[traffic]]\n\
                     kind = \"udp\"\nrate = \"1mbit\"\n";
         let scenario = sojourn_scenario::Scenario::from_toml(text, "test").unwrap();
         let receipts = Receipts::new(&scenario.network(".".as_ref()).unwrap());
-        receipts.page(0, 0).sent = 3;
+        receipts.page(0, 0).totals.sent = 3;
         receipts.start_window();
-        receipts.page(0, 0).sent = 10;
+        assert!(receipts.measuring());
+        receipts.page(0, 0).totals.sent = 10;
         receipts.finish();
-        receipts.page(0, 0).sent = 12;
-        assert_eq!(receipts.in_window(0)[0].sent, 7);
+        assert_eq!(receipts.totals(0)[0].sent, 10);
         assert!(!receipts.measuring());
-    }
-
-    #[test]
-    fn delay_and_jitter_are_of_the_window() {
-        let mut page = Receipt::default();
-        page.arrive(100, Some(9_000_000), false);
-        let start = page;
-        for delay in [1_000_000, 3_000_000, 2_000_000] {
-            page.arrive(100, Some(delay), true);
-        }
-        page.arrive(4, None, true);
-        let window = page.since(&start);
-        assert_eq!((window.received, window.bytes), (4, 304));
-        let (delay, jitter) = window.delay_and_jitter();
-        assert!((delay.unwrap() - 0.002).abs() < 1e-12);
-        assert!((jitter.unwrap() - 0.0015).abs() < 1e-12);
     }
 }

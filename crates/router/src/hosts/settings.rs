@@ -89,10 +89,10 @@ fn wide(p: &Params) -> Vec<Wide> {
 /// it says, and what the kernel does.
 fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
     let on = |on: bool| on.to_string();
-    let reno = matches!(p.algorithm, Algorithm::Reno(_));
-    let cubic = matches!(p.algorithm, Algorithm::Cubic(_));
+    let reno = matches!(p.congestion, Algorithm::Reno(_));
+    let cubic = matches!(p.congestion, Algorithm::Cubic(_));
     let css = cubic && p.hystart && p.hystart_css;
-    let alpha_rises = matches!(&p.algorithm, Algorithm::Cubic(s) if s.alpha_rises == Some(true));
+    let alpha_rises = matches!(&p.congestion, Algorithm::Cubic(s) if s.alpha_rises == Some(true));
     vec![
         ("limited_transmit", p.limited_transmit, on(p.limited_transmit), "always"),
         ("byte_counting", p.count_limit == u32::MAX, on(p.count_limit == u32::MAX), "always"),
@@ -105,7 +105,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("hystart_css", !css, on(css), "never"),
         ("congestion.alpha_rises", !alpha_rises, on(alpha_rises), "never"),
         ("tso", p.tso, on(p.tso), "always"),
-        ("ect_control", !p.ect_acks, on(p.ect_acks), "never"),
+        ("ect_control", !p.ect_control, on(p.ect_control), "never"),
         ("linux_rto", p.linux_rto, on(p.linux_rto), "always"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
         (
@@ -139,7 +139,7 @@ pub fn settings(network: &Network, known: &dyn Fn(&str) -> bool) -> Result<Setti
         let p = &group.tcp;
         let own = wide(p);
         let Some((other, theirs)) = &first else {
-            made.initial_window = (p.initial_window / p.payload.max(1)).max(1);
+            made.initial_window = (p.initial_cwnd / p.payload.max(1)).max(1);
             made.quick_acks = !p.delayed_ack;
             first = Some((group, own));
             note(group, &mut made.differences);
@@ -149,7 +149,7 @@ pub fn settings(network: &Network, known: &dyn Fn(&str) -> bool) -> Result<Setti
         {
             return Err(both_ways(group, other, own.field));
         }
-        if (p.initial_window / p.payload.max(1)).max(1) != made.initial_window {
+        if (p.initial_cwnd / p.payload.max(1)).max(1) != made.initial_window {
             return Err(both_ways(group, other, "initial_window"));
         }
         if p.delayed_ack == made.quick_acks {
@@ -157,7 +157,7 @@ pub fn settings(network: &Network, known: &dyn Fn(&str) -> bool) -> Result<Setti
         }
         note(group, &mut made.differences);
     }
-    let most = network.groups.iter().filter(|g| uses_tcp(g)).map(|g| g.tcp.receive_window).max();
+    let most = network.groups.iter().filter(|g| uses_tcp(g)).map(|g| g.tcp.rcv_window).max();
     for Wide { field, sysctl, value, otherwise } in first.into_iter().flat_map(|(_, wide)| wide) {
         match otherwise {
             Some(fixed) if !known(sysctl) => {
@@ -220,16 +220,16 @@ fn is_of(profile: Profile, algorithm: &Algorithm) -> bool {
 
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     let p = &group.tcp;
-    let name = p.algorithm.name();
+    let name = p.congestion.name();
     if uses_tcp(group) {
-        if !has_defaults(&p.algorithm) && !bpf::has(&p.algorithm) {
+        if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
             return Err(format!(
                 "{}: tcp.congestion = {name} has settings of its own; those of the kernel are \
                  fixed: leave them out",
                 group.name
             ));
         }
-        if p.max_window != LARGEST_WINDOW {
+        if p.max_cwnd != LARGEST_WINDOW {
             return Err(format!(
                 "{}: tcp.max_window: the kernel has no such limit; use receive_window",
                 group.name
@@ -239,7 +239,7 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     Ok(SocketSettings {
         congestion: name.into(),
         mss: p.payload + u32::from(p.options),
-        window: (!p.autotune).then_some(p.receive_window),
+        window: (!p.autotune).then_some(p.rcv_window),
         pacing: p.pacing && name != "bbr",
         syn_retries: p.syn_retries,
         dscp: group.dscp.bits(),
@@ -280,7 +280,7 @@ mod tests {
     const BULK: &str = "[[traffic]]\nkind = \"bulk\"\n";
 
     #[test]
-    fn modern_cubic_is_what_linux_does_but_for_the_end_of_slow_start() {
+    fn modern_cubic_differs_from_linux_in_hystart_only() {
         let tcp = "profile = \"modern\"\ncongestion = \"cubic\"\ntso = true";
         let modern = made(&network(tcp, BULK)).unwrap();
         assert_eq!(modern.differences, ["bulk1: tcp.hystart_css = true; Linux: never"]);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_otherwise_is_said() {
+    fn kernel_differences_are_reported() {
         let made = made(&network("profile = \"classic\"", BULK)).unwrap();
         let told = made.differences.join("\n");
         assert!(told.contains("bulk1: tcp.initial_rto = 3s; Linux: 1s"), "{told}");
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cubic_as_the_rfc_has_it_runs_as_linux_has_it_and_that_is_said() {
+    fn rfc_cubic_runs_as_linux_cubic_with_remark() {
         let told = |tcp| made(&network(tcp, BULK)).unwrap().differences.join("\n");
         let line = "bulk1: tcp.congestion.alpha_rises = true; Linux: never";
         assert!(told("congestion = \"cubic\"").contains(line));
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_refused() {
+    fn settings_without_kernel_support_are_refused() {
         let error = made(&network("max_window = 10", BULK)).unwrap_err();
         assert!(error.starts_with("bulk1: tcp.max_window"), "{error}");
         let own = "congestion = { kind = \"cubic\", c = 1.0 }";

@@ -2,6 +2,7 @@
 //! the kernel knows of a TCP connection.
 #![expect(unsafe_code, reason = "system calls")]
 
+use sojourn_base::Time;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use tokio::io::Interest;
@@ -13,16 +14,16 @@ pub fn wake_punctually() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64, 0u64, 0u64, 0u64) };
 }
 
-/// Nanoseconds of the monotonic clock.
-pub fn monotonic() -> u64 {
+/// Time of the monotonic clock.
+pub fn monotonic() -> Time {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is to a local of the right type.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    Time(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
 }
 
-/// Sleeps until an instant of the monotonic clock, ns.
-pub fn sleep_until(instant: u64) {
+/// Sleeps until an instant of the monotonic clock.
+pub fn sleep_until(instant: Time) {
     let until = timespec(instant);
     // SAFETY: the pointers are to a local and null; a signal ends the call and it is made anew.
     while unsafe {
@@ -36,7 +37,7 @@ pub fn sleep_until(instant: u64) {
     {}
 }
 
-fn timespec(nanos: u64) -> libc::timespec {
+fn timespec(Time(nanos): Time) -> libc::timespec {
     libc::timespec {
         tv_sec: (nanos / 1_000_000_000) as libc::time_t,
         tv_nsec: (nanos % 1_000_000_000) as libc::c_long,
@@ -62,10 +63,10 @@ pub fn pollable(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 }
 
 /// Lets a timer go off at an instant, at once if it is past.
-pub fn set_timer(timer: BorrowedFd<'_>, instant: u64) -> io::Result<()> {
+pub fn set_timer(timer: BorrowedFd<'_>, instant: Time) -> io::Result<()> {
     let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // Zero would disarm it.
-    let setting = libc::itimerspec { it_interval: none, it_value: timespec(instant.max(1)) };
+    let setting = libc::itimerspec { it_interval: none, it_value: timespec(instant.max(Time(1))) };
     // SAFETY: the pointers are to a local and null.
     let done = unsafe {
         libc::timerfd_settime(
@@ -269,7 +270,7 @@ mod tests {
     #[test]
     fn a_timer_in_the_past_goes_off_at_once() {
         let timer = timer().unwrap();
-        set_timer(timer.as_fd(), monotonic() - 5).unwrap();
+        set_timer(timer.as_fd(), monotonic() - Time(5)).unwrap();
         let mut poll = libc::pollfd { fd: timer.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor, one structure.
         assert_eq!(unsafe { libc::poll(&raw mut poll, 1, 1000) }, 1);

@@ -2,10 +2,10 @@
 //! browser; what stands here opens connections for it and moves bytes.
 
 use super::clock::either;
-use super::connection::{CLIENT, Connection, End, Exchange, SERVER};
+use super::connection::{CLIENT, Connection, End, SERVER};
 use super::host::{Host, shut};
 use sojourn_base::Time;
-use sojourn_records::Outcome;
+use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Browser, Command, Input, Pages, WebModel};
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 
 /// What the users of a group share.
-pub struct Users {
+pub(super) struct Users {
     /// How they behave.
     pub model: WebModel,
     /// The pages that they are fetching.
@@ -45,15 +45,15 @@ struct User {
     /// The number of the connection that was opened last.
     serial: u64,
     tell: UnboundedSender<Told>,
-    /// When to wake, ns.
-    wake: u64,
+    /// When to wake.
+    wake: Time,
 }
 
 /// One user, as long as the run.
-pub async fn user(host: Rc<Host>, group: usize, member: u32, users: Rc<Users>) {
+pub(super) async fn user(host: Rc<Host>, group: usize, member: u32, users: Rc<Users>) {
     let network = &host.common.network;
     let of = &network.groups[group];
-    let start = of.start_of(network.seed, u64::from(member)).0;
+    let start = of.start_of(network.seed, u64::from(member));
     let mut browser = Browser::new(&users.model, network.seed, of.key, u64::from(member));
     let (tell, mut told) = unbounded_channel::<Told>();
     let mut user = User {
@@ -63,13 +63,13 @@ pub async fn user(host: Rc<Host>, group: usize, member: u32, users: Rc<Users>) {
         slots: Vec::new(),
         serial: 0,
         tell,
-        wake: u64::MAX,
+        wake: Time::MAX,
     };
     host.alarms.until(start).await;
     let mut input = Input::Start;
     let mut commands = Vec::new();
     while !host.common.ledger.is_stopped(group) {
-        let now = Time(host.now());
+        let now = host.now();
         browser.step(&users.model, &mut users.pages.borrow_mut(), now, input, &mut |command| {
             commands.push(command);
         });
@@ -86,7 +86,7 @@ impl User {
         loop {
             match either(told.recv(), self.host.alarms.until(self.wake)).await {
                 Err(()) => {
-                    self.wake = u64::MAX;
+                    self.wake = Time::MAX;
                     return Input::Wake;
                 }
                 Ok(Some(Told { serial, input })) => {
@@ -109,17 +109,13 @@ impl User {
 
     fn obey(&mut self, command: Command) {
         match command {
-            Command::Wake { at } => self.wake = at.0,
+            Command::Wake { at } => self.wake = at,
             Command::Open { slot } => self.open(slot),
             Command::Request { slot, exchange } => {
                 let Some(Some(place)) = self.slots.get(usize::from(slot)) else { return };
-                let begun = Exchange {
-                    started: self.host.now(),
-                    request: exchange.request,
-                    response: exchange.response,
-                    server_delay: exchange.server_delay.0,
-                    ..Exchange::default()
-                };
+                let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
+                let now = self.host.now();
+                let begun = Exchange::request(now, request, response, server_delay);
                 let begun = self.host.common.ledger.begin(&place.connection, begun);
                 // One that has failed meanwhile says so itself.
                 let _ = place.requests.send(begun);
@@ -200,7 +196,7 @@ async fn fetch(
 }
 
 /// A group's server.
-pub async fn server(host: Rc<Host>, group: usize, listener: TcpListener) {
+pub(super) async fn server(host: Rc<Host>, group: usize, listener: TcpListener) {
     loop {
         match host.accept(&listener, group).await {
             Ok(Some((connection, end))) => {
@@ -238,7 +234,7 @@ async fn serve(host: &Host, connection: &Connection, end: &End) -> io::Result<()
                 read => received += read,
             }
         }
-        if exchange.server_delay > 0 {
+        if exchange.server_delay > Time::ZERO {
             host.alarms.until(host.now() + exchange.server_delay).await;
         }
         let last = sent + exchange.response;

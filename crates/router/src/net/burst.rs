@@ -2,8 +2,8 @@
 //! packets.
 //!
 //! A kernel hands a burst of one connection to the device whole if that says, as network cards do,
-//! that it cuts them and completes checksums. Cut here, it is the very packets that the kernel would
-//! have cut at the same instant, for a fraction of the work.
+//! that it cuts them and completes checksums. Cut here, it is the very packets that the kernel
+//! would have cut at the same instant, for a fraction of the work.
 
 /// Length of what precedes a packet: `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), in the
 /// machine's byte order.
@@ -127,8 +127,8 @@ pub(super) fn pseudo(ip: &[u8], length: usize) -> u64 {
     sum(&ip[12..20]) + sum(&[0, TCP]) + sum(&(length as u16).to_be_bytes())
 }
 
-/// Completes a checksum over all from `start` on; at `offset` behind that is the sum of what else it
-/// covers.
+/// Completes a checksum over all from `start` on; at `offset` behind that is the sum of what else
+/// it covers.
 fn complete(bytes: &mut [u8], start: usize, offset: usize) {
     if start + offset + 2 > bytes.len() {
         return;
@@ -285,7 +285,7 @@ mod tests {
         }
 
         #[test]
-        fn whatever_is_read_nothing_breaks(
+        fn arbitrary_bursts_never_panic(
             mut read in prop::collection::vec(any::<u8>(), 0..200), kind in 0u8..3,
         ) {
             if read.len() > 11 {
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_burst_of_tcp_over_ipv4_stays_whole() {
+    fn other_packets_are_not_cut() {
         let whole = made(&Segment {
             identification: 1,
             sequence: 1,

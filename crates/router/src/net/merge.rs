@@ -39,8 +39,8 @@ impl Default for Merge {
 }
 
 impl Merge {
-    /// Takes a packet if it follows those that are there, or if there are none and others may follow
-    /// it. If not, it is to be written behind them.
+    /// Takes a packet if it follows those that are there, or if there are none and others may
+    /// follow it. If not, it is to be written behind them.
     pub fn take(&mut self, packet: &[u8]) -> bool {
         let Some(headers) = headers(packet) else { return false };
         let tcp = &packet[IP_HEADER..];
@@ -182,7 +182,7 @@ mod tests {
     proptest! {
         /// Cut again, the packets are there as they were, but for their identifications.
         #[test]
-        fn nothing_is_changed_by_it(
+        fn merging_keeps_every_byte(
             sizes in prop::collection::vec((1usize..4, 0u8..12), 1..80), start in any::<u32>(),
         ) {
             let mut sequence = start;
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_follow_stays_alone() {
+    fn non_consecutive_packets_are_not_merged() {
         let first = made(0, &[1; 100], |_| ());
         let second = |change: fn(&mut TcpHeader)| made(100, &[2; 100], change);
         let edited = |at: usize, value: u8| {

@@ -71,9 +71,9 @@ impl Tun {
     /// If the device is gone.
     #[inline]
     pub fn read<'a>(&mut self, buffer: &'a mut [u8]) -> std::io::Result<Option<Burst<'a>>> {
-        // SAFETY: the kernel writes at most as many bytes as the buffer has. The bare call, here and
-        // below: C libraries wrap the others so that threads can be cancelled in them, which is a
-        // thirtieth of a router's time.
+        // SAFETY: the kernel writes at most as many bytes as the buffer has. The bare call, here
+        // and below: C libraries wrap the others so that threads can be cancelled in them, which is
+        // a thirtieth of a router's time.
         #[expect(unsafe_code, reason = "a system call with a buffer")]
         let read = unsafe {
             let start = buffer.as_mut_ptr();

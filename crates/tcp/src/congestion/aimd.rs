@@ -17,7 +17,7 @@
 
 use super::{Acked, Congested, Control, Window, fixed};
 use crate::Invalid;
-use crate::spec::within;
+use crate::range::within;
 
 /// Settings of AIMD.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +126,7 @@ mod tests {
     use crate::congestion::rounds::{MSS, Rounds, acked};
 
     #[test]
-    fn with_one_and_a_half_it_is_reno() {
+    fn aimd_1_and_half_equals_reno() {
         let mut ours: Rounds<State> = Rounds::new(&Settings::default(), 20);
         let mut reno: Rounds<reno::State> = Rounds::new(&reno::Settings::default(), 20);
         for n in 0..200 {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn grows_by_a_and_shrinks_by_b() {
+    fn aimd_grows_by_a_and_shrinks_by_b() {
         for (a, b) in [(0.2, 0.125), (0.31, 0.2), (3.0, 0.5), (32.0, 0.05)] {
             let mut r: Rounds<State> = Rounds::new(&Settings { a, b }, 1000);
             r.loss();

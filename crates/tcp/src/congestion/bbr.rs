@@ -12,9 +12,9 @@
 //!
 //! # Differences from the source
 //!
-//! 1. What was in flight and lost is taken at the newest segment delivered, not at each segment lost
-//!    (section 5.5.10.2), and a bound is set to what was in flight then, not to the byte at which
-//!    the loss rate passed its threshold.
+//! 1. What was in flight and lost is taken at the newest segment delivered, not at each segment
+//!    lost (section 5.5.10.2), and a bound is set to what was in flight then, not to the byte at
+//!    which the loss rate passed its threshold.
 //! 2. Six acknowledgements that bring losses in one round trip stand for six discontiguous ranges
 //!    lost (section 5.3.1.3). Without SACK nothing is different.
 //! 3. The end of samples from a probe advances the rate filter once (section 5.3.3.6 would do so in
@@ -27,7 +27,8 @@
 //!    (section 5.4.1). In ProbeRTT low rates are ignored here, not marked by the sampler.
 //! 8. The draft has no answer to marks. As in Linux's BBRv3, a round trip with marks lowers the
 //!    short-term volume by `ecn_factor` times their moving average (gain 1/16), and a share above
-//!    `ecn_threshold` of what was in flight ends a probe as loss does. `ecn_factor` = 0 ignores them.
+//!    `ecn_threshold` of what was in flight ends a probe as loss does. `ecn_factor` = 0 ignores
+//!    them.
 //!
 //! # Differences from Linux
 //!
@@ -67,8 +68,8 @@ pub struct Settings {
     /// Share of the long-term bound that is left free while cruising: 0 to 0.5 (default 0.15, the
     /// same).
     pub headroom: f64,
-    /// Share of the marks' moving average that a round trip with marks takes: 0 to 1, where 0 ignores
-    /// marks (default 1/3, Linux's BBRv3).
+    /// Share of the marks' moving average that a round trip with marks takes: 0 to 1, where 0
+    /// ignores marks (default 1/3, Linux's BBRv3).
     pub ecn_factor: f64,
     /// Share of what was in flight whose marking ends a probe: 0.01 to 1 (default 0.5, Linux's
     /// BBRv3).

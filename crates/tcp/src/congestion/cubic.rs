@@ -2,9 +2,9 @@
 //!
 //! RFC 9438. After a reduction to β·W the window follows W_cubic(t) = C·(t−K)³ + W_max, with K such
 //! that it begins where the reduction left it: fast at first, flat near the window at which loss
-//! was last seen, then fast again (section 4.2). While Reno's window would be larger, an estimate of
-//! it is used (section 4.3), and a window that did not come back to its last maximum gives way by
-//! lowering that maximum, fast convergence (section 4.7).
+//! was last seen, then fast again (section 4.2). While Reno's window would be larger, an estimate
+//! of it is used (section 4.3), and a window that did not come back to its last maximum gives way
+//! by lowering that maximum, fast convergence (section 4.7).
 //!
 //! Integers: time in units of 2⁻²⁰ s, windows in segments with 10 fraction bits; K by an integer
 //! cube root, wrong by less than two microseconds. More than 4096 s from K count as 4096 s.
@@ -20,8 +20,8 @@
 //! 5. Marks count as losses, as in section 4.6, but for `beta_ecn` (RFC 8511), which holds in
 //!    slow start too.
 //! 6. With `alpha_rises = false` the estimate of Reno's window keeps to Linux's gain, with
-//!    `whole_segments` the window has no fractions of a segment, and grows by a twentieth a round trip
-//!    at least until something is lost, at the start and after a timeout.
+//!    `whole_segments` the window has no fractions of a segment, and grows by a twentieth a round
+//!    trip at least until something is lost, at the start and after a timeout.
 //!
 //! # Differences from Linux
 //!
@@ -32,8 +32,8 @@
 //!    this with `alpha_rises = false`; RFC 9438 section 4.3 has 1 once the estimate has reached the
 //!    window before the reduction.
 //! 4. Linux counts the window in whole segments, rounds reductions down and reduces the window, not
-//!    the flight (`cubictcp_recalc_ssthresh`), and has slow start end at the threshold, as this with
-//!    `whole_segments`; where the cubic is flat it grows by a segment in a hundred windows.
+//!    the flight (`cubictcp_recalc_ssthresh`), and has slow start end at the threshold, as this
+//!    with `whole_segments`; where the cubic is flat it grows by a segment in a hundred windows.
 //! 5. β is 717/1024 there, 0.7 here. Linux has no ABE.
 //! 6. Linux counts time in 1/1024 s; its cube root errs by up to 0.2 %.
 
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn k_and_the_cubic_agree_with_floating_point() {
+    fn cubic_integers_agree_with_floating_point() {
         for c in [0.001, 0.04, 0.4, 4.0, 100.0] {
             let tuning = State::tune(&Settings { c, ..Settings::default() }).unwrap();
             for short in [1.0, 3.0, 300.0, 5_100.0, 49_800.0, 3_000_000.0] {
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_old_window_on_the_estimate_of_reno_grows_as_chosen() {
+    fn alpha_rises_to_one_from_prior_window() {
         for (alpha_rises, alpha) in [(None, 1.0), (Some(true), 1.0), (Some(false), 0.9 / 1.7)] {
             let settings = Settings { alpha_rises, ..Settings::default() };
             let mut r: Rounds<State> = Rounds::new(&settings, 20);
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_forgets_the_maximum_and_an_undo_brings_it_back() {
+    fn timeout_resets_w_max_and_undo_restores_it() {
         let mut r: Rounds<State> = Rounds::new(&Settings::default(), 1000);
         r.loss();
         r.round();
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn time_without_data_does_not_count() {
+    fn idle_time_does_not_advance_epoch() {
         let settings = Settings { reno_friendly: false, ..Settings::default() };
         let mut busy: Rounds<State> = Rounds::new(&settings, 1000);
         let mut idle: Rounds<State> = Rounds::new(&settings, 1000);

@@ -23,8 +23,8 @@
 //! 2. Linux lets the window shrink to two segments by marks too, but sets `ssthresh` from the whole
 //!    window after an acknowledged congestion state; a loss halves the window, here the flight.
 //! 3. After a mark Linux does not grow for a round trip and counts towards the next segment anew;
-//!    here so with `prr_marks` (but for the count), and without it growth goes on, as section 3.4 has
-//!    it.
+//!    here so with `prr_marks` (but for the count), and without it growth goes on, as section 3.4
+//!    has it.
 //! 4. Retransmissions are ECN-capable in Linux's DCTCP; that is the sender's matter here.
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, fixed, reno};

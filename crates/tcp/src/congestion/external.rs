@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_class_sets_is_the_window_but_at_least_a_segment() {
+    fn external_cwnd_is_at_least_one_segment() {
         install(Box::new(|_| Box::new(Halves)));
         let settings = Settings { class: "a.py:A".into(), ..Settings::default() };
         let tuning = Tuning::External(State::tune(&settings).unwrap());

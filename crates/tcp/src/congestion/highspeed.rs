@@ -2,8 +2,8 @@
 //!
 //! RFC 3649. Up to `low_window` segments it is Reno. Above, the response function is the straight
 //! line, in logarithms, from (`low_p`, `low_window`) to (`high_p`, `high_window`), W = 0.12/p^0.835
-//! with the defaults (section 5); by section 7 `b` falls with the logarithm of the window from 1/2 to
-//! `high_decrease`, and `a(w) = w²·p(w)·2b(w)/(2−b(w))`. Both are tabulated when parameters are
+//! with the defaults (section 5); by section 7 `b` falls with the logarithm of the window from 1/2
+//! to `high_decrease`, and `a(w) = w²·p(w)·2b(w)/(2−b(w))`. Both are tabulated when parameters are
 //! made, eight points per octave, and interpolated: `a` is right to 0.1 %, `b` to 0.0002.
 //!
 //! # Differences from the source
@@ -23,7 +23,7 @@
 
 use super::{Acked, Congested, Control, Window, aimd::Growth, fixed};
 use crate::Invalid;
-use crate::spec::within;
+use crate::range::within;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use libm::{exp, ldexp, log};
@@ -230,7 +230,8 @@ mod tests {
                 let bytes = (w * 100.0) as u32;
                 let point = tuning.at(bytes, 100);
                 let (a, b) = settings.exact(f64::from(bytes) / 100.0);
-                // Corners lie between two points where `a` leaves 1 and where `b` reaches its least.
+                // Corners lie between two points where `a` leaves 1 and where `b` reaches its
+                // least.
                 if a > 1.2 && w > 1.25 * f64::from(settings.low_window) && b > 0.056 {
                     worst[0] = worst[0].max((point.a as f64 / UNIT / a - 1.0).abs());
                     worst[1] = worst[1].max((point.b as f64 / UNIT - b).abs());

@@ -7,10 +7,11 @@
 //!
 //! # Differences from the source
 //!
-//! 1. Delays are round trips, not one-way delays (section 2.2): queueing of acknowledgements counts.
-//! 2. The sender's window starts as the connection does, and grows by slow start until three quarters
-//!    of the target are queued (RFC 6817 section 2.2 leaves slow start open; the three quarters are
-//!    those of draft-irtf-iccrg-ledbat-plus-plus section 4.4).
+//! 1. Delays are round trips, not one-way delays (section 2.2): queueing of acknowledgements
+//!    counts.
+//! 2. The sender's window starts as the connection does, and grows by slow start until three
+//!    quarters of the target are queued (RFC 6817 section 2.2 leaves slow start open; the three
+//!    quarters are those of draft-irtf-iccrg-ledbat-plus-plus section 4.4).
 //! 3. The window shrinks with every acknowledgement that shows too much delay, but grows only when
 //!    it is what limits the sender, in place of ALLOWED_INCREASE.
 //! 4. A pause does not clear the delay filters.
@@ -21,7 +22,7 @@
 
 use super::{Acked, Congested, Control, Sample, Window, fixed};
 use crate::Invalid;
-use crate::spec::within;
+use crate::range::within;
 use sojourn_base::Time;
 
 /// Settings of LEDBAT.
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn it_gives_way_to_others_and_comes_back() {
+    fn ledbat_yields_to_others_and_returns() {
         let s = Settings { target: Time::from_millis(25), gain: 1.0 };
         let mut r: Rounds<State> = Rounds::new(&s, 10);
         run(&mut r, 100.0, 0.0, 400);
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_is_forgotten_after_ten_minutes() {
+    fn base_delay_expires_after_ten_minutes() {
         let mut state = State::new(&State::tune(&Settings::default()).unwrap());
         let (short, long) = (Time::from_millis(50), Time::from_millis(80));
         state.measure(Time::from_secs(30), short);

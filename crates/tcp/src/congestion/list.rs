@@ -21,44 +21,23 @@ macro_rules! hold {
 pub(super) use hold;
 
 macro_rules! algorithms {
-    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident $($boxed:ident)?;)+)
+    (($dollar:tt)
+    $($(#[doc = $doc:literal])+ $variant:ident = $name:literal in $module:ident $($boxed:ident)?;)+)
     => {
         $(pub mod $module;)+
 
-        /// A congestion control and its settings. In a scenario: its name alone, or a table with
-        /// its name as `kind` and the settings that differ from their defaults.
-        #[derive(Clone, Debug, PartialEq)]
-        #[cfg_attr(feature = "schema", derive(serde::Serialize))]
-        #[cfg_attr(feature = "schema", serde(tag = "kind"))]
-        pub enum Algorithm {
-            $($(#[doc = $doc])+
-            #[cfg_attr(feature = "schema", serde(rename = $name))]
-            $variant(<$module::State as Control>::Settings),)+
+        sojourn_base::choices! {
+            /// A congestion control and its settings. In a scenario: its name alone, or a table
+            /// with its name as `kind` and the settings that differ from their defaults.
+            pub enum Algorithm: "CongestionControl",
+                "A congestion control: its name, or a table with `kind` and settings."
+            {
+                $($(#[doc = $doc])+
+                $variant(<$module::State as Control>::Settings) = $name in $module;)+
+            }
         }
 
         impl Algorithm {
-            /// The names of all algorithms, in the order of the list.
-            pub const NAMES: &'static [&'static str] = &[$($name),+];
-
-            /// Name and one-line description of each algorithm.
-            pub const DESCRIPTIONS: &'static [(&'static str, &'static str)] =
-                &[$(($name, concat!($($doc),+).trim_ascii())),+];
-
-            /// The algorithm called `name`, with all settings at their defaults.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name {
-                    $($name => Some(Self::$variant(Default::default())),)+
-                    _ => None,
-                }
-            }
-
-            /// The algorithm's name.
-            #[must_use]
-            pub fn name(&self) -> &'static str {
-                match self { $(Self::$variant(_) => $name,)+ }
-            }
-
             /// Gives settings that are left to the profile their values.
             pub fn settle(&mut self, profile: Profile) {
                 match self {
@@ -73,18 +52,6 @@ macro_rules! algorithms {
                     $(Self::$variant(s) =>
                         Tuning::$variant(<$module::State as Control>::tune(s)?),)+
                 })
-            }
-
-            /// What the file of the algorithm called `name` says at its top: what it does, its
-            /// source, and where it differs from the source and from Linux. Markdown.
-            #[cfg(feature = "schema")]
-            #[must_use]
-            pub fn documentation(name: &str) -> Option<alloc::string::String> {
-                let source = match name {
-                    $($name => include_str!(concat!(stringify!($module), ".rs")),)+
-                    _ => return None,
-                };
-                Some(sojourn_base::module_documentation(source))
             }
         }
 
@@ -137,6 +104,18 @@ macro_rules! algorithms {
             $variant(list::held!($module $($boxed)?)),)+
         }
 
+        /// Calls a method of the algorithm that state and tuning belong to.
+        macro_rules! call {
+            ($dollar state:expr, $dollar tuning:expr,
+            $dollar method:ident($dollar($dollar argument:expr),*)) => {
+                match ($dollar state, $dollar tuning) {
+                    $((Congestion::$variant(c), Tuning::$variant(t)) =>
+                        c.$dollar method(t, $dollar($dollar argument),*),)+
+                    _ => mixed(),
+                }
+            };
+        }
+
         impl Congestion {
             /// The state at the start of a connection.
             #[must_use]
@@ -151,24 +130,15 @@ macro_rules! algorithms {
             /// See [`Control::on_ack`].
             #[inline]
             pub fn on_ack(&mut self, tuning: &Tuning, window: &mut Window, acked: Acked) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_ack(t, window, acked),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_ack(window, acked))
             }
             /// See [`Control::on_loss`].
             pub fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_loss(t, window, at),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_loss(window, at))
             }
             /// See [`Control::on_mark`].
             pub fn on_mark(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_mark(t, window, at),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_mark(window, at))
             }
             /// See [`Control::on_timeout`].
             pub fn on_timeout(
@@ -178,104 +148,30 @@ macro_rules! algorithms {
                 at: Congested,
                 first: bool,
             ) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) =>
-                        c.on_timeout(t, window, at, first),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_timeout(window, at, first))
             }
             /// See [`Control::on_undo`].
             pub fn on_undo(&mut self, tuning: &Tuning, window: &mut Window) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_undo(t, window),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_undo(window))
             }
             /// See [`Control::on_recovered`].
             pub fn on_recovered(&mut self, tuning: &Tuning, window: &mut Window, mss: u32) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_recovered(t, window, mss),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_recovered(window, mss))
             }
             /// See [`Control::on_restart`].
             pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_restart(t, window),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_restart(window))
             }
             /// See [`Control::on_sample`].
             #[inline]
             pub fn on_sample(&mut self, tuning: &Tuning, window: &mut Window, sample: &Sample) {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.on_sample(t, window, sample),)+
-                    _ => mixed(),
-                }
+                call!(self, tuning, on_sample(window, sample))
             }
             /// See [`Control::pace`].
             #[inline]
             #[must_use]
             pub fn pace(&self, tuning: &Tuning, window: &Window, srtt: Time) -> u64 {
-                match (self, tuning) {
-                    $((Self::$variant(c), Tuning::$variant(t)) => c.pace(t, window, srtt),)+
-                    _ => mixed(),
-                }
-            }
-        }
-
-        /// Reading an algorithm from a scenario, and its schema.
-        #[cfg(feature = "schema")]
-        mod text {
-            use super::{Algorithm, Control, $($module),+};
-
-            /// The long form.
-            #[derive(serde::Deserialize, schemars::JsonSchema)]
-            #[serde(tag = "kind")]
-            enum Table {
-                $($(#[doc = $doc])+
-                #[serde(rename = $name)]
-                $variant(<$module::State as Control>::Settings),)+
-            }
-
-            struct Visitor;
-            impl<'de> serde::de::Visitor<'de> for Visitor {
-                type Value = Algorithm;
-                fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                    f.write_str("the name of a congestion control, or a table with its `kind`")
-                }
-                fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Algorithm, E> {
-                    Algorithm::named(name).ok_or_else(|| E::unknown_variant(name, Algorithm::NAMES))
-                }
-                fn visit_map<M: serde::de::MapAccess<'de>>(
-                    self,
-                    map: M,
-                ) -> Result<Algorithm, M::Error> {
-                    let table = <Table as serde::Deserialize>::deserialize(
-                        serde::de::value::MapAccessDeserializer::new(map),
-                    )?;
-                    Ok(match table { $(Table::$variant(s) => Algorithm::$variant(s),)+ })
-                }
-            }
-
-            impl<'de> serde::Deserialize<'de> for Algorithm {
-                fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                    d.deserialize_any(Visitor)
-                }
-            }
-
-            impl schemars::JsonSchema for Algorithm {
-                fn schema_name() -> alloc::borrow::Cow<'static, str> {
-                    "CongestionControl".into()
-                }
-                fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                    let table = Table::json_schema(generator);
-                    schemars::json_schema!({
-                        "description":
-                            "A congestion control: its name, or a table with `kind` and settings.",
-                        "anyOf": [{ "type": "string", "enum": Algorithm::NAMES }, table],
-                    })
-                }
+                call!(self, tuning, pace(window, srtt))
             }
         }
     };

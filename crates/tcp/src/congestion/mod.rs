@@ -124,6 +124,7 @@ fn mixed() -> ! {
 }
 
 list::algorithms! {
+    ($)
     /// Reno: RFC 5681 with appropriate byte counting, RFC 3465.
     Reno = "reno" in reno;
     /// Scalable TCP, Kelly (2003): a constant per acknowledgement, a share of the window per loss.

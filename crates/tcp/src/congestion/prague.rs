@@ -12,8 +12,8 @@
 //!
 //! 1. No search for queues that mark as RFC 3168 does and for broken feedback (sections 2.4.6 and
 //!    following): in a simulation one knows what the queue does.
-//! 2. A loss halves as Reno's; the draft lets it be Reno or CUBIC, and takes into account what marks
-//!    took in the same round trip, which the sender does here by reducing once per window.
+//! 2. A loss halves as Reno's; the draft lets it be Reno or CUBIC, and takes into account what
+//!    marks took in the same round trip, which the sender does here by reducing once per window.
 //! 3. Whether an acknowledgement is marked is all or nothing for its growth: one that acknowledges
 //!    two segments of which one is marked gives none.
 //! 4. The window stays at two segments at least; no scaling of packets below that.
@@ -29,7 +29,7 @@
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, aimd::Growth, dctcp::Share, fixed};
 use crate::Invalid;
-use crate::spec::within;
+use crate::range::within;
 use sojourn_base::Time;
 
 /// Settings of Prague.

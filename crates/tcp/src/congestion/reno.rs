@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_adds_what_was_acked_but_at_most_two_segments() {
+    fn slow_start_adds_acked_bytes_up_to_two_segments() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 4 * MSS, ssthresh: u32::MAX });
         reno.on_ack(&tuning(), &mut w, acked(MSS));
         assert_eq!(w.cwnd, 5 * MSS);

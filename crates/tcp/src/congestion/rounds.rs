@@ -55,19 +55,19 @@ pub(crate) struct Rounds<C: Control> {
 }
 
 impl<C: Control> Rounds<C> {
-    pub fn new(settings: &C::Settings, segments: u32) -> Self {
+    pub(super) fn new(settings: &C::Settings, segments: u32) -> Self {
         let tuning = C::tune(settings).unwrap();
         let control = C::new(&tuning);
         let window = Window { cwnd: segments * MSS, ssthresh: 2 * MSS };
         Self { tuning, control, window, now: Time::ZERO, rtt: RTT, left: 0 }
     }
 
-    pub fn segments(&self) -> f64 {
+    pub(super) fn segments(&self) -> f64 {
         f64::from(self.window.cwnd) / f64::from(MSS)
     }
 
     /// A window of acknowledgements, evenly over a round trip.
-    pub fn round(&mut self) {
+    pub(super) fn round(&mut self) {
         let cwnd = self.window.cwnd + self.left;
         let n = cwnd / MSS;
         self.left = cwnd % MSS;
@@ -81,7 +81,7 @@ impl<C: Control> Rounds<C> {
         }
     }
 
-    pub fn ack(&mut self, s: &Sample) {
+    pub(super) fn ack(&mut self, s: &Sample) {
         if C::SAMPLES {
             self.control.on_sample(&self.tuning, &mut self.window, s);
         }
@@ -92,11 +92,11 @@ impl<C: Control> Rounds<C> {
     }
 
     /// What a reduction finds.
-    pub fn at(&self) -> Congested {
+    pub(super) fn at(&self) -> Congested {
         Congested { now: self.now, srtt: self.rtt, ..congested(self.window.cwnd) }
     }
 
-    pub fn loss(&mut self) {
+    pub(super) fn loss(&mut self) {
         let at = self.at();
         self.control.on_loss(&self.tuning, &mut self.window, at);
     }

@@ -14,8 +14,9 @@
 //! # Differences from the source
 //!
 //! 1. Windows are in bytes, `a` counts per segment's worth of them. With `delayed_ack_correction`,
-//!    the default, an acknowledgement of two segments counts twice, so that delayed acknowledgements
-//!    do not halve `a`; without it each acknowledgement counts once, as in the paper.
+//!    the default, an acknowledgement of two segments counts twice, so that delayed
+//!    acknowledgements do not halve `a`; without it each acknowledgement counts once, as in the
+//!    paper.
 //! 2. A reduction starts from the bytes outstanding, as RFC 5681 equation 4 does, not from the
 //!    window, which an idle application may have left unused.
 //! 3. The window stays at two segments at least. Slow start is that of Reno.
@@ -28,12 +29,13 @@
 //! 1. Linux (`tcp_scalable.c`) has no `lwnd`: its window grows by a segment per min(window, 100)
 //!    acknowledged, so like Reno's up to 100 segments, and loses an eighth at any size, in whole
 //!    segments: of seven or fewer a loss takes nothing. So it is here in the profile `modern`.
-//! 2. Linux's `a` and `b` are constants of the program, 0.01 and 1/8; it counts segments acknowledged
-//!    (as with `delayed_ack_correction`), and knows no reference round trip.
+//! 2. Linux's `a` and `b` are constants of the program, 0.01 and 1/8; it counts segments
+//!    acknowledged (as with `delayed_ack_correction`), and knows no reference round trip.
 
 use super::{Acked, Congested, Control, Window, fixed, reno};
 use crate::Invalid;
-use crate::spec::{Profile, within};
+use crate::Profile;
+use crate::range::within;
 use sojourn_base::Time;
 
 /// Segments up to which windows are traditional TCP's in the paper, section 3.1.

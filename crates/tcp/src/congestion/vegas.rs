@@ -1,15 +1,15 @@
 //! Vegas: keeps a few segments of its own in the queue, by comparing round trips.
 //!
-//! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC
-//! 13(8), 1995. Once per round trip it reckons how many of its segments wait somewhere,
-//! cwnd·(RTT − BaseRTT)/RTT with BaseRTT the least round trip seen (section III-B): below `alpha` the
-//! window grows by a segment, above `beta` it shrinks by one. In slow start it doubles every other
-//! round trip only, and stops when more than `gamma` segments wait (section III-C).
+//! Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE
+//! JSAC 13(8), 1995. Once per round trip it reckons how many of its segments wait somewhere,
+//! cwnd·(RTT − BaseRTT)/RTT with BaseRTT the least round trip seen (section III-B): below `alpha`
+//! the window grows by a segment, above `beta` it shrinks by one. In slow start it doubles every
+//! other round trip only, and stops when more than `gamma` segments wait (section III-C).
 //!
 //! # Differences from the source
 //!
-//! 1. The round trip compared is the least of those measured in the last round trip, not that of one
-//!    segment, so that delayed acknowledgements do not count as queueing.
+//! 1. The round trip compared is the least of those measured in the last round trip, not that of
+//!    one segment, so that delayed acknowledgements do not count as queueing.
 //! 2. Losses are found by the sender's own rules, not by a clock checked at each duplicate (section
 //!    III-A), and halve what is outstanding, as Reno's do.
 //! 3. A window that leaves slow start gives up an eighth (as the authors' own code does; the paper
@@ -20,14 +20,14 @@
 //!
 //! 1. Linux has 2, 4 and 1 segments for `alpha`, `beta` and `gamma`; the paper, and so this, 1, 3
 //!    and 1.
-//! 2. Linux doubles in every round trip of slow start, and on leaving it sets the window to what the
-//!    path holds and one more.
+//! 2. Linux doubles in every round trip of slow start, and on leaving it sets the window to what
+//!    the path holds and one more.
 //! 3. Linux falls back to Reno with fewer than three samples in a round trip, and forgets BaseRTT
 //!    after a loss or a pause.
 
 use super::{Acked, Congested, Control, Sample, Window};
 use crate::Invalid;
-use crate::spec::within;
+use crate::range::within;
 use sojourn_base::Time;
 
 /// Settings of Vegas.
@@ -36,8 +36,8 @@ use sojourn_base::Time;
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 #[cfg_attr(feature = "schema", schemars(rename = "VegasSettings"))]
 pub struct Settings {
-    /// Segments waiting below which the window grows: 1 to 1000 (default 1, Brakmo and Peterson 1995
-    /// section III-B).
+    /// Segments waiting below which the window grows: 1 to 1000 (default 1, Brakmo and Peterson
+    /// 1995 section III-B).
     pub alpha: u32,
     /// Segments waiting above which it shrinks: `alpha` to 1000 (default 3, the same).
     pub beta: u32,

@@ -10,9 +10,9 @@
 //! With `linux_filter` the estimate is that of Linux's `tcp_westwood.c`: a sample once in the last
 //! round trip, but at most every 50 ms; two exponential averages with a gain of 1/8 one behind the
 //! other, filled by the first sample; the least round trip in ticks of 4 ms, rounded up, and begun
-//! anew with a timeout; thresholds in whole segments. With `estimate_after` a loss halves the window,
-//! rounded down to whole segments, and when the recovery is over the window is what the path then
-//! was seen to deliver, as there.
+//! anew with a timeout; thresholds in whole segments. With `estimate_after` a loss halves the
+//! window, rounded down to whole segments, and when the recovery is over the window is what the
+//! path then was seen to deliver, as there.
 //!
 //! # Differences from the source
 //!
@@ -31,7 +31,7 @@
 //!    window is at most what it was at the loss.
 
 use super::{Acked, Congested, Control, Sample, Window, fixed, reno};
-use crate::spec::within;
+use crate::range::within;
 use crate::{Invalid, Profile};
 use sojourn_base::Time;
 

@@ -3,7 +3,7 @@
 use libm::{erfc, log, sqrt};
 
 /// Distribution function of the standard normal distribution.
-pub fn phi(x: f64) -> f64 {
+pub(super) fn phi(x: f64) -> f64 {
     0.5 * erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
@@ -16,7 +16,7 @@ fn poly(r: f64, c: &[f64; 8]) -> f64 {
 /// Inverse of [`phi`] for 0 < p < 1: the rational approximations PPND16 of Wichura, Algorithm
 /// AS 241, Applied Statistics 37 (1988), good to 16 digits.
 #[inline]
-pub fn inverse_phi(p: f64) -> f64 {
+pub(super) fn inverse_phi(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
         let r = 0.180625 - q * q;

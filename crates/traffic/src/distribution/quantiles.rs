@@ -83,7 +83,7 @@ const GUIDES: usize = 64;
 
 /// A compiled quantile table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub(super) struct Table {
     segments: Vec<Segment>,
     guide: Vec<u32>,
     mean: f64,

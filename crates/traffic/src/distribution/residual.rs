@@ -27,8 +27,17 @@ enum Kind {
     Mixture(Vec<(f64, Residual)>),
 }
 
+impl Sampler {
+    /// The sampler of the time left at a random instant of a stationary renewal process whose
+    /// periods this sampler draws.
+    #[must_use]
+    pub fn residual(&self) -> Residual {
+        Residual::new(self)
+    }
+}
+
 impl Residual {
-    pub(super) fn new(sampler: &Sampler) -> Self {
+    fn new(sampler: &Sampler) -> Self {
         let mean = sampler.mean();
         Self(match &sampler.0 {
             Shape::Exponential { .. } => Kind::Plain(sampler.clone()),

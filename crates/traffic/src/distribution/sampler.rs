@@ -2,7 +2,6 @@
 
 use super::normal::{inverse_phi, phi};
 use super::quantiles::Table;
-use super::residual::Residual;
 use super::{Distribution, Unit};
 use libm::{exp, exp2, log, sqrt};
 use sojourn_base::Stream;
@@ -17,8 +16,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Sampler(pub(super) Shape);
 
-/// What a member keeps for all its draws from a two-level distribution ([`Distribution::Packmime`]):
-/// the location l and the scale s. For other distributions it means nothing.
+/// What a member keeps for all its draws from a two-level distribution
+/// ([`Distribution::Packmime`]): the location l and the scale s. For other distributions it means
+/// nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Character {
     pub(super) location: f32,
@@ -250,13 +250,6 @@ impl Sampler {
                 branch.sampler.quantile(character, inner)
             }
         }
-    }
-
-    /// The sampler of the time left at a random instant of a stationary renewal process whose
-    /// periods this sampler draws.
-    #[must_use]
-    pub fn residual(&self) -> Residual {
-        Residual::new(self)
     }
 }
 

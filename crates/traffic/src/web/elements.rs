@@ -20,7 +20,7 @@ use sojourn_base::{Size, Time};
 
 /// Everything that a web model consists of; see the fields of [`super::Web`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Elements {
+pub(super) struct Elements {
     pub think: Distribution<Time>,
     pub embedded: Distribution<Count>,
     pub request: Distribution<Size>,
@@ -49,7 +49,7 @@ fn table(points: &[(f64, u64)]) -> Distribution<Size> {
 
 impl Elements {
     /// PackMime-HTTP (Cao, Cleveland, Gao, Jeffay, Smith, Weigle, INFOCOM 2004).
-    pub fn packmime() -> Self {
+    pub(super) fn packmime() -> Self {
         let between_objects = Distribution::Packmime {
             location: -4.15,
             location_variance: 3.12,
@@ -106,7 +106,7 @@ impl Elements {
     }
 
     /// Web browsing as in the 3GPP and 3GPP2 evaluation methodologies.
-    pub fn three_gpp() -> Self {
+    pub(super) fn three_gpp() -> Self {
         let lognormal = |mean, sd, min| Distribution::Lognormal {
             mean: Size(mean),
             sd: Size(sd),
@@ -131,7 +131,7 @@ impl Elements {
     }
 
     /// Pages of one object, where nothing else is said.
-    pub fn custom(think: Distribution<Time>, response: Distribution<Size>) -> Self {
+    pub(super) fn custom(think: Distribution<Time>, response: Distribution<Size>) -> Self {
         Self {
             think,
             embedded: Distribution::Constant(Count(0.0)),

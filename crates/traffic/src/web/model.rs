@@ -128,12 +128,6 @@ impl WebModel {
         share * kept + (1.0 - share) * apart
     }
 
-    /// Mean bytes of a page's requests.
-    #[must_use]
-    pub fn request_bytes_per_page(&self) -> f64 {
-        self.exchanges_per_page() * self.request.mean()
-    }
-
     /// Pages that a user fetches per second if each takes `page_time`; without congestion this
     /// predicts the offered load, so it is where a calibration starts.
     #[must_use]

@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_of_ones_own_holds_for_every_object() {
+    fn custom_response_size_holds_for_every_object() {
         let response = Some(Distribution::Constant(Size(1234)));
         let web = Web { response: response.clone(), ..Web::default() };
         let elements = web.elements().unwrap();

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from importlib import resources
 
+from sojourn.deploy.bpf.laws import LAWS, constants
 from sojourn.deploy.leaves import Fields, Place
-
-from .laws import LAWS, constants
 
 __all__ = ["LAWS", "commands", "constants"]
 

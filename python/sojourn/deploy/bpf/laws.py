@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from sojourn.control.quantities import quantity
 from sojourn.deploy.errors import DeployError
 from sojourn.deploy.leaves import Fields, Place
+from sojourn.quantities import quantity
 
 __all__ = ["LAWS", "constants"]
 

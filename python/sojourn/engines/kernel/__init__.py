@@ -9,28 +9,27 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from sojourn.engines.packets import kept
+from sojourn.deploy import leaves
+from sojourn.engines.digest import content, digest
+from sojourn.engines.engine import kept
+from sojourn.engines.kernel.image import Image, found
+from sojourn.engines.kernel.machine import command, emulator, seed_of, talk
+from sojourn.engines.kernel.plan import GuestPlan, plan
+from sojourn.engines.kernel.ramdisk import INIT, ramdisk, tools
+from sojourn.engines.linux import program_content
 from sojourn.errors import Error, ScenarioError
-
-from .image import Image, found
-from .machine import command, emulator, seed_of, talk
-from .plan import plan
-from .ramdisk import INIT, ramdisk
 
 if TYPE_CHECKING:
     import threading
 
+    from sojourn.engines.engine import Engine
     from sojourn.results.run import RunResult
     from sojourn.scenario import Scenario
-
-__all__ = ["NAME", "ready", "run"]
-
-NAME = "kernel"
 
 
 def ready() -> Image:
@@ -48,47 +47,81 @@ def ready() -> Image:
     return found()
 
 
-def run(
-    scenario: Scenario,
-    out: str | Path | None = None,
-    progress: Callable[[float, int], None] | None = None,
-    *,
-    label: str | None = None,
-    stop: threading.Event | None = None,
-) -> RunResult:
-    """Runs ``scenario`` by the kernel in a virtual machine and returns its measures.
+class Kernel:
+    """Linux's own queues and TCPs, on one link."""
 
-    Args and exceptions are those of :func:`sojourn.engines.packets.run`; but while the machine
-    boots Ctrl-C gives no result.
+    name = "kernel"
 
-    Raises:
-        Error: Also if the emulator or the kernel is missing.
-    """
+    def check(self, scenario: Scenario) -> None:
+        """Refuses what the virtual machine cannot be told."""
+        _plan(scenario)
+
+    def identity(self) -> str:
+        """The router, the virtual machine, and the code that says what it is to do."""
+        return digest([*program_content(), *_machine(), *_generators()])
+
+    def run(
+        self,
+        scenario: Scenario,
+        out: str | Path | None = None,
+        progress: Callable[[float, int], None] | None = None,
+        *,
+        label: str | None = None,
+        varied: Mapping[str, object] | None = None,
+        stop: threading.Event | None = None,
+    ) -> RunResult:
+        """Runs ``scenario`` by the kernel: see :class:`sojourn.engines.engine.Engine`.
+
+        While the machine boots Ctrl-C gives no result.
+
+        Raises:
+            Error: Also if the emulator or the kernel is missing.
+        """
+        planned = _plan(scenario)
+        kernel = ready()
+        files = {
+            "/run/scenario.json": scenario.to_json(),
+            "/run/plan.json": json.dumps(planned.to_dict()),
+        }
+        disk = ramdisk(kernel.modules(planned.modules), files)
+
+        def go(folder: Path | None) -> tuple[str, bool]:
+            begin = time.perf_counter()
+            with TemporaryDirectory(prefix="sojourn-kernel-") as place:
+                file, console = Path(place) / "ramdisk", Path(place) / "console"
+                file.write_bytes(disk)
+                seed = seed_of(scenario)
+                words = command(emulator(), kernel.kernel, file, console, INIT, seed)
+                text, interrupted = talk(words, console, folder, progress, stop)
+            summary = json.loads(text)
+            # Inside, another clock runs.
+            summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
+            return json.dumps(summary), interrupted
+
+        return kept(scenario, out, go, label=label, varied=varied)
+
+
+ENGINE: Engine = Kernel()
+
+
+def _plan(scenario: Scenario) -> GuestPlan:
     if scenario.check_classes():
         raise ScenarioError("classes written in Python run in the packet engine only")
-    if scenario.needs_users:
-        from sojourn.calibration import with_users
+    return plan(scenario)
 
-        scenario = with_users(scenario, stop=stop)
-    planned = plan(scenario)
-    kernel = ready()
-    files = {
-        "/run/scenario.json": scenario.to_json(),
-        "/run/plan.json": json.dumps(planned.to_dict()),
-    }
-    disk = ramdisk(kernel.modules(planned.modules), files)
 
-    def go(folder: Path | None) -> tuple[str, bool]:
-        begin = time.perf_counter()
-        with TemporaryDirectory(prefix="sojourn-kernel-") as place:
-            file, console = Path(place) / "ramdisk", Path(place) / "console"
-            file.write_bytes(disk)
-            seed = seed_of(scenario)
-            words = command(emulator(), kernel.kernel, file, console, INIT, seed)
-            text, interrupted = talk(words, console, folder, progress, stop)
-        summary = json.loads(text)
-        # Inside, another clock runs.
-        summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
-        return json.dumps(summary), interrupted
+def _machine() -> Iterable[str]:
+    """The virtual machine: its kernel, what emulates it, and the kernel's tools in it."""
+    try:
+        yield content(found().kernel)
+        yield content(Path(emulator()))
+        for _, tool in tools():
+            yield content(tool)
+    except Error:
+        return
 
-    return kept(scenario, out, label, go)
+
+def _generators() -> Iterable[str]:
+    """The code that says what the virtual machine is to do."""
+    for folder in (Path(__file__).parent, Path(leaves.__file__).parent):
+        yield from (content(file) for file in sorted(folder.glob("*.py")))

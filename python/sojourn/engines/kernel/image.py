@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sojourn.calibration import cache_folder
 from sojourn.errors import Error
+from sojourn.files import cache_folder
 
 BASE = ("veth", "sch_htb", "sch_netem", "cls_flow")
 """Modules that every run needs."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.engines.child import Child, Manners
+from sojourn.engines.child import Behaviour, Child
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
@@ -20,8 +20,12 @@ EMULATOR = "qemu-system-x86_64"
 
 # It boots in seconds on a quiet machine, and then tells ten times a simulated second how far it is.
 # Firmware greets at its first port only, but may clear the others.
-MANNERS = Manners(
-    "the virtual machine", silence_s=300.0, patience_s=60.0, noise=True, byte_ends=True
+BEHAVIOUR = Behaviour(
+    "the virtual machine",
+    silence_timeout_s=300.0,
+    summary_timeout_s=60.0,
+    mixed_output=True,
+    stops_on_byte=True,
 )
 # Of what the kernel prints, so much is told when it fails.
 _CONSOLE_KEPT = 400
@@ -100,7 +104,7 @@ def talk(
         KeyboardInterrupt: On Ctrl-C before there is anything to sum up, and on another one.
     """
     bound = [sys.executable, "-I", "-S", "-c", _BOUND, str(os.getpid()), *words]
-    with Child(bound, MANNERS) as machine:
+    with Child(bound, BEHAVIOUR) as machine:
         said = machine.summary(folder, progress, stop)
         if said is None:
             raise _failure(machine, console)
@@ -115,7 +119,7 @@ def _failure(machine: Child, console: Path) -> Error:
     except OSError:
         printed = ""
     said = " ".join(printed[-_CONSOLE_KEPT:].split())
-    said = said or machine.complained()
+    said = said or machine.stderr_end()
     said = said or f"the emulator's exit code is {code}"
     return Error(f"the virtual machine ended without a result: {said}")
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sojourn.control.quantities import quantity
 from sojourn.deploy import DeployError
 from sojourn.deploy.leaves import Place, leaf
+from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES
 from sojourn.errors import ScenarioError
-
-from .image import BASE, BUILT_IN, CONGESTION, DISCIPLINES
+from sojourn.quantities import quantity
 
 if TYPE_CHECKING:
     from sojourn.scenario import Scenario
@@ -36,7 +35,7 @@ _DROPS = {"codel": "departure", "cobalt": "departure", "fq_codel": "flow_departu
 
 
 @dataclass(frozen=True)
-class Plan:
+class GuestPlan:
     """What the virtual machine is told beside the scenario."""
 
     links: list[dict[str, Any]]
@@ -48,7 +47,7 @@ class Plan:
         return {"links": self.links, "remarks": self.remarks}
 
 
-def plan(scenario: Scenario) -> Plan:
+def plan(scenario: Scenario) -> GuestPlan:
     """What to put where.
 
     Raises:
@@ -79,7 +78,7 @@ def plan(scenario: Scenario) -> Plan:
         links.append(made)
         remarks += [f"{name}: {remark}" for remark in said]
         modules += [module] if module else []
-    return Plan(links, remarks, list(dict.fromkeys(modules)))
+    return GuestPlan(links, remarks, list(dict.fromkeys(modules)))
 
 
 def _back(forward: Mapping[str, Any]) -> dict[str, Any] | None:

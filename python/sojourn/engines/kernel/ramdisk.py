@@ -8,10 +8,9 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from sojourn.engines.kernel.archive import Entry, archive
 from sojourn.engines.linux import program
 from sojourn.errors import Error
-
-from .archive import Entry, archive
 
 INIT = "/bin/sojourn-router"
 """The first program, and all but the only one."""

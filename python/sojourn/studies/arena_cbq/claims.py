@@ -14,7 +14,7 @@ from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.scenarios import ARENAS
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent, with_interval
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 REPORT = "report on the Arena project"
 

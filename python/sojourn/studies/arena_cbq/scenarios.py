@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 ARENAS = ("short", "middle", "long")
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from sojourn.studies import registry
 from sojourn.studies.arena_cbq import claims, scenarios, tables
 from sojourn.studies.study import Band, Findings, Study
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 
 class ArenaCbq(Study):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.claims import FINISHED, around, clamped, values, within
 from sojourn.studies.arena_cbq.scenarios import ARENAS
 from sojourn.studies.study import Figure, Table
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 COLOURS = ["#0072b2", "#00875f", "#d14900"]
 
@@ -120,8 +121,6 @@ def figures(results: Results) -> list[Figure]:
 
 
 def _over_time(results: Results, gains: str) -> Figure:
-    import altair as alt
-
     run = results.where(part="alone", scheme=gains).runs[0]
     qref = run.case.labels["qref"]
     table = run.run.table("queues").filter(pl.col("link").is_in(ARENAS))
@@ -148,15 +147,11 @@ def _over_time(results: Results, gains: str) -> Figure:
 
 
 def _colour(field: str) -> Any:
-    import altair as alt
-
     scale = alt.Scale(domain=list(ARENAS), range=COLOURS)
     return alt.Color(f"{field}:N", title=None, scale=scale, legend=alt.Legend(orient="bottom"))
 
 
 def _sweep(results: Results) -> Figure:
-    import altair as alt
-
     rows = []
     for each in results.where(part="sweep"):
         for arena in ARENAS:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
 import numpy as np
+import polars as pl
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, group, milliseconds, reverse
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import less, more
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "access"
 
@@ -206,9 +208,6 @@ def _table(ends: Results) -> Table:
 
 
 def _figure(ends: Results) -> Figure:
-    import altair as alt
-    import polars as pl
-
     rows: list[dict[str, Any]] = [
         {"ends": str(each.case.labels["ends"]), "ping": _ping(each.run),
          "down": _download(each.run)}

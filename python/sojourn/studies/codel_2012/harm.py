@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import altair as alt
 import polars as pl
 
-from sojourn.report.style import KIND_COLOURS, SPARE_COLOURS
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, group, packets, web
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import Tested, less, not_less, same
-from sojourn.sweep.sweep import Case, Results
+from sojourn.style import KIND_COLOURS, SPARE_COLOURS
+from sojourn.sweep import Case, Results
 
 PART = "harm"
 
@@ -201,8 +202,6 @@ def _table(field: pl.DataFrame) -> Table:
 
 
 def _figure(field: pl.DataFrame) -> Figure:
-    import altair as alt
-
     names = [name for name in FIELD if name in field["queue"]]
     colours = [KIND_COLOURS.get(KINDS[name], SPARE_COLOURS[0])[0] for name in names]
     shown = field.with_columns((pl.col("mbit").cast(pl.Int64).cast(pl.String) + " Mb/s").alias("r"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import altair as alt
 import polars as pl
 
 from sojourn.results.run import RunResult
 from sojourn.studies.codel_2012.network import bulk, dumbbell, group, milliseconds, web
 from sojourn.studies.study import Band, Check, Figure, Findings, Table
 from sojourn.studies.verdicts import less, same
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "isolation"
 
@@ -182,8 +183,6 @@ def _table(part: Results) -> Table:
 
 
 def _figure(part: Results) -> Figure:
-    import altair as alt
-
     rows = [
         {"queue": str(each.case.labels["queue"]), "wait": delay(each.run) * 1e3,
          "web": page(each.run) * 1e3}

@@ -6,7 +6,7 @@ from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, group
 from sojourn.studies.study import Check, Findings, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "law"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
@@ -12,7 +13,7 @@ from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import bulk, dumbbell, web
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import less
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "queues"
 
@@ -217,8 +218,6 @@ def _mean(values: list[float]) -> float:
 
 def _time_figure(part: Results) -> Figure:
     """Two seconds of queue with its running minimum, one panel for each load and discipline."""
-    import altair as alt
-
     frames = []
     shown = ("drop-tail", "CoDel")
     panels = [f"{load}, {name}" for load in LOADS for name in shown]
@@ -264,8 +263,6 @@ def _time_figure(part: Results) -> Figure:
 
 
 def _scatter(part: Results) -> Figure:
-    import altair as alt
-
     frames = []
     for name in DISCIPLINES:
         run = next(iter(part.where(load="transfer and web", queue=name, window="10ms"))).run

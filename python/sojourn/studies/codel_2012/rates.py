@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from sojourn.results.run import RunResult
@@ -12,7 +13,7 @@ from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import dumbbell, packets
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import not_less
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "rates"
 
@@ -220,8 +221,6 @@ def _table(table: pl.DataFrame, column: str, title: str) -> Table:
 
 def _figure(results: Results) -> Figure:
     """Queueing delay over time, logarithmic, for each discipline."""
-    import altair as alt
-
     frames = []
     for name in DISCIPLINES:
         runs = results.where(part=PART, queue=name, flows=4)

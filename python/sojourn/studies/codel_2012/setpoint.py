@@ -9,6 +9,7 @@ counts for more. The two must not be held against each other.
 from __future__ import annotations
 
 import numpy as np
+from scipy.integrate import quad
 
 from sojourn.results.run import RunResult
 
@@ -38,8 +39,6 @@ def power_over_time(f: float) -> float:
 def integrated(f: float) -> tuple[float, float]:
     """Utilisation per round trip and over time, from the sawtooth itself by quadrature."""
     # It takes longer to import than all else, and a list of studies does not need it.
-    from scipy.integrate import quad
-
     low, high = (1 + f) / 2, 1 + f
     rounds = quad(lambda w: min(w, 1), low, high, points=[1])[0] / (high - low)
     time = quad(lambda w: max(w, 1), low, high, points=[1])[0]

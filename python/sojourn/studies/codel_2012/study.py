@@ -8,7 +8,7 @@ from typing import ClassVar
 from sojourn.studies import registry
 from sojourn.studies.codel_2012 import access, harm, isolation, law, queues, rates, targets
 from sojourn.studies.study import Findings, Study
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PARTS = (queues, law, targets, rates, isolation, access, harm)
 

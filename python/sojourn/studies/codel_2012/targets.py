@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 from sojourn.scenario import Scenario
@@ -13,7 +14,7 @@ from sojourn.studies.codel_2012 import setpoint
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, packets
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import more
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 PART = "targets"
 
@@ -261,8 +262,6 @@ def _grid(mean: pl.DataFrame, column: str, title: str) -> Table:
 
 def _figure(mean: pl.DataFrame, ideal: pl.DataFrame, column: str) -> Figure:
     """Curves of theory, the ideal setpoint as points, CoDel for each number of flows."""
-    import altair as alt
-
     title = "Utilisation (%)" if column == "utilisation" else "Power"
     laws: list[tuple[Callable[[float], float], list[int]]] = [
         (setpoint.over_time, []),
@@ -320,7 +319,5 @@ def _figure(mean: pl.DataFrame, ideal: pl.DataFrame, column: str) -> Figure:
 
 
 def _points(ideal: pl.DataFrame, column: str, x: Any, y: Any) -> Any:
-    import altair as alt
-
     mean = ideal.group_by("f").agg(pl.col(column).mean())
     return alt.Chart(mean).mark_point(shape="cross", size=70, color="#b0558c").encode(x=x, y=y)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import polars as pl
+
 from sojourn.studies.fluid_2000.measures import first_queue
 from sojourn.studies.study import Figure
 
 if TYPE_CHECKING:
-    from sojourn.sweep.sweep import Result, Results
+    from sojourn.sweep import Result, Results
 
 _NAMES, _COLOURS = ["model", "packets"], ["#d55e00", "#0072b2"]
 _POINTS = 600
@@ -29,9 +32,6 @@ def courses(results: Results) -> list[Figure]:
 
 
 def _course(number: int, runs: dict[str, Result]) -> Figure:
-    import altair as alt
-    import polars as pl
-
     rows = []
     for name, engine in zip(_NAMES, ("fluid", "packets"), strict=True):
         values, time = first_queue(runs[engine].run)

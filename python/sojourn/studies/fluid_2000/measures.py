@@ -17,9 +17,7 @@ from sojourn.studies.fluid_2000.scenarios import (
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
-    from sojourn.sweep.sweep import Result
-
-QUEUES = ("queue1", "queue2")
+    from sojourn.sweep import Result
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,14 @@ def differing(number: int, phase: str, spread: float = fluid.RENO_SPREAD) -> See
     it = EXPERIMENTS[number]
     begin, end = PHASES[phase]
     capacities = it.capacities
-    red = fluid.Red(RED["min_th"], RED["max_th"], it.max_p, RED["wq"], spaced=True)
+    red = {
+        "kind": "red",
+        "min_th": RED["min_th"],
+        "max_th": RED["max_th"],
+        "max_p": it.max_p,
+        "wq": RED["wq"],
+        "gentle": False,
+    }
     flows = [(0.0, float(STAY + LEAVE)), (float(LEAVE_S), float(STAY))]
     course = fluid.mgt(
         [
@@ -44,7 +51,10 @@ def differing(number: int, phase: str, spread: float = fluid.RENO_SPREAD) -> See
             )
             for path in PATHS.values()
         ],
-        [fluid.Queue(capacity, red, buffer=RED["limit"], thins=True) for capacity in capacities],
+        [
+            fluid.Queue(capacity, red, spaced=True, buffer=RED["limit"], thins=True)
+            for capacity in capacities
+        ],
         duration=end,
         interval=0.01,
     )

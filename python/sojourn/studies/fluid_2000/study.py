@@ -20,7 +20,7 @@ from sojourn.studies.fluid_2000.scenarios import (
 )
 from sojourn.studies.fluid_2000.spread import differing
 from sojourn.studies.study import Band, Check, Findings, Study, Table, Verdict
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 LOSSES = (5e-4, 2.5e-3, 1e-2)
 MARGIN = 0.15

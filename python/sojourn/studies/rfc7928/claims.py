@@ -12,7 +12,7 @@ from sojourn.studies.rfc7928 import metrics
 from sojourn.studies.rfc7928.situations import LEVEL_LOSS, Situation, flows
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.verdicts import less, more
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 # Of goodput: less than this is no loss. Stated before any run.
 GOODPUT_MARGIN = 0.05

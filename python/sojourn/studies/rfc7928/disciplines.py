@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn.errors import InputError, ScenarioError
-from sojourn.report.style import DISPLAY
+from sojourn.results.labels import label_of
 from sojourn.scenario import Scenario
-from sojourn.sweep.labels import label_of
+from sojourn.style import DISPLAY
 
 BASELINE = "droptail"
 """What all others are compared with: RFC 7928 section 4.3."""

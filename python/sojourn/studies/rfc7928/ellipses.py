@@ -11,14 +11,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import altair as alt
 import numpy as np
 import polars as pl
 
-from sojourn.report.style import DISPLAY, KIND_COLOURS, SPARE_COLOURS
 from sojourn.studies.rfc7928 import metrics
 from sojourn.studies.rfc7928.situations import Situation
 from sojourn.studies.study import Figure
-from sojourn.sweep.sweep import Results
+from sojourn.style import DISPLAY, KIND_COLOURS, SPARE_COLOURS
+from sojourn.sweep import Results
 
 STEPS = 32
 
@@ -43,8 +44,6 @@ def figure(
     slug: str, title: str, situations: Sequence[Situation], names: Sequence[str], results: Results
 ) -> Figure:
     """A panel for each situation."""
-    import altair as alt
-
     rows: list[dict[str, Any]] = []
     panels = []
     for situation in situations:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from sojourn.results.run import RunResult
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 # Bits per second to Mb/s; seconds to ms.
 MEGA, MILLI = 1e-6, 1e3

@@ -17,7 +17,7 @@ from sojourn.studies.rfc7928.situations import (
     Times,
 )
 from sojourn.studies.study import Band, Findings, Study, Table
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 NOT_RUN = (
     "Not evaluated: flow start-up time (section 2.2), which no measure of ours separates; loss "

@@ -8,7 +8,7 @@ from typing import Any
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, WEB_USERS
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 SIZE = 2e9
 MACHINES = 2

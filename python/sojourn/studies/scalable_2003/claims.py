@@ -21,7 +21,7 @@ from sojourn.studies.scalable_2003.published import (
 )
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent, with_interval
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 CELL = 0.2
 """How far a number of transfers may be from the published one: a single run on one testbed."""

@@ -13,7 +13,7 @@ from typing import Any
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.scalable_2003.bulk import group
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 LWND, A, B = 16, 0.01, 0.125
 MSS, PACKET = 1460, 1500

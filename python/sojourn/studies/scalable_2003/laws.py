@@ -19,7 +19,7 @@ import polars as pl
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.scalable_2003.published import VARIANCE
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 RTT = 0.2
 PACKET = 1500

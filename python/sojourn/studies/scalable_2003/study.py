@@ -8,7 +8,7 @@ from typing import ClassVar
 from sojourn.studies import registry
 from sojourn.studies.scalable_2003 import bulk, claims, fairness, laws, tables
 from sojourn.studies.study import Band, Findings, Study
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 
 class ScalableTcp(Study):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+import altair as alt
+import polars as pl
+
 from sojourn.studies.scalable_2003 import bulk, fairness
 from sojourn.studies.scalable_2003.claims import values
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS, WITH_WEB
 from sojourn.studies.study import Figure, Table
 from sojourn.studies.words import with_interval
-from sojourn.sweep.sweep import Results
+from sojourn.sweep import Results
 
 COLOURS = {
     "classic": "#d14900",
@@ -109,9 +112,6 @@ def figures(results: Results) -> list[Figure]:
 
 
 def _transfers(results: Results) -> Figure:
-    import altair as alt
-    import polars as pl
-
     rows = []
     for stack, name in STACKS.items():
         for i, flows in enumerate(FLOWS):
@@ -141,8 +141,6 @@ def _transfers(results: Results) -> Figure:
 
 
 def _colour(stacks: list[str]) -> Any:
-    import altair as alt
-
     names = [STACKS[stack] for stack in stacks]
     colours = [COLOURS[stack] for stack in stacks]
     return alt.Color(
@@ -157,9 +155,6 @@ _TCP = {"reno": STACKS["classic"], "scalable": STACKS["scalable"]}
 
 
 def _response(results: Results) -> Figure:
-    import altair as alt
-    import polars as pl
-
     rows = []
     for each in results.where(part="response"):
         control, p = str(each.case.labels["control"]), float(str(each.case.labels["p"]))
@@ -190,9 +185,6 @@ def _response(results: Results) -> Figure:
 
 
 def _sharing(results: Results) -> Figure:
-    import altair as alt
-    import polars as pl
-
     rows = [
         (each.case.labels["window"], fairness.ratio_of(each.run))
         for each in results.where(part="shared")

@@ -7,7 +7,7 @@ from typing import Any
 
 from sojourn.scenario import Scenario
 from sojourn.studies.tcp_laws import laws
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 RTT = 0.1
 MSS = 1460

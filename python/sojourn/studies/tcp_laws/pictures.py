@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import altair as alt
 import polars as pl
 
 COLOURS = {
@@ -24,7 +25,6 @@ def response(
     laws: Sequence[tuple[str, float, float]], points: Sequence[tuple[str, float, float]]
 ) -> Any:
     """Mean windows over loss probabilities: laws as lines, runs as points."""
-    import altair as alt
 
     def x() -> Any:
         return alt.X("p:Q", title="Loss probability", scale=alt.Scale(type="log"))
@@ -43,8 +43,6 @@ def response(
 
 def sawteeth(courses: Mapping[tuple[str, str], pl.DataFrame]) -> Any:
     """The window over time at the windows c and C, a row for each control."""
-    import altair as alt
-
     frames = []
     for (control, size), course in courses.items():
         step = max(1, len(course) // 400)
@@ -72,8 +70,6 @@ def sawteeth(courses: Mapping[tuple[str, str], pl.DataFrame]) -> Any:
 
 def shares(rows: Sequence[tuple[str, float, float]]) -> Any:
     """How often Reno's rate each other gets: a bar from 1 for each, by the runs."""
-    import altair as alt
-
     data = pl.DataFrame(list(rows), ["pair", "seed", "ratio"], orient="row")
     rule = alt.Chart(pl.DataFrame({"ratio": [1.0]})).mark_rule(color="#888888")
     points = alt.Chart(data).mark_point(filled=True, size=60, color="#0072b2")

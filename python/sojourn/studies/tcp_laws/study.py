@@ -12,7 +12,7 @@ from sojourn.studies import registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.tcp_laws import cases, laws, measured, pictures
 from sojourn.studies.verdicts import same
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 MARGIN = 0.25
 """How far a mean window may lie from its law to count as following it. The laws are of periodic

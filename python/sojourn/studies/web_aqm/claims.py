@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sojourn.load import UNCONGESTED
 from sojourn.studies.responses import limited_mean, throughput
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
-from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL, UNCONGESTED
+from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL
 from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
 SAME, CLOSE = 0.05, 0.20
 _TALK = "talk (SIGCOMM 2003)"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sojourn.load import UNCONGESTED
 from sojourn.studies.curves import response_figure
-from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, UNCONGESTED, VARIANTS
+from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, VARIANTS
 from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Figure
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
 
 def responses(results: Results) -> list[Figure]:

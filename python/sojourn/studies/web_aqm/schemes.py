@@ -11,13 +11,13 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sojourn.load import UNCONGESTED
 from sojourn.scenario import Scenario
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 Qdisc = Mapping[str, Any]
 
 LOADS = (0.8, 0.9, 0.98, 1.05)
-UNCONGESTED = "uncongested"
 TAIL = "drop-tail 240"
 
 # What a packet of a reference or threshold is in byte mode, which is not published: ns-2's value

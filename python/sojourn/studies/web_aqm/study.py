@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.load import UNCONGESTED
 from sojourn.studies import registry
 from sojourn.studies.responses import limited_mean, loss
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_aqm import figures, schemes, tables, traffic
 from sojourn.studies.web_aqm.claims import CLOSE, SAME, Claims
-from sojourn.studies.web_aqm.schemes import TAIL, UNCONGESTED
+from sojourn.studies.web_aqm.schemes import TAIL
 from sojourn.studies.words import percent
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 
 class WebAqm(Study):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from sojourn.load import UNCONGESTED
 from sojourn.studies.responses import (
     completed,
     limited_mean,
@@ -19,14 +20,13 @@ from sojourn.studies.web_aqm.schemes import (
     SCHEMES,
     SIZES,
     TAIL,
-    UNCONGESTED,
     VARIANTS,
 )
 from sojourn.studies.words import percent, with_interval
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
 # Loss in per cent, completed exchanges in millions, Mb/s, at each load. From memory of the paper's
 # table: for shape only.

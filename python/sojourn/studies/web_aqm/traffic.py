@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import altair as alt
+import numpy as np
+import polars as pl
+
 from sojourn.calibration import calibrate
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
 from sojourn.studies.study import Band, Check, Figure, Findings, Verdict
@@ -11,11 +15,10 @@ from sojourn.studies.web_aqm.schemes import TIMES, base, calibration
 from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from sojourn.results.run import RunResult
-    from sojourn.sweep.sweep import Results
+    from sojourn.sweep import Results
 
     Floats = NDArray[np.float64]
 
@@ -41,8 +44,6 @@ def evaluate(results: Results) -> Findings:
 
 def _warm_up(run: RunResult) -> str:
     """When the beginning of the run is over, by MSER-5 on the queue."""
-    import polars as pl
-
     queue = (
         run.table("queues")
         .filter(pl.col("link") == run.bottleneck["name"])
@@ -69,9 +70,6 @@ def _warm_up(run: RunResult) -> str:
 
 
 def _load(scale: str, found: Findings) -> None:
-    import altair as alt
-    import polars as pl
-
     scenario = base(*TIMES[scale]).with_(calibration(scale))
     known = calibrate(scenario, 0)
     # Each point is one seed of heavy-tailed traffic: 15 % is some three standard deviations of
@@ -109,9 +107,6 @@ def _load(scale: str, found: Findings) -> None:
 
 
 def _tails(run: RunResult, found: Findings, *, short: bool) -> None:
-    import altair as alt
-    import polars as pl
-
     table = run.table("exchanges")
     sizes = table.filter(pl.col("outcome") == "finished")["response_bytes"].to_numpy()
     idle = (
@@ -174,8 +169,6 @@ def _tails(run: RunResult, found: Findings, *, short: bool) -> None:
 
 def _survival(values: Floats) -> list[tuple[float, float]]:
     """The complementary distribution at some points that are even on its logarithmic axis."""
-    import numpy as np
-
     ordered = np.sort(values[values > 0])[::-1]
     n = len(ordered)
     if n < 100:
@@ -186,16 +179,12 @@ def _survival(values: Floats) -> list[tuple[float, float]]:
 
 def _hill(values: Floats) -> float:
     """Hill's estimate of the tail index from the largest values."""
-    import numpy as np
-
     ordered = np.sort(values)[::-1]
     k = max(20, round(_TAIL * len(ordered)))
     return float(1 / np.mean(np.log(ordered[:k] / ordered[k])))
 
 
 def _memory(run: RunResult, found: Findings) -> None:
-    import polars as pl
-
     counts = run.table("packet_counts")
     start = float(run.summary["window_s"][0])
     # The direction forward: the first link of the table.

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
 
@@ -37,8 +39,6 @@ def told(run: RunResult) -> Told:
 
 @lru_cache(maxsize=1024)
 def _read(path: Path, start: float, end: float) -> Told:
-    import polars as pl
-
     # An exchange that did not finish took longer than it was watched: 2 s if that was as long.
     began = pl.col("started_s").is_between(start, end - LIMIT_S)
     response = (

@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sojourn.load import UNCONGESTED
 from sojourn.scenario import Scenario
-from sojourn.sweep.sweep import Case
+from sojourn.sweep import Case
 
 Qdisc = Mapping[str, Any]
 
 LOADS = (0.8, 1.0, 1.1)
-UNCONGESTED = "uncongested"
 _ROOM = {"limit": 1_000_000}
 
 

@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from sojourn.load import UNCONGESTED
 from sojourn.studies import registry
 from sojourn.studies.curves import response_figure
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table
 from sojourn.studies.verdicts import Pairs, Tested, less, same
 from sojourn.studies.web_red.exchanges import told
-from sojourn.studies.web_red.schemes import LOADS, SCHEMES, UNCONGESTED, cases, settings
+from sojourn.studies.web_red.schemes import LOADS, SCHEMES, cases, settings
 from sojourn.studies.words import percent, with_interval
-from sojourn.sweep.sweep import Case, Results
+from sojourn.sweep import Case, Results
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult

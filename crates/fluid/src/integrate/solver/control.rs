@@ -7,7 +7,7 @@ const LEAST_ERROR: f64 = -4.0 * std::f64::consts::LN_10;
 
 /// Proportional-integral control of the step (Hairer, Nørsett and Wanner, *Solving Ordinary
 /// Differential Equations I*, II.4).
-pub struct Control {
+pub(super) struct Control {
     /// The step that the control of the error would take next.
     pub step: f64,
     /// Logarithm of the last step's error over what is allowed.
@@ -15,13 +15,19 @@ pub struct Control {
 }
 
 impl Control {
-    pub fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings) -> Self {
         Self { step: settings.fixed.unwrap_or(1e-3).min(settings.longest), last_error: 0.0 }
     }
 
     /// None if a step with this error, over what is allowed, is exact enough; else how long to make
     /// it. `landing` says that it was made to end somewhere.
-    pub fn judge(&mut self, step: f64, error: f64, landing: bool, fixed: bool) -> Option<f64> {
+    pub(super) fn judge(
+        &mut self,
+        step: f64,
+        error: f64,
+        landing: bool,
+        fixed: bool,
+    ) -> Option<f64> {
         if error == f64::INFINITY {
             return Some(0.1 * step);
         }

@@ -1,18 +1,18 @@
-//! What ends a step before its time: the first guard that falls below zero in it, and the first break
-//! that a lag passes.
+//! What ends a step before its time: the first guard that falls below zero in it, and the first
+//! break that a lag passes.
 
 use super::super::breaks::Breaks;
 use super::super::system::System;
 use super::Solver;
 
 /// A guard may fall this far below zero before it counts: what rounding does, and hysteresis.
-pub const SLACK: f64 = 1e-9;
+pub(super) const SLACK: f64 = 1e-9;
 /// A bend in this first part of a step is not worth a step of its own.
 const NEAR: f64 = 0.02;
 
 /// What ends a step before its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event {
+pub(super) enum Event {
     Guard(usize),
     /// A lag is at a break that steps end at.
     Lag(usize),

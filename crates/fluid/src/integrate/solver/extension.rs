@@ -5,7 +5,7 @@ use super::super::system::System;
 use super::{Solver, near};
 
 /// Where in a step signals are sampled.
-pub const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+pub(super) const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 impl<S: System> Solver<S> {
     /// The continuous extension of the step that was tried.
@@ -67,7 +67,7 @@ impl<S: System> Solver<S> {
 
 /// The states at θ of a step.
 #[inline]
-pub fn evaluate(row: &[Polynomial], theta: f64, states: &mut [f64]) {
+pub(super) fn evaluate(row: &[Polynomial], theta: f64, states: &mut [f64]) {
     for (y, c) in states.iter_mut().zip(row) {
         *y = horner(c, theta);
     }

@@ -1,7 +1,7 @@
 //! Steps that are longer than the shortest lag, and so look at themselves.
 //!
-//! What such a step looks up of itself is first taken from the last step's polynomials, which go on;
-//! afterwards the slope at its end is computed again by its own. If that changes more than the
+//! What such a step looks up of itself is first taken from the last step's polynomials, which go
+//! on; afterwards the slope at its end is computed again by its own. If that changes more than the
 //! tolerance allows, the stages are swept again by what the sweep before left, and if it does not
 //! help, the step is taken again, no longer than the shortest lag (Bellen and Zennaro, *Numerical
 //! Methods for Delay Differential Equations*, Oxford 2003, section 3.3 on overlapping). While a lag
@@ -28,11 +28,12 @@ const STABLE: f64 = 3.0;
 const EXACT_UP_TO: f64 = 1.5;
 /// What is left of a rate that was higher, a step later.
 const FADING: f64 = 0.7;
-/// Steps that stay within the shortest lag after one that did not agree: the first time, and at most.
+/// Steps that stay within the shortest lag after one that did not agree: the first time, and at
+/// most.
 const PAUSE: (u32, u32) = (4, 64);
 
 /// Whether steps may be longer than the shortest lag.
-pub struct Overlap {
+pub(super) struct Overlap {
     /// Steps that are still to stay within the shortest lag, and how many after the next that does
     /// not agree with itself.
     waits: u32,
@@ -42,12 +43,12 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { waits: 0, pause: PAUSE.0, rate: 0.0 }
     }
 
     /// How far a step may go beyond the shortest lag, the last one having been so long.
-    pub fn reach(&self, shortest: f64, last: f64) -> f64 {
+    pub(super) fn reach(&self, shortest: f64, last: f64) -> f64 {
         if self.waits > 0 || self.rate <= 0.0 {
             0.0
         } else {
@@ -56,12 +57,12 @@ impl Overlap {
     }
 
     /// The pair for a step: the steady one if the exact one would not be stable.
-    pub fn pair(&self, step: f64) -> &'static Pair {
+    pub(super) fn pair(&self, step: f64) -> &'static Pair {
         if step * self.rate > EXACT_UP_TO { &STEADY } else { &EXACT }
     }
 
     /// A step counts; small differences died at `rate` in it, if that was seen.
-    pub fn stepped(&mut self, rate: Option<f64>) {
+    pub(super) fn stepped(&mut self, rate: Option<f64>) {
         if let Some(rate) = rate {
             self.rate = rate.max(FADING * self.rate);
         }
@@ -69,7 +70,7 @@ impl Overlap {
     }
 
     /// A step did not agree with itself: the next ones do not try.
-    pub fn failed(&mut self) {
+    pub(super) fn failed(&mut self) {
         self.waits = self.pause;
         self.pause = (2 * self.pause).min(PAUSE.1);
     }

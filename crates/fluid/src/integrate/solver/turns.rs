@@ -6,8 +6,8 @@ use super::super::system::System;
 use super::events::SLACK;
 use super::{Solver, near};
 
-/// What has fallen by this part of the slack when a step ends falls with what the step ended at: like
-/// queues run empty together.
+/// What has fallen by this part of the slack when a step ends falls with what the step ended at:
+/// like queues run empty together.
 const TOGETHER: f64 = 0.5;
 /// Events without any progress in time after which something is wrong.
 const CHATTER: u32 = 200;

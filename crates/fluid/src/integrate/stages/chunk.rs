@@ -3,12 +3,12 @@
 use super::super::tableau::STAGES;
 
 /// States that are computed together: eight, so that a small model has one chunk.
-pub type Chunk = [f64; WIDTH];
-pub const WIDTH: usize = 8;
+pub(super) type Chunk = [f64; WIDTH];
+pub(super) const WIDTH: usize = 8;
 
 /// What is known of a chunk of states in the step that is tried.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(super) struct Block {
     /// The states at the step's beginning.
     pub begin: Chunk,
     /// Their slopes in all stages.
@@ -24,7 +24,7 @@ pub struct Block {
 }
 
 impl Block {
-    pub fn new(scales: Chunk) -> Self {
+    pub(super) fn new(scales: Chunk) -> Self {
         let none = [0.0; WIDTH];
         Self {
             begin: none,
@@ -38,7 +38,7 @@ impl Block {
 
     /// The states from the step's beginning on by slopes with weights.
     #[inline]
-    pub fn by<const M: usize>(&self, weights: &[f64; M]) -> Chunk {
+    pub(super) fn by<const M: usize>(&self, weights: &[f64; M]) -> Chunk {
         let mut y = weighted::<M>(weights, &self.slopes);
         for (y, begin) in y.iter_mut().zip(&self.begin) {
             *y += begin;
@@ -49,7 +49,7 @@ impl Block {
 
 /// Slopes with weights.
 #[inline]
-pub fn weighted<const M: usize>(weights: &[f64; M], slopes: &[Chunk; STAGES]) -> Chunk {
+pub(super) fn weighted<const M: usize>(weights: &[f64; M], slopes: &[Chunk; STAGES]) -> Chunk {
     let mut sum = slopes[0].map(|slope| weights[0] * slope);
     for m in 1..M {
         for i in 0..WIDTH {
@@ -61,13 +61,13 @@ pub fn weighted<const M: usize>(weights: &[f64; M], slopes: &[Chunk; STAGES]) ->
 
 /// The greater of two that are numbers; `f64::max` asks whether they are.
 #[inline]
-pub fn larger(a: f64, b: f64) -> f64 {
+pub(super) fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
 /// The sum of a chunk.
 #[inline]
-pub fn total(sums: Chunk) -> f64 {
+pub(super) fn total(sums: Chunk) -> f64 {
     let [a, b, c, d, e, f, g, h] = sums;
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

@@ -7,10 +7,10 @@ use super::Stages;
 use super::chunk::{Chunk, WIDTH, weighted};
 
 /// Where between its ends a step is looked at.
-pub const QUARTERS: [f64; 3] = [0.25, 0.5, 0.75];
+pub(super) const QUARTERS: [f64; 3] = [0.25, 0.5, 0.75];
 
 /// The extension between its ends.
-pub struct Inside {
+pub(super) struct Inside {
     /// The states at a quarter, a half and three quarters.
     middles: [Vec<Chunk>; 3],
     /// How far from the step's beginning the states can be in it.
@@ -18,7 +18,7 @@ pub struct Inside {
 }
 
 impl Inside {
-    pub fn new(chunks: usize) -> Self {
+    pub(super) fn new(chunks: usize) -> Self {
         let row = || vec![[0.0; WIDTH]; chunks];
         Self { middles: std::array::from_fn(|_| row()), reach: row() }
     }
@@ -26,7 +26,7 @@ impl Inside {
 
 impl Stages {
     /// The polynomials of the states over the step.
-    pub fn extend(&mut self, step: f64, dense: &mut [Polynomial]) {
+    pub(crate) fn extend(&mut self, step: f64, dense: &mut [Polynomial]) {
         let ends = self.blocks.iter().zip(&self.end);
         for (number, (dense, (block, end))) in dense.chunks_mut(WIDTH).zip(ends).enumerate() {
             let sum = weighted(&self.pair.highest, &block.slopes);
@@ -63,7 +63,7 @@ impl Stages {
     }
 
     /// The polynomials have become others: computes the states between their ends again.
-    pub fn reread(&mut self, dense: &[Polynomial]) {
+    pub(crate) fn reread(&mut self, dense: &[Polynomial]) {
         for (middle, theta) in self.inside.middles.iter_mut().zip(QUARTERS) {
             for (y, row) in middle.as_flattened_mut().iter_mut().zip(dense) {
                 *y = horner(row, theta);
@@ -72,12 +72,12 @@ impl Stages {
     }
 
     /// The states after 1 to 3 quarters of the step.
-    pub fn middle(&self, quarters: usize) -> &[f64] {
+    pub(crate) fn middle(&self, quarters: usize) -> &[f64] {
         &self.inside.middles[quarters - 1].as_flattened()[..self.states]
     }
 
     /// How far from their beginning the states can be anywhere in the step.
-    pub fn reach(&self) -> &[f64] {
+    pub(crate) fn reach(&self) -> &[f64] {
         &self.inside.reach.as_flattened()[..self.states]
     }
 }
@@ -89,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_extension_is_exact_for_polynomials_of_fourth_degree() {
-        // More states than fit in a chunk; in each the slope at the nodes is that of its polynomial.
+        // More states than fit in a chunk; in each the slope at the nodes is that of its
+        // polynomial.
         let exact: [Polynomial; 10] = std::array::from_fn(|i| {
             std::array::from_fn(|k| libm::sin(1.7 * i as f64 + 0.3 + k as f64))
         });

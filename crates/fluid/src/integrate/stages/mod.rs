@@ -13,7 +13,7 @@ use extension::Inside;
 const ROUNDING: f64 = 1e-12;
 
 /// The stages of a step that is being tried, by chunks of states; the last is filled up with zeros.
-pub struct Stages {
+pub(super) struct Stages {
     states: usize,
     blocks: Vec<Block>,
     /// The state of the last stage; after all of them, the end of the step.
@@ -28,7 +28,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    pub fn new(scales: &[f64]) -> Self {
+    pub(super) fn new(scales: &[f64]) -> Self {
         let states = scales.len();
         let chunks = states.div_ceil(WIDTH);
         // What fills the last chunk up has no errors, relative to 1.
@@ -46,24 +46,24 @@ impl Stages {
     }
 
     /// The state at the end of the step that was tried.
-    pub fn end(&self) -> &[f64] {
+    pub(super) fn end(&self) -> &[f64] {
         &self.end.as_flattened()[..self.states]
     }
 
     /// The slope at the step's beginning is no longer what it was.
-    pub fn spoil(&mut self) {
+    pub(super) fn spoil(&mut self) {
         self.fresh = false;
     }
 
     /// The step counts: its last stage is the next one's first.
-    pub fn move_on(&mut self) {
+    pub(super) fn move_on(&mut self) {
         for block in &mut self.blocks {
             block.slopes[0] = block.slopes[STAGES - 1];
         }
     }
 
     /// Computes all stages of a step from `state` on; tells how many evaluations it took.
-    pub fn run<S: System>(
+    pub(super) fn run<S: System>(
         &mut self,
         system: &S,
         time: f64,
@@ -118,7 +118,8 @@ impl Stages {
         self.evaluate(system, time, past);
     }
 
-    /// The state of stage `M` from the slopes of the stages before it, of which the last is kept here.
+    /// The state of stage `M` from the slopes of the stages before it, of which the last is kept
+    /// here.
     #[inline]
     fn combine<const M: usize>(&mut self, step: f64) {
         let by: [f64; M] = std::array::from_fn(|m| step * self.pair.stages[M][m]);
@@ -143,7 +144,7 @@ impl Stages {
 
     /// Computes the slope at the step's end again, by another past. Returns by how much a state
     /// would move in the step if all its slopes changed so, as [`Self::error`] measures it.
-    pub fn again<S: System>(
+    pub(super) fn again<S: System>(
         &mut self,
         system: &S,
         (time, step): (f64, f64),
@@ -162,10 +163,11 @@ impl Stages {
         step * step * total(sum)
     }
 
-    /// How fast a small difference of states dies, per second: by how much the slopes of the last two
-    /// stages, which lie at the same time, differ for how much their states do (Hairer and Wanner,
-    /// *Solving Ordinary Differential Equations II*, IV.2). None if rounding is all the difference.
-    pub fn rate(&self) -> Option<f64> {
+    /// How fast a small difference of states dies, per second: by how much the slopes of the last
+    /// two stages, which lie at the same time, differ for how much their states do (Hairer and
+    /// Wanner, *Solving Ordinary Differential Equations II*, IV.2). None if rounding is all the
+    /// difference.
+    pub(super) fn rate(&self) -> Option<f64> {
         let (mut apart, mut steeper) = ([0.0; WIDTH], [0.0; WIDTH]);
         for (block, end) in self.blocks.iter().zip(&self.end) {
             let [.., before, last] = &block.slopes;
@@ -183,7 +185,7 @@ impl Stages {
 
     /// The sum of the squares of the states' errors, relative to the larger of a state and its
     /// scale.
-    pub fn error(&self, step: f64) -> f64 {
+    pub(super) fn error(&self, step: f64) -> f64 {
         let mut sum = [0.0; WIDTH];
         for block in &self.blocks {
             for (sum, error) in sum.iter_mut().zip(&block.errors) {

@@ -2,12 +2,13 @@
 //!
 //! Each queue has one unknown: its length where the law is a profile of the queue (RED), its
 //! probability where the law holds the queue (PI, REM, PIE, a setpoint), its loss at a full buffer.
-//! The arrivals at a queue fall with its own unknown, so each is found by bisection, queue by queue,
-//! until nothing changes.
+//! The arrivals at a queue fall with its own unknown, so each is found by bisection, queue by
+//! queue, until nothing changes.
 
 use super::{Class, Parameters};
 use crate::Invalid;
-use crate::controllers::Controller;
+use crate::QueueLaw;
+use crate::queues::Law;
 use crate::root::between;
 
 /// An operating point.
@@ -36,12 +37,12 @@ impl Parameters {
     pub fn equilibrium(&self, time: f64) -> Result<Equilibrium, Invalid> {
         self.validate()?;
         for (number, queue) in self.queues.iter().enumerate() {
-            if let Controller::Ared(_) = queue.controller {
+            if let QueueLaw::Ared(_) = queue.law {
                 let remedy = "ARED has no single operating point: it leaves an average in the \
-                              middle fifth between its thresholds where it is; use Red";
-                return Err(Invalid::new(format!("queues[{number}].controller"), "ared", remedy));
+                              middle fifth between its thresholds where it is; use RED";
+                return Err(Invalid::new(format!("queues[{number}].qdisc"), "ared", remedy));
             }
-            if let Some(setpoint) = queue.controller.setpoint(queue.capacity * queue.unit)
+            if let Some(setpoint) = queue.law.setpoint(queue.capacity * queue.unit)
                 && setpoint / queue.unit > queue.buffer
             {
                 let remedy =
@@ -76,12 +77,12 @@ impl Parameters {
         for (number, queue) in self.queues.iter().enumerate() {
             let (length, loss) = (point.queues[number], point.losses[number]);
             state[layout.queue(number)] = length;
-            if let Controller::Rate { .. } = queue.controller {
+            if let QueueLaw::Rate(_) = queue.law {
                 // What it measures: the load.
                 state[layout.own(number)] = point.arrivals[number] / queue.capacity;
                 continue;
             }
-            state[layout.own(number)] = queue.controller.state_at(
+            state[layout.own(number)] = queue.law.state_at(
                 length * queue.unit,
                 loss / queue.weight,
                 queue.capacity * queue.unit,
@@ -98,7 +99,7 @@ impl Parameters {
         for (queue, spec) in self.queues.iter().enumerate() {
             past[layout.loss(queue)] = point.losses[queue];
             past[layout.inflow(queue)] = point.arrivals[queue];
-            if spec.controller == Controller::Droptail {
+            if let QueueLaw::Droptail(_) = spec.law {
                 past[layout.overflow(queue)] = point.losses[queue];
             }
         }
@@ -141,36 +142,33 @@ impl Unknowns<'_> {
     /// Length and loss of a queue.
     fn queue(&self, queue: usize) -> (f64, f64) {
         let (spec, z) = (&self.of.queues[queue], self.at[queue]);
-        match &spec.controller {
-            Controller::Red(red) => {
+        match &spec.law {
+            law if law.rises().is_some() => {
                 let length = z * self.longest(queue);
-                let loss = red.loss(length * spec.unit) * spec.weight;
+                let loss = law.at_rest(length * spec.unit) * spec.weight;
                 (length, loss.min(1.0))
             }
-            Controller::Rate { price, .. } => {
+            QueueLaw::Rate(rate) => {
                 // Arrivals and capacity need not balance: z is the load that is charged for.
-                (0.0, (price.at(2.0 * z) * spec.weight).min(1.0))
+                (0.0, (rate.price.at(2.0 * z) * spec.weight).min(1.0))
             }
-            Controller::Droptail => (if z > 0.0 { spec.buffer } else { 0.0 }, z),
+            QueueLaw::Droptail(_) => (if z > 0.0 { spec.buffer } else { 0.0 }, z),
             law => {
                 let capacity = spec.capacity * spec.unit;
-                let mut setpoint = law.setpoint(capacity).unwrap_or(0.0);
-                if let (Controller::Rem(rem), true) = (law, spec.thins) {
-                    // Its arrivals include what it drops: it rests where they are too many.
-                    let dropped = capacity * z / (1.0 - z).max(1e-9);
-                    setpoint = (setpoint - dropped * rem.period / rem.alpha).max(0.0);
-                }
-                (if z > 0.0 { setpoint / spec.unit } else { 0.0 }, z)
+                let setpoint = if spec.thins {
+                    law.setpoint_dropping(capacity, z)
+                } else {
+                    law.setpoint(capacity)
+                };
+                (if z > 0.0 { setpoint.unwrap_or(0.0) / spec.unit } else { 0.0 }, z)
             }
         }
     }
 
-    /// The greatest queue that is looked at: where RED's probability has not jumped to 1.
+    /// The greatest queue that is looked at: where a profile has not jumped to 1.
     fn longest(&self, queue: usize) -> f64 {
         let spec = &self.of.queues[queue];
-        let Controller::Red(red) = &spec.controller else { return spec.buffer };
-        let top = if red.gentle { 2.0 * red.max_th } else { red.max_th * (1.0 - 1e-12) };
-        (top / spec.unit).min(spec.buffer)
+        spec.law.rises().map_or(spec.buffer, |[_, top]| (top / spec.unit).min(spec.buffer))
     }
 
     fn flows(&self, class: &Class) -> f64 {
@@ -209,7 +207,7 @@ impl Unknowns<'_> {
             sum += rate;
         }
         let spec = &self.of.queues[queue];
-        let thins = spec.thins || matches!(spec.controller, Controller::Droptail);
+        let thins = spec.thins || matches!(spec.law, QueueLaw::Droptail(_));
         let entering = if thins { sum * (1.0 - self.queue(queue).1) } else { sum };
         (sum, entering)
     }
@@ -219,8 +217,8 @@ impl Unknowns<'_> {
         self.at[queue] = z;
         let capacity = self.of.queues[queue].capacity;
         let (arriving, entering) = self.arrivals(queue);
-        match self.of.queues[queue].controller {
-            Controller::Rate { .. } => arriving / capacity - 2.0 * z,
+        match self.of.queues[queue].law {
+            QueueLaw::Rate(_) => arriving / capacity - 2.0 * z,
             _ => entering / capacity - 1.0,
         }
     }
@@ -249,11 +247,11 @@ impl Unknowns<'_> {
     /// Even at its greatest loss a queue gets more than its link can send.
     fn too_much(&self, queue: usize) -> Invalid {
         let (length, loss) = self.queue(queue);
-        let remedy = match &self.of.queues[queue].controller {
-            Controller::Red(_) => format!(
-                "there is no operating point: with the most that RED can do before it drops \
+        let remedy = match &self.of.queues[queue].law {
+            law if law.rises().is_some() => format!(
+                "there is no operating point: with the most that the law can do before it drops \
                  everything (p = {loss:.4} at {length:.1} packets) more arrives than the link \
-                 sends; raise max_p or the thresholds"
+                 sends; make its profile rise further, or the buffer longer"
             ),
             _ => "there is no operating point: even if all is lost more arrives than the link \
                   sends; there are too many flows"

@@ -1,12 +1,12 @@
 //! A class of flows as the equations go through it.
 
-use super::port::Port;
 use super::{Class, Layout, Queue, window_slope};
 use crate::WindowLaw;
+use crate::scalar::Scalar;
 
 /// A queue on the path of data.
 #[derive(Clone, Copy, Debug)]
-pub struct Hop {
+pub(super) struct Hop {
     pub queue: usize,
     /// Whether what it drops does not reach the queue behind.
     thins: bool,
@@ -14,7 +14,7 @@ pub struct Hop {
 
 /// A class as the equations go through it.
 #[derive(Clone, Debug)]
-pub struct Lane {
+pub(super) struct Lane {
     class: Class,
     /// Flows now.
     pub flows: f64,
@@ -34,7 +34,7 @@ pub struct Lane {
 
 impl Lane {
     /// A class at time 0.
-    pub fn new(class: &Class, queues: &[Queue], layout: Layout) -> Self {
+    pub(super) fn new(class: Class, queues: &[Queue], layout: Layout) -> Self {
         let waits = class.path.iter().chain(&class.back);
         let last = class.path.len() - 1;
         let hop = |(number, &queue): (usize, &usize)| Hop {
@@ -42,59 +42,69 @@ impl Lane {
             thins: number < last && queues[queue].thins,
         };
         Self {
-            flows: flows_at(class, 0.0),
+            flows: flows_at(&class, 0.0),
             // What was lost before the start is in the past that the solver is given.
             since: f64::NEG_INFINITY,
-            plain: class.law == WindowLaw::Reno && !class.timeouts,
+            plain: matches!(class.law, WindowLaw::Reno(_)) && !class.timeouts,
             tapers: 0.99 * class.max_window,
             waits: waits
                 .map(|&queue| (layout.queue(queue), 1.0 / queues[queue].capacity))
                 .collect(),
             hops: class.path.iter().enumerate().map(hop).collect(),
             clocked: class.law.clocked(),
-            class: class.clone(),
+            class,
         }
     }
 
     /// The round trip without queueing.
-    pub fn rtt(&self) -> f64 {
+    pub(super) fn rtt(&self) -> f64 {
         self.class.rtt
     }
 
-    /// What the spread of its windows makes of losses.
-    pub fn spread(&self) -> f64 {
-        self.class.spread
+    /// What a loss takes of a window of one packet, times what the spread of windows makes of it.
+    pub(super) fn cut_of_one(&self) -> f64 {
+        self.class.law.cut(1.0) * self.class.spread
     }
 
     /// Whether a queue on its path keeps what it drops from the queues behind.
-    pub fn thins(&self) -> bool {
+    pub(super) fn thins(&self) -> bool {
         self.hops.iter().any(|hop| hop.thins)
     }
 
     /// The round trip, by the queues that `length` gives.
     #[inline]
-    pub fn round_trip(&self, length: impl Fn(usize) -> f64) -> f64 {
-        let mut sum = self.class.rtt;
+    pub(super) fn round_trip<S: Scalar>(&self, length: impl Fn(usize) -> S) -> S {
+        let mut sum = S::of(self.class.rtt);
         for &(queue, service) in &self.waits {
-            sum += length(queue) * service;
+            sum = sum + length(queue) * service;
         }
         sum
     }
 
-    /// Calls `add` with what the class brings to each queue on its path if it sends at `rate`.
+    /// Calls `add` with what the class brings to each queue on its path if it sends at `rate`, the
+    /// laws losing `loss`.
     #[inline]
-    pub fn send(
+    pub(super) fn send<S: Scalar>(
         &self,
-        mut rate: f64,
-        state: &[f64],
-        ports: &[Port],
-        mut add: impl FnMut(usize, f64),
+        mut rate: S,
+        loss: impl Fn(usize) -> S,
+        mut add: impl FnMut(usize, S),
     ) {
         for hop in &self.hops {
             add(hop.queue, rate);
             if hop.thins {
-                // Laws that thin do not look at the present rate.
-                rate *= 1.0 - ports[hop.queue].law_loss(state, 0.0);
+                rate = rate * (-loss(hop.queue) + 1.0);
+            }
+        }
+    }
+
+    /// What is lost on its path, the queues losing `loss`. A small loss keeps its digits.
+    pub(super) fn loss<S: Scalar>(&self, loss: impl Fn(usize) -> S) -> S {
+        match self.hops[..] {
+            [hop] => loss(hop.queue),
+            _ => {
+                let passed = |passed: S, hop: &Hop| passed * (-loss(hop.queue) + 1.0);
+                -self.hops.iter().fold(S::of(1.0), passed) + 1.0
             }
         }
     }
@@ -102,18 +112,18 @@ impl Lane {
     /// dW/dt of its flows with window `w`: `rate` was theirs a round trip ago, and `hits` they lost
     /// of it.
     #[inline]
-    pub fn slope(&self, w: f64, round_trip: f64, rate: f64, hits: f64) -> f64 {
+    pub(super) fn slope<S: Scalar>(&self, w: S, round_trip: S, rate: S, hits: S) -> S {
         let Class { law, timeouts, spread, max_window, .. } = &self.class;
-        let change = window_slope(law, *timeouts, w, round_trip, rate, hits * spread);
-        if w <= self.tapers {
+        let change = window_slope(law, *timeouts, w, round_trip, rate, hits * *spread);
+        if w.value() <= self.tapers {
             return change;
         }
-        let taper = ((max_window - w) / (0.01 * max_window)).clamp(0.0, 1.0);
-        change - (1.0 - taper) * law.growth(w, round_trip, rate)
+        let taper = ((-w + *max_window) / (0.01 * max_window)).max(S::of(0.0)).min(S::of(1.0));
+        change - (-taper + 1.0) * law.growth(w, round_trip, rate)
     }
 }
 
 /// Flows of a class at a time.
-pub fn flows_at(class: &Class, time: f64) -> f64 {
+pub(super) fn flows_at(class: &Class, time: f64) -> f64 {
     class.flows.iter().take_while(|(from, _)| *from <= time).last().map_or(0.0, |(_, n)| *n)
 }

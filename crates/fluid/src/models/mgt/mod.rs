@@ -30,20 +30,26 @@
 mod equilibrium;
 mod lane;
 mod layout;
+mod opened;
 mod port;
 mod quad;
 mod system;
 #[cfg(test)]
 mod tests;
+mod text;
 
 pub use equilibrium::Equilibrium;
 pub use layout::Layout;
+pub(crate) use opened::Opened;
 pub use system::Mgt;
+pub(crate) use text::typical as typical_packet;
 
 use serde::Deserialize;
+use text::QueueText;
 
-use crate::controllers::Controller;
-use crate::{Invalid, WindowLaw};
+use crate::queues::Law;
+use crate::scalar::Scalar;
+use crate::{Invalid, QueueLaw, WindowLaw};
 
 /// A class of like flows.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -58,7 +64,7 @@ pub struct Class {
     /// Queues that only its acknowledgements wait in.
     #[serde(default)]
     pub back: Vec<usize>,
-    /// What becomes of its windows.
+    /// What becomes of its windows: read from a congestion control's table in a scenario.
     pub law: WindowLaw,
     /// Whether losses in small windows are timeouts.
     #[serde(default)]
@@ -77,24 +83,20 @@ pub struct Class {
 
 /// A queue and its link.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "QueueText")]
 pub struct Queue {
     /// What the link sends, in packets per second.
     pub capacity: f64,
     /// Most packets that may wait; may be infinite.
-    #[serde(default = "crate::endless")]
     pub buffer: f64,
     /// The control law.
-    pub controller: Controller,
+    pub law: QueueLaw,
     /// Whether the law drops packets, which then wait nowhere, instead of marking them.
-    #[serde(default)]
     pub thins: bool,
     /// How many of the packets that the law counts in one packet is: 1, or its size over the mean
     /// packet of a law that counts bytes.
-    #[serde(default = "crate::one")]
     pub unit: f64,
     /// What the law's probability is multiplied by, for a law that scales it by a packet's size.
-    #[serde(default = "crate::one")]
     pub weight: f64,
 }
 
@@ -116,7 +118,7 @@ impl Class {
             rtt,
             path,
             back: Vec::new(),
-            law: WindowLaw::Reno,
+            law: crate::windows::Reno.into(),
             timeouts: false,
             spread: 1.0,
             initial_window: 1.0,
@@ -181,26 +183,26 @@ impl Class {
             let remedy = format!("must be at least initial_window = {}", self.initial_window);
             return Err(Invalid::new("max_window", self.max_window, remedy));
         }
-        self.law.validate()
+        Ok(())
     }
 }
 
 impl Queue {
-    /// A queue without a limit under `controller`.
-    pub fn new(capacity: f64, controller: Controller) -> Self {
-        Self { capacity, buffer: f64::INFINITY, controller, thins: false, unit: 1.0, weight: 1.0 }
+    /// A queue without a limit under `law`.
+    pub fn new(capacity: f64, law: impl Into<QueueLaw>) -> Self {
+        let law = law.into();
+        Self { capacity, buffer: f64::INFINITY, law, thins: false, unit: 1.0, weight: 1.0 }
     }
 
     fn validate(&self) -> Result<(), Invalid> {
         if !(self.capacity > 0.0 && self.capacity <= 1e12) {
-            let remedy = "must be above 0 packets per second, such as 1250";
-            return Err(Invalid::new("capacity", self.capacity, remedy));
+            return Err(Invalid::new("capacity", self.capacity, text::CAPACITY));
         }
         if self.buffer.is_nan() || self.buffer <= 0.0 {
             return Err(Invalid::new("buffer", self.buffer, "must be above 0 packets"));
         }
-        let endless = self.buffer.is_infinite();
-        if endless && self.controller == Controller::Droptail {
+        let droptail = matches!(self.law, QueueLaw::Droptail(_));
+        if droptail && self.buffer.is_infinite() {
             let remedy = "a queue without a control law needs one, or nothing is ever lost";
             return Err(Invalid::new("buffer", self.buffer, remedy));
         }
@@ -209,12 +211,12 @@ impl Queue {
                 return Err(Invalid::new(field, value, "must be above 0"));
             }
         }
-        if self.thins && !self.controller.has_state() && self.controller != Controller::Droptail {
+        if self.thins && !self.law.has_state() && self.law.looks_at_rate() {
             let remedy = "a price on the present rate marks and cannot thin it: set thins = false, \
                           or give averaging";
             return Err(Invalid::new("thins", self.thins, remedy));
         }
-        self.controller.validate()
+        Ok(())
     }
 }
 
@@ -245,19 +247,19 @@ impl Parameters {
 
 /// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
 /// and loses `losses` packets per second of that (times the spread of its class).
-pub fn window_slope(
+pub fn window_slope<S: Scalar>(
     law: &WindowLaw,
     timeouts: bool,
-    w: f64,
-    round_trip: f64,
-    rate: f64,
-    losses: f64,
-) -> f64 {
+    w: S,
+    round_trip: S,
+    rate: S,
+    losses: S,
+) -> S {
     let growth = law.growth(w, round_trip, rate);
     if timeouts {
         // Q(w): fewer than three duplicate acknowledgements come back.
-        let q = (3.0 / w.max(1e-9)).min(1.0);
-        growth - losses * ((1.0 - q) * law.cut(w) + q * (w - 1.0))
+        let q = (S::of(3.0) / w.max(S::of(1e-9))).min(S::of(1.0));
+        growth - losses * ((-q + 1.0) * law.cut(w) + q * (w - 1.0))
     } else {
         growth - losses * law.cut(w)
     }

@@ -3,9 +3,9 @@
 use super::lane::Lane;
 
 /// Classes that are computed together.
-pub const FOUR: usize = 4;
+pub(super) const FOUR: usize = 4;
 /// A number for each of four classes.
-pub type Four = [f64; FOUR];
+pub(super) type Four = [f64; FOUR];
 
 /// A queue, and a factor for each class: 0 for those that do not come by.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ struct Share {
 
 /// Four classes, or the last few, filled up with some that send nothing.
 #[derive(Clone, Debug)]
-pub struct Quad {
+pub(super) struct Quad {
     /// The number of the first class, and how many there are.
     first: usize,
     pub len: usize,
@@ -42,7 +42,7 @@ pub struct Quad {
 
 impl Quad {
     /// All classes in fours.
-    pub fn all(lanes: &[Lane]) -> Vec<Self> {
+    pub(super) fn all(lanes: &[Lane]) -> Vec<Self> {
         let chunks = lanes.chunks(FOUR).enumerate();
         chunks.map(|(number, lanes)| Self::new(number * FOUR, lanes)).collect()
     }
@@ -67,7 +67,7 @@ impl Quad {
             flows: each(&|lane| lane.flows, 0.0),
             since: each(&|lane| lane.since, f64::INFINITY),
             live: each(&|lane| f64::from(u8::from(lane.flows > 0.0)), 0.0),
-            cuts: each(&|lane| 0.5 * lane.spread(), 0.0),
+            cuts: each(&|lane| lane.cut_of_one(), 0.0),
             tapers: each(&|lane| lane.tapers, f64::INFINITY),
             plain: lanes.iter().all(|lane| lane.plain),
             thins: lanes.iter().any(Lane::thins),
@@ -78,13 +78,13 @@ impl Quad {
 
     /// The numbers of the classes.
     #[inline]
-    pub fn range(&self) -> std::ops::Range<usize> {
+    pub(super) fn range(&self) -> std::ops::Range<usize> {
         self.first..self.first + self.len
     }
 
     /// The windows; behind the last class anything.
     #[inline]
-    pub fn windows(&self, state: &[f64]) -> Four {
+    pub(super) fn windows(&self, state: &[f64]) -> Four {
         let state = &state[self.first..];
         match state.first_chunk() {
             Some(windows) => *windows,
@@ -94,7 +94,7 @@ impl Quad {
 
     /// The round trips.
     #[inline]
-    pub fn round_trips(&self, state: &[f64]) -> Four {
+    pub(super) fn round_trips(&self, state: &[f64]) -> Four {
         let mut sum = self.rtt;
         for wait in &self.waits {
             let length = state[wait.queue];
@@ -107,7 +107,7 @@ impl Quad {
 
     /// What is lost on the paths, the queues losing `losses`. A small loss keeps its digits.
     #[inline]
-    pub fn losses(&self, losses: &[f64]) -> Four {
+    pub(super) fn losses(&self, losses: &[f64]) -> Four {
         let mut lost = [0.0; FOUR];
         for visit in &self.visits {
             let loss = losses[visit.queue];
@@ -120,14 +120,14 @@ impl Quad {
 
     /// What each class sends per second, `per` being one over the round trips.
     #[inline]
-    pub fn rates(&self, windows: &Four, per: &Four) -> Four {
+    pub(super) fn rates(&self, windows: &Four, per: &Four) -> Four {
         std::array::from_fn(|i| self.flows[i] * windows[i] * per[i])
     }
 
     /// Calls `add` with what the classes bring to each queue if they send at `rates` and nothing
     /// thins that.
     #[inline]
-    pub fn send(&self, rates: &Four, mut add: impl FnMut(usize, f64)) {
+    pub(super) fn send(&self, rates: &Four, mut add: impl FnMut(usize, f64)) {
         for visit in &self.visits {
             let [a, b, c, d]: Four = std::array::from_fn(|i| visit.of[i] * rates[i]);
             add(visit.queue, (a + c) + (b + d));
@@ -137,7 +137,12 @@ impl Quad {
     /// What each flow of the classes lost per second a round trip ago, by what `lookup` finds for a
     /// class at a moment; nothing before there were flows.
     #[inline]
-    pub fn hits(&self, time: f64, round_trips: &Four, lookup: impl Fn(usize, f64) -> f64) -> Four {
+    pub(super) fn hits(
+        &self,
+        time: f64,
+        round_trips: &Four,
+        lookup: impl Fn(usize, f64) -> f64,
+    ) -> Four {
         let mut hits = [0.0; FOUR];
         for i in 0..self.len {
             let sent = time - round_trips[i];
@@ -148,10 +153,10 @@ impl Quad {
         hits
     }
 
-    /// How fast the windows change where the law is Reno's, `hits` being lost; none where some class
-    /// has another law, or a window so large that its growth is tapered.
+    /// How fast the windows change where the law is Reno's, `hits` being lost; none where some
+    /// class has another law, or a window so large that its growth is tapered.
     #[inline]
-    pub fn slopes(&self, windows: &Four, per: &Four, hits: &Four) -> Option<Four> {
+    pub(super) fn slopes(&self, windows: &Four, per: &Four, hits: &Four) -> Option<Four> {
         let mut large = false;
         for (window, tapers) in windows.iter().zip(&self.tapers) {
             large |= window > tapers;
@@ -178,13 +183,13 @@ fn share(shares: &mut Vec<Share>, queue: usize, class: usize, of: f64) {
 mod tests {
     use super::super::{Class, Layout, Queue};
     use super::*;
-    use crate::controllers::Controller;
+    use crate::queues::Droptail;
 
     #[test]
     fn what_is_computed_for_four_is_what_each_has() {
         // Six classes over three queues, with acknowledgements that wait, and one that comes twice.
         let queues = [900.0, 1300.0, 700.0]
-            .map(|capacity| Queue { buffer: 100.0, ..Queue::new(capacity, Controller::Droptail) });
+            .map(|capacity| Queue { buffer: 100.0, ..Queue::new(capacity, Droptail) });
         let paths = [vec![0], vec![1, 0], vec![2], vec![0, 1, 2], vec![2, 0, 2], vec![1]];
         let layout = Layout { classes: 6, queues: 3 };
         let lanes: Vec<Lane> = paths
@@ -193,7 +198,7 @@ mod tests {
             .map(|(number, path)| {
                 let mut class = Class::reno(10.0 + number as f64, 0.1 * (1 + number) as f64, path);
                 class.back = vec![number % 3];
-                Lane::new(&class, &queues, layout)
+                Lane::new(class, &queues, layout)
             })
             .collect();
         let state: Vec<f64> = (0..layout.states()).map(|i| 3.0 + 7.0 * i as f64).collect();

@@ -5,6 +5,7 @@ use super::port::{Fill, Port};
 use super::quad::{Four, Quad};
 use super::{Layout, Parameters};
 use crate::integrate::{Past, System};
+use crate::queues::Law;
 
 /// Guards of a queue: two of the buffer, two of the law.
 const GUARDS: usize = 4;
@@ -34,7 +35,8 @@ impl Mgt {
         stops.sort_by(f64::total_cmp);
         stops.dedup();
         let Parameters { classes, queues } = &parameters;
-        let lanes: Vec<_> = classes.iter().map(|class| Lane::new(class, queues, layout)).collect();
+        let lanes: Vec<_> =
+            classes.iter().map(|class| Lane::new(class.clone(), queues, layout)).collect();
         let quads = Quad::all(&lanes);
         let port = |(number, queue): (usize, &super::Queue)| {
             Port::new(queue.clone(), number, layout, state[layout.queue(number)])
@@ -93,7 +95,8 @@ impl Mgt {
             return quad.send(rates, add);
         }
         for (lane, rate) in self.lanes[quad.range()].iter().zip(rates) {
-            lane.send(*rate, state, &self.ports, &mut add);
+            // Laws that thin do not look at the present rate.
+            lane.send(*rate, |queue| self.ports[queue].law_loss(state, 0.0), &mut add);
         }
     }
 
@@ -214,7 +217,7 @@ impl System for Mgt {
     fn scales(&self, scales: &mut [f64]) {
         scales.fill(1.0);
         for (queue, spec) in self.parameters.queues.iter().enumerate() {
-            scales[self.layout.own(queue)] = spec.controller.scale();
+            scales[self.layout.own(queue)] = spec.law.scale();
         }
     }
 

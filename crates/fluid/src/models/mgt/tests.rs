@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::Price;
-use crate::controllers::{Ared, Pi, Pi2, Pie, Red, Rem};
 use crate::integrate::{Settings, Solver};
+use crate::linear::{Form, linearise, operating_point};
+use crate::queues::{Ared, DelayPi, Droptail, Pi, Pi2, Pie, Proportional, Rate, Red, Rem};
+use crate::windows::Scalable;
 
-fn red(max_p: f64) -> Controller {
+fn red(max_p: f64) -> QueueLaw {
     let (min_th, max_th, wq) = (150.0, 200.0, 1e-4);
-    Controller::Red(Red {
+    QueueLaw::Red(Red {
         min_th,
         max_th,
         max_p,
@@ -16,6 +18,10 @@ fn red(max_p: f64) -> Controller {
         spaced: false,
         fastest: f64::INFINITY,
     })
+}
+
+fn pi2() -> Pi2 {
+    Pi2(DelayPi { target: 0.02, alpha: 0.3125, beta: 3.125, period: 0.032 })
 }
 
 /// The validation set-up of the paper: two queues, three classes, one of them over both.
@@ -73,7 +79,7 @@ fn windows_that_differ_need_less_loss() {
 #[test]
 fn rem_that_drops_stands_still_below_its_reference() {
     let rem = Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 };
-    let mut queue = Queue::new(3750.0, Controller::Rem(rem));
+    let mut queue = Queue::new(3750.0, rem);
     queue.thins = true;
     let parameters =
         Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] };
@@ -89,8 +95,8 @@ fn rem_that_drops_stands_still_below_its_reference() {
 fn pi_and_rem_hold_their_reference_whatever_the_load() {
     for flows in [30.0, 60.0, 90.0] {
         for controller in [
-            Controller::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
-            Controller::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
+            QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
+            QueueLaw::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
         ] {
             let parameters = Parameters {
                 classes: vec![Class::reno(flows, 0.18, vec![0])],
@@ -109,14 +115,37 @@ fn pi_and_rem_hold_their_reference_whatever_the_load() {
 }
 
 #[test]
+fn the_proportional_controller_leaves_an_error_that_grows_with_the_load() {
+    let (slope, offset) = (5.88e-5, 50.0);
+    for thins in [false, true] {
+        let mut last = offset;
+        for flows in [40.0, 60.0, 90.0] {
+            let law = QueueLaw::Proportional(Proportional { slope, offset });
+            let queue = Queue { thins, ..Queue::new(3750.0, law) };
+            let class = Class::reno(flows, 0.2, vec![0]);
+            let parameters = Parameters { classes: vec![class], queues: vec![queue] };
+            let point = parameters.equilibrium(0.0).unwrap();
+            let (queue, p, window) = (point.queues[0], point.losses[0], point.windows[0]);
+            assert!((queue - offset - p / slope).abs() < 1e-6, "{point:?}");
+            assert!((p * window * window - 2.0).abs() < 1e-6);
+            assert!(queue > last, "{queue} {last}");
+            last = queue;
+            let solver = solve(parameters, 100.0, 1e-7);
+            assert!((solver.state()[1] - queue).abs() < 0.5, "{:?} {queue}", solver.state());
+        }
+    }
+}
+
+#[test]
 fn a_run_from_the_operating_point_stays_there() {
-    let law = |price| Controller::Rate { price, averaging: 0.1 };
+    let law = |price| QueueLaw::Rate(Rate { price, averaging: 0.1 });
     for controller in [
         red(0.1),
-        Controller::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
-        Controller::Pi2(Pi2 { target: 0.02, alpha: 0.3125, beta: 3.125, period: 0.032 }),
-        Controller::Pie(Pie { target: 0.02, alpha: 0.125, beta: 1.25, period: 0.015 }),
-        Controller::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
+        QueueLaw::Proportional(Proportional { slope: 5.88e-5, offset: 10.0 }),
+        QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
+        QueueLaw::Pi2(pi2()),
+        QueueLaw::Pie(Pie(DelayPi { target: 0.02, alpha: 0.125, beta: 1.25, period: 0.015 })),
+        QueueLaw::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
         law(Price::Power { exponent: 4.0 }),
     ] {
         let name = format!("{controller:?}");
@@ -125,7 +154,7 @@ fn a_run_from_the_operating_point_stays_there() {
             queues: vec![Queue::new(3000.0, controller.clone()), Queue::new(3750.0, controller)],
         };
         parameters.classes[0].law =
-            WindowLaw::Scalable { a: 0.01, b: 0.125, lwnd: 16.0, at_least_reno: false };
+            Scalable { a: 0.01, b: 0.125, lwnd: 16.0, at_least_reno: false }.into();
         let point = parameters.equilibrium(0.0).unwrap();
         let (past, state) = (parameters.past_at(&point), parameters.state_at(&point, 0.0));
         let start = state.clone();
@@ -139,6 +168,26 @@ fn a_run_from_the_operating_point_stays_there() {
                 assert!(off < 1e-9, "{name}: {now} {then} at {}", solver.time());
             }
         }
+    }
+}
+
+#[test]
+fn newton_returns_to_the_operating_point_of_a_network() {
+    for thins in [false, true] {
+        let mut parameters = two_queues([5e6, 4e6], 500.0, 0.1, 40.0);
+        parameters.queues.iter_mut().for_each(|queue| queue.thins = thins);
+        let point = parameters.equilibrium(0.0).unwrap();
+        let exact = parameters.state_at(&point, 0.0);
+        let mut state: Vec<f64> = exact.iter().map(|value| value * 1.002).collect();
+        let model = Opened::new(parameters, &exact, &point.losses, Form::Fluid, false);
+        let met = operating_point::<9>(&model, &mut state).unwrap();
+        for (got, want) in state.iter().zip(&exact).chain(met.iter().zip(&point.losses)) {
+            assert!((got / want - 1.0).abs() < 1e-9, "{thins}: {state:?} {exact:?}");
+        }
+        // Three windows, two queues and two averages; three delays beside the present.
+        let system = linearise::<9>(&model, &state, &met);
+        assert_eq!((system.c[0].len(), system.c.len()), (7, 2));
+        assert_eq!(system.a.len(), 4);
     }
 }
 
@@ -166,10 +215,9 @@ fn a_jump_that_comes_back_a_round_trip_later_keeps_the_error_small() {
 
 #[test]
 fn pi2_holds_its_delay_and_hits_with_a_square() {
-    let pi2 = Pi2 { target: 0.02, alpha: 0.3125, beta: 3.125, period: 0.032 };
     let parameters = Parameters {
         classes: vec![Class::reno(60.0, 0.1, vec![0])],
-        queues: vec![Queue::new(3750.0, Controller::Pi2(pi2))],
+        queues: vec![Queue::new(3750.0, pi2())],
     };
     let w = 3750.0 * 0.12 / 60.0;
     let solver = solve(parameters, 100.0, 1e-7);
@@ -201,7 +249,7 @@ fn ared_finds_the_max_p_that_keeps_its_average_in_the_middle() {
     for max_p in [0.02, 0.4] {
         let parameters = Parameters {
             classes: vec![Class::reno(60.0, 0.1, vec![0])],
-            queues: vec![Queue::new(3750.0, Controller::Ared(make(max_p)))],
+            queues: vec![Queue::new(3750.0, make(max_p))],
         };
         assert!(parameters.equilibrium(0.0).unwrap_err().to_string().contains("no single"));
         let mut solver = solve(parameters, 60.0, 1e-6);
@@ -219,7 +267,7 @@ fn ared_finds_the_max_p_that_keeps_its_average_in_the_middle() {
 
 #[test]
 fn queues_stay_between_zero_and_the_buffer_and_overflow_is_loss() {
-    let mut queue = Queue::new(1000.0, Controller::Droptail);
+    let mut queue = Queue::new(1000.0, Droptail);
     queue.buffer = 80.0;
     let parameters =
         Parameters { classes: vec![Class::reno(10.0, 0.1, vec![0])], queues: vec![queue] };
@@ -298,7 +346,7 @@ fn bad_parameters_and_points_that_do_not_exist_are_named() {
     p.classes[0].flows = vec![(0.0, 4000.0)];
     assert!(text(&p).contains("no operating point"), "{}", text(&p));
     let mut p = good;
-    p.queues[0] = Queue::new(1250.0, Controller::Pi(Pi::sampled(2e-5, 1.9e-5, 160.0, 300.0)));
+    p.queues[0] = Queue::new(1250.0, Pi::sampled(2e-5, 1.9e-5, 160.0, 300.0));
     p.queues[0].buffer = 250.0;
     assert!(text(&p).starts_with("queues[0].buffer = 250: the setpoint of 300"), "{}", text(&p));
 }

@@ -23,7 +23,7 @@ const MESSAGE: usize = 16;
 const TC: usize = 20;
 
 /// Asks for the discipline below the shaper of one device.
-pub struct Asker {
+pub(super) struct Asker {
     socket: Socket,
     device: i32,
     request: Vec<u8>,
@@ -35,7 +35,7 @@ impl Asker {
     ///
     /// # Errors
     /// In one line.
-    pub fn new(space: &Namespace, device: &str) -> Result<Self, String> {
+    pub(super) fn new(space: &Namespace, device: &str) -> Result<Self, String> {
         let open = || -> io::Result<(Socket, i32)> {
             space.enter().map_err(io::Error::other)?;
             let mut socket = Socket::new(NETLINK_ROUTE)?;
@@ -64,7 +64,7 @@ impl Asker {
     ///
     /// # Errors
     /// If the kernel does not answer.
-    pub fn ask(&mut self) -> io::Result<Reading> {
+    pub(super) fn ask(&mut self) -> io::Result<Reading> {
         self.socket.send(&self.request, 0)?;
         let mut reading = Reading::default();
         loop {
@@ -106,7 +106,8 @@ impl Asker {
 /// The number that the discipline below the shaper has: its handle is `10:`.
 const LEAF: u32 = 0x10;
 
-/// Drops because of a limit, of the statistics of each kind in linux/pkt_sched.h; none: all of them.
+/// Drops because of a limit, of the statistics of each kind in linux/pkt_sched.h; none: all of
+/// them.
 fn overflow(kind: &str, own: &[u8]) -> Option<u64> {
     let at = |place: usize| word(own, 4 * place).map(u64::from);
     match kind {
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_says_what_its_limit_cost() {
+    fn limit_drops_are_read_for_each_qdisc() {
         assert_eq!(overflow("codel", &words(&[0, 0, 0, 0, 0, 6, 0])), Some(6));
         assert_eq!(overflow("red", &words(&[5, 2, 0, 0])), Some(2));
         assert_eq!(overflow("fq_pie", &words(&[9, 9, 1, 2, 0])), Some(3));

@@ -20,21 +20,21 @@ enum What {
     Joined,
     Refused,
     Evicted,
-    Sent { enqueued: u64, marked: bool },
+    Sent { enqueued: Time, marked: bool },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
-    at: u64,
+    at: Time,
     bytes: u32,
     what: What,
 }
 
 /// A reading of the discipline's own counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reading {
-    /// When, ns.
-    pub at: u64,
+pub(super) struct Reading {
+    /// When.
+    pub at: Time,
     /// Packets that it has dropped because a limit was reached.
     pub overflow: u64,
     /// Packets that it has dropped.
@@ -45,7 +45,7 @@ pub struct Reading {
 
 /// Everything that happened in a queue, in order of time.
 #[derive(Debug)]
-pub struct Story {
+pub(super) struct Story {
     events: Vec<Event>,
     /// Packets that were dropped over all.
     pub dropped: u64,
@@ -57,7 +57,7 @@ impl Story {
     ///
     /// # Errors
     /// If a packet went that never came: then not everything was seen.
-    pub fn new(
+    pub(super) fn new(
         came: &[Seen],
         went: &[Seen],
         drops: Drops,
@@ -98,7 +98,7 @@ impl Story {
 
     /// Tells a link of it all, up to `end`: the link's row of the summary, for a window from
     /// `warmup` on, and a row at each multiple of `interval`.
-    pub fn tell(
+    pub(super) fn tell(
         &self,
         link: &mut Observed,
         number: u32,
@@ -109,7 +109,7 @@ impl Story {
         let mut overflows = Overflows::new(readings);
         let mut window = Some(times.warmup);
         let mut sample = times.interval;
-        let mut catch_up = |link: &mut Observed, until: u64| loop {
+        let mut catch_up = |link: &mut Observed, until: Time| loop {
             let next = [window, sample].into_iter().flatten().min().filter(|at| *at <= until);
             let Some(at) = next else { return };
             if window == Some(at) {
@@ -131,23 +131,23 @@ impl Story {
             }
         }
         catch_up(link, times.end);
-        link.summary(times.end, Time(times.end.saturating_sub(times.warmup)))
+        link.summary(times.end, times.end.saturating_sub(times.warmup))
     }
 }
 
-/// The instants of a run, ns.
+/// The instants of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Times {
+pub(super) struct Times {
     /// The measured window begins.
-    pub warmup: u64,
+    pub warmup: Time,
     /// The run ends.
-    pub end: u64,
+    pub end: Time,
     /// Between two samples of the queue, if they are wanted.
-    pub interval: Option<u64>,
+    pub interval: Option<Time>,
 }
 
 /// The last reading before an instant tells the probability.
-fn probability(readings: &[Reading], at: u64) -> f64 {
+fn probability(readings: &[Reading], at: Time) -> f64 {
     let next = readings.partition_point(|reading| reading.at <= at);
     next.checked_sub(1).map_or(0.0, |last| readings[last].probability)
 }
@@ -164,7 +164,7 @@ impl<'a> Overflows<'a> {
         Self { readings, taken: 0 }
     }
 
-    fn take(&mut self, at: u64) -> bool {
+    fn take(&mut self, at: Time) -> bool {
         let next = self.readings.partition_point(|reading| reading.at < at);
         let reading = self.readings.get(next).or(self.readings.last());
         let more = reading.is_some_and(|reading| reading.overflow > self.taken);
@@ -174,7 +174,7 @@ impl<'a> Overflows<'a> {
 }
 
 /// For each packet that came, when it went and whether it was marked in between.
-fn matched(came: &[Seen], went: &[Seen]) -> Result<Vec<Option<(u64, bool)>>, String> {
+fn matched(came: &[Seen], went: &[Seen]) -> Result<Vec<Option<(Time, bool)>>, String> {
     let mut places: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(came.len());
     for (place, packet) in came.iter().enumerate() {
         places.entry(packet.name).or_default().push_back(place);
@@ -185,7 +185,7 @@ fn matched(came: &[Seen], went: &[Seen]) -> Result<Vec<Option<(u64, bool)>>, Str
         let Some(place) = place else {
             return Err(format!(
                 "a packet of {} bytes left the queue at {} ns and was never seen to come",
-                packet.bytes, packet.at
+                packet.bytes, packet.at.0
             ));
         };
         let marked = packet.ecn == Ecn::Ce && came[place].ecn != Ecn::Ce;
@@ -196,16 +196,16 @@ fn matched(came: &[Seen], went: &[Seen]) -> Result<Vec<Option<(u64, bool)>>, Str
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    Sent(u64, bool),
+    Sent(Time, bool),
     /// Dropped at this time, or as it came.
-    Dropped(Option<u64>),
+    Dropped(Option<Time>),
     /// Still there.
     Stands,
 }
 
-fn fates(came: &[Seen], departures: &[Option<(u64, bool)>], drops: Drops) -> Vec<Fate> {
+fn fates(came: &[Seen], departures: &[Option<(Time, bool)>], drops: Drops) -> Vec<Fate> {
     // In order of departure: every packet before one that leaves, in its queue, is gone.
-    let mut order: Vec<(u64, usize)> = departures
+    let mut order: Vec<(Time, usize)> = departures
         .iter()
         .enumerate()
         .filter_map(|(at, gone)| Some((gone.as_ref()?.0, at)))
@@ -271,11 +271,11 @@ mod tests {
     use sojourn_scenario::Scenario;
 
     fn seen(at: u64, name: u64) -> Seen {
-        Seen { at, name, flow: (name / 100) as u32, bytes: 1000, ecn: Ecn::Ect0 }
+        Seen { at: Time(at), name, flow: (name / 100) as u32, bytes: 1000, ecn: Ecn::Ect0 }
     }
 
     fn link(
-        interval: Option<u64>,
+        interval: Option<Time>,
         story: &Story,
         readings: &[Reading],
     ) -> (LinkSummary, Vec<QueueRow>) {
@@ -283,7 +283,7 @@ mod tests {
                     [[traffic]]\nkind = \"bulk\"\n";
         let network = Scenario::from_toml(text, "test").unwrap().network(".".as_ref()).unwrap();
         let mut link = Observed::new(&network, 0).unwrap();
-        let times = Times { warmup: 0, end: 1000, interval };
+        let times = Times { warmup: Time::ZERO, end: Time(1000), interval };
         let mut rows = Vec::new();
         let summary = story.tell(&mut link, 0, &times, readings, |row| rows.push(row));
         summary.check_conservation().unwrap();
@@ -291,12 +291,12 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_on_arrival_never_stood_in_the_queue() {
+    fn enqueue_drop_never_entered_queue() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
         let went = [seen(100, 1), seen(200, 3)];
         let story = Story::new(&came, &went, Drops::Arrival, &[]).unwrap();
         let (row, _) =
-            link(None, &story, &[Reading { at: 500, overflow: 1, ..Reading::default() }]);
+            link(None, &story, &[Reading { at: Time(500), overflow: 1, ..Reading::default() }]);
         assert_eq!((row.counts.enqueued, row.counts.dropped_overflow), (2, 1));
         assert_eq!(row.queue_packets.mean, Some((100.0 + 180.0) / 1000.0));
     }
@@ -305,7 +305,7 @@ mod tests {
     fn drops_after_which_nothing_gets_through_are_known_by_the_counter() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3), seen(40, 4), seen(60, 5), seen(80, 6)];
         let went = [seen(5, 1)];
-        let reading = |at, dropped| Reading { at, dropped, ..Reading::default() };
+        let reading = |at, dropped| Reading { at: Time(at), dropped, ..Reading::default() };
         // The first that is left stands in the queue when the second and the fourth are dropped.
         let readings = [reading(15, 0), reading(30, 1), reading(50, 1), reading(70, 2)];
         let story = Story::new(&came, &went, Drops::Arrival, &readings).unwrap();
@@ -313,7 +313,7 @@ mod tests {
             .events
             .iter()
             .filter(|event| event.what == What::Refused)
-            .map(|event| event.at)
+            .map(|event| event.at.0)
             .collect();
         assert_eq!((story.dropped, refused.as_slice()), (2, [20, 60].as_slice()));
         // A counter that comes late finds the latest of them.
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_at_departure_stood_there_until_the_next_one_left() {
+    fn dequeue_drop_left_with_next_departure() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
         let went = [seen(100, 1), seen(200, 3)];
         let story = Story::new(&came, &went, Drops::Departure, &[]).unwrap();
@@ -334,12 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn another_flow_says_nothing_of_queues_that_are_one_s_own() {
+    fn departures_of_other_flows_are_ignored_with_flow_queues() {
         let came = [seen(0, 101), seen(10, 201), seen(20, 102)];
         let went = [seen(50, 102), seen(60, 201)];
         let own = Story::new(&came, &went, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(own.dropped, 1);
-        assert!(own.events.contains(&Event { at: 50, bytes: 1000, what: What::Evicted }));
+        assert!(own.events.contains(&Event { at: Time(50), bytes: 1000, what: What::Evicted }));
         let late = [seen(50, 101)];
         let story = Story::new(&came, &late, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(story.dropped, 0, "what came later may still be there");
@@ -348,12 +348,12 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_samples_are_told() {
+    fn marks_and_samples_are_reported() {
         let came = [seen(0, 1), seen(0, 2)];
         let went = [Seen { ecn: Ecn::Ce, ..seen(300, 1) }, seen(600, 2)];
         let story = Story::new(&came, &went, Drops::Departure, &[]).unwrap();
-        let readings = [Reading { at: 250, probability: 0.5, ..Reading::default() }];
-        let (row, rows) = link(Some(400), &story, &readings);
+        let readings = [Reading { at: Time(250), probability: 0.5, ..Reading::default() }];
+        let (row, rows) = link(Some(Time(400)), &story, &readings);
         assert_eq!(row.counts.marked, 1);
         assert_eq!(rows.iter().map(|row| row.packets).collect::<Vec<_>>(), [1, 0]);
         assert_eq!(rows[0].probability, 0.5);

@@ -19,7 +19,7 @@ const SOFTIRQS: &str = "ksoftirqd/0";
 ///
 /// # Errors
 /// What could not be done, in one line.
-pub fn prepare(port: &str) -> Result<(), String> {
+pub(super) fn prepare(port: &str) -> Result<(), String> {
     for (kind, place) in
         [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")]
     {
@@ -104,7 +104,7 @@ fn load(name: &str) -> io::Result<()> {
 }
 
 /// Waits until all that was said has been sent, and switches the machine off.
-pub fn power_off() {
+pub(super) fn power_off() {
     // SAFETY: system calls without pointers.
     unsafe {
         libc::tcdrain(1);

@@ -21,7 +21,7 @@ struct Value {
 ///
 /// # Errors
 /// The device and what it refuses.
-pub fn switch_off(space: &Namespace, devices: &[&str]) -> Result<(), String> {
+pub(super) fn switch_off(space: &Namespace, devices: &[&str]) -> Result<(), String> {
     std::thread::scope(|scope| {
         let work = || {
             space.enter().map_err(|error| error.to_string())?;

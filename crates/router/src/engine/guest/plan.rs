@@ -6,7 +6,7 @@ use std::path::Path;
 /// What is to be put on the devices that stand for the scenario's links, in the words of `tc`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub(super) struct Plan {
     /// Forward, and back unless that direction is ideal.
     pub links: Vec<LinkPlan>,
     /// What Linux does otherwise than the scenario says.
@@ -16,7 +16,7 @@ pub struct Plan {
 /// One link.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LinkPlan {
+pub(super) struct LinkPlan {
     /// The link's name in the scenario.
     pub name: String,
     /// What follows `tc`, with `{dev}` for the device.
@@ -28,7 +28,7 @@ pub struct LinkPlan {
 /// When packets that a discipline drops leave its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Drops {
+pub(super) enum Drops {
     /// As they come.
     Arrival,
     /// When it looks for one to send that came later.
@@ -41,7 +41,7 @@ pub enum Drops {
 ///
 /// # Errors
 /// In one line.
-pub fn read(path: &Path) -> Result<Plan, String> {
+pub(super) fn read(path: &Path) -> Result<Plan, String> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|error| format!("{}: {error}", path.display()))?;
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))

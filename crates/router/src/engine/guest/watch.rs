@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "system calls")]
 
 use crate::net::Namespace;
-use sojourn_base::Ecn;
+use sojourn_base::{Ecn, Time};
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,9 +19,9 @@ const BESIDE: usize = 64;
 
 /// A packet that passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
-    /// When, on the clock of the whole machine, ns.
-    pub at: u64,
+pub(super) struct Seen {
+    /// When, on the clock of the whole machine.
+    pub at: Time,
     /// Names the packet: a hash of what does not change on its way.
     pub name: u64,
     /// Names its flow.
@@ -34,7 +34,7 @@ pub struct Seen {
 
 /// Which packets of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     /// Those that come in.
     In,
     /// Those that go out, when the device is given them: behind its queue.
@@ -42,7 +42,7 @@ pub enum Way {
 }
 
 /// A packet socket on a device.
-pub struct Tap {
+pub(super) struct Tap {
     socket: OwnedFd,
     /// What was seen.
     pub seen: Vec<Seen>,
@@ -53,7 +53,12 @@ impl Tap {
     ///
     /// # Errors
     /// What the kernel refuses, in one line.
-    pub fn new(space: &Namespace, device: &str, way: Way, room: usize) -> Result<Self, String> {
+    pub(super) fn new(
+        space: &Namespace,
+        device: &str,
+        way: Way,
+        room: usize,
+    ) -> Result<Self, String> {
         let opened = std::thread::scope(|scope| {
             let work = || {
                 space.enter().map_err(io::Error::other)?;
@@ -69,7 +74,7 @@ impl Tap {
     ///
     /// # Errors
     /// If the socket fails.
-    pub fn read(&mut self) -> io::Result<()> {
+    pub(super) fn read(&mut self) -> io::Result<()> {
         let mut packets = [[0u8; LOOK]; BURST];
         let mut beside = [[0u64; BESIDE / 8]; BURST];
         loop {
@@ -115,7 +120,7 @@ impl Tap {
 
     /// Packets that the kernel had no room for; asking sets them to none.
     #[must_use]
-    pub fn missed(&self) -> u32 {
+    pub(super) fn missed(&self) -> u32 {
         // linux/if_packet.h: struct tpacket_stats, packets and drops.
         let mut counts = [0u32; 2];
         let mut length = 8 as libc::socklen_t;
@@ -190,14 +195,14 @@ fn open(device: &str, way: Way) -> io::Result<OwnedFd> {
 }
 
 /// The time stamp beside a packet, ns.
-fn stamp(header: &libc::msghdr) -> Option<u64> {
+fn stamp(header: &libc::msghdr) -> Option<Time> {
     // SAFETY: the kernel has filled the header in; a time stamp has the size of a `timespec`.
     unsafe {
         let mut control = libc::CMSG_FIRSTHDR(header);
         while let Some(each) = control.as_ref() {
             if each.cmsg_level == libc::SOL_SOCKET && each.cmsg_type == libc::SCM_TIMESTAMPNS {
                 let time = libc::CMSG_DATA(control).cast::<libc::timespec>().read_unaligned();
-                return Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64);
+                return Some(Time(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64));
             }
             control = libc::CMSG_NXTHDR(header, control);
         }
@@ -206,7 +211,7 @@ fn stamp(header: &libc::msghdr) -> Option<u64> {
 }
 
 /// What the first bytes of a packet say; none if it is no IPv4.
-fn read(packet: &[u8], at: u64) -> Option<Seen> {
+fn read(packet: &[u8], at: Time) -> Option<Seen> {
     if packet.len() < 28 || packet[0] >> 4 != 4 {
         return None;
     }
@@ -228,14 +233,14 @@ fn read(packet: &[u8], at: u64) -> Option<Seen> {
     Some(Seen { at, name, flow, bytes, ecn: Ecn::from_bits(packet[1]) })
 }
 
-/// How far the clock of the whole machine is ahead of the monotonic one, ns.
+/// How far the clock of the whole machine is ahead of the monotonic one.
 #[must_use]
-pub fn ahead() -> u64 {
+pub(super) fn ahead() -> Time {
     let clock = |which| {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the call gets a time that outlives it.
         unsafe { libc::clock_gettime(which, &raw mut now) };
-        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+        Time(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
     };
     let before = clock(libc::CLOCK_MONOTONIC);
     let real = clock(libc::CLOCK_REALTIME);
@@ -258,20 +263,20 @@ mod tests {
 
     #[test]
     fn a_packet_keeps_its_name_on_its_way_and_another_has_another() {
-        let before = read(&packet(2, 64, 7), 5).unwrap();
+        let before = read(&packet(2, 64, 7), Time(5)).unwrap();
         let mut changed = packet(3, 63, 7);
         (changed[10], changed[36]) = (9, 9);
-        let after = read(&changed, 9).unwrap();
+        let after = read(&changed, Time(9)).unwrap();
         assert_eq!((before.name, before.flow), (after.name, after.flow));
         assert_eq!((before.ecn, after.ecn, before.bytes), (Ecn::Ect0, Ecn::Ce, 200));
-        let next = read(&packet(2, 64, 8), 5).unwrap();
+        let next = read(&packet(2, 64, 8), Time(5)).unwrap();
         assert_ne!(before.name, next.name);
         assert_eq!(before.flow, next.flow);
     }
 
     #[test]
-    fn what_is_no_packet_is_nothing() {
-        assert_eq!(read(&[0x45; 10], 0), None);
-        assert_eq!(read(&[0x60; 40], 0), None);
+    fn other_frames_are_ignored() {
+        assert_eq!(read(&[0x45; 10], Time(0)), None);
+        assert_eq!(read(&[0x60; 40], Time(0)), None);
     }
 }

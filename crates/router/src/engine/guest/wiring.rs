@@ -33,7 +33,7 @@ const ETHERNET: i64 = 14;
 const MOST: usize = 1024;
 
 /// The namespaces in a row.
-pub struct Wiring {
+pub(super) struct Wiring {
     /// With the left hosts, and with the right ones.
     pub hosts: [Namespace; 2],
     /// Where the forward queue stands.
@@ -55,7 +55,7 @@ struct Private {
 ///
 /// # Errors
 /// What the kernel refuses, in one line.
-pub fn wire(
+pub(super) fn wire(
     endpoints: &Endpoints,
     come: &dyn Fn(usize) -> u32,
     device: &Device,
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_of_their_own_are_refused() {
+    fn too_many_private_links_are_refused() {
         let error = private(&endpoints("", 2000), &|_| 0).unwrap_err();
         assert!(error.starts_with("traffic: 2000 flows"), "{error}");
     }

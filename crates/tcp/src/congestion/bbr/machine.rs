@@ -7,7 +7,7 @@ use sojourn_base::Time;
 
 /// Where the state machine stands: section 5.3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(super) enum Mode {
     Startup,
     Drain,
     Down,
@@ -18,14 +18,14 @@ pub enum Mode {
 }
 
 impl Mode {
-    pub fn probes_bandwidth(self) -> bool {
+    pub(super) fn probes_bandwidth(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
-    pub fn in_probe_bw(self) -> bool {
+    pub(super) fn in_probe_bw(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
     }
     /// Section 5.6.1, percent.
-    pub fn pacing_gain(self) -> u64 {
+    pub(super) fn pacing_gain(self) -> u64 {
         match self {
             Self::Startup => 277,
             Self::Drain => 50,
@@ -35,7 +35,7 @@ impl Mode {
         }
     }
     /// Section 5.6.1, percent.
-    pub fn cwnd_gain(self) -> u64 {
+    pub(super) fn cwnd_gain(self) -> u64 {
         match self {
             Self::Up => 225,
             Self::ProbeRtt => 50,
@@ -46,7 +46,7 @@ impl Mode {
 
 /// What acknowledgements tell of: section 5.3.3.6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acks {
+pub(super) enum Acks {
     Other,
     Refilling,
     Starting,

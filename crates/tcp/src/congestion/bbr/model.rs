@@ -6,9 +6,9 @@ use crate::congestion::{Sample, fixed};
 use sojourn_base::Time;
 
 /// No bound.
-pub const NO_BYTES: u32 = u32::MAX;
+pub(super) const NO_BYTES: u32 = u32::MAX;
 /// No bound.
-pub const NO_RATE: u64 = u64::MAX;
+pub(super) const NO_RATE: u64 = u64::MAX;
 /// MinRTTFilterLen, section 5.5.7.2.
 const MIN_RTT_LENGTH: Time = Time::from_secs(10);
 /// ProbeRTTInterval, section 5.3.4.
@@ -18,7 +18,7 @@ const EXTRA_ACKED_HALF: u32 = 5;
 
 /// An acknowledgement as BBR reads it.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub(super) struct Reading {
     /// Delivery rate, bytes per second; 0 where it cannot be told.
     pub rate: u64,
     /// Bytes delivered over the interval of the rate.
@@ -33,7 +33,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    pub fn new(s: &Sample) -> Self {
+    pub(super) fn new(s: &Sample) -> Self {
         match s.rate {
             Some(r) if r.interval > Time::ZERO => Self {
                 rate: u64::from(r.delivered) * 1_000_000_000 / r.interval.0,
@@ -56,7 +56,7 @@ impl Reading {
 }
 
 /// `percent` of `bytes`.
-pub fn percent(bytes: u64, percent: u64) -> u64 {
+pub(super) fn percent(bytes: u64, percent: u64) -> u64 {
     (u128::from(bytes) * u128::from(percent) / 100).min(u128::from(u64::MAX)) as u64
 }
 
@@ -67,7 +67,7 @@ fn share_of(rate: u64, share: u64) -> u64 {
 
 /// The model.
 #[derive(Clone, Copy, Debug)]
-pub struct Model {
+pub(super) struct Model {
     /// Greatest delivery rates of the present cycle and of the one before, bytes per second.
     pub max_bw: [u64; 2],
     /// The rate to work with: the greatest, but not above the short-term bound.
@@ -107,7 +107,7 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             max_bw: [0; 2],
             bw: 0,
@@ -138,17 +138,17 @@ impl Model {
     }
 
     /// The greatest delivery rate of the last two cycles.
-    pub fn greatest(&self) -> u64 {
+    pub(super) fn greatest(&self) -> u64 {
         self.max_bw[0].max(self.max_bw[1])
     }
 
     /// BBRStartRound.
-    pub fn start_round(&mut self, s: &Sample) {
+    pub(super) fn start_round(&mut self, s: &Sample) {
         self.next_round = s.delivered;
     }
 
     /// BBRUpdateLatestDeliverySignals, section 5.5.10.3.
-    pub fn latest(&mut self, s: &Sample, r: &Reading) {
+    pub(super) fn latest(&mut self, s: &Sample, r: &Reading) {
         self.bw_latest = self.bw_latest.max(r.rate);
         self.inflight_latest = self.inflight_latest.max(r.delivered);
         self.loss_round_start = r.prior.is_some_and(|prior| prior >= self.loss_round);
@@ -160,7 +160,7 @@ impl Model {
     }
 
     /// BBRNoteLoss; whether it is the first of its round trip.
-    pub fn note_loss(&mut self, s: &Sample) -> bool {
+    pub(super) fn note_loss(&mut self, s: &Sample) -> bool {
         let first = !self.loss_in_round;
         if first {
             self.loss_round = s.delivered;
@@ -171,7 +171,7 @@ impl Model {
     }
 
     /// BBRUpdateMaxBw and BBRUpdateRound, sections 5.5.1 and 5.5.5.
-    pub fn bandwidth(&mut self, s: &Sample, r: &Reading) {
+    pub(super) fn bandwidth(&mut self, s: &Sample, r: &Reading) {
         self.round_start = r.prior.is_some_and(|prior| prior >= self.next_round);
         if self.round_start {
             self.start_round(s);
@@ -183,7 +183,7 @@ impl Model {
     }
 
     /// BBRAdvanceMaxBwFilter; a cycle without a sample is none.
-    pub fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         if self.max_bw[0] > 0 {
             self.max_bw = [0, self.max_bw[0]];
         }
@@ -191,7 +191,7 @@ impl Model {
 
     /// BBRAdaptLowerBoundsFromCongestion, outside probing, section 5.5.10.3; with marks as in
     /// Linux's BBRv3.
-    pub fn lower_bounds(&mut self, tuning: &Tuning, cwnd: u32) {
+    pub(super) fn lower_bounds(&mut self, tuning: &Tuning, cwnd: u32) {
         let marked = self.marked > 0 && tuning.ecn_factor > 0;
         if !self.loss_in_round && !marked {
             return;
@@ -214,31 +214,31 @@ impl Model {
     }
 
     /// The round trip of losses ends.
-    pub fn end_loss_round(&mut self, tuning: &Tuning) {
+    pub(super) fn end_loss_round(&mut self, tuning: &Tuning) {
         self.marks.end(tuning.ecn_gain);
         (self.loss_in_round, self.losses, self.marked) = (false, 0, 0);
     }
 
     /// BBRAdvanceLatestDeliverySignals.
-    pub fn advance_latest(&mut self, r: &Reading) {
+    pub(super) fn advance_latest(&mut self, r: &Reading) {
         if self.loss_round_start {
             (self.bw_latest, self.inflight_latest) = (r.rate, r.delivered);
         }
     }
 
     /// BBRResetCongestionSignals.
-    pub fn reset_signals(&mut self) {
+    pub(super) fn reset_signals(&mut self) {
         (self.loss_in_round, self.losses, self.marked) = (false, 0, 0);
         (self.bw_latest, self.inflight_latest) = (0, 0);
     }
 
     /// BBRResetShortTermModel.
-    pub fn reset_short(&mut self) {
+    pub(super) fn reset_short(&mut self) {
         (self.bw_short, self.inflight_short) = (NO_RATE, NO_BYTES);
     }
 
     /// BBRUpdateMinRTT, section 5.3.4.3.
-    pub fn round_trip(&mut self, s: &Sample) {
+    pub(super) fn round_trip(&mut self, s: &Sample) {
         self.probe_expired = s.now > self.probe_min_at.saturating_add(PROBE_RTT_INTERVAL);
         if let Some(rtt) = s.rtt
             && (rtt < self.probe_min || self.probe_expired)
@@ -252,7 +252,7 @@ impl Model {
     }
 
     /// BBRUpdateACKAggregation, section 5.5.9; `full` once the pipe was filled.
-    pub fn aggregation(&mut self, s: &Sample, cwnd: u32, full: bool) {
+    pub(super) fn aggregation(&mut self, s: &Sample, cwnd: u32, full: bool) {
         let passed = s.now.saturating_sub(self.extra_from);
         let mut expected = u128::from(self.bw) * u128::from(passed.0) / 1_000_000_000;
         if u128::from(self.extra_delivered) <= expected {
@@ -270,16 +270,16 @@ impl Model {
     }
 
     /// A pause in sending begins or ends.
-    pub fn restart(&mut self, now: Time) {
+    pub(super) fn restart(&mut self, now: Time) {
         (self.extra_from, self.extra_delivered) = (now, 0);
     }
 
-    pub fn extra_acked(&self) -> u32 {
+    pub(super) fn extra_acked(&self) -> u32 {
         self.extra[0].max(self.extra[1])
     }
 
     /// bw·min_rtt in bytes; none before there is a round trip.
-    pub fn bdp(&self) -> Option<u64> {
+    pub(super) fn bdp(&self) -> Option<u64> {
         if self.min_rtt == Time::MAX {
             return None;
         }

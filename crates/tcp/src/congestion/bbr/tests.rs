@@ -192,7 +192,7 @@ impl Path {
 }
 
 #[test]
-fn startup_finds_the_rate_and_the_cycle_goes_round() {
+fn startup_finds_rate_and_probe_bw_cycles() {
     let mut path = Path::new(100, 40, 2000);
     path.run(Time::from_secs(2));
     let order: Vec<Mode> = path.modes.iter().map(|&(_, mode)| mode).collect();
@@ -212,7 +212,7 @@ fn startup_finds_the_rate_and_the_cycle_goes_round() {
 }
 
 #[test]
-fn probe_rtt_comes_when_no_shorter_round_trip_was_seen_for_five_seconds() {
+fn probe_rtt_starts_after_five_seconds_without_new_min_rtt() {
     let mut path = Path::new(20, 40, 1000);
     path.run(Time::from_secs(1));
     // The path becomes longer: what was the least is never seen again.
@@ -225,7 +225,7 @@ fn probe_rtt_comes_when_no_shorter_round_trip_was_seen_for_five_seconds() {
 }
 
 #[test]
-fn a_shallow_buffer_bounds_what_is_in_flight() {
+fn shallow_buffer_bounds_inflight() {
     let mut path = Path::new(100, 40, 50);
     path.run(Time::from_secs(10));
     let (lost, sent) = (path.lost, path.sent);
@@ -237,7 +237,7 @@ fn a_shallow_buffer_bounds_what_is_in_flight() {
 }
 
 #[test]
-fn it_follows_the_rate_down_and_up() {
+fn bandwidth_estimate_follows_rate_down_and_up() {
     let mut path = Path::new(100, 20, 1000);
     path.run(Time::from_secs(5));
     path.rate /= 4;
@@ -266,7 +266,7 @@ fn marks_keep_the_queue_shorter_and_can_be_ignored() {
 }
 
 #[test]
-fn a_timeout_leaves_a_segment_and_recovery_gives_the_window_back() {
+fn timeout_leaves_one_segment_and_recovery_restores_window() {
     let mut path = Path::new(10, 40, 100);
     path.run(Time::from_secs(3));
     let before = path.window.cwnd;

@@ -1,0 +1,535 @@
+//! Like flows over one link, described in the words of a scenario, as a loop.
+
+use serde::{Deserialize, Serialize};
+use sojourn_qdisc::Config;
+
+use super::margins::phase_margin;
+use super::polynomial::{Pair, Polynomial, characteristic};
+use super::rest::{Flows, Rest, RoundTrip};
+use super::{DelaySystem, Delayed, Form, Matrix, SIZE, Vector, linearise, operating_point};
+use crate::mgt::{Class, Opened, Parameters, Queue};
+use crate::queues::{Droptail, Env, Law, Made, Rate};
+use crate::{Price, QueueLaw, WindowLaw};
+
+/// Flows over one link.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bottleneck {
+    /// How many flows.
+    pub flows: f64,
+    /// Packets per second.
+    pub capacity: f64,
+    /// Round trip time in seconds, the wait in the queue included.
+    pub rtt: Option<f64>,
+    /// Round trip time in seconds without the wait in the queue.
+    pub propagation: Option<f64>,
+    /// What becomes of windows.
+    #[serde(default = "reno")]
+    pub congestion: WindowLaw,
+    /// The queue discipline.
+    pub qdisc: Option<Config>,
+    /// Instead: a price on the rate, without a queue.
+    pub price: Option<Price>,
+    /// Time constant of the rate's average in seconds, for a price.
+    #[serde(default)]
+    pub averaging: f64,
+    /// Instead of both: no law at all, and so many packets waiting. The output is the queue.
+    pub queue: Option<f64>,
+    /// Which growth the linear model has.
+    #[serde(default)]
+    pub form: Form,
+    /// Whether it counts in that the law samples.
+    #[serde(default)]
+    pub sampled: bool,
+    /// Whether RED's drops are spaced.
+    #[serde(default)]
+    pub spaced: bool,
+    /// Factor on the law's answer.
+    #[serde(default = "crate::one")]
+    pub gain: f64,
+    /// For CoDel's describing function, in seconds; none: its target.
+    pub amplitude: Option<f64>,
+    /// Bytes of a packet, for laws that count bytes.
+    #[serde(default = "crate::mgt::typical_packet")]
+    pub mean_packet: u32,
+    /// Which point of rest, by window, where a price has several: −1 the one with the largest.
+    #[serde(default = "largest")]
+    pub branch: i64,
+    /// For many loops: the least window for which there is a point.
+    #[serde(default = "crate::one")]
+    pub window: f64,
+    /// For many loops: half a sampling period of further delay.
+    #[serde(default)]
+    pub held: bool,
+    /// For many loops: their polynomials too.
+    #[serde(default)]
+    pub coefficients: bool,
+}
+
+fn reno() -> WindowLaw {
+    crate::windows::Reno.into()
+}
+
+fn largest() -> i64 {
+    -1
+}
+
+/// Where a loop comes to rest.
+#[derive(Clone, Debug, Serialize)]
+pub struct Point {
+    /// How many flows.
+    pub flows: f64,
+    /// Packets per second.
+    pub capacity: f64,
+    /// Round trip time in seconds, the wait in the queue included.
+    pub rtt: f64,
+    /// The same without the wait.
+    pub propagation: f64,
+    /// Packets.
+    pub window: f64,
+    /// Probability of a mark.
+    pub p: f64,
+    /// Packets.
+    pub queue: f64,
+    /// Arrivals over capacity.
+    pub load: f64,
+    /// I(W): packets for each round trip.
+    pub increase: f64,
+    /// D(W): packets for each mark.
+    pub decrease: f64,
+    /// dI/dW.
+    pub increase_slope: f64,
+    /// dD/dW.
+    pub decrease_slope: f64,
+    /// How many points of rest there are.
+    pub branches: usize,
+}
+
+/// A loop about its operating point.
+#[derive(Clone, Debug, Serialize)]
+pub struct Loop {
+    /// What the states are.
+    pub states: Vec<&'static str>,
+    /// What states do to slopes at once.
+    pub a0: Matrix<SIZE>,
+    /// What they do later, by delay in seconds.
+    pub delayed: Delayed<SIZE>,
+    /// What the probability that packets meet does, by delay.
+    pub b: Vec<(f64, Vector<SIZE>)>,
+    /// What states do to the probability that the law gives.
+    pub c: Vector<SIZE>,
+    /// M of D(s) + M(s) e^(−sτ) = 0; none where there are two delays.
+    pub numerator: Option<Polynomial>,
+    /// D.
+    pub denominator: Option<Polynomial>,
+    /// τ in seconds.
+    pub delay: f64,
+    /// Seconds between two samples of the law; 0 if it acts at every packet.
+    pub hold: f64,
+    /// What it is linear about.
+    pub point: Point,
+}
+
+/// What answers windows.
+struct Answer {
+    made: Made<QueueLaw>,
+    rest: Rest,
+    branches: usize,
+}
+
+impl Bottleneck {
+    /// Checks what is independent of the operating point.
+    ///
+    /// # Errors
+    /// Names the first that is wrong.
+    fn check(&self) -> Result<(), String> {
+        let above = |field: &str, value: f64| match value {
+            v if v > 0.0 && v.is_finite() => Ok(()),
+            v => Err(format!("{field} = {v}: must be above 0")),
+        };
+        above("flows", self.flows)?;
+        above("capacity", self.capacity)?;
+        self.rtt.map_or(Ok(()), |rtt| above("rtt", rtt))?;
+        self.propagation.map_or(Ok(()), |propagation| above("propagation", propagation))?;
+        if self.rtt.is_some() == self.propagation.is_some() {
+            return Err("rtt, propagation: exactly one of them must be given".into());
+        }
+        self.amplitude.map_or(Ok(()), |amplitude| above("amplitude", amplitude))?;
+        let given = [self.qdisc.is_some(), self.price.is_some(), self.queue.is_some()];
+        if given.iter().filter(|given| **given).count() != 1 {
+            return Err("qdisc, price, queue: exactly one of them must be given".into());
+        }
+        if let Some(Config::Droptail(_)) = &self.qdisc {
+            let why = "it has no derivative at its operating point: it drops nothing until the \
+                       buffer is full, and then all that does not fit";
+            return Err(format!("qdisc = droptail: {why}"));
+        }
+        if let Some(config) = &self.qdisc {
+            QueueLaw::of(config, &self.env()).map_err(|error| error.to_string())?;
+        }
+        if let Some(price) = self.price {
+            Rate::made(price, self.averaging).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn env(&self) -> Env {
+        let env = Env::packets(self.capacity, self.mean_packet);
+        Env { spaced: self.spaced, amplitude: self.amplitude, ..env }
+    }
+
+    /// The law, and where it comes to rest.
+    fn answer(&self) -> Result<Answer, String> {
+        let round_trip = match (self.rtt, self.propagation) {
+            (Some(rtt), _) => RoundTrip::Whole(rtt),
+            (_, propagation) => RoundTrip::Propagation(propagation.unwrap_or(f64::NAN)),
+        };
+        let (count, capacity, law) = (self.flows, self.capacity, self.congestion);
+        let flows = Flows { count, capacity, round_trip, law };
+        let mut made = match (&self.qdisc, self.price) {
+            (Some(config), _) => QueueLaw::unchecked(config, &self.env()),
+            (_, Some(price)) => Rate::made(price, self.averaging),
+            _ => Ok(Made::bare(Droptail)),
+        }
+        .map_err(|error| error.to_string())?;
+        if let Some(queue) = self.queue {
+            return Ok(Answer { made, rest: flows.full(queue), branches: 1 });
+        }
+        if let QueueLaw::Rate(rate) = &made.law {
+            let all = flows.priced(&rate.price);
+            let branches = all.len();
+            let place = if self.branch < 0 { self.branch + branches as i64 } else { self.branch };
+            let rest = usize::try_from(place).ok().and_then(|place| all.get(place).copied());
+            let Some(rest) = rest else {
+                let branch = self.branch;
+                return Err(match branches {
+                    0 => "no operating point: the price meets the law nowhere".into(),
+                    _ => format!("branch = {branch}: there are {branches} points of rest"),
+                });
+            };
+            return Ok(Answer { made, rest, branches });
+        }
+        let rest = flows.under(&mut made.law, made.unit, made.weight);
+        Ok(Answer { made, rest, branches: 1 })
+    }
+
+    /// The equations about a point of rest, and the state there.
+    fn opened(&self, answer: &Answer) -> (Opened, [f64; 3]) {
+        let Answer { made, rest, .. } = answer;
+        let mut class = Class::reno(self.flows, rest.propagation, vec![0]);
+        class.law = self.congestion;
+        let queue = Queue {
+            unit: made.unit,
+            weight: made.weight,
+            ..Queue::new(self.capacity, made.law.clone())
+        };
+        let own = match &made.law {
+            QueueLaw::Rate(_) => self.load(rest),
+            law => {
+                let (unit, p) = (made.unit, rest.p / made.weight);
+                law.state_at(rest.queue * unit, p, self.capacity * unit)
+            }
+        };
+        let parameters = Parameters { classes: vec![class], queues: vec![queue] };
+        let state = [rest.window, rest.queue, own];
+        (Opened::new(parameters, &state, &[rest.p], self.form, self.sampled), state)
+    }
+
+    fn load(&self, rest: &Rest) -> f64 {
+        self.flows * rest.window / rest.rtt / self.capacity
+    }
+
+    /// The system with its output, which is the queue where there is no law.
+    fn system(&self, opened: &Opened, state: &[f64], met: &[f64]) -> DelaySystem<SIZE> {
+        let mut system = linearise(opened, state, met);
+        if self.queue.is_some() {
+            system.c = Matrix::from_iter([Vector::from_iter([0.0, 1.0])]);
+        }
+        system.amplify(self.gain);
+        system
+    }
+
+    /// The loop about its operating point.
+    ///
+    /// # Errors
+    /// If something is wrong, or there is no operating point, or no derivative there.
+    pub fn linearise(&self) -> Result<Loop, String> {
+        self.check()?;
+        let answer = self.answer()?;
+        if self.queue.is_none() {
+            self.require(&answer.rest)?;
+        }
+        let (opened, mut state) = self.opened(&answer);
+        let mut met = Vector::<SIZE>::from_iter([answer.rest.p]);
+        if self.queue.is_none() {
+            met = operating_point(&opened, &mut state).map_err(|error| error.to_string())?;
+            if let Some((_, why)) = opened.kink(&state, &met) {
+                let kind = self.qdisc.as_ref().map_or("price", Config::name);
+                return Err(format!("{kind}: {why}"));
+            }
+        }
+        let system = self.system(&opened, &state, &met);
+        let (polynomials, delay) = polynomials(&system, answer.rest.rtt);
+        let (denominator, numerator) = polynomials.unzip();
+        let mut a = system.a.into_iter();
+        let a0 = a.next().map_or_else(Matrix::new, |(_, a0)| a0);
+        let column = |b: Matrix<SIZE>| b.into_iter().map(|row| row[0]).collect();
+        let acts = |b: &Matrix<SIZE>| b.iter().flatten().any(|entry| *entry != 0.0);
+        let b = system.b.into_iter().filter(|(_, b)| acts(b));
+        let [increase_slope, decrease_slope] = self.congestion.slopes(state[0]);
+        Ok(Loop {
+            states: opened.names(),
+            a0,
+            delayed: a.collect(),
+            b: b.map(|(delay, b)| (delay, column(b))).collect(),
+            c: system.c.into_iter().next().unwrap_or_default(),
+            numerator,
+            denominator,
+            delay,
+            hold: answer.made.law.hold(),
+            point: Point {
+                flows: self.flows,
+                capacity: self.capacity,
+                rtt: answer.rest.rtt,
+                propagation: answer.rest.propagation,
+                window: state[0],
+                p: met[0],
+                queue: state[1],
+                load: self.load(&answer.rest),
+                increase: self.congestion.increase(state[0]),
+                decrease: self.congestion.cut(state[0]),
+                increase_slope,
+                decrease_slope,
+                branches: answer.branches,
+            },
+        })
+    }
+
+    /// What a point must be.
+    fn require(&self, rest: &Rest) -> Result<(), String> {
+        let Rest { window, p, queue, rtt, propagation } = *rest;
+        let flows = self.flows;
+        if queue.is_nan() {
+            return Err(format!(
+                "no operating point: {flows} flows need a probability of {p:.3}, more than the \
+                 profile gives before it jumps to 1"
+            ));
+        }
+        if window < 1.0 {
+            return Err(format!(
+                "no operating point: {flows} flows share {:.3} packets per round trip, a window of \
+                 {window:.3}; it must be at least 1",
+                rtt * self.capacity
+            ));
+        }
+        if p > 1.0 {
+            return Err(format!(
+                "no operating point: a window of {window:.3} packets needs a probability of \
+                 {p:.3}; it must be at most 1"
+            ));
+        }
+        if propagation < 0.0 {
+            return Err(format!(
+                "no operating point: {queue:.1} packets wait {:.3} s, longer than the whole round \
+                 trip of {rtt:.3} s",
+                queue / self.capacity
+            ));
+        }
+        Ok(())
+    }
+
+    /// Phase margins of many loops, in threads: what `columns` name takes the place of this one's.
+    ///
+    /// # Errors
+    /// If something is wrong that has nothing to do with one point.
+    pub fn margins(&self, columns: &Columns<'_>) -> Result<Rows, String> {
+        if self.sampled {
+            let remedy = "margins of many loops count in half a sampling period: set held";
+            return Err(format!("sampled = true: {remedy}"));
+        }
+        let size = columns.size()?;
+        let mut first = self.clone();
+        columns.put(0, &mut first);
+        first.check()?;
+        if columns.has("exponent") && !matches!(self.price, Some(Price::Power { .. })) {
+            return Err("exponent: there is none but a power's".into());
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let part = size.div_ceil(threads).max(1);
+        let parts: Vec<Rows> = std::thread::scope(|scope| {
+            let starts = (0..size).step_by(part);
+            let work: Vec<_> = starts
+                .map(|start| {
+                    scope.spawn(move || {
+                        let (mut rows, mut own) = (Rows::default(), self.clone());
+                        for i in start..size.min(start + part) {
+                            columns.put(i, &mut own);
+                            rows.push(&own);
+                        }
+                        rows
+                    })
+                })
+                .collect();
+            work.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        });
+        Ok(Rows::joined(parts))
+    }
+
+    /// Margin and point of one of many loops; none where there is no operating point.
+    fn row(&self) -> Row {
+        let mut row = Row::default();
+        let Ok(answer) = self.answer() else { return row };
+        let Rest { window, p, queue, rtt, propagation } = answer.rest;
+        let hold = answer.made.law.hold();
+        row.values = [f64::NAN, 0.0, window, p, rtt, queue, hold];
+        let there = window >= self.window && !queue.is_nan() && propagation >= 0.0;
+        if self.queue.is_none() && !(there && p <= 1.0) {
+            return row;
+        }
+        let (opened, state) = self.opened(&answer);
+        let system = self.system(&opened, &state, &[p]);
+        let (Some((denominator, numerator)), delay) = polynomials(&system, rtt) else { return row };
+        if self.queue.is_none() {
+            let further = if self.held { 0.5 * hold } else { 0.0 };
+            let (phase, crossover) = phase_margin(&numerator, &denominator, delay + further);
+            (row.values[0], row.values[1]) = (phase, crossover);
+        }
+        (row.numerator, row.denominator) = (numerator, denominator);
+        row
+    }
+}
+
+/// D and M, where all that is delayed is delayed by `rtt`, and that delay.
+fn polynomials(system: &DelaySystem<SIZE>, rtt: f64) -> (Option<Pair>, f64) {
+    match &system.closed()[..] {
+        [(_, now), (delay, delayed)] => (characteristic(now, delayed), *delay),
+        _ => (None, rtt),
+    }
+}
+
+/// Values of parameters, one for each of many loops.
+#[derive(Clone, Debug, Default)]
+pub struct Columns<'a> {
+    columns: Vec<(&'a str, &'a [f64])>,
+}
+
+impl<'a> Columns<'a> {
+    /// From names and values.
+    ///
+    /// # Errors
+    /// If there is no such parameter.
+    pub fn new(columns: Vec<(&'a str, &'a [f64])>) -> Result<Self, String> {
+        const NAMES: [&str; 6] = ["flows", "capacity", "rtt", "propagation", "gain", "exponent"];
+        match columns.iter().find(|(name, _)| !NAMES.contains(name)) {
+            Some((name, _)) => Err(format!("{name}: loops go over {}", NAMES.join(", "))),
+            None => Ok(Self { columns }),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|(other, _)| *other == name)
+    }
+
+    fn size(&self) -> Result<usize, String> {
+        let mut sizes = self.columns.iter().map(|(_, values)| values.len());
+        match sizes.next() {
+            Some(size) if size > 0 && sizes.all(|other| other == size) => Ok(size),
+            _ => Err("columns: there must be some, of one length above 0".into()),
+        }
+    }
+
+    /// Gives `own` the values of one loop.
+    fn put(&self, i: usize, own: &mut Bottleneck) {
+        for (name, values) in &self.columns {
+            let value = values[i];
+            match *name {
+                "flows" => own.flows = value,
+                "capacity" => own.capacity = value,
+                "rtt" => (own.rtt, own.propagation) = (Some(value), None),
+                "propagation" => (own.rtt, own.propagation) = (None, Some(value)),
+                "gain" => own.gain = value,
+                _ => own.price = Some(Price::Power { exponent: value }),
+            }
+        }
+    }
+}
+
+/// What is told of each of many loops.
+const VALUES: [&str; 7] = ["phase", "crossover", "window", "p", "rtt", "queue", "hold"];
+
+#[derive(Default)]
+struct Row {
+    values: [f64; VALUES.len()],
+    numerator: Polynomial,
+    denominator: Polynomial,
+}
+
+/// Many loops, an array for each value.
+#[derive(Debug, Default)]
+pub struct Rows {
+    values: [Vec<f64>; VALUES.len()],
+    /// One list for each power, from the highest of all on; not a number where there is no loop.
+    polynomials: [Vec<Vec<f64>>; 2],
+}
+
+impl Rows {
+    fn push(&mut self, loop_: &Bottleneck) {
+        let row = loop_.row();
+        let before = self.values[0].len();
+        for (column, value) in self.values.iter_mut().zip(row.values) {
+            column.push(value);
+        }
+        if !loop_.coefficients {
+            return;
+        }
+        for (columns, polynomial) in
+            self.polynomials.iter_mut().zip([row.numerator, row.denominator])
+        {
+            while columns.len() < polynomial.len() {
+                columns.insert(0, vec![0.0; before]);
+            }
+            let leading = columns.len() - polynomial.len();
+            for (power, column) in columns.iter_mut().enumerate() {
+                let value = match power.checked_sub(leading) {
+                    _ if polynomial.is_empty() => f64::NAN,
+                    None => 0.0,
+                    Some(place) => polynomial[place],
+                };
+                column.push(value);
+            }
+        }
+    }
+
+    fn joined(parts: Vec<Self>) -> Self {
+        let mut all = Self::default();
+        let most = |which: usize| {
+            parts.iter().map(|part| part.polynomials[which].len()).max().unwrap_or(0)
+        };
+        all.polynomials = [vec![Vec::new(); most(0)], vec![Vec::new(); most(1)]];
+        for part in parts {
+            let size = part.values[0].len();
+            for (to, from) in all.values.iter_mut().zip(part.values) {
+                to.extend(from);
+            }
+            for (to, from) in all.polynomials.iter_mut().zip(part.polynomials) {
+                let leading = to.len() - from.len();
+                for column in &mut to[..leading] {
+                    column.resize(column.len() + size, 0.0);
+                }
+                for (to, from) in to[leading..].iter_mut().zip(from) {
+                    to.extend(from);
+                }
+            }
+        }
+        all
+    }
+
+    /// Names and arrays.
+    pub fn arrays(self) -> impl Iterator<Item = (&'static str, Vec<f64>)> {
+        let [numerator, denominator] = self.polynomials.map(|columns| columns.concat());
+        VALUES
+            .into_iter()
+            .zip(self.values)
+            .chain([("numerator", numerator), ("denominator", denominator)])
+    }
+}

@@ -1,0 +1,33 @@
+//! Reno, RFC 5681 section 3.1: one packet for each round trip; a loss halves the window.
+
+use sojourn_tcp::congestion::reno::Settings;
+
+use super::{Acks, Aimd, Law};
+use crate::scalar::Scalar;
+
+/// Reno.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reno;
+
+impl Reno {
+    /// Where an acknowledgement of two segments counts once it grows half as fast.
+    pub(super) fn of(_: &Settings, acks: Acks) -> super::WindowLaw {
+        if acks.halved { Aimd { a: 0.5, b: 0.5 }.into() } else { Self.into() }
+    }
+}
+
+impl Law for Reno {
+    #[inline]
+    fn growth<S: Scalar>(&self, _: S, round_trip: S, _: S) -> S {
+        S::of(1.0) / round_trip
+    }
+
+    #[inline]
+    fn cut<S: Scalar>(&self, w: S) -> S {
+        w * 0.5
+    }
+
+    fn window(&self, p: f64) -> Option<f64> {
+        Some(libm::sqrt(2.0 / p))
+    }
+}

@@ -1,0 +1,130 @@
+//! Scenarios through the fluid engine: what it takes, what it refuses, and what it gives back.
+
+use std::path::Path;
+
+use sojourn_fluid::engine::{Control, read, run};
+use sojourn_records::{Recorder, Summary};
+use sojourn_scenario::{Network, Scenario};
+
+const LONG: &str = r#"
+duration = "60s"
+warmup = "20s"
+[tcp]
+mss = 460
+receive_window = "64KiB"
+[bottleneck]
+rate = "15mbit"
+delay = "20ms"
+mean_packet = 500
+reverse = "ideal"
+qdisc = { kind = "pi", frequency = 160, qref = 200, limit = 800 }
+[[traffic]]
+kind = "bulk"
+name = "flows"
+flows = 40
+rtt = "200ms"
+[probes]
+flows = true
+"#;
+
+fn network(changes: &[(&str, &str)]) -> Network {
+    let scenario = Scenario::from_toml(LONG, "long").unwrap().with(changes).unwrap();
+    scenario.network(Path::new(".")).unwrap()
+}
+
+fn outcome(changes: &[(&str, &str)]) -> Result<Summary, String> {
+    run(&network(changes), &Control::default(), &mut Recorder::none()).map_err(|e| e.to_string())
+}
+
+#[test]
+fn pi_holds_its_queue_and_the_counts_add_up() {
+    let summary = outcome(&[]).unwrap();
+    let link = &summary.links[0];
+    link.counts.check_conservation().unwrap();
+    assert!((link.queue_packets.mean.unwrap() - 200.0).abs() < 10.0, "{:?}", link.queue_packets);
+    assert!(link.utilisation.unwrap() > 0.999);
+    // 460 of 500 bytes are payload, and what is dropped is not delivered.
+    let goodput = summary.groups[0].goodput_bps.unwrap();
+    assert!((goodput / (15e6 * 0.92) - 1.0).abs() < 0.01, "{goodput}");
+    assert_eq!(summary.flows.len(), 40);
+    assert_eq!(summary.flows[7].index, 7);
+    assert_eq!(summary.groups[0].timeouts, None);
+}
+
+#[test]
+fn each_discipline_with_a_law_runs() {
+    for (qdisc, low, high) in [
+        // Packets: thresholds of 5 ms at 3750 a second; 20 ms, about which it swings with round
+        // trips as long as these; no queue.
+        ("ared", 5.0, 40.0),
+        ("pi2", 40.0, 90.0),
+        ("rate", 0.0, 40.0),
+    ] {
+        let summary = outcome(&[("bottleneck.qdisc", qdisc)]).unwrap();
+        summary.links[0].counts.check_conservation().unwrap();
+        let queue = summary.links[0].queue_packets.mean.unwrap();
+        assert!((low..=high).contains(&queue), "{qdisc}: {queue}");
+        assert!(summary.links[0].loss.unwrap() > 1e-3, "{qdisc}");
+    }
+}
+
+#[test]
+fn ecn_marks_what_would_be_dropped() {
+    let summary = outcome(&[("tcp.ecn", "true"), ("bottleneck.qdisc.ecn", "true")]).unwrap();
+    let counts = &summary.links[0].counts;
+    assert_eq!(counts.dropped, 0);
+    // W² p = 2 with N W = C R, over 40 s at 3750 packets per second.
+    let window = 3750.0 * (0.2 + 200.0 / 3750.0) / 40.0;
+    let expected = 2.0 / (window * window) * 3750.0 * 40.0;
+    assert!((counts.marked as f64 / expected - 1.0).abs() < 0.05, "{counts:?}");
+}
+
+#[test]
+fn flows_that_differ_are_classes_of_their_own_up_to_a_limit() {
+    let classes = |changes: &[(&str, &str)]| {
+        let plan = read(&network(changes)).unwrap();
+        let flows: usize = plan.members.iter().map(|member| member.flows.len()).sum();
+        assert_eq!(flows, plan.members.iter().flat_map(|m| &m.flows).count());
+        (plan.parameters.classes.len(), flows)
+    };
+    assert_eq!(classes(&[]), (1, 40));
+    let range = ("traffic.flows.rtt", "100ms..300ms");
+    assert_eq!(classes(&[range]), (40, 40));
+    assert_eq!(classes(&[range, ("traffic.flows.flows", "1000")]), (64, 1000));
+    let starts = ("traffic.flows.start", "0s..5s");
+    assert_eq!(classes(&[range, starts, ("traffic.flows.flows", "1000")]), (64, 1000));
+}
+
+#[test]
+fn round_trips_hold_transmissions_and_private_links() {
+    let rtt = |changes: &[(&str, &str)]| read(&network(changes)).unwrap().parameters.classes[0].rtt;
+    let bare = rtt(&[]);
+    // 500 bytes at 15 Mb/s beside the 200 ms.
+    assert!((bare - 0.2 - 4000.0 / 15e6).abs() < 1e-12, "{bare}");
+    let access = rtt(&[("access.rate", "10mbit")]);
+    assert!((access - bare - 2.0 * 8.0 * 540.0 / 10e6).abs() < 1e-12, "{access}");
+}
+
+#[test]
+fn what_has_no_place_in_the_model_is_named() {
+    for (changes, message) in [
+        (vec![("bottleneck.qdisc", "blue")], "bottleneck.qdisc.kind = \"blue\""),
+        (vec![("tcp.congestion", "cubic")], "traffic.flows.tcp.congestion = \"cubic\""),
+        (vec![("traffic.flows.size", "1MB")], "traffic.flows.size"),
+        (vec![("probes.packet_counts", "1ms")], "probes.packet_counts"),
+        (vec![("access.rate", "200kbit")], "access.rate"),
+    ] {
+        let error = outcome(&changes).unwrap_err();
+        assert!(error.starts_with(message), "{error}");
+        assert!(error.contains("--engine packets") && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn a_run_that_is_asked_to_stop_gives_what_it_has() {
+    let control = Control::default();
+    control.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let network = network(&[("duration", "8000s")]);
+    let summary = run(&network, &control, &mut Recorder::none()).unwrap();
+    assert!(summary.stopped_early && summary.simulated_s < 8000.0);
+}

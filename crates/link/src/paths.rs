@@ -1,0 +1,183 @@
+//! Compiled paths: what lies between the hosts of a group, as steps from queue to queue.
+//!
+//! A step is a link that can contend and the delay behind it. An ideal link is nothing but delay:
+//! it adds to the step before it or, ahead of the first step, to the lead of the path.
+
+use sojourn_base::{Dscp, Time};
+use sojourn_qdisc::label_hash;
+use sojourn_scenario::{Network, NetworkGroup};
+
+/// In place of a step's number: the host is next.
+pub const HOST: u32 = u32::MAX;
+
+/// One stage of a path: a link with a rate, and what lies behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The link, counted among those with a rate.
+    pub link: u32,
+    /// The number of the next step, or [`HOST`].
+    pub next: u32,
+    /// From the end of the transmission to whatever is next.
+    pub delay: Time,
+    /// The hash of the label of the group whose path this is.
+    pub label: u32,
+    /// The codepoint of that group.
+    pub dscp: Dscp,
+}
+
+/// One direction of a group's path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The number of the first step, or [`HOST`].
+    pub first: u32,
+    /// Delay before the first step.
+    pub lead: Time,
+    /// Propagation over the whole path, `lead` included.
+    pub propagation: Time,
+}
+
+/// The steps of all paths of a network.
+#[derive(Clone, Debug)]
+pub struct Paths(Vec<Step>);
+
+impl Paths {
+    /// Compiles the paths of a network: for each group that of data and that of acknowledgements.
+    #[must_use]
+    pub fn compile(network: &Network) -> (Self, Vec<[Path; 2]>) {
+        let places = places(network);
+        let mut paths = Self(Vec::new());
+        let both = |group: &NetworkGroup| {
+            [&group.forward, &group.backward].map(|links| paths.add(network, &places, group, links))
+        };
+        let of_groups = network.groups.iter().map(both).collect();
+        (paths, of_groups)
+    }
+
+    /// The path of a group along `links`.
+    fn add(
+        &mut self,
+        network: &Network,
+        places: &[Option<u32>],
+        group: &NetworkGroup,
+        links: &[usize],
+    ) -> Path {
+        let (label, dscp) = (label_hash(&group.label), group.dscp);
+        let mut path = Path { first: HOST, lead: Time::ZERO, propagation: Time::ZERO };
+        let mut last: Option<usize> = None;
+        for &link in links {
+            let delay = network.links[link].delay;
+            path.propagation += delay;
+            match (places[link], last) {
+                (Some(link), _) => {
+                    let step = self.0.len();
+                    self.0.push(Step { link, next: HOST, delay, label, dscp });
+                    match last.replace(step) {
+                        Some(before) => self.0[before].next = step as u32,
+                        None => path.first = step as u32,
+                    }
+                }
+                (None, Some(before)) => self.0[before].delay += delay,
+                (None, None) => path.lead += delay,
+            }
+        }
+        path
+    }
+
+    /// A step.
+    #[inline(always)]
+    #[must_use]
+    pub fn step(&self, number: u32) -> Step {
+        self.0[number as usize]
+    }
+
+    /// The least delay from any link to the host behind it.
+    #[must_use]
+    pub fn shortest(&self) -> Time {
+        let behind = |step: &Step| {
+            let (mut delay, mut next) = (step.delay, step.next);
+            while let Some(step) = self.0.get(next as usize) {
+                (delay, next) = (delay + step.delay, step.next);
+            }
+            delay
+        };
+        self.0.iter().map(behind).min().unwrap_or_default()
+    }
+}
+
+/// For each link of a network its place among those with a rate; none for an ideal one.
+#[must_use]
+pub fn places(network: &Network) -> Vec<Option<u32>> {
+    let mut finite = 0..;
+    network.links.iter().map(|link| link.rate.and_then(|_| finite.next())).collect()
+}
+
+/// The private delay of a flow, shared by its ends: the smaller half is where data come from.
+#[must_use]
+pub fn halves(private_delay: u64) -> [Time; 2] {
+    [Time(private_delay / 2), Time(private_delay - private_delay / 2)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::Scenario;
+    use std::path::Path as File;
+
+    const ACROSS: &str = r#"
+        duration = "1s"
+        [[links]]
+        name = "near"
+        from = "a"
+        to = "b"
+        delay = "1ms"
+        [[links]]
+        name = "slow"
+        from = "b"
+        to = "c"
+        rate = "10mbit"
+        delay = "2ms"
+        [[links]]
+        name = "between"
+        from = "c"
+        to = "d"
+        delay = "4ms"
+        [[links]]
+        name = "fast"
+        from = "d"
+        to = "e"
+        rate = "20mbit"
+        delay = "8ms"
+        [[links]]
+        name = "far"
+        from = "e"
+        to = "f"
+        delay = "16ms"
+        [[links]]
+        name = "back"
+        from = "f"
+        to = "a"
+        delay = "32ms"
+        [[traffic]]
+        kind = "bulk"
+        from = "a"
+        to = "f"
+    "#;
+
+    fn network(text: &str) -> Network {
+        Scenario::from_toml(text, "test").unwrap().network(File::new(".")).unwrap()
+    }
+
+    #[test]
+    fn ideal_links_become_lead_and_delay() {
+        let network = network(ACROSS);
+        let (paths, of_groups) = Paths::compile(&network);
+        let [data, acks] = of_groups[0];
+        assert_eq!((data.lead, data.propagation), (Time::from_millis(1), Time::from_millis(31)));
+        let first = paths.step(data.first);
+        assert_eq!(first.delay, Time::from_millis(6));
+        let second = paths.step(first.next);
+        assert_eq!((second.delay, second.next), (Time::from_millis(24), HOST));
+        assert_eq!(paths.shortest(), second.delay);
+        assert_eq!((acks.first, acks.lead), (HOST, Time::from_millis(32)));
+    }
+}

@@ -1,0 +1,124 @@
+//! Bulk flows: one transfer after another per member, or one without end.
+
+use super::{App, Member, transfer};
+use crate::connection::EndId;
+use crate::events::{Call, Notes};
+use crate::group::Group;
+use crate::sim::Sim;
+use sojourn_base::{Stream, Time};
+use sojourn_traffic::{Bulk, Fetches, Invalid, Writer, Writes};
+
+/// The flows of a group.
+struct Flows {
+    fetches: Fetches,
+    /// Each member's own stream of sizes and gaps.
+    streams: Vec<Stream>,
+    /// Applications that write at a rate, if they do.
+    paced: Option<Paced>,
+}
+
+/// Applications that write at a rate.
+struct Paced {
+    writes: Writes,
+    members: Vec<Written>,
+}
+
+/// The transfer of a member that writes at a rate.
+struct Written {
+    writer: Writer,
+    /// Draws the phase of each transfer.
+    phases: Stream,
+    /// Its connection: the place, and who is there.
+    place: u32,
+    generation: u32,
+}
+
+impl Written {
+    fn new(writes: &Writes, phases: Stream) -> Self {
+        let (writer, _) = writes.begin(0, &mut phases.clone());
+        Self { writer, phases, place: 0, generation: 0 }
+    }
+}
+
+/// The bulk flows of a group.
+pub(super) fn app(bulk: &Bulk, group: &Group) -> Result<Box<dyn App>, Invalid> {
+    let (seed, key) = (group.seed, group.key);
+    let members = 0..u64::from(group.members);
+    Ok(Box::new(Flows {
+        fetches: bulk.compile()?,
+        streams: members.clone().map(|i| Fetches::stream(seed, key, i)).collect(),
+        paced: bulk.writes(group.tcp.payload).map(|writes| Paced {
+            members: members.map(|i| Written::new(&writes, Writer::stream(seed, key, i))).collect(),
+            writes,
+        }),
+    }))
+}
+
+impl App for Flows {
+    fn wake(&mut self, sim: &mut Sim, now: Time, member: Member, call: Call) {
+        match call {
+            Call::Write => self.write(sim, now, member),
+            Call::Start | Call::GoOn => self.start(sim, now, member),
+        }
+    }
+
+    fn notify(&mut self, sim: &mut Sim, now: Time, of: EndId, notes: Notes) {
+        transfer::notify(sim, now, of, notes);
+        if notes.has(Notes::FAILED) || (notes.has(Notes::CLOSED) && of.end() == 0) {
+            let conn = &sim.conns[of.conn()];
+            let (group, index) = (usize::from(conn.group), conn.member);
+            if let Some(gap) = self.fetches.gap(&mut self.streams[index as usize]) {
+                // Never at once: a connection that failed without taking time would do so forever.
+                sim.call_member(now + gap.max(Time(1)), group, index, Call::GoOn);
+            }
+        }
+    }
+
+    /// Flows send what is under way and no more.
+    fn stop(&mut self, sim: &mut Sim, now: Time, group: usize) {
+        for place in sim.conns.places() {
+            if usize::from(sim.conns[place].group) == group {
+                sim.with_endpoint(now, EndId::client(place), |e, params, now, out| {
+                    e.cut(params, now, out);
+                });
+            }
+        }
+    }
+}
+
+impl Flows {
+    /// A member's next transfer begins.
+    fn start(&mut self, sim: &mut Sim, now: Time, (group, index): Member) {
+        let place = sim.connect(group, index, 0);
+        let size = self.fetches.size(&mut self.streams[index as usize]);
+        let Some(paced) = &mut self.paced else { return transfer::begin(sim, now, place, size) };
+        let member = &mut paced.members[index as usize];
+        let (writer, first) = paced.writes.begin(size, &mut member.phases);
+        (member.writer, member.place) = (writer, place);
+        member.generation = sim.conns[place].generation;
+        // The application may write at any time.
+        sim.conns[place].sides[0].hold();
+        transfer::expect(sim, now, place, size);
+        sim.open(now, place);
+        sim.call_member(now + first, group, index, Call::Write);
+    }
+
+    /// The time of a write has come.
+    fn write(&mut self, sim: &mut Sim, now: Time, (group, index): Member) {
+        let Some(paced) = &mut self.paced else { return };
+        let member = &mut paced.members[index as usize];
+        let Written { place, generation, .. } = *member;
+        if sim.conns[place].generation != generation {
+            return; // given up
+        }
+        let (bytes, next) = member.writer.write(&paced.writes);
+        sim.write(now, EndId::client(place), bytes);
+        match next {
+            Some(next) => sim.call_member(now + next, group, index, Call::Write),
+            None => {
+                sim.conns[place].sides[0].release();
+                sim.close(now, EndId::client(place));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What happens in a run, and to whom.
+
+use crate::connection::EndId;
+use crate::packet::Packet;
+use crate::wheel::Ordered;
+use sojourn_link::Wake;
+
+/// What an event does. Simultaneous ones are handled in the order of the variants: what leaves,
+/// before what arrives, before what hosts do about it, before what is measured; events of one kind
+/// by whom they concern.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub(crate) enum Event {
+    /// A link's transmitter is free, or what it held back is ready.
+    Serve { link: u32, why: Wake },
+    /// A packet reaches the link of its step.
+    Arrive { to: EndId, step: u32, packet: Packet },
+    /// A packet has crossed the last link of its path, on which others may overtake it.
+    Crossed { to: EndId, packet: Packet },
+    /// A packet reaches its host.
+    Deliver { to: EndId, packet: Packet },
+    /// A timer of an endpoint may be due, if the connection is still of this generation.
+    Timer { of: EndId, generation: u32 },
+    /// An endpoint has something to tell its application.
+    Notify { of: EndId, notes: Notes },
+    /// A server has thought long enough and answers.
+    Answer { server: EndId },
+    /// A member of a group acts: a flow starts, a user wakes, a datagram is due.
+    Member { member: u32, call: Call },
+    /// A connection that is over gives its place back, if it is still of this generation.
+    Retire { conn: u32, generation: u32 },
+    /// The measured window begins.
+    Window,
+    /// The queues are sampled.
+    Sample,
+    /// A group's time is over.
+    Stop { group: u32 },
+}
+
+/// Bits of the order below the kind: whom the event concerns.
+const WHOM_BITS: u32 = 28;
+
+impl Ordered for Event {
+    #[inline(always)]
+    fn order(&self) -> u32 {
+        let (kind, whom) = match *self {
+            Self::Serve { link, .. } => (0, link),
+            Self::Arrive { to, .. } => (1, to.bits()),
+            Self::Crossed { to, .. } => (2, to.bits()),
+            Self::Deliver { to, .. } => (3, to.bits()),
+            Self::Timer { of, .. } => (4, of.bits()),
+            Self::Notify { of, .. } => (5, of.bits()),
+            Self::Answer { server } => (6, server.bits()),
+            Self::Member { member, .. } => (7, member),
+            Self::Retire { conn, .. } => (8, conn),
+            Self::Window => (9, 0),
+            Self::Sample => (9, 1),
+            Self::Stop { group } => (9, 2 + group),
+        };
+        debug_assert!(whom < 1 << WHOM_BITS);
+        kind << WHOM_BITS | whom
+    }
+}
+
+/// Why a member's event was scheduled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    /// The member starts.
+    Start,
+    /// A time that it asked for has come.
+    GoOn,
+    /// Its application writes.
+    Write,
+}
+
+/// What an endpoint tells its application: a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Notes(u8);
+
+impl Notes {
+    /// The bytes that the application waited for are there.
+    pub(crate) const COMPLETE: Self = Self(1);
+    /// The peer sends no more.
+    pub(crate) const PEER_CLOSED: Self = Self(2);
+    /// Both directions are closed.
+    pub(crate) const CLOSED: Self = Self(4);
+    /// The connection gave up.
+    pub(crate) const FAILED: Self = Self(8);
+    /// Everything written has been acknowledged.
+    pub(crate) const ALL_ACKED: Self = Self(16);
+
+    /// Whether there is nothing to tell.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `note` is among them.
+    #[inline]
+    pub(crate) fn has(self, note: Self) -> bool {
+        self.0 & note.0 != 0
+    }
+}
+
+impl std::ops::BitOrAssign for Notes {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}

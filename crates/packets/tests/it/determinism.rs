@@ -1,0 +1,89 @@
+//! Same scenario, same seed, same bytes; and what one changes changes nothing else.
+
+use crate::common::{difference, simulate, simulate_into};
+use sojourn_packets::Recorder;
+
+fn web(qdisc: &str, seed: u64) -> String {
+    format!(
+        r#"
+        duration = "30s"
+        seed = {seed}
+        [bottleneck]
+        rate = "5mbit"
+        qdisc = {qdisc}
+        [[traffic]]
+        kind = "web"
+        users = 100
+        model = "packmime"
+        rtt = "10ms..150ms"
+        [probes]
+        exchanges = true
+        queues = true
+        packet_counts = "1ms"
+        traces = ["bulk1.0"]
+        flows = true
+        pcap = ["bottleneck"]
+        [[traffic]]
+        kind = "bulk"
+        flows = 2
+        "#
+    )
+}
+
+/// Every file that a run records, by name.
+fn records(name: &str, toml: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = std::env::temp_dir().join(format!("sojourn-{name}-{}", std::process::id()));
+    let mut recorder = Recorder::to_directory(&folder).unwrap();
+    simulate_into(toml, &mut recorder);
+    recorder.finish().unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    std::fs::remove_dir_all(&folder).unwrap();
+    files
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+    let first = records("one", &web("\"pi\"", 7));
+    assert_eq!(first.len(), 7, "six tables and a capture");
+    assert!(first.iter().all(|(_, bytes)| !bytes.is_empty()));
+    assert!(first == records("two", &web("\"pi\"", 7)));
+    assert!(first != records("three", &web("\"pi\"", 8)));
+}
+
+#[test]
+fn probes_do_not_change_results() {
+    let text = web("\"red\"", 3);
+    let start = text.find("[probes]").unwrap();
+    let end = start + text[start..].find("[[traffic]]").unwrap();
+    let bare = format!("{}{}", &text[..start], &text[end..]);
+    let folder = std::env::temp_dir().join(format!("sojourn-probed-{}", std::process::id()));
+    let mut recorder = Recorder::to_directory(&folder).unwrap();
+    let mut probed = simulate_into(&text, &mut recorder);
+    recorder.finish().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    probed.flows.clear();
+    assert_eq!(difference(&probed, &simulate(&bare)), None);
+}
+
+#[test]
+fn added_group_leaves_random_draws_of_others() {
+    // On a link that never queues, users do not notice one another.
+    let scenario = |more: &str| {
+        format!(
+            "duration = \"60s\"\n[bottleneck]\nrate = \"1gbit\"\n[[traffic]]\nkind = \"web\"\nname = \"users\"\nusers = 50\nmodel = \"packmime\"\nrtt = \"10ms..150ms\"\n{more}"
+        )
+    };
+    let alone = simulate(&scenario(""));
+    let more = "[[traffic]]\nkind = \"web\"\nname = \"others\"\nusers = 50\nmodel = \"3gpp\"\n";
+    let beside = simulate(&scenario(more));
+    assert_eq!(alone.groups[0].started, beside.groups[0].started);
+    assert!(alone.groups[0].started > 50);
+}

@@ -1,0 +1,14 @@
+//! The tests of `sojourn-packets` from outside, in one binary: one is linked faster than many.
+
+mod allocation;
+mod application;
+mod capture;
+mod classes;
+mod closed_forms;
+mod common;
+mod determinism;
+mod fused;
+mod golden;
+mod hosts;
+mod links;
+mod low_latency;

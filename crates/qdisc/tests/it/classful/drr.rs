@@ -1,0 +1,48 @@
+//! Deficit round robin keeps its shares whatever the sizes of packets.
+
+use super::{Source, assert_close, droptail, run};
+use sojourn_qdisc::{Config, codel, drr};
+
+fn config(weights: &[f64], inner: &Config) -> Config {
+    let class = |(at, weight): (usize, &f64)| {
+        drr::Class::new(&format!("c{at}"), *weight, &[&format!("flow{at}")], inner.clone())
+    };
+    let classes = weights.iter().enumerate().map(class).collect();
+    Config::Drr(drr::Params { classes, ..Default::default() })
+}
+
+#[test]
+fn overloaded_classes_get_their_weights_within_two_percent() {
+    let weights = [1.0, 2.0, 3.0, 4.0];
+    let sizes = [1500, 40, 700, 1000];
+    let sources: Vec<Source> =
+        (0..4).map(|flow| Source::new(flow, sizes[flow as usize], 8e6)).collect();
+    let sent = run(&config(&weights, &droptail(50)), 10, &sources, 20.0);
+    for (share, weight) in sent.shares::<4>(2.0, 20.0).iter().zip(weights) {
+        assert_close(share / (weight / 10.0), 1.0, 0.02, "share over weight");
+    }
+}
+
+#[test]
+fn drr_keeps_weights_over_codel_without_peek() {
+    let weights = [1.0, 2.0, 3.0];
+    let inner = Config::Codel(codel::Params { limit: 200, ..Default::default() });
+    let sources = [1500, 300, 1000].map(|bytes| (bytes, 6e6));
+    let sources: Vec<Source> =
+        (0..3).map(|flow| Source::new(flow, sources[flow as usize].0, 6e6)).collect();
+    let sent = run(&config(&weights, &inner), 10, &sources, 20.0);
+    for (share, weight) in sent.shares::<3>(2.0, 20.0).iter().zip(weights) {
+        assert_close(share / (weight / 6.0), 1.0, 0.02, "share over weight");
+    }
+}
+
+#[test]
+fn unused_share_is_divided_by_weight() {
+    // The first wants a tenth of its half.
+    let sources = [Source::new(0, 500, 0.5e6), Source::new(1, 1500, 9e6), Source::new(2, 200, 9e6)];
+    let sent = run(&config(&[5.0, 3.0, 2.0], &droptail(50)), 10, &sources, 20.0);
+    let shares = sent.shares::<3>(2.0, 20.0);
+    assert_close(shares[0], 0.05, 0.002, "what it wants");
+    assert_close(shares[1], 0.95 * 0.6, 0.01, "three of five of the rest");
+    assert_close(shares[2], 0.95 * 0.4, 0.01, "two of five of the rest");
+}

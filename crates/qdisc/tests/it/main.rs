@@ -1,0 +1,14 @@
+//! The tests of `sojourn-qdisc` from outside, in one binary: one is linked faster than many.
+
+mod allocation;
+mod bank;
+mod classful;
+mod common;
+mod dualpi2;
+mod mistakes;
+mod parameters;
+mod pi2;
+mod pie;
+mod reference;
+mod sequences;
+mod silence;

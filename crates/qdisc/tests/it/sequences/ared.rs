@@ -1,0 +1,34 @@
+use super::case::{Case, magnitude, rest, time};
+use proptest::prelude::*;
+use sojourn_qdisc::{Config, ared::Params};
+
+pub(super) fn cases() -> impl Strategy<Value = Case> {
+    let thresholds = prop::option::of((magnitude(0.01, 20.0), magnitude(0.01, 10.0)));
+    let range = (magnitude(1e-4, 1.0), 0.0..1.0, 0.0..1.0, magnitude(1e-4, 1.0), 0.1..0.999);
+    let times = (time(1e4, 1e9), time(1e6, 1e11));
+    let wq = prop::option::of(magnitude(1e-9, 1.0));
+    (thresholds, range, times, wq, any::<(bool, bool)>(), rest()).prop_map(
+        |(thresholds, (bottom, top, start, alpha, beta), (delay, interval), wq, switches, r)| {
+            let (ecn, byte_mode, limit) = r;
+            let top = bottom + (1.0 - bottom) * top;
+            let config = Config::Ared(Params {
+                target_delay: delay,
+                min_th: thresholds.map(|t| t.0),
+                max_th: thresholds.map(|t| t.0 + t.1),
+                max_p: bottom + (top - bottom) * start,
+                bottom,
+                top,
+                alpha,
+                beta,
+                interval,
+                wq,
+                gentle: switches.0,
+                ecn_drop_above_max: switches.1,
+                ecn,
+                byte_mode,
+                limit,
+            });
+            Case { drops_capable: switches.1, ..Case::new(config, limit, ecn) }
+        },
+    )
+}

@@ -1,0 +1,1 @@
+pub(super) use super::classes::cbq_cases as cases;

@@ -1,0 +1,1 @@
+pub(super) use super::classes::drr_cases as cases;

@@ -1,0 +1,41 @@
+use super::case::{Case, Limits, limit, time};
+use proptest::prelude::*;
+use sojourn_base::Size;
+use sojourn_qdisc::{Config, fq_codel::Params};
+
+pub(super) fn cases() -> impl Strategy<Value = Case> {
+    let times = (time(1e3, 1e8), time(1e3, 1e9), prop::option::of(time(1e3, 1e9)));
+    let mtu = prop::option::of(40u32..=65_535);
+    let quantum = prop::option::of(256u32..10_000);
+    let bytes = prop_oneof![9000u64..200_000, Just(1 << 40)];
+    let queues = (1u32..12, quantum, limit(), bytes);
+    (times, any::<(bool, bool)>(), mtu, queues).prop_map(
+        |(
+            (target, interval, ce_threshold),
+            (ecn, whole_backlog),
+            mtu,
+            (flows, quantum, limit, bytes),
+        )| {
+            let memory_limit = Size(bytes);
+            let config = Config::FqCodel(Params {
+                target,
+                interval,
+                ecn,
+                ce_threshold,
+                mtu,
+                whole_backlog,
+                flows,
+                quantum,
+                limit,
+                memory_limit,
+            });
+            Case {
+                drops_capable: !ecn,
+                // A packet of 64 kB may push out many small ones.
+                most_drops: (2000, 64),
+                limits: Limits { packets: limit, bytes: Some(memory_limit), time: None },
+                ..Case::new(config, limit, ecn || ce_threshold.is_some())
+            }
+        },
+    )
+}

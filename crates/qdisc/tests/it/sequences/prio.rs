@@ -1,0 +1,1 @@
+pub(super) use super::classes::prio_cases as cases;

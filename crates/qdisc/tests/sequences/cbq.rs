@@ -1,1 +1,0 @@
-pub use crate::classes::cbq_cases as cases;

@@ -1,1 +1,0 @@
-pub use crate::classes::drr_cases as cases;

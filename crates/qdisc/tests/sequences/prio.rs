@@ -1,1 +1,0 @@
-pub use crate::classes::prio_cases as cases;

@@ -1,0 +1,278 @@
+//! What a group counts, and its part of the summary.
+
+use super::exchange::Ended;
+use super::{Exchange, Totals};
+use crate::{
+    Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, Quantiles, Recorder,
+    jain, rate_bps,
+};
+use sojourn_base::Time;
+use sojourn_scenario::NetworkGroup;
+use sojourn_traffic::Source;
+
+/// The book of a group. Counters run from the start of the run; what has a window is counted from
+/// [`start_window`](Self::start_window) on.
+pub struct GroupBook {
+    number: GroupId,
+    /// What it is called, and all that is not counted.
+    blank: GroupSummary,
+    /// What an exchange of its members is a row of.
+    table: Table,
+    /// Whether its members are flows, each with an account of its own.
+    flows: bool,
+    /// Whether they are flows of datagrams.
+    datagrams: bool,
+    measuring: bool,
+    /// Round-trip times.
+    pub rtt: Histogram,
+    /// Response times of what began and finished in the window.
+    response: Histogram,
+    started: u64,
+    finished: u64,
+    failed: u64,
+    censored: u64,
+    /// What is over: of each member of a group of flows, else of all together.
+    accounts: Vec<Totals>,
+    /// The same with what was under way, when the window began.
+    at_start: Vec<Totals>,
+    /// What came in the window, once it has ended.
+    counted: Vec<Totals>,
+}
+
+#[derive(Clone, Copy)]
+enum Table {
+    Exchanges,
+    Transfers,
+}
+
+impl GroupBook {
+    /// An empty book for the group with this number.
+    #[must_use]
+    pub fn new(number: usize, group: &NetworkGroup) -> Self {
+        let datagrams = matches!(group.source, Source::Udp(_) | Source::OnOff(_));
+        let flows = datagrams || matches!(group.source, Source::Bulk(_));
+        let accounts = if flows { group.members.max(1) } else { 1 };
+        Self {
+            number: GroupId(number as u32),
+            blank: GroupSummary::of(group),
+            table: match group.source {
+                Source::Web(_) => Table::Exchanges,
+                _ => Table::Transfers,
+            },
+            flows,
+            datagrams,
+            measuring: false,
+            rtt: Histogram::new(),
+            response: Histogram::new(),
+            started: 0,
+            finished: 0,
+            failed: 0,
+            censored: 0,
+            accounts: vec![Totals::default(); accounts as usize],
+            at_start: Vec::new(),
+            counted: Vec::new(),
+        }
+    }
+
+    /// Whether the measured window is on.
+    #[inline]
+    #[must_use]
+    pub fn measuring(&self) -> bool {
+        self.measuring
+    }
+
+    /// Whether its members are flows, each with an account of its own.
+    #[must_use]
+    pub fn has_flows(&self) -> bool {
+        self.flows
+    }
+
+    /// The account of a member, or the one that all have together.
+    #[inline]
+    pub fn account(&mut self, member: u32) -> &mut Totals {
+        let last = self.accounts.len() - 1;
+        &mut self.accounts[(member as usize).min(last)]
+    }
+
+    /// All accounts, with what `open` tells of members whose connections are under way.
+    #[must_use]
+    pub fn totals(&self, open: impl IntoIterator<Item = (u32, Totals)>) -> Vec<Totals> {
+        let mut totals = self.accounts.clone();
+        let last = totals.len() - 1;
+        for (member, counted) in open {
+            totals[(member as usize).min(last)] += counted;
+        }
+        totals
+    }
+
+    /// The measured window begins, with these [`totals`](Self::totals).
+    pub fn start_window(&mut self, totals: Vec<Totals>) {
+        self.measuring = true;
+        self.at_start = totals;
+    }
+
+    /// The window ends, with these [`totals`](Self::totals): nothing is counted any more.
+    pub fn end_window(&mut self, totals: &[Totals]) {
+        self.measuring = false;
+        let came = totals.iter().zip(&self.at_start).map(|(end, start)| end.since(start));
+        self.counted = came.collect();
+    }
+
+    /// What each account counted in the window, after its end.
+    #[must_use]
+    pub fn counted(&self) -> &[Totals] {
+        &self.counted
+    }
+
+    /// An exchange or a transfer begins on a connection that has counted `before`.
+    pub fn begin(&mut self, exchange: &mut Exchange, before: Totals) {
+        exchange.counts = self.measuring;
+        exchange.before = before;
+        self.started += u64::from(self.measuring);
+    }
+
+    /// What [`began`](Self::begin) on the connection of a member, which has now counted `after`,
+    /// ends at `now`, well or not.
+    pub fn end(
+        &mut self,
+        exchange: &Exchange,
+        (member, after): (u32, Totals),
+        now: Time,
+        outcome: Outcome,
+        recorder: &mut Recorder,
+    ) {
+        match outcome {
+            Outcome::Finished => {
+                self.finished += u64::from(self.measuring);
+                if exchange.counts {
+                    self.response.record(now.saturating_sub(exchange.started).0);
+                }
+            }
+            Outcome::Failed => self.failed += u64::from(self.measuring),
+            Outcome::Censored => self.censored += u64::from(exchange.counts),
+        }
+        let spent = after.since(&exchange.before);
+        let ended = Ended { group: self.number, member, exchange, at: now, outcome, spent };
+        match self.table {
+            Table::Exchanges => recorder.push(ended.exchange_row()),
+            Table::Transfers => recorder.push(ended.transfer_row()),
+        }
+    }
+
+    /// A member sends a request that is to be echoed.
+    pub fn ask(&mut self) {
+        self.started += u64::from(self.measuring);
+    }
+
+    /// A member's request of so many payload bytes that was sent at `sent` comes back at `now`.
+    pub fn echoed(
+        &mut self,
+        member: u32,
+        bytes: u64,
+        sent: Time,
+        now: Time,
+        recorder: &mut Recorder,
+    ) {
+        if self.measuring {
+            let took = now.saturating_sub(sent).0;
+            self.finished += 1;
+            self.response.record(took);
+            self.rtt.record(took);
+        }
+        let (exchange, spent) = (&Exchange::transfer(sent, bytes), Totals::default());
+        let (group, outcome) = (self.number, Outcome::Finished);
+        recorder.push(Ended { group, member, exchange, at: now, outcome, spent }.transfer_row());
+    }
+
+    /// The group's summary, of a window of this length that has ended.
+    #[must_use]
+    pub fn summary(&self, window: Time) -> GroupSummary {
+        let mut all = Totals::default();
+        self.counted.iter().for_each(|totals| all += *totals);
+        let shares = || self.counted.iter().map(|totals| totals.delivered as f64);
+        GroupSummary {
+            goodput_bps: rate_bps(all.delivered, window),
+            jain: if self.counted.len() > 1 { jain(shares()) } else { None },
+            retransmissions: Some(all.retransmissions),
+            timeouts: Some(all.timeouts),
+            started: if self.datagrams { all.sent } else { self.started },
+            finished: if self.datagrams { all.received } else { self.finished },
+            failed: self.failed,
+            censored: self.censored,
+            response_time_s: Distribution::seconds(&self.response),
+            rtt_s: Quantiles::seconds(&self.rtt),
+            ..self.blank.clone()
+        }
+    }
+
+    /// One row for each flow of the group, likewise; none if its members are not flows. Delay,
+    /// jitter, loss and round-trip times are whoever measures them to fill in.
+    #[must_use]
+    pub fn flows(&self, window: Time) -> Vec<FlowSummary> {
+        let flow = |(index, totals): (usize, &Totals)| FlowSummary {
+            group: self.blank.name.clone(),
+            index: index as u64,
+            goodput_bps: rate_bps(totals.delivered, window),
+            retransmissions: Some(totals.retransmissions),
+            timeouts: Some(totals.timeouts),
+            ..FlowSummary::default()
+        };
+        self.counted.iter().enumerate().filter(|_| self.flows).map(flow).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::Scenario;
+
+    fn book(traffic: &str) -> GroupBook {
+        let text =
+            format!("duration = \"5s\"\n[bottleneck]\nrate = \"10mbit\"\n[[traffic]]\n{traffic}\n");
+        let scenario = Scenario::from_toml(&text, "test").unwrap();
+        let network = scenario.network(".".as_ref()).unwrap();
+        GroupBook::new(0, &network.groups[0])
+    }
+
+    const WINDOW: Time = Time::from_secs(1);
+
+    #[test]
+    fn window_has_two_ends() {
+        let mut book = book("kind = \"udp\"\nrate = \"1mbit\"\nflows = 2");
+        let sent = |sent, delivered| Totals { sent, delivered, ..Totals::default() };
+        *book.account(1) = sent(3, 30);
+        book.start_window(book.totals([]));
+        *book.account(1) = sent(10, 1030);
+        book.end_window(&book.totals([(0, sent(1, 1000))]));
+        *book.account(1) = sent(12, 1060);
+        assert_eq!(book.counted(), [sent(1, 1000), sent(7, 1000)]);
+        let summary = book.summary(WINDOW);
+        assert_eq!((summary.started, summary.goodput_bps), (8, Some(16_000.0)));
+        assert_eq!(summary.jain, Some(1.0));
+        let flows = book.flows(WINDOW);
+        assert_eq!((flows.len(), flows[1].index, flows[1].goodput_bps), (2, 1, Some(8000.0)));
+    }
+
+    #[test]
+    fn exchange_counts_where_it_begins_and_ends() {
+        let mut book = book("kind = \"web\"\nusers = 3");
+        let none = &mut Recorder::none();
+        let mut early = Exchange::request(Time::ZERO, 100, 1000, Time::ZERO);
+        book.begin(&mut early, Totals::default());
+        book.start_window(book.totals([]));
+        let (mut good, mut late) = (early, early);
+        for exchange in [&mut good, &mut late] {
+            book.begin(exchange, Totals::default());
+        }
+        let ends =
+            [(early, Outcome::Finished), (good, Outcome::Finished), (late, Outcome::Censored)];
+        for (exchange, outcome) in ends {
+            book.end(&exchange, (0, Totals::default()), Time::from_secs(2), outcome, none);
+        }
+        book.end_window(&book.totals([]));
+        let summary = book.summary(WINDOW);
+        assert_eq!((summary.started, summary.finished, summary.censored), (2, 2, 1));
+        assert_eq!(summary.response_time_s.count, 1, "of those that began in the window");
+        assert!(book.flows(WINDOW).is_empty() && summary.jain.is_none());
+    }
+}

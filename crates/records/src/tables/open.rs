@@ -1,0 +1,47 @@
+//! The tables of a recorder: one for each kind of row, open or not.
+
+use super::error::RecordError;
+use super::row::Row;
+use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, TraceRow, TransferRow};
+use super::writer::Table;
+use super::written::Written;
+
+/// A row that a recorder has a table for. Implemented in this crate only.
+#[doc(hidden)]
+pub trait Recorded: Row {
+    fn table(tables: &mut Tables) -> &mut Table<Self>;
+}
+
+macro_rules! tables {
+    ($($table:ident: $row:ty,)*) => {
+        /// All tables.
+        #[doc(hidden)]
+        #[derive(Default)]
+        pub struct Tables {
+            $($table: Table<$row>,)*
+        }
+
+        impl Tables {
+            /// Ends each table that is open: the file that is complete, or why there is none.
+            pub(super) fn finish(&mut self) -> Vec<Result<Written, RecordError>> {
+                [$(self.$table.finish()),*].into_iter().flatten().collect()
+            }
+        }
+
+        $(impl Recorded for $row {
+            #[inline(always)]
+            fn table(tables: &mut Tables) -> &mut Table<Self> {
+                &mut tables.$table
+            }
+        })*
+    };
+}
+
+tables! {
+    queues: QueueRow,
+    packet_counts: PacketCountRow,
+    traces: TraceRow,
+    exchanges: ExchangeRow,
+    transfers: TransferRow,
+    flows: FlowRow,
+}

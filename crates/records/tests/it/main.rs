@@ -1,0 +1,5 @@
+//! The tests of `sojourn-records` from outside, in one binary: one is linked faster than many.
+
+mod histogram;
+mod pcapng;
+mod recorder;

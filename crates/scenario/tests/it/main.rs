@@ -1,0 +1,6 @@
+//! The tests of `sojourn-scenario` from outside, in one binary: one is linked faster than many.
+
+mod bad;
+mod choices;
+mod good;
+mod random;

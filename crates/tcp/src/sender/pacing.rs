@@ -1,0 +1,91 @@
+//! Pacing: what the window allows is sent at a rate, in bursts of what a host hands down at once.
+//!
+//! The rate is the algorithm's own, or the window over the round trip with the gains of Linux. As
+//! there, a burst is what the rate sends in a millisecond, but two segments at least and the
+//! largest that offloading takes at most (`tcp_tso_autosize`), and the first window goes unpaced.
+
+use crate::params::Params;
+use sojourn_base::Time;
+
+/// A burst is what goes out in one part of this many of a second (`sk_pacing_shift`).
+pub(super) const BURSTS_A_SECOND: u64 = 1 << 10;
+
+/// When more may be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pacer {
+    next: Time,
+    /// When the last burst began, and what is left of it.
+    burst_at: Time,
+    burst: u32,
+    /// Bytes that still go unpaced.
+    free: u32,
+}
+
+impl Pacer {
+    pub(super) fn new(params: &Params) -> Self {
+        Self { next: Time::ZERO, burst_at: Time::MAX, burst: 0, free: params.initial_cwnd }
+    }
+
+    /// When more may be sent, if not now.
+    pub(super) fn wait(&self, now: Time) -> Option<Time> {
+        let free = now >= self.next || self.burst_at == now && self.burst > 0;
+        (!free).then_some(self.next)
+    }
+
+    /// `bytes` were sent; `rate` in bytes per second, 0 if there is none yet.
+    pub(super) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rate: u64) {
+        if self.free > 0 || rate == 0 {
+            self.free = self.free.saturating_sub(bytes);
+            return;
+        }
+        if now >= self.next {
+            let most = params.burst_segments * params.payload;
+            let least = params.payload * params.burst_segments.min(2);
+            let burst = (rate / BURSTS_A_SECOND).min(u64::from(most)) as u32;
+            (self.burst_at, self.burst) = (now, burst.max(least));
+        }
+        self.burst = self.burst.saturating_sub(bytes);
+        let gap = u64::from(bytes) * 1_000_000_000 / rate;
+        self.next = self.next.max(now) + Time(gap.max(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+
+    /// Bursts sent at 10 MB/s, in (time in µs, segments).
+    fn bursts(segments: u32, count: usize) -> std::vec::Vec<(u64, u32)> {
+        let spec = Spec {
+            mss: Some(1000),
+            initial_window: Some(10),
+            burst_segments: Some(segments),
+            ..Spec::default()
+        };
+        let params = Spec::resolve(&[&spec]).unwrap();
+        let mut pacer = Pacer::new(&params);
+        let (mut now, mut found) = (Time::ZERO, std::vec::Vec::new());
+        while found.len() < count {
+            let mut n = 0;
+            while pacer.wait(now).is_none() {
+                pacer.sent(&params, now, 1000, 10_000_000);
+                n += 1;
+            }
+            found.push((now.0 / 1000, n));
+            now = pacer.wait(now).unwrap();
+        }
+        found
+    }
+
+    #[test]
+    fn pacer_spaces_segments_after_first_window() {
+        assert_eq!(bursts(1, 4), [(0, 11), (100, 1), (200, 1), (300, 1)]);
+    }
+
+    #[test]
+    fn pacer_burst_is_one_millisecond_up_to_burst_segments() {
+        assert_eq!(bursts(45, 3), [(0, 20), (1000, 10), (2000, 10)]);
+        assert_eq!(bursts(4, 3), [(0, 14), (400, 4), (800, 4)]);
+    }
+}

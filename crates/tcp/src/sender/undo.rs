@@ -1,0 +1,103 @@
+//! Undoing a spurious recovery or timeout: shown by the echoed time (Eifel, RFC 3522, with the
+//! response of RFC 4015 as in Linux), by the peer's report that everything sent again came twice
+//! (D-SACK, RFC 3708), or, for a timeout, by the arrival of what was sent only before it (F-RTO,
+//! RFC 5682).
+//!
+//! # Differences from the sources
+//!
+//! 1. The windows become what they were, at once (RFC 4015 section 3.4 would raise the window to
+//!    what is in flight plus at most the initial window); so does the timeout's back-off. The
+//!    estimate of the round trip is not made more careful (section 3.6).
+//! 2. A reduction after a mark is never undone.
+//! 3. An older echoed time is enough, as in Linux: RFC 3522 section 3.2 step 5 would also have the
+//!    acknowledgement bring no D-SACK, and leave data outstanding unless D-SACKs were seen before.
+//! 4. Retransmissions and D-SACKs are counted, as in Linux, not matched: RFC 3708 section 3 gives
+//!    up where a segment was sent again twice (A.3) or the network made the duplicate (A.4).
+
+use crate::congestion::Window;
+use crate::segment::{SackBlock, before};
+use sojourn_base::Time;
+
+/// What is kept to undo the last reduction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// The windows before it, while it may be undone, and the first sequence number then not
+    /// acknowledged.
+    before: Option<(Window, u32)>,
+    /// When something was first sent again, in units of timestamps.
+    first_again: Option<u32>,
+    /// Where what was sent again ends.
+    again_end: u32,
+    /// Segments sent again that did not come twice, as far as is known.
+    unexplained: u32,
+}
+
+impl Undo {
+    /// A reduction follows; until it is known to be justified it may be undone. What was sent again
+    /// before and is still on its way counts on, as in Linux (`retrans_stamp`, `retrans_out`): its
+    /// acknowledgement says nothing about this reduction.
+    pub(super) fn start(&mut self, window: Window, una: u32) {
+        let outstanding = self.first_again.is_some() && before(una, self.again_end);
+        let kept = if outstanding { *self } else { Self::default() };
+        *self = Self { before: Some((window, una)), ..kept };
+    }
+
+    /// Takes the windows before the last reduction, if it may be undone.
+    pub(super) fn take(&mut self) -> Option<Window> {
+        self.before.take().map(|(window, _)| window)
+    }
+
+    /// Whether a reduction may be undone that was followed by no retransmission before the echoed
+    /// time `tsecr`.
+    pub(super) fn precedes_retransmissions(&self, tsecr: u32) -> bool {
+        self.before.is_some() && self.first_again.is_some_and(|first| before(tsecr, first))
+    }
+
+    /// Nothing may be undone.
+    pub(super) fn forget(&mut self) {
+        self.before = None;
+    }
+
+    /// A segment was sent again.
+    pub(super) fn sent_again(&mut self, now: Time, end: u32) {
+        self.first_again.get_or_insert((now.0 / 1000) as u32);
+        if self.unexplained == 0 || before(self.again_end, end) {
+            self.again_end = end;
+        }
+        self.unexplained += 1;
+    }
+
+    /// The peer got something twice.
+    pub(super) fn twice(&mut self, block: SackBlock) {
+        if self.before.is_some_and(|(_, una)| !before(block.start, una)) {
+            // Everything may come twice only once.
+            self.unexplained = self.unexplained.saturating_sub(1);
+        }
+    }
+
+    /// Whether all that was sent again came twice (`tcp_may_undo` of Linux).
+    pub(super) fn all_twice(&self) -> bool {
+        self.before.is_some() && self.first_again.is_some() && self.unexplained == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undo_keeps_outstanding_retransmissions_for_next_reduction() {
+        let window = Window { cwnd: 10_000, ssthresh: 10_000 };
+        let mut undo = Undo::default();
+        undo.start(window, 0);
+        undo.sent_again(Time(5_000_000), 3000);
+        undo.start(window, 1000);
+        assert_eq!((undo.first_again, undo.unexplained), (Some(5000), 1));
+        undo.sent_again(Time(9_000_000), 2000);
+        assert_eq!((undo.first_again, undo.unexplained, undo.again_end), (Some(5000), 2, 3000));
+        // All of it has come once: a new reduction begins from nothing.
+        undo.start(window, 3000);
+        assert_eq!((undo.first_again, undo.unexplained), (None, 0));
+        assert!(!undo.all_twice());
+    }
+}

@@ -1,0 +1,7 @@
+//! The tests of `sojourn-traffic` from outside, in one binary: one is linked faster than many.
+
+mod allocation;
+mod browser;
+mod distributions;
+mod hurst;
+mod schema;

@@ -1,0 +1,101 @@
+"""What commands read and write: scenario files, JSON, reports."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.cli.values import parse_set
+from sojourn.errors import Error, InputError, ScenarioError
+from sojourn.files import page_file
+from sojourn.scenario import Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sojourn.results.run import RunResult
+
+
+STANDARD_INPUT = Path("-")
+
+
+def scenario_of(file: Path, changes: Sequence[str] | None, seed: int | None = None) -> Scenario:
+    """The scenario of a file, or of standard input for ``-``, with changes as they are typed."""
+    scenario = _standard_input() if file == STANDARD_INPUT else Scenario.from_file(file)
+    pairs = [parse_set(text) for text in changes or ()]
+    if seed is not None:
+        pairs.append(("seed", str(seed)))
+    return scenario.with_text(pairs) if pairs else scenario
+
+
+def _standard_input() -> Scenario:
+    """The scenario on standard input, TOML or JSON; its paths are those of this folder."""
+    try:
+        text = sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"standard input: {error}; it must be TOML or JSON") from error
+    if not text.lstrip().startswith("{"):
+        return Scenario.from_toml(text, name="standard input")
+    try:
+        return Scenario(json.loads(text))
+    except json.JSONDecodeError as error:
+        raise ScenarioError(f"standard input: {error}") from error
+
+
+def runs_folder(file: Path) -> Path:
+    """Where the runs of a scenario file lie unless an option says otherwise."""
+    return Path("runs") / ("stdin" if file == STANDARD_INPUT else file.stem)
+
+
+def print_json(value: object) -> None:
+    """Prints a value as JSON; infinity, which that does not have, as null."""
+    print(json.dumps(_finite(value), indent=1, ensure_ascii=False))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value
+
+
+def check_figure(path: Path | None) -> None:
+    """Refuses a figure's name before anything is computed for it."""
+    if path is not None and path.suffix.lower() not in (".png", ".svg", ".json"):
+        raise InputError(f"--figure {path}: must end in .png, .svg or .json")
+
+
+def check_report(path: Path | None) -> None:
+    """Refuses a page's name before anything is computed for it."""
+    if path is not None:
+        page_file(path)
+
+
+def write_text(text: str, out: Path | None, what: str) -> None:
+    """Writes to a file and says so, or to standard output."""
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write to {out}: {error.strerror or error}") from error
+    print(f"{what}: {out}")
+
+
+def write_report(runs: Sequence[RunResult], path: Path, *, quiet: bool = False) -> None:
+    """Writes a page on runs."""
+    from sojourn.report import write
+
+    try:
+        path = write(runs, path)
+    except OSError as error:
+        raise Error(f"cannot write to {path}: {error.strerror or error}") from error
+    if not quiet:
+        print(f"report: {path}")

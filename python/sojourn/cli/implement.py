@@ -1,0 +1,65 @@
+"""``sojourn vectors`` and ``sojourn deploy``: for implementations elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.files import scenario_of, write_text
+from sojourn.cli.values import parse_set
+from sojourn.scenario import Scenario
+
+# A scenario needs some traffic; that of test vectors is made beside it.
+_SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
+
+
+def vectors(
+    name: Annotated[str, typer.Argument(help="A queue discipline.", show_default=False)],
+    ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Other operations, other random numbers.")] = 1,
+    rate: Annotated[str, typer.Option(help="The link's rate.")] = "10mbit",
+    mean_packet: Annotated[int, typer.Option(help="The link's mean packet, bytes.")] = 1500,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Another value of a parameter, such as qref=20. Repeatable.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; default standard output.")
+    ] = None,
+) -> int:
+    """Write test vectors: operations on a discipline and what it did, for other implementations."""
+    from sojourn._engine import vectors as write
+
+    link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
+    fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
+    scenario = Scenario(fields)
+    changes = [parse_set(text) for text in set_ or ()]
+    changes = [(f"bottleneck.qdisc.{path}", value) for path, value in changes]
+    if changes:
+        scenario = scenario.with_text(changes)
+    write_text(write(scenario.core, ops), out, "vectors")
+    return 0
+
+
+def deploy(
+    file: Annotated[Path, typer.Argument(help="The scenario.", show_default=False)],
+    link: Annotated[str, typer.Option(help="Which of its links.")] = "bottleneck",
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another value. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file; default standard output.")
+    ] = None,
+) -> int:
+    """Write the commands that give a Linux router's device a scenario's link."""
+    from sojourn.deploy import deploy as commands
+
+    write_text(commands(scenario_of(file, set_), link).script(), out, "script")
+    return 0

@@ -1,0 +1,84 @@
+"""``sojourn run``, ``report`` and ``export``: one run, and what is made of runs that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.files import check_report, write_report
+from sojourn.cli.options import File, Json, Quiet, Report, Sets
+
+
+def run(
+    file: File,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder that will hold the run.")
+    ] = None,
+    json: Json = False,
+    seed: Annotated[int | None, typer.Option(help="Another seed.")] = None,
+    set_: Sets = None,
+    records: Annotated[
+        bool,
+        typer.Option("--records", help="Record queues, exchanges and flows; needs --out."),
+    ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="packets, fluid for long flows, linux for real TCP in real time (as root), or "
+            "kernel for Linux's own queues and TCPs in a virtual machine; several with commas: "
+            "packets,linux. With more than one each run lies in a folder of its own in --out."
+        ),
+    ] = "packets",
+    report: Report = None,
+    quiet: Quiet = False,
+) -> int:
+    """Simulate one scenario and print its measures."""
+    from sojourn.cli.simulate import simulate
+
+    return simulate(
+        file,
+        out=out,
+        as_json=json,
+        seed=seed,
+        sets=set_,
+        records=records,
+        engine=engine,
+        report=report,
+        quiet=quiet,
+    )
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of runs or of comparisons.", show_default=False)
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The HTML file.", show_default=False)
+    ] = None,
+    quiet: Quiet = False,
+) -> int:
+    """Write a page with tables and figures of runs: one HTML file that needs no network."""
+    from sojourn.results import open_runs
+
+    check_report(out)
+    found = open_runs(runs)
+    if out is None:
+        out = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
+    write_report(found, out, quiet=quiet)
+    return 0
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="The folder of a run.", show_default=False)],
+    output: Annotated[
+        Path, typer.Argument(help="The file; its name ends with .flent.gz.", show_default=False)
+    ],
+    step: Annotated[float, typer.Option(help="Seconds between two points.")] = 0.2,
+) -> int:
+    """Write a run that recorded its queues, and pings if any, as a file for Flent."""
+    from sojourn.results import flent, open_run
+
+    flent.write(open_run(run), output, step)
+    return 0

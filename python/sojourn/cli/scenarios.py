@@ -1,0 +1,92 @@
+"""``sojourn check``, ``schema``, ``explain`` and ``calibrate``: what a scenario file says."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sojourn.cli.files import print_json, scenario_of
+from sojourn.cli.options import File, Json, Quiet, Sets
+from sojourn.cli.progress import Line, notices
+from sojourn.errors import InputError
+
+
+def calibrate(
+    file: File,
+    loads: Annotated[
+        str, typer.Option("--loads", help="Loads to give users for, as fractions of the rate.")
+    ] = "0.8,0.9,0.98,1.05",
+    json: Json = False,
+    set_: Sets = None,
+    quiet: Quiet = False,
+) -> int:
+    """Find how many web users make a given load on the uncongested link."""
+    from dataclasses import asdict
+
+    from sojourn.calibration import calibrate as measure
+    from sojourn.cli.tables import print_calibration
+
+    try:
+        wanted = [float(load) for load in loads.split(",")]
+    except ValueError as error:
+        message = f"--loads {loads}: must be numbers with commas, such as 0.9,0.98"
+        raise InputError(message) from error
+    line = Line(quiet=quiet)
+    try:
+        found = measure(scenario_of(file, set_), notice=notices(quiet))
+    finally:
+        line.clear()
+    users = {load: found.users_for(load) for load in wanted}
+    if json:
+        print_json({**asdict(found), "users": users})
+    else:
+        print_calibration(found, users)
+    return 0
+
+
+def check(
+    file: File,
+    set_: Sets = None,
+    toml: Annotated[
+        bool, typer.Option("--toml", help="Print the shortest file that says the same.")
+    ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print every field as JSON, defaults included.")
+    ] = False,
+) -> int:
+    """Check a scenario file without running it."""
+    scenario = scenario_of(file, set_)
+    if not scenario.needs_users:
+        scenario.ready()
+    if toml:
+        print(scenario.to_toml(), end="")
+    elif json:
+        print(scenario.to_json())
+    else:
+        print(f"{file}: OK")
+    return 0
+
+
+def schema() -> int:
+    """Print the JSON Schema of scenario files, for editors."""
+    from sojourn.scenario import schema as whole
+
+    print_json(whole())
+    return 0
+
+
+def explain(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="A queue discipline, a kind of traffic, a table of the file or a field: pi, web, "
+            "bottleneck, codel.target, load."
+        ),
+    ] = None,
+) -> int:
+    """Explain a queue discipline, a kind of traffic or a part of the scenario file."""
+    from sojourn.cli.explain import explain as about
+
+    print(about(name))
+    return 0

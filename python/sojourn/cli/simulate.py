@@ -1,0 +1,97 @@
+"""What ``sojourn run`` does. Apart from its options, so that short commands need no parser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.files import check_report, print_json, scenario_of, write_report
+from sojourn.cli.progress import RunLine, notices
+from sojourn.engines import load_engine
+from sojourn.errors import InputError, Interrupted
+from sojourn.files import make_folder
+from sojourn.running import prepared
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sojourn.results.run import RunResult
+    from sojourn.scenario import Scenario
+
+
+def simulate(
+    file: Path,
+    *,
+    out: Path | None = None,
+    as_json: bool = False,
+    seed: int | None = None,
+    sets: Sequence[str] | None = None,
+    records: bool = False,
+    engine: str = "packets",
+    report: Path | None = None,
+    quiet: bool = False,
+) -> int:
+    """Runs one scenario, with one engine or several, and prints its measures."""
+    engines = [name.strip() for name in engine.split(",")]
+    for name in engines:
+        load_engine(name)
+    if len(set(engines)) < len(engines):
+        raise InputError(f"--engine {engine}: name each engine once")
+    if records and out is None:
+        raise InputError("--records needs --out, a folder to write to")
+    check_report(report)
+    scenario = scenario_of(file, sets, seed)
+    if records:
+        tables = ("queues", "exchanges", "flows")
+        scenario = scenario.with_({f"probes.{name}": True for name in tables})
+    if len(engines) > 1 or report is not None:
+        scenario = _drawn(scenario)
+    results, code = _run_all(scenario, engines, out, quiet)
+    if as_json:
+        summaries = {name: result.summary for name, result in results.items()}
+        print_json(summaries if len(engines) > 1 else results[engines[0]].summary)
+    else:
+        from sojourn.cli.tables import print_run
+
+        for number, result in enumerate(results.values()):
+            if number:
+                print()
+            print_run(result, quiet=quiet)
+    if report is not None and code == 0:
+        write_report(list(results.values()), report, quiet=quiet or as_json)
+    return code
+
+
+def _run_all(
+    scenario: Scenario, engines: Sequence[str], out: Path | None, quiet: bool
+) -> tuple[dict[str, RunResult], int]:
+    """A run by each engine, by its name; ends at the first that is interrupted."""
+    several = len(engines) > 1
+    if several and out is not None:
+        make_folder(out)
+    ready = {name: prepared(scenario, name, notice=notices(quiet)) for name in engines}
+    results: dict[str, RunResult] = {}
+    for name in engines:
+        line = RunLine(scenario.facts.duration_s, quiet=quiet)
+        folder = out / name if several and out is not None else out
+        label = f"{scenario.name or 'run'}, {name}" if several else None
+        try:
+            results[name] = load_engine(name).run(ready[name], folder, line.show, label=label)
+        except Interrupted as interrupted:
+            results[name] = interrupted.result
+            return results, INTERRUPTED
+        finally:
+            line.clear()
+    return results, 0
+
+
+def _drawn(scenario: Scenario) -> Scenario:
+    """The scenario with what a figure needs: the queues, and a window if there is a long flow."""
+    changes: dict[str, object] = {"probes.queues": True}
+    fields = scenario.to_dict()
+    bulk = [group for group in fields["traffic"] if group["kind"] == "bulk"]
+    if bulk and not fields["probes"]["traces"]:
+        # A group without a name is called after its kind and its number in that.
+        changes["probes.traces"] = [f"{bulk[0].get('name') or 'bulk1'}.0"]
+    return scenario.with_(changes)

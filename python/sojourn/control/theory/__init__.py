@@ -1,0 +1,1 @@
+"""Tables, theorems and examples of theory, from the formulas that papers print."""

@@ -1,0 +1,84 @@
+"""Engines that are compiled into the extension: started in a thread of it, watched from here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn._engine import Run
+from sojourn.engines.engine import kept
+from sojourn.errors import Error, Stopped
+
+if TYPE_CHECKING:
+    import threading
+
+    from sojourn.results.run import RunResult
+    from sojourn.scenario import Scenario
+
+# How often a run that is under way is looked at: progress is shown, Ctrl-C is heard.
+_LOOK_S = 0.1
+# How long a run that was asked to stop may take to give its summary.
+_PATIENCE_S = 5.0
+
+
+def start(
+    engine: str,
+    scenario: Scenario,
+    out: str | Path | None,
+    progress: Callable[[float, int], None] | None,
+    *,
+    label: str | None,
+    varied: Mapping[str, object] | None,
+    stop: threading.Event | None,
+) -> RunResult:
+    """Runs ``scenario`` by the compiled engine of that name.
+
+    Args and exceptions are those of :meth:`sojourn.engines.engine.Engine.run`.
+    """
+    make = _maker(scenario)
+
+    def go(folder: Path | None) -> tuple[str, bool]:
+        run = Run(scenario.core, scenario.base_dir, folder, make, engine)
+        return _wait(run, progress, stop)
+
+    return kept(scenario, out, go, label=label, varied=varied)
+
+
+def _maker(scenario: Scenario) -> Callable[..., object] | None:
+    """What makes objects of classes that are written in Python, if the scenario has any."""
+    if not scenario.check_classes():
+        return None
+    # Start-up: few scenarios have classes in Python.
+    from sojourn.own import maker  # noqa: PLC0415
+
+    return maker(scenario.base_dir)
+
+
+def _wait(
+    run: Run,
+    progress: Callable[[float, int], None] | None,
+    stop: threading.Event | None,
+) -> tuple[str, bool]:
+    """The summary as JSON, and whether Ctrl-C made it early."""
+    try:
+        while (text := run.wait(_LOOK_S)) is None:
+            if progress is not None:
+                progress(*run.progress())
+            if stop is not None and stop.is_set():
+                _stopped(run)
+                raise Stopped("stopped")
+    except KeyboardInterrupt:
+        return _stopped(run), True
+    return text, False
+
+
+def _stopped(run: Run) -> str:
+    run.stop()
+    begin = time.monotonic()
+    while time.monotonic() - begin < _PATIENCE_S:
+        text = run.wait(_LOOK_S)
+        if text is not None:
+            return text
+    raise Error("the engine does not stop")

@@ -1,0 +1,122 @@
+"""What an engine is, and what every engine does with a run that has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sojourn.errors import Interrupted
+from sojourn.results.run import RunResult
+from sojourn.results.store import Draft
+
+if TYPE_CHECKING:
+    import threading
+    from tempfile import TemporaryDirectory
+
+    from sojourn.scenario import Scenario
+
+
+class Engine(Protocol):
+    """Scenario in, run out."""
+
+    @property
+    def name(self) -> str:
+        """As ``--engine`` and summaries have it."""
+        ...
+
+    def check(self, scenario: Scenario) -> None:
+        """Refuses what this engine cannot run, whatever its number of users.
+
+        Raises:
+            ScenarioError: The field, its value, and what to do instead.
+        """
+        ...
+
+    def identity(self) -> str:
+        """What results depend on beside the scenario and the extension module.
+
+        Engines on real kernels are programs of their own, which change without the extension. The
+        identity is empty for those that live in it; what is missing adds nothing to it, since
+        without it there is no run whose result could be kept.
+        """
+        ...
+
+    def run(
+        self,
+        scenario: Scenario,
+        out: str | Path | None = None,
+        progress: Callable[[float, int], None] | None = None,
+        *,
+        label: str | None = None,
+        varied: Mapping[str, object] | None = None,
+        stop: threading.Event | None = None,
+    ) -> RunResult:
+        """Runs ``scenario``, whose loads are users already.
+
+        Args:
+            out: Folder for the run; an earlier run there is replaced. Without it only the summary
+                is kept, in memory.
+            progress: Called ten times a second with the simulated seconds and the bottleneck
+                packets so far.
+            label: What to call the run in tables and figures; default the scenario's name.
+            varied: What sets it apart from the other runs of a sweep, by dotted path.
+            stop: Gives the run up when set, from another thread.
+
+        Raises:
+            ScenarioError: If the scenario cannot be run.
+            Error: If the output cannot be written, or the engine fails.
+            Stopped: If ``stop`` was set.
+            Interrupted: (a KeyboardInterrupt) on Ctrl-C, with the result so far.
+        """
+        ...
+
+
+def kept(
+    scenario: Scenario,
+    out: str | Path | None,
+    go: Callable[[Path | None], tuple[str, bool]],
+    *,
+    label: str | None,
+    varied: Mapping[str, object] | None,
+) -> RunResult:
+    """What a run gives, kept in ``out`` or, without a folder, as long as the result.
+
+    Args:
+        scenario: What is run.
+        out: Folder for the run; an earlier run there is replaced only by a whole one.
+        go: Runs it: given the folder for tables, if there are any to keep, it returns the summary
+            as JSON, and whether Ctrl-C made it early.
+        label: What to call the run in tables and figures; default the scenario's name.
+        varied: What sets it apart from the other runs of a sweep, by dotted path.
+
+    Raises:
+        Interrupted: If Ctrl-C made it early, with the result so far.
+    """
+    named = partial(RunResult.from_engine, scenario=scenario, label=label, varied=varied)
+    if out is None:
+        scratch = _scratch(scenario)
+        text, interrupted = go(None if scratch is None else Path(scratch.name))
+        result = named(text, scratch=scratch)
+    else:
+        draft = Draft(Path(out))
+        try:
+            text, interrupted = go(draft.folder)
+            # Labels go in before the run gets its name: from then on it is whole.
+            result = draft.finish(named(text))
+        finally:
+            draft.discard()
+    if interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _scratch(scenario: Scenario) -> TemporaryDirectory[str] | None:
+    """A place for the tables of a run that nobody keeps, if it has any."""
+    if not scenario.has_tables:
+        return None
+    # Start-up: most runs have no tables.
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
+    return TemporaryDirectory(prefix="sojourn-")

@@ -1,0 +1,56 @@
+"""Names for runs: a hash of everything that the results of a run depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from sojourn import own
+from sojourn._engine import version
+from sojourn.engines import load_engine
+from sojourn.errors import Error
+from sojourn.scenario import Scenario
+
+# Fields of a scenario that name files; what is in them decides what a run gives.
+_FILE_FIELDS = ("file", "csv")
+
+
+def key_of(scenario: Scenario, engine_name: str) -> str:
+    """Names the run of ``scenario`` by that engine: nothing outlives the code that made it."""
+    text = scenario.to_json()
+    digest = hashlib.sha256(f"{version()} {_build()} {engine_name}\n{text}\n".encode())
+    fields = json.loads(text)
+    paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
+    contents = [path.read_bytes() for path in paths if path.is_file()]
+    if '"class"' in text:
+        contents += own.sources(fields, scenario.base_dir)
+    if identity := load_engine(engine_name).identity():
+        contents.append(identity.encode())
+    for each in contents:
+        digest.update(hashlib.sha256(each).digest())
+    return digest.hexdigest()[:16]
+
+
+@lru_cache(maxsize=1)
+def _build() -> str:
+    """Tells builds of one version apart, so that no result outlives the code that gave it."""
+    module = find_spec("sojourn._engine")
+    if module is None or module.origin is None:
+        raise Error("the extension module is not in a file, so that runs have no name")
+    return hashlib.sha256(Path(module.origin).read_bytes()).hexdigest()[:16]
+
+
+def _files(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if name in _FILE_FIELDS and isinstance(inner, str):
+                yield inner
+            else:
+                yield from _files(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _files(inner)

@@ -1,0 +1,66 @@
+"""Numbers for people: scaling, rounding and joining, without a word of HTML."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+THIN = "\u202f"
+"""A narrow space that does not break, between thousands and before a unit."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A measure over the repeats of a curve: its mean, and the least and the greatest."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float | None]) -> Spread | None:
+        """Of the values that are there; nothing if none is."""
+        there = [value for value in values if value is not None]
+        if not there:
+            return None
+        return cls(math.fsum(there) / len(there), min(there), max(there), len(there))
+
+
+def text(value: float | None, digits: int = 3, whole: bool = False) -> str:
+    """A value with about `digits` significant digits, thousands apart; "–" for none.
+
+    A `whole` value is a count: all its digits, no decimals.
+    """
+    if value is None:
+        return "–"
+    if value == 0:
+        return "0"
+    # Two digits may round up to a third: 9.996 is 10.0, not 10.00.
+    magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
+    places = 0 if whole else max(0, digits - 1 - magnitude)
+    return f"{value:,.{min(places, 6)}f}".replace(",", THIN).replace("-", "−")
+
+
+def percent(fraction: float | None, digits: int = 3) -> str:
+    """A fraction as a percentage without its sign."""
+    return text(None if fraction is None else fraction * 100, digits)
+
+
+def listed(words: Sequence[str]) -> str:
+    """ "a, b and c" """
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def duration(seconds: float) -> str:
+    """A time span in the unit that suits it."""
+    if seconds < 1:
+        return f"{text(seconds * 1e3)}{THIN}ms"
+    if seconds < 120:
+        return f"{text(seconds)}{THIN}s"
+    if seconds < 7200:
+        return f"{text(seconds / 60)}{THIN}min"
+    return f"{text(seconds / 3600)}{THIN}h"

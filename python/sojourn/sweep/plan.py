@@ -1,0 +1,162 @@
+"""The plan of a sweep: cases with their seeds become the runs that are to be made.
+
+Every scenario is checked and every load turned into users here, before anything runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sojourn.load import UNCONGESTED, realised_load, uncongested
+from sojourn.measures import BY_NAME
+from sojourn.results.labels import label_of
+from sojourn.running import prepared
+from sojourn.sweep.case import Case
+from sojourn.sweep.job import Job
+from sojourn.sweep.results import Result, Results
+
+if TYPE_CHECKING:
+    from sojourn.results.run import RunResult
+    from sojourn.results.store import Store
+    from sojourn.scenario import Scenario
+    from sojourn.sweep.rule import Rule
+
+# Traffic whose load the uncongested link can carry, so that a run there shows what is offered.
+_OFFERED = {"web", "transfers"}
+
+
+class Plan:
+    """The runs of a sweep: what is to be made, and what has come of it.
+
+    Attributes:
+        cases: What is to run.
+        done: The runs that have been made or found, by key.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        *,
+        twins: bool = False,
+        notice: Callable[[str], None] | None = None,
+    ) -> None:
+        """Checks every scenario and turns its loads into users.
+
+        Args:
+            cases: What is to run.
+            twins: Whether web traffic and transfers also run on the uncongested link, once per
+                seed and offered load.
+            notice: Called with a line of text before a calibration.
+
+        Raises:
+            ScenarioError: If a case is wrong.
+        """
+        self.cases = cases
+        self.done: dict[str, RunResult] = {}
+        self._wants_twins = twins
+        self._ready = [_ready(case, notice) for case in cases]
+        self._seeds: list[list[int]] = [[] for _ in cases]
+        self._jobs: dict[tuple[int, int], Job] = {}
+        self._twins: dict[str, _Twin] = {}
+
+    def next(self, until: Rule | None = None) -> list[Job]:
+        """The jobs that are to be made now; none when the plan is complete.
+
+        One seed of every case comes before the next seed, so that a sweep that is stopped has
+        whole repeats; twins come first.
+
+        Args:
+            until: How many seeds each case gets instead of its own, counted from its first one.
+        """
+        for i, case in enumerate(self.cases):
+            self._seeds[i] = list(case.seeds) if until is None else self._more(i, until)
+        known = set(self._twins)
+        fresh = [
+            (repeat, self._add(i, seed))
+            for i, seeds in enumerate(self._seeds)
+            for repeat, seed in enumerate(seeds)
+            if (i, seed) not in self._jobs
+        ]
+        twins = [twin.job for key, twin in self._twins.items() if key not in known]
+        return twins + [job for _, job in sorted(fresh, key=lambda each: each[0])]
+
+    def results(self, store: Store | None) -> Results:
+        """What there is, in the order of the cases, then of the seeds."""
+        runs = [
+            Result(case, seed, run)
+            for i, (case, seeds) in enumerate(zip(self.cases, self._seeds, strict=True))
+            for seed in seeds
+            if (i, seed) in self._jobs and (run := self._run(case, self._jobs[i, seed]))
+        ]
+        twins = [
+            Result(twin.case, twin.job.scenario.facts.seed, run)
+            for twin in self._twins.values()
+            if (run := self._run(twin.case, twin.job))
+        ]
+        return Results(runs, store, len(self._jobs), twins=twins)
+
+    def _run(self, case: Case, job: Job) -> RunResult | None:
+        """A run that has been made, under its name, with the load that its seed realised."""
+        if job.key not in self.done:
+            return None
+        run = self.done[job.key].named(case.label, dict(case.labels))
+        twin = self._twins.get(job.twin) if job.twin is not None else None
+        if twin is not None and twin.job.key in self.done:
+            run.realised_load = realised_load(self.done[twin.job.key].summary, twin.rate_bps)
+        return run
+
+    def _more(self, i: int, rule: Rule) -> list[int]:
+        seeds = self._seeds[i]
+        of = BY_NAME[rule.measure].of
+        values = [of(self.done[self._jobs[i, seed].key].summary) for seed in seeds]
+        first = min(self.cases[i].seeds) + len(seeds)
+        return [*seeds, *range(first, first + rule.more(values))]
+
+    def _add(self, i: int, seed: int) -> Job:
+        case, scenario = self.cases[i], self._ready[i].with_({"seed": seed})
+        twin = self._twin(case, scenario) if self._wants_twins else None
+        job = Job.of(scenario, case.label, case.engine, case.labels, twin)
+        return self._jobs.setdefault((i, seed), job)
+
+    def _twin(self, case: Case, scenario: Scenario) -> str | None:
+        """The key of the run on the uncongested link; none if it would not show what is offered."""
+        rate_bps = scenario.facts.bottleneck_bps
+        if rate_bps is None:
+            return None
+        kinds = {group["kind"] for group in json.loads(scenario.to_json())["traffic"]}
+        if "bulk" in kinds or not kinds & _OFFERED:
+            return None
+        # It is the same for all queue disciplines.
+        varied = {
+            path: value for path, value in case.labels.items() if "qdisc" not in path.split(".")
+        }
+        label = ", ".join(filter(None, [UNCONGESTED, label_of(varied)]))
+        labels = {**varied, "bottleneck.qdisc": UNCONGESTED}
+        ideal = uncongested(scenario)
+        job = Job.of(ideal, label, case.engine, labels)
+        job = dataclasses.replace(job, twin=job.key)
+        twin = _Twin(job, Case(labels, ideal, (), True, case.engine, name=label), rate_bps)
+        self._twins.setdefault(job.key, twin)
+        return job.key
+
+
+@dataclass(frozen=True)
+class _Twin:
+    """A run on the uncongested link."""
+
+    job: Job
+    case: Case
+    rate_bps: int
+    """The rate that its load is a fraction of: the congested bottleneck's."""
+
+
+def _ready(case: Case, notice: Callable[[str], None] | None) -> Scenario:
+    scenario = prepared(case.scenario, case.engine, over=case.calibrate, notice=notice)
+    if case.uncongested:
+        scenario = uncongested(scenario)
+    scenario.ready()
+    return scenario

@@ -1,0 +1,132 @@
+"""What comes of a sweep: its runs, with their labels and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import Error
+from sojourn.load import realised_load
+from sojourn.measures import BY_NAME, measures
+from sojourn.results.labels import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sojourn.results.run import RunResult
+    from sojourn.results.store import Store
+    from sojourn.sweep.case import Case
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run of a sweep."""
+
+    case: Case
+    seed: int
+    run: RunResult
+
+    def measure(self, name: str) -> float | None:
+        """One of :data:`sojourn.measures.BY_NAME`."""
+        return BY_NAME[name].of(self.run.summary)
+
+
+@dataclass(repr=False)
+class Results:
+    """The runs of a sweep: one per case and seed, in the order of the cases, then of the seeds."""
+
+    runs: list[Result]
+    store: Store | None = None
+    wanted: int = 0
+    """How many there are to be; more than there are if it was stopped."""
+    scale: str = ""
+    """For a study: the scale at which it ran."""
+    twins: list[Result] = field(default_factory=list)
+    """Of a comparison: the runs on the uncongested link, one per seed and offered load."""
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.runs)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        return f"<Results: {len(self.runs)} of {self.wanted or len(self.runs)} runs>"
+
+    def _repr_html_(self) -> str:
+        # Start-up: only a notebook asks for it.
+        from sojourn import display  # noqa: PLC0415
+
+        rows: list[dict[str, Any]] = []
+        for label in dict.fromkeys(each.case.label for each in self.runs):
+            taken = [measures(each.run.summary) for each in self.runs if each.case.label == label]
+            row: dict[str, Any] = {"label": label, "seeds": len(taken)}
+            rows.append(row | {name: _mean([each[name] for each in taken]) for name in BY_NAME})
+        wanted = self.wanted or len(self.runs)
+        return display.means(rows, f"Means over seeds: {len(self.runs)} of {wanted} runs")
+
+    def after(self, others: Results) -> Results:
+        """These behind others, as one."""
+        runs = [*others.runs, *self.runs]
+        return Results(runs, self.store, others.wanted + self.wanted, others.scale or self.scale)
+
+    def where(self, **labels: object) -> Results:
+        """Only the runs whose labels have these values."""
+        found = [
+            each
+            for each in self.runs
+            if all(each.case.labels.get(name) == value for name, value in labels.items())
+        ]
+        return Results(found, self.store, len(found), self.scale)
+
+    def values(self, measure: str | Callable[[RunResult], float | None]) -> dict[int, float]:
+        """A measure by seed, of runs that differ in nothing else.
+
+        Raises:
+            Error: If two of the runs have the same seed.
+        """
+        found: dict[int, float] = {}
+        for each in self.runs:
+            value = each.measure(measure) if isinstance(measure, str) else measure(each.run)
+            if each.seed in found:
+                raise Error(f"several runs with seed {each.seed}: say which labels are meant")
+            if value is not None:
+                found[each.seed] = value
+        return found
+
+    def paired(
+        self, others: Results, measure: str | Callable[[RunResult], float | None]
+    ) -> tuple[list[float], list[float]]:
+        """Values of this and of the others for the seeds that both have, seed by seed."""
+        mine, theirs = self.values(measure), others.values(measure)
+        seeds = [seed for seed in mine if seed in theirs]
+        return [mine[seed] for seed in seeds], [theirs[seed] for seed in seeds]
+
+    def mean(self, measure: str | Callable[[RunResult], float | None]) -> float | None:
+        """The mean over the seeds; none if no run has it."""
+        values = list(self.values(measure).values())
+        return sum(values) / len(values) if values else None
+
+    def frame(self) -> pl.DataFrame:
+        """One row per run: its labels, its seed, where it is, and all measures."""
+        import polars as pl
+
+        rows = []
+        for each in self.runs:
+            row: dict[str, Any] = {k: plain(v) for k, v in each.case.labels.items()}
+            row |= {"seed": each.seed, "engine": each.case.engine}
+            row |= {"wall_s": each.run.summary.get("wall_s")}
+            row |= {"key": each.run.folder.name if each.run.kept and each.run.folder else None}
+            rows.append(row | measures(each.run.summary))
+        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+
+    def realised_load(self, ideal: Results) -> dict[int, float]:
+        """By seed, what ``ideal``, the same on the uncongested link, offers of the link's rate."""
+        rate = self.runs[0].run.bottleneck["rate_bps"]
+        return {each.seed: realised_load(each.run.summary, rate) for each in ideal.runs}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

@@ -1,0 +1,96 @@
+"""Sweeps: a list or grid of scenarios, each with several seeds, kept in a store.
+
+::
+
+    base = Scenario.from_file("scenarios/elephants.toml")
+    cases = grid(base, {"bottleneck.qdisc": ["droptail", "pi"], "load": [0.9, 0.98]}, range(1, 11))
+    results = sweep(cases, store="runs/elephants")
+    results.frame()
+
+A run that is in the store is not made again, whatever sweep asked for it first. So a sweep that
+was ended in any way goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.errors import InputError, Interrupted
+from sojourn.files import make_folder
+from sojourn.results.store import Store
+from sojourn.sweep.execute import Progress, execute
+from sojourn.sweep.plan import Plan
+
+if TYPE_CHECKING:
+    from sojourn.sweep.case import Case
+    from sojourn.sweep.results import Results
+    from sojourn.sweep.rule import Rule
+
+
+def sweep(
+    cases: Sequence[Case],
+    store: str | Path | Store | None = None,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    until: Rule | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Results:
+    """Runs every case with every seed; what the store has is taken from there.
+
+    Results depend neither on the number of workers nor on where they run.
+
+    Args:
+        store: Folder of the runs; without one they are kept in memory only.
+        workers: How many runs at a time; default one for each core.
+        cluster: Address of a Dask scheduler whose workers make the runs.
+        until: How many seeds each case gets instead of its own, counted from its first one.
+        progress: Called ten times a second.
+        notice: Called with a line of text before a calibration.
+
+    Raises:
+        ScenarioError: If a case is wrong.
+        Error: If the store cannot be written, or a run fails.
+        Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
+    """
+    opened = opened_store(store, workers)
+    plan = Plan(cases, notice=notice)
+    return carry_out(plan, opened, workers=workers, cluster=cluster, until=until, progress=progress)
+
+
+def opened_store(store: str | Path | Store | None, workers: int | None) -> Store | None:
+    """The store, ready to be written to.
+
+    Raises:
+        InputError: If the number of workers is wrong.
+        Error: If it cannot be written to.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"workers: {workers} must be at least 1")
+    if isinstance(store, str | Path):
+        store = Store(store)
+    if store is not None:
+        make_folder(store.folder)
+        store.tidy()
+    return store
+
+
+def carry_out(
+    plan: Plan,
+    store: Store | None,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    until: Rule | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Makes what a plan wants and the store has not; arguments and errors are those of `sweep`."""
+    try:
+        while jobs := plan.next(until):
+            execute(jobs, store, plan.done, workers=workers, cluster=cluster, progress=progress)
+    except KeyboardInterrupt:
+        raise Interrupted(plan.results(store)) from None
+    return plan.results(store)

@@ -1,0 +1,42 @@
+"""Finds lines of more than 100 columns where no formatter looks: comments in Rust, prose in
+Markdown. Tables, figures and blocks of code may be wider."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+WIDTH = 100
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def comments(text: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("//") and not line.lstrip(" /!").startswith("|"):
+            yield number, line
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            code = not code
+        elif not code and not line.startswith(("|", "![")):
+            yield number, line
+
+
+def main() -> int:
+    found = 0
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benches/**/*.md")]
+    sources = [(path, comments) for path in ROOT.glob("crates/**/*.rs")]
+    for path, lines in [*sources, *((path, prose) for path in documents)]:
+        for number, line in lines(path.read_text(encoding="utf-8")):
+            if len(line) > WIDTH:
+                found += 1
+                print(f"{path.relative_to(ROOT)}:{number}: {len(line)} columns")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
