@@ -407,6 +407,11 @@ impl<S: Waiting> Link<S> {
     /// Brings queue and meter up to `now`; everything before must have happened.
     pub fn settle(&mut self, now: Time) {
         self.catch_up(now);
+        // What a controller computes at times of its own, it has computed by now.
+        match &mut self.queue {
+            Queue::Tokens(queue) => queue.advance(now),
+            Queue::Packets(queue) => queue.advance(now),
+        }
         let standing = self.standing();
         self.meter.until(now, standing.packets as u32, standing.bytes);
         if let (Some(classes), Queue::Packets(queue)) = (&mut self.classes, &self.queue) {

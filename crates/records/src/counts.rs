@@ -96,16 +96,23 @@ impl LinkCounts {
         )
     }
 
-    /// Dropped packets as a fraction of those that arrived.
-    #[must_use]
-    pub fn loss(&self) -> Option<f64> {
-        ratio(self.dropped, self.arrived)
+    /// Packets that left the queue: sent on or dropped.
+    fn left(&self) -> u64 {
+        self.dequeued + self.dropped
     }
 
-    /// Marked packets as a fraction of those that arrived.
+    /// Dropped packets as a fraction of those that left the queue, dropped or sent on. Not of those
+    /// that arrived: in a short window more can be dropped than came, of what stood there before.
+    #[must_use]
+    pub fn loss(&self) -> Option<f64> {
+        ratio(self.dropped, self.left())
+    }
+
+    /// Marked packets as a fraction of those that arrived or of those that left the queue,
+    /// whichever are more: some disciplines mark what comes and others what leaves.
     #[must_use]
     pub fn mark_fraction(&self) -> Option<f64> {
-        ratio(self.marked, self.arrived)
+        ratio(self.marked, self.arrived.max(self.left()))
     }
 }
 
@@ -151,6 +158,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fractions_stay_within_one_where_more_leaves_than_comes() {
+        let counts = LinkCounts {
+            queued_at_start: 30,
+            arrived: 10,
+            dequeued: 22,
+            dropped: 18,
+            marked: 20,
+            ..LinkCounts::default()
+        };
+        assert_eq!((counts.loss(), counts.mark_fraction()), (Some(0.45), Some(0.5)));
+    }
+
+    #[test]
     fn conservation_finds_a_vanished_packet_or_byte() {
         let good = LinkCounts {
             arrived: 100,
@@ -173,7 +193,8 @@ mod tests {
             queued_at_end_bytes: 4_000,
         };
         assert_eq!(good.check_conservation(), Ok(()));
-        assert_eq!(good.loss(), Some(0.08));
+        assert_eq!(good.loss(), Some(8.0 / 98.0));
+        assert_eq!(good.mark_fraction(), Some(0.01));
         let broken: [fn(&mut LinkCounts); 6] = [
             |c| c.dequeued -= 1,
             |c| c.queued_at_end_bytes += 1,

@@ -173,9 +173,9 @@ def _link_columns(link: str) -> list[Column]:
         return measure
 
     columns = [
-        Column("loss", "Loss", "%", "packets dropped at the queue, of those that arrived",
+        Column("loss", "Loss", "%", "packets dropped at the queue, of those that left it",
                at("loss"), 100),
-        Column("marks", "Marks", "%", "packets marked CE at the queue, of those that arrived",
+        Column("marks", "Marks", "%", "packets marked CE at the queue",
                at("mark_fraction"), 100),
         Column("utilisation", "Util.", "%", "fraction of the measured window in which the link "
                "was sending", at("utilisation"), 100),

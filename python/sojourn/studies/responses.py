@@ -65,8 +65,9 @@ def links(run: RunResult) -> list[dict[str, Any]]:
 
 def loss(run: RunResult) -> float:
     """Fraction of packets dropped at the queue, both directions."""
-    arrived = sum(link["arrived"] for link in links(run))
-    return float(sum(link["dropped"] for link in links(run)) / max(arrived, 1))
+    dropped = sum(link["dropped"] for link in links(run))
+    sent = sum(link["dequeued"] for link in links(run))
+    return float(dropped / max(dropped + sent, 1))
 
 
 def throughput(run: RunResult) -> float:

@@ -54,8 +54,8 @@ impl Measure {
             utilisation: Some((left / (spec.capacity * window)).min(1.0)),
             throughput_bps: Some(left * f64::from(bytes) * 8.0 / window),
             counts,
-            loss: share(flow.dropped(), flow.arrived),
-            mark_fraction: share(flow.marked, flow.arrived),
+            loss: share(flow.dropped(), left + flow.dropped()),
+            mark_fraction: share(flow.marked, flow.arrived.max(left + flow.dropped())),
             queue_packets: scaled(1.0),
             queue_bytes: Quantiles {
                 mean: Some(mean * f64::from(bytes)),

@@ -8,9 +8,14 @@ use crate::sim::Sim;
 use sojourn_base::{Stream, Time};
 use sojourn_traffic::{Bulk, Fetches, Invalid, Writer, Writes};
 
+/// A connection: the place, and who is there.
+type Place = (u32, u32);
+
 /// The flows of a group.
 struct Flows {
     fetches: Fetches,
+    /// The connection of each member's transfer, until that ends.
+    current: Vec<Option<Place>>,
     /// Each member's own stream of sizes and gaps.
     streams: Vec<Stream>,
     /// Applications that write at a rate, if they do.
@@ -28,15 +33,14 @@ struct Written {
     writer: Writer,
     /// Draws the phase of each transfer.
     phases: Stream,
-    /// Its connection: the place, and who is there.
-    place: u32,
-    generation: u32,
+    /// When it writes next: a call for another time is of a transfer that was given up.
+    due: Time,
 }
 
 impl Written {
     fn new(writes: &Writes, phases: Stream) -> Self {
         let (writer, _) = writes.begin(0, &mut phases.clone());
-        Self { writer, phases, place: 0, generation: 0 }
+        Self { writer, phases, due: Time::MAX }
     }
 }
 
@@ -46,6 +50,7 @@ pub(super) fn app(bulk: &Bulk, group: &Group) -> Result<Box<dyn App>, Invalid> {
     let members = 0..u64::from(group.members);
     Ok(Box::new(Flows {
         fetches: bulk.compile()?,
+        current: vec![None; group.members as usize],
         streams: members.clone().map(|i| Fetches::stream(seed, key, i)).collect(),
         paced: bulk.writes(group.tcp.payload).map(|writes| Paced {
             members: members.map(|i| Written::new(&writes, Writer::stream(seed, key, i))).collect(),
@@ -67,6 +72,11 @@ impl App for Flows {
         if notes.has(Notes::FAILED) || (notes.has(Notes::CLOSED) && of.end() == 0) {
             let conn = &sim.conns[of.conn()];
             let (group, index) = (usize::from(conn.group), conn.member);
+            let this = (of.conn(), conn.generation);
+            // Both ends may fail, or one of them after the other has closed: one transfer follows.
+            if self.current[index as usize].take_if(|current| *current == this).is_none() {
+                return;
+            }
             if let Some(gap) = self.fetches.gap(&mut self.streams[index as usize]) {
                 // Never at once: a connection that failed without taking time would do so forever.
                 sim.call_member(now + gap.max(Time(1)), group, index, Call::GoOn);
@@ -90,31 +100,33 @@ impl Flows {
     /// A member's next transfer begins.
     fn start(&mut self, sim: &mut Sim, now: Time, (group, index): Member) {
         let place = sim.connect(group, index, 0);
+        self.current[index as usize] = Some((place, sim.conns[place].generation));
         let size = self.fetches.size(&mut self.streams[index as usize]);
         let Some(paced) = &mut self.paced else { return transfer::begin(sim, now, place, size) };
         let member = &mut paced.members[index as usize];
         let (writer, first) = paced.writes.begin(size, &mut member.phases);
-        (member.writer, member.place) = (writer, place);
-        member.generation = sim.conns[place].generation;
+        (member.writer, member.due) = (writer, now + first);
         // The application may write at any time.
         sim.conns[place].sides[0].hold();
         transfer::expect(sim, now, place, size);
         sim.open(now, place);
-        sim.call_member(now + first, group, index, Call::Write);
+        sim.call_member(member.due, group, index, Call::Write);
     }
 
     /// The time of a write has come.
     fn write(&mut self, sim: &mut Sim, now: Time, (group, index): Member) {
         let Some(paced) = &mut self.paced else { return };
         let member = &mut paced.members[index as usize];
-        let Written { place, generation, .. } = *member;
-        if sim.conns[place].generation != generation {
-            return; // given up
-        }
+        let Some((place, _)) = self.current[index as usize].filter(|_| member.due == now) else {
+            return;
+        };
         let (bytes, next) = member.writer.write(&paced.writes);
         sim.write(now, EndId::client(place), bytes);
         match next {
-            Some(next) => sim.call_member(now + next, group, index, Call::Write),
+            Some(next) => {
+                member.due = now + next;
+                sim.call_member(member.due, group, index, Call::Write);
+            }
             None => {
                 sim.conns[place].sides[0].release();
                 sim.close(now, EndId::client(place));

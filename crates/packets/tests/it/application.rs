@@ -51,6 +51,20 @@ fn a_finite_transfer_takes_as_long_as_it_takes_to_write() {
 }
 
 #[test]
+fn a_failed_transfer_has_one_successor() {
+    // Every SYN is given up after a millisecond, long before its answer, by both ends.
+    let hasty = "flows = 3\nsize = \"100kB\"\nrepeat = true\n\
+                 tcp = { profile = \"classic\", initial_rto = \"1ms\", syn_retries = 0 }";
+    for writing in ["", "rate = \"3mbit\""] {
+        let text = flow(&format!("{hasty}\n{writing}"));
+        let summary = simulate(&text);
+        let failed = summary.groups[0].failed;
+        assert!((59_000..=60_003).contains(&failed), "20 s of a millisecond each: {failed}");
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+    }
+}
+
+#[test]
 fn an_application_stops_with_its_group() {
     let summary = simulate(&flow("rate = \"1mbit\"\nstop = \"12s\""));
     let goodput = some(summary.groups[0].goodput_bps);

@@ -1,21 +1,31 @@
-//! Taking hops together must change nothing, and nothing may be lost: random small scenarios.
+//! Taking hops together must change neither results nor samples of the queues, and nothing may be
+//! lost: random small scenarios.
 
-use crate::common::{difference, simulate, unfused};
+use crate::common::{difference, records, unfused};
 use proptest::prelude::*;
 
 fn qdisc() -> impl Strategy<Value = String> {
     let limit = prop_oneof![Just(1u32), 2u32..20, 20u32..200];
-    (0..6, limit, any::<bool>(), 1u32..60).prop_map(|(kind, limit, ecn, qref)| match kind {
-        0 => format!("{{ kind = \"droptail\", limit = {limit} }}"),
-        1 => format!("{{ kind = \"pi\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60),
-        2 => format!(
-            "{{ kind = \"red\", min_th = {qref}, max_th = {}, ecn = {ecn}, gentle = {} }}",
-            qref * 3,
-            limit % 2 == 0
-        ),
-        3 => format!("{{ kind = \"ared\", min_th = {qref}, max_th = {}, ecn = {ecn} }}", qref * 3),
-        4 => format!("{{ kind = \"rem\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60),
-        _ => "\"droptail\"".to_string(),
+    const PLAIN: [&str; 9] =
+        ["droptail", "pie", "pi2", "proportional", "avq", "blue", "codel", "fq_codel", "fq_pie"];
+    (0..5 + PLAIN.len(), limit, any::<bool>(), 1u32..60).prop_map(|(kind, limit, ecn, qref)| {
+        match kind {
+            0 => format!("{{ kind = \"droptail\", limit = {limit} }}"),
+            1 => format!("{{ kind = \"pi\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60),
+            2 => format!(
+                "{{ kind = \"red\", min_th = {qref}, max_th = {}, ecn = {ecn}, gentle = {} }}",
+                qref * 3,
+                limit % 2 == 0
+            ),
+            3 => format!(
+                "{{ kind = \"ared\", min_th = {qref}, max_th = {}, ecn = {ecn} }}",
+                qref * 3
+            ),
+            4 => {
+                format!("{{ kind = \"rem\", qref = {qref}, ecn = {ecn}, limit = {} }}", limit + 60)
+            }
+            plain => format!("\"{}\"", PLAIN[plain - 5]),
+        }
     })
 }
 
@@ -178,8 +188,10 @@ proptest! {
     /// `simulate` checks the conservation of packets and bytes at every link.
     #[test]
     fn fused_and_unfused_runs_agree_to_the_bit(text in scenario()) {
-        let fused = simulate(&text);
-        let plain = simulate(&unfused(&text));
+        let text = format!("{text}[probes]\nqueues = true\ninterval = \"10ms\"\n");
+        let (fused, tables) = records(&text);
+        let (plain, plain_tables) = records(&unfused(&text));
+        prop_assert!(tables == plain_tables, "the samples of the queues differ");
         prop_assert_eq!(difference(&fused, &plain), None);
         prop_assert!(fused.events <= plain.events);
     }

@@ -4,6 +4,8 @@
 use sojourn_packets::{Control, Recorder, Summary, run};
 use sojourn_scenario::Scenario;
 use std::path::Path;
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Runs a scenario and checks at every link that no packet and no byte got lost unnoticed.
 pub(crate) fn simulate(toml: &str) -> Summary {
@@ -19,6 +21,27 @@ pub(crate) fn simulate_into(toml: &str, recorder: &mut Recorder) -> Summary {
         link.check_conservation().unwrap_or_else(|e| panic!("{}: {e}\n{toml}", link.name));
     }
     summary
+}
+
+/// The summary, and every file that the run records, by name.
+pub(crate) fn records(toml: &str) -> (Summary, Vec<(String, Vec<u8>)>) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Relaxed);
+    let folder = std::env::temp_dir().join(format!("sojourn-{}-{number}", std::process::id()));
+    let mut recorder = Recorder::to_directory(&folder).unwrap();
+    let summary = simulate_into(toml, &mut recorder);
+    recorder.finish().unwrap();
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            (name, std::fs::read(entry.path()).unwrap())
+        })
+        .collect();
+    files.sort();
+    std::fs::remove_dir_all(&folder).unwrap();
+    (summary, files)
 }
 
 /// The same scenario with every hop an event of its own.
