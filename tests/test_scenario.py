@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from conftest import SMALL, Command
-from sojourn import Scenario, ScenarioError, _typegen, schema
+from sojourn import Error, Scenario, ScenarioError, _typegen, schema
+from sojourn._engine import quantity
 from sojourn.cli.explain import explain
 from sojourn.cli.values import parse_vary, split
 
@@ -121,3 +123,24 @@ def test_values_are_split_outside_of_braces_and_quotes() -> None:
     )
     with pytest.raises(ScenarioError, match="} is missing"):
         split('{kind="pi",ecn=true')
+
+
+@pytest.mark.parametrize(
+    ("kind", "units"),
+    [
+        ("time", "h min s ms us ns \u00b5s MS m sec"),
+        ("rate", "bit mbit Gbit/s Mb/s mb/s Kbps Mbps mbps bps MB/s MBps kibit Mbit/S"),
+        ("size", "B kB KB kb Mb b MB GiB kib K bytes"),
+    ],
+)
+def test_schema_and_reader_take_the_same_quantities(kind: str, units: str) -> None:
+    pattern = re.compile(schema()["$defs"][kind.capitalize()]["pattern"])
+    for unit in units.split():
+        for number in ("5", "5 ", "0.5", ".5", "5.", ".", "", "-5", "1e3"):
+            text = number + unit
+            try:
+                quantity(kind, text)
+                read = True
+            except Error:
+                read = False
+            assert bool(pattern.search(text)) == read, text
