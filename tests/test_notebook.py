@@ -170,7 +170,7 @@ def test_a_run_shows_itself(small: Scenario, tmp_path: Path) -> None:
     shown = cells(result._repr_html_())
     link, group = result.bottleneck, result.summary["groups"][0]
     assert shown[0] == "small, seed 3, packets, 4 s"
-    assert {"bottleneck", "mean delay ms", "bulk1", "goodput Mb/s"} <= set(shown)
+    assert {"bottleneck", "delay mean ms", "bulk1", "goodput Mb/s"} <= set(shown)
     assert f"{link['sojourn_s']['mean'] * 1e3:.1f}" in shown
     assert f"{group['goodput_bps'] / 1e6:.2f}" in shown
 

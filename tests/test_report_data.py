@@ -6,8 +6,10 @@ import polars as pl
 import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
+from sojourn import formatting
 from sojourn.errors import Error
-from sojourn.report import ReportError, formatting, frames, tables
+from sojourn.measures import BY_NAME, pooling
+from sojourn.report import ReportError, frames, tables
 from sojourn.report.differences import differences
 from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import check
@@ -182,10 +184,10 @@ def test_runs_without_a_common_link_are_an_error() -> None:
 def test_a_mixture_weighs_its_parts() -> None:
     a = [(0.0, 0.0), (1.0, 1.0)]
     b = [(1.0, 0.0), (3.0, 1.0)]
-    mixed = dict(frames.mix([a, b], [3.0, 1.0]))
+    mixed = dict(pooling.mix([a, b], [3.0, 1.0]))
     assert mixed[1.0] == pytest.approx(0.75)
     assert mixed[3.0] == pytest.approx(1.0)
-    assert frames.mix([a], [7.0]) == a
+    assert pooling.mix([a], [7.0]) == a
 
 
 def test_groups_are_pooled_and_pings_left_out() -> None:
@@ -195,12 +197,15 @@ def test_groups_are_pooled_and_pings_left_out() -> None:
     quick = {"count": 4000, "cdf": [[0.0, 0.0], [0.001, 1.0]], "p50": 0.0005, "p90": 0.0009}
     ping["response_time_s"] = {**quick, "p99": 0.00099}
     run.summary["groups"] = [user, ping]
-    alone = frames.response_times(check([run])[0])
-    assert alone["p50"] == user["response_time_s"]["p50"]
+    p50, p90 = BY_NAME["response_p50_s"], BY_NAME["response_p90_s"]
+    assert p50.of(run.summary) == user["response_time_s"]["p50"]
+    assert BY_NAME["finished"].of(run.summary) == user["finished"]
+    assert BY_NAME["ping_p50_s"].of(run.summary) == 0.0005
     ping["kind"] = "web"
-    both = frames.response_times(check([run])[0])
-    assert both["p50"] <= user["response_time_s"]["cdf"][0][0]
-    assert both["p90"] == pytest.approx(user["response_time_s"]["cdf"][160][0], rel=0.02)
+    assert p50.of(run.summary) <= user["response_time_s"]["cdf"][0][0]
+    expected = user["response_time_s"]["cdf"][160][0]
+    assert p90.of(run.summary) == pytest.approx(expected, rel=0.02)
+    assert BY_NAME["finished"].of(run.summary) == 2 * user["finished"]
 
 
 def test_thinning_a_series_keeps_every_extreme() -> None:
@@ -227,7 +232,7 @@ def test_thinning_a_curve_keeps_ends_and_steps() -> None:
     assert thin[0] == curve[0]
     assert thin[-1] == curve[-1]
     assert len(thin) <= 210
-    worst = max(abs(frames._at(thin, x) - y) for x, y in curve if not 2.9 < x < 3.3)
+    worst = max(abs(pooling.height(thin, x) - y) for x, y in curve if not 2.9 < x < 3.3)
     assert worst < 0.02
 
 
@@ -256,22 +261,23 @@ def test_the_summary_averages_repeats_and_gives_their_range() -> None:
     for run, loss in zip(runs, (0.01, 0.02, 0.06), strict=True):
         run.summary["links"][0]["loss"] = loss
     table = tables.summary(compared(*runs))
-    cell = table.blocks[0].rows[0].cells[0]
+    place = [column.heading for column in table.columns].index("Loss")
+    cell = table.blocks[0].rows[0].cells[place]
     assert (cell.text, cell.range) == ("3.00", "1.00–6.00")
     assert cell.value == pytest.approx(3.0)
 
 
 def test_columns_with_nothing_to_show_are_left_out() -> None:
     keys = {column.key for column in tables.summary(compared(long_run("pi"))).columns}
-    assert "loss" in keys
-    assert not keys & {"finished", "failed", "response_p50"}
+    assert "bottleneck.loss" in keys
+    assert not keys & {"finished", "failed", "response_p50_s", "ping_p50_s"}
 
 
 def test_the_csv_has_every_case_and_survives_commas() -> None:
     layout = compared(*web_comparison(seeds=1))
     lines = tables.summary(layout).csv().splitlines()
     assert len(lines) == 1 + len(layout.curves)
-    assert lines[0].startswith("panel,case,repeats,Loss [%] mean,Loss [%] min..max")
+    assert lines[0].startswith('panel,case,repeats,"Delay, ms mean mean","Delay, ms mean min..max"')
 
 
 def test_differences_are_paired_by_seed() -> None:
@@ -284,12 +290,15 @@ def test_differences_are_paired_by_seed() -> None:
             runs.append(run)
     found = differences(compared(*runs))
     assert found is not None
-    assert found.baseline == "drop-tail"
-    place = [column.key for column in found.table.columns].index("response_p50")
+    assert found.verdict.baseline == "drop-tail"
+    place = [column.key for column in found.table.columns].index("response_p50_s")
     cell = found.table.blocks[0].rows[0].cells[place]
     assert cell.value == pytest.approx(-30.25)
     assert cell.text.endswith("*")
-    assert differences(compared(*web_comparison(seeds=1))) is None
+    alone = differences(compared(*web_comparison(seeds=1)))
+    assert alone is not None
+    assert alone.table is None
+    assert alone.verdict.sentences[-1].startswith("One seed tells nothing of chance")
 
 
 @pytest.mark.parametrize(

@@ -5,16 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sojourn.measures import MEASURES
+from sojourn.measures import shown
+from sojourn.measures.shown import NOTHING
 
-NOTHING = "–"
-
-_LINKS = ("link", "utilisation %", "Mb/s", "mean delay ms", "p99 delay ms", "mean queue packets",
-          "loss %", "marked %")  # fmt: skip
-_GROUPS = ("group", "members", "goodput Mb/s", "Jain", "finished", "p50 ms", "p90 ms", "p99 ms",
-           "retransmitted")  # fmt: skip
+if TYPE_CHECKING:
+    from sojourn.verdict import RunLike, Verdict
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
@@ -32,11 +29,6 @@ def _cell(text: str, place: int) -> str:
     numeric = place and (text == NOTHING or text.lstrip("+-−≈<>~ ")[:1].isdigit())
     side = "right" if numeric else "left"
     return f'<td style="text-align:{side}">{escape(text)}</td>'
-
-
-def number(value: float | None, scale: float = 1, digits: int = 0) -> str:
-    """A number for people, or a dash."""
-    return NOTHING if value is None else f"{value * scale:.{digits}f}"
 
 
 def scenario(toml: str, caption: str) -> str:
@@ -66,50 +58,33 @@ def _words(value: Any, nested: bool = False) -> str:
 def run(summary: Mapping[str, Any], label: str) -> str:
     """A run: its links, then its groups."""
     early = ", stopped early" if summary.get("stopped_early") else ""
-    seconds = number(summary.get("simulated_s"), 1, 0)
+    seconds = shown.number(summary.get("simulated_s"), 1, 0)
     caption = f"{label}, seed {summary['seed']}, {summary['engine']}, {seconds} s{early}"
-    # An ideal link has no queue to speak of.
-    links = [_link(link) for link in summary["links"] if link["rate_bps"]]
-    groups = [_group(group) for group in summary["groups"]]
-    return table(_LINKS, links, caption) + table(_GROUPS, groups)
+    parts = [part(summary) for part in (shown.links, shown.groups, shown.pings)]
+    return _joined([part for part in parts if part.rows], caption)
 
 
-def _link(link: Mapping[str, Any]) -> list[str]:
-    return [
-        link["name"],
-        number(link["utilisation"], 100, 1),
-        number(link["throughput_bps"], 1e-6, 1),
-        number(link["sojourn_s"]["mean"], 1e3, 1),
-        number(link["sojourn_s"]["p99"], 1e3, 1),
-        number(link["queue_packets"]["mean"], 1, 1),
-        number(link["loss"], 100, 2),
-        number(link["mark_fraction"], 100, 2),
+def means(runs: Mapping[str, Sequence[RunLike]], caption: str) -> str:
+    """For each label the means over its runs."""
+    rows = {label: [each.summary for each in group] for label, group in runs.items()}
+    sections = shown.sections([summary for group in rows.values() for summary in group])
+    parts = [
+        shown.means(section, rows, None if place else shown.loads(runs))
+        for place, section in enumerate(sections)
     ]
+    above = f"{caption}; {parts[0].title}" if parts else caption
+    return _joined(parts[:1], above) + "".join(_joined([part], part.title) for part in parts[1:])
 
 
-def _group(group: Mapping[str, Any]) -> list[str]:
-    times = group["response_time_s"]
-    timed = times["count"] or group["started"]
-    return [
-        group["name"],
-        str(group["members"]),
-        number(group["goodput_bps"], 1e-6, 2),
-        number(group["jain"], 1, 3),
-        str(group["finished"]) if timed else NOTHING,
-        *(number(times[name], 1e3, 0) for name in ("p50", "p90", "p99")),
-        number(group["retransmissions"]),
-    ]
+def comparison(runs: Mapping[str, Sequence[RunLike]], verdict: Verdict | None) -> str:
+    """The verdict, then the means."""
+    said = [f"<p>{escape(each)}</p>" for each in (verdict.sentences if verdict else ())]
+    count = sum(map(len, runs.values()))
+    return "".join(said) + means(runs, f"Means over seeds: {count} runs")
 
 
-def means(rows: Sequence[Mapping[str, Any]], caption: str) -> str:
-    """For each row with ``label``, ``seeds``, perhaps ``realised_load``, and the measures."""
-    loads = any(row.get("realised_load") is not None for row in rows)
-    shown = [m for m in MEASURES if any(row[m.name] is not None for row in rows)]
-    headings = ["", "seeds", *(["load"] if loads else [])]
-    headings += [f"{m.heading} {m.unit}".strip() for m in shown]
-    body = []
-    for row in rows:
-        load = [number(row["realised_load"], 1, 3)] if loads else []
-        values = [number(row[m.name], m.scale, m.digits) for m in shown]
-        body.append([row["label"], str(row["seeds"]), *load, *values])
-    return table(headings, body, caption)
+def _joined(parts: Sequence[shown.Table], caption: str) -> str:
+    captions = [caption, *[""] * len(parts)]
+    return "".join(
+        table(part.headings, part.rows, above) for part, above in zip(parts, captions, strict=False)
+    )

@@ -142,6 +142,10 @@ def theme(dark: bool = False, paper: bool = True) -> Mapping[str, Any]:
         "labelFlush": True,
     }
     return {
+        # Thousands apart as in the tables.
+        "locale": {
+            "number": {"decimal": ".", "thousands": "\u202f", "grouping": [3], "currency": ["", ""]}
+        },
         "background": "#ffffff" if paper else "transparent",
         "font": SANS,
         "aria": False,  # the page describes each figure in words

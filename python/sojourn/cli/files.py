@@ -89,12 +89,14 @@ def write_text(text: str, out: Path | None, what: str) -> None:
     print(f"{what}: {out}")
 
 
-def write_report(runs: Sequence[RunResult], path: Path, *, quiet: bool = False) -> None:
+def write_report(
+    runs: Sequence[RunResult], path: Path, baseline: str | None = None, *, quiet: bool = False
+) -> None:
     """Writes a page on runs."""
     from sojourn.report import write
 
     try:
-        path = write(runs, path)
+        path = write(runs, path, baseline=baseline)
     except OSError as error:
         raise Error(f"cannot write to {path}: {error.strerror or error}") from error
     if not quiet:

@@ -12,9 +12,10 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
-from sojourn.cli.tables import NOTHING, number, show
+from sojourn.cli.tables import show
 from sojourn.engines.linux import program
 from sojourn.errors import Error
+from sojourn.measures.shown import NOTHING, number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -57,6 +57,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The HTML file.", show_default=False)
     ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What the others are measured against; default first."),
+    ] = None,
     quiet: Quiet = False,
 ) -> int:
     """Write a page with tables and figures of runs: one HTML file that needs no network."""
@@ -66,7 +70,7 @@ def report(
     found = open_runs(runs)
     if out is None:
         out = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
-    write_report(found, out, quiet=quiet)
+    write_report(found, out, baseline, quiet=quiet)
     return 0
 
 

@@ -16,7 +16,7 @@ from sojourn.cli.values import parse_variations
 from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
-    from sojourn.sweep import Results, Rule
+    from sojourn.sweep import Rule
 
 
 def compare(
@@ -41,9 +41,17 @@ def compare(
     seed: Annotated[int | None, typer.Option(help="Another first seed.")] = None,
     set_: Sets = None,
     report: Report = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What the others are measured against; default first."),
+    ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Also every link and group, and all differences."),
+    ] = False,
     quiet: Quiet = False,
 ) -> int:
-    """Run combinations of variations with several seeds, on all cores.
+    """Run combinations of variations with several seeds, on all cores, and say what is better.
 
     What is finished stays in the folder: started again, a comparison goes on where it stopped.
     """
@@ -68,6 +76,7 @@ def compare(
             out=folder,
             progress=line.show,
             notice=notices(quiet),
+            baseline=baseline,
         )
     except Interrupted as interrupted:
         comparison, code = interrupted.result, INTERRUPTED
@@ -76,11 +85,13 @@ def compare(
     if json:
         print_json(comparison.to_dict())
     elif comparison.labels:
-        print_comparison(comparison)
+        print_comparison(comparison, verbose=verbose)
         if not quiet:
             print(f"runs: {folder}")
     if report is not None and code == 0:
-        write_report([*comparison.uncongested, *comparison.runs], report, quiet=quiet or json)
+        write_report(
+            [*comparison.uncongested, *comparison.runs], report, baseline, quiet=quiet or json
+        )
     return code
 
 
@@ -138,7 +149,9 @@ def sweep(
         print_json(results.frame().to_dicts() if len(results) else [])
         return code
     if len(results):
-        _print(results)
+        from sojourn.cli.tables import print_means
+
+        print_means(results)
     said = f"stopped: {len(results)} of {results.wanted}" if code else f"{len(results)}"
     if code or not quiet:
         print(f"{said} runs in {folder}")
@@ -165,34 +178,8 @@ def parse_until(text: str | None) -> Rule | None:
         return None
     from sojourn.sweep import Rule
 
-    found = re.fullmatch(r"(\w+):([0-9.]+)%(?::(\d+))?", text.strip())
+    found = re.fullmatch(r"(.+?):([0-9.]+)%(?::(\d+))?", text.strip())
     if not found:
         raise InputError(f"--until {text}: must be MEASURE:PERCENT%, such as response_p50_s:5%")
     share = float(found[2]) / 100
     return Rule(found[1], share, most=int(found[3])) if found[3] else Rule(found[1], share)
-
-
-def _print(results: Results) -> None:
-    """Means over the seeds with half of the 95 % interval below each."""
-    from sojourn.cli import tables
-    from sojourn.measures import MEASURES
-    from sojourn.statistics import student_interval
-
-    labels = list(dict.fromkeys(each.case.label for each in results))
-    shown = [m for m in MEASURES if any(m.of(each.run.summary) is not None for each in results)]
-    rows = []
-    for label in labels:
-        runs = [each for each in results if each.case.label == label]
-        row = [label, str(len(runs))]
-        for measure in shown:
-            values = [v for each in runs if (v := measure.of(each.run.summary)) is not None]
-            if not values:
-                row.append(tables.NOTHING)
-                continue
-            found = student_interval(values)
-            text = tables.number(found.mean, measure.scale, measure.digits)
-            if found.half is not None:
-                text += f" ±{tables.number(found.half, measure.scale, measure.digits)}"
-            row.append(text)
-        rows.append(row)
-    tables.show(["", "seeds", *map(tables.heading, shown)], rows)

@@ -6,16 +6,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sojourn.measures import BY_NAME, MEASURES, Measure
+from sojourn.measures import shown
+from sojourn.measures.shown import NOTHING, number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from sojourn.calibration import Calibration
     from sojourn.results.run import RunResult
-    from sojourn.sweep import Comparison
-
-NOTHING = "–"
+    from sojourn.sweep import Comparison, Results
+    from sojourn.verdict import Difference, Verdict
 
 
 def show(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
@@ -70,10 +70,10 @@ def _parts(label: int, numbers: Sequence[int], width: int) -> list[list[int]]:
     if least + _taken(numbers, range(len(numbers))) > width:
         # There will be several parts anyway: the labels need not suffer.
         least = min(label, max(_SPARE_LABEL, width // 3))
-    for number in range(len(numbers)):
-        if parts[-1] and least + _taken(numbers, [*parts[-1], number]) > width:
+    for column in range(len(numbers)):
+        if parts[-1] and least + _taken(numbers, [*parts[-1], column]) > width:
             parts.append([])
-        parts[-1].append(number)
+        parts[-1].append(column)
     return parts
 
 
@@ -119,12 +119,6 @@ def _plain(headings: Sequence[str], rows: Sequence[Sequence[str]], title: str) -
         print("  ".join(cells).rstrip())
 
 
-_LINK_HEADINGS = ("link", "utilisation %", "Mb/s", "loss %", "marked %", "queue mean", "p99",
-                  "sojourn p99 ms")  # fmt: skip
-_GROUP_HEADINGS = ("group", "members", "Mb/s", "Jain", "finished", "failed", "p50 ms", "p90 ms",
-                   "p99 ms", "retransmitted", "timeouts")  # fmt: skip
-
-
 def print_run(result: RunResult, *, quiet: bool = False) -> None:
     """One run: its links, then its groups."""
     summary = result.summary
@@ -133,11 +127,11 @@ def print_run(result: RunResult, *, quiet: bool = False) -> None:
         f"{result.label}: {summary['simulated_s']:g} s simulated in {summary['wall_s']:.2f} s, "
         f"seed {summary['seed']}{early}"
     )
-    # An ideal link has no queue to speak of.
-    links = [link for link in summary["links"] if link["rate_bps"]]
-    show(_LINK_HEADINGS, [_link_row(link) for link in links])
-    print()
-    show(_GROUP_HEADINGS, [_group_row(group) for group in summary["groups"]])
+    parts = [part(summary) for part in (shown.links, shown.groups, shown.pings)]
+    for place, part in enumerate(part for part in parts if part.rows):
+        if place:
+            print()
+        show(part.headings, part.rows)
     _print_real(summary)
     if result.kept and not quiet:
         print(f"run: {result.folder}")
@@ -165,85 +159,98 @@ def _print_real(summary: Mapping[str, Any]) -> None:
         print(f"not as in the scenario: {line}")
 
 
-def _link_row(link: Mapping[str, Any]) -> list[str]:
-    return [
-        link["name"],
-        number(link["utilisation"], 100, 1),
-        number(link["throughput_bps"], 1e-6, 1),
-        number(link["loss"], 100, 2),
-        number(link["mark_fraction"], 100, 2),
-        number(link["queue_packets"]["mean"], 1, 1),
-        number(link["queue_packets"]["p99"], 1, 0),
-        number(link["sojourn_s"]["p99"], 1e3, 2),
-    ]
+def print_comparison(comparison: Comparison, *, verbose: bool = False) -> None:
+    """The verdict in words, then means over the seeds; of all links and groups if verbose."""
+    verdict = comparison.verdict()
+    if verdict is not None:
+        for each in verdict.in_full if verbose else verdict.sentences:
+            _print_wrapped(each)
+        print()
+    runs = comparison.by_label()
+    seeds = max(map(len, runs.values()))
+    over = f"means over {seeds} seeds" if seeds > 1 else "one seed"
+    _print_means(runs, over, verbose)
+    if verbose and verdict is not None:
+        print()
+        _print_differences(verdict)
 
 
-def _group_row(group: Mapping[str, Any]) -> list[str]:
-    times = group["response_time_s"]
-    return [
-        group["name"],
-        f"{group['members']}",
-        number(group["goodput_bps"], 1e-6, 2),
-        number(group["jain"], 1, 3),
-        f"{group['finished']}" if times["count"] or group["started"] else NOTHING,
-        f"{group['failed']}",
-        *(number(times[name], 1e3, 0) for name in ("p50", "p90", "p99")),
-        number(group["retransmissions"], 1, 0),
-        number(group["timeouts"], 1, 0),
-    ]
+def _print_wrapped(text: str) -> None:
+    """A paragraph, on a terminal no wider than that."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    import shutil
+    import textwrap
+
+    print("\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns)))
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """Means over the seeds, then what differs from the first variation, seed by seed."""
-    rows = comparison.rows()
-    shown = [m for m in MEASURES if any(row[m.name] is not None for row in rows)]
-    loads = any(row["realised_load"] is not None for row in rows)
-    headings = ["", *(["load"] if loads else []), *map(heading, shown)]
-    body = []
-    for row in rows:
-        load = [number(row["realised_load"], 1, 3)] if loads else []
-        body.append([row["label"], *load, *(number(row[m.name], m.scale, m.digits) for m in shown)])
-    seeds = max(row["seeds"] for row in rows)
-    means = f"means over {seeds} seeds" if seeds > 1 else "one seed"
+def print_means(results: Results) -> None:
+    """Means over the seeds of a sweep, with half of the 95 % interval."""
+    runs = results.by_label()
+    seeds = {label: str(len(group)) for label, group in runs.items()}
+    _print_means(runs, "means over seeds ± half of the 95 % interval", more={"seeds": seeds})
+
+
+def _print_means(
+    runs: Mapping[str, Sequence[RunResult]],
+    over: str,
+    verbose: bool = False,
+    more: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
+    rows = {label: [run.summary for run in group] for label, group in runs.items()}
+    loads = shown.loads(runs)
     offered = "; load: offered on the uncongested link, as a fraction" if loads else ""
-    show(headings, body, means + offered)
-    _print_differences(comparison)
+    summaries = [summary for group in rows.values() for summary in group]
+    for place, section in enumerate(shown.sections(summaries, verbose)):
+        if place:
+            print()
+        first = {**loads} if not place else {}
+        part = shown.means(section, rows, {**(more or {}), **first}, intervals=more is not None)
+        said = f"{part.title}, {over}" if not place else part.title
+        show(part.headings, part.rows, said + (offered if not place else ""))
 
 
-_COMPARED = ("response_p50_s", "response_p90_s", "loss")
+def _print_differences(verdict: Verdict) -> None:
+    for place, (what, table) in enumerate(_differences_tables(verdict).items()):
+        if place:
+            print()
+        show(_DIFFERENCES, table, what)
 
 
-def _print_differences(comparison: Comparison) -> None:
-    if len({run.seed for run in comparison.runs}) < 2 or not _varied(comparison):
-        return
-    found = {name: comparison.differences(name) for name in _COMPARED}
-    compared = {name: rows for name, rows in found.items() if rows}
-    if not compared:
-        return
-    headings = [""]
-    cells: dict[str, list[str]] = {}
-    for name, rows in compared.items():
-        headings += [heading(BY_NAME[name]), "95 % interval", "p"]
-        for row in rows:
-            cells.setdefault(row["label"], [row["label"]]).extend(_difference(row, BY_NAME[name]))
-    baseline = next(iter(compared.values()))[0]["baseline"].split(",")[0]
-    complete = [line for line in cells.values() if len(line) == len(headings)]
-    print()
-    show(headings, complete, f"against {baseline}, seed by seed; p after Holm")
+_DIFFERENCES = ("", "baseline", "case", "difference", "95 % interval", "p", "verdict")
 
 
-def _difference(row: Mapping[str, Any], measure: Measure) -> list[str]:
-    mean, low, high = (
-        number(row[name], measure.scale, max(1, measure.digits), sign=True)
-        for name in ("mean", "low", "high")
-    )
-    p = row.get("p_holm")
-    interval = f"{low} to {high}" if row["low"] is not None else NOTHING
-    return [mean, interval, "<0.001" if p is not None and p < 0.001 else number(p, 1, 3)]
+def _differences_tables(verdict: Verdict) -> dict[str, list[list[str]]]:
+    """For each case the rows of its differences."""
+    found: dict[str, list[list[str]]] = {}
+    for each in verdict.differences:
+        there = f", {each.place}" if each.place else ""
+        what = (
+            f"{each.case} against {each.baseline}{there}, seed by seed ({each.pairs}); p after "
+            f"Holm, for {len(verdict.differences)} comparisons"
+        )
+        found.setdefault(what, []).append(_difference(each))
+    return found
 
 
-def _varied(comparison: Comparison) -> bool:
-    return any(path.rsplit(".", 1)[-1] != "load" for path in comparison.runs[0].varied)
+def _difference(each: Difference) -> list[str]:
+    definition = each.measure.definition
+    scale, digits = definition.scale, max(1, definition.digits)
+    low, high = (number(value, scale, digits, sign=True) for value in (each.low, each.high))
+    name = " ".join(filter(None, [definition.family, definition.heading]))
+    place = f" of {each.measure.place}" if each.measure.place else ""
+    p = each.p_holm
+    return [
+        f"{name}{place}, {definition.unit}".removesuffix(", "),
+        number(each.reference, scale, digits),
+        number(each.value, scale, digits),
+        number(each.mean, scale, digits, sign=True),
+        f"{low} to {high}" if each.low is not None else NOTHING,
+        "<0.001" if p is not None and p < 0.001 else number(p, 1, 3),
+        each.grade,
+    ]
 
 
 def print_calibration(found: Calibration, users: Mapping[float, int]) -> None:
@@ -260,16 +267,3 @@ def print_calibration(found: Calibration, users: Mapping[float, int]) -> None:
         ],
         f"{found.bps_per_user:.1f} bit/s per user; all within {found.misfit:.1%} of the line",
     )
-
-
-def heading(measure: Measure) -> str:
-    """The head of a column, with the unit for people."""
-    unit = measure.unit if measure.unit not in ("", "packets") else ""
-    return f"{measure.heading} {unit}".strip()
-
-
-def number(value: float | None, scale: float, digits: int, *, sign: bool = False) -> str:
-    """A number for people, or a dash."""
-    if value is None:
-        return NOTHING
-    return f"{value * scale:{'+' if sign else ''}.{digits}f}"

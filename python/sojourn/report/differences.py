@@ -1,115 +1,101 @@
-"""What a discipline changes, seed by seed: the same users on the same draws, another queue."""
+"""The verdict on a report's runs, and its differences as a table: the same users, another queue."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sojourn.report import formatting
-from sojourn.report.layout import Curve, Layout, Panel, Series
-from sojourn.report.tables import Block, Cell, Column, Measure, MeasureTable, Row, summary_columns
-from sojourn.statistics import PairedDifference, holm, paired_difference
-
-MEASURES = ("response_p50", "response_p90", "loss", "utilisation", "queue_mean")
-LEVEL = 0.05
+from sojourn import formatting
+from sojourn.report.layout import Layout, Series, engines_only
+from sojourn.report.tables import Block, Cell, MeasureTable, Row, column
+from sojourn.verdict import Difference, Entrant, Verdict, entrants, is_load, judge
+from sojourn.verdict.judge import LEVEL
+from sojourn.verdict.pairing import called
 
 
 @dataclass(frozen=True)
 class Differences:
-    """A table of differences from the case named `baseline`, and how to read it."""
+    """A verdict, a table of the differences behind it, and how to read that."""
 
-    baseline: str
+    verdict: Verdict
     note: str
-    table: MeasureTable
+    table: MeasureTable | None
+    """None for a single seed: there is nothing to say of chance."""
 
 
-def differences(layout: Layout) -> Differences | None:
-    """Each case against the first of its panel; nothing if no two seeds are shared.
+def differences(layout: Layout, baseline: str | None = None) -> Differences | None:
+    """Each case against the baseline; nothing if no two runs share a seed.
 
-    The intervals are Student's, at 95 %, over the seeds. An asterisk says that Holm's correction
-    over the whole table leaves p below 0.05: with three seeds few differences earn one.
+    Raises:
+        InputError: If no case is called like the baseline.
     """
-    curves = [curve for curve in layout.curves if not curve.series.reference]
-    base = next((one for one in layout.series if not one.reference), None)
-    if base is None:
+    members, base = _entrants(layout, baseline)
+    verdict = judge(members, base) if members else None
+    if verdict is None:
         return None
-    columns = [
-        replace(column, unit="points") if column.unit == "%" else column
-        for column in summary_columns(layout.link)
-        if column.key in MEASURES
-    ]
-    found: dict[tuple[Panel, Series, str], PairedDifference] = {}
-    for panel in layout.panels:
-        members = {curve.series: curve for curve in curves if curve.panel == panel}
-        for one, curve in members.items():
-            if one == base or base not in members:
-                continue
-            for column in columns:
-                pairs = _pairs(curve, members[base], column.measure)
-                if len(pairs) > 1:
-                    values, theirs = zip(*pairs, strict=True)
-                    found[panel, one, column.key] = paired_difference(values, theirs)
-    if not found:
-        return None
-    clear = _clear(found)
-    shown = [c for c in columns if any(key == c.key for _, _, key in found)]
-    blocks = []
-    for panel in layout.panels:
-        rows = []
-        for curve in curves:
-            if curve.panel == panel and any((panel, curve.series, c.key) in found for c in shown):
-                cells = [
-                    _cell(
-                        found.get((panel, curve.series, c.key)),
-                        c,
-                        (panel, curve.series, c.key) in clear,
-                    )
-                    for c in shown
-                ]
-                rows.append(Row(curve.series, len(curve.runs), tuple(cells), False))
-        if rows:
-            blocks.append(Block(panel.name, "", tuple(rows)))
-    counts = {difference.pairs for difference in found.values()}
+    if all(each.grade == "single" for each in verdict.differences):
+        return Differences(verdict, "", None)
+    series = _series(layout, members)
+    blocks: dict[str, list[Row]] = {}
+    measures = list(dict.fromkeys(each.measure.name for each in verdict.differences))
+    found = {(d.place, d.case, d.measure.name): d for d in verdict.differences}
+    for place, case in dict.fromkeys((d.place, d.case) for d in verdict.differences):
+        cells = tuple(_cell(found.get((place, case, name))) for name in measures)
+        pairs = max(d.pairs for d in verdict.differences if (d.place, d.case) == (place, case))
+        row = Row(series[place, case], case, pairs, cells, False)
+        blocks.setdefault(place, []).append(row)
+    by_name = {each.measure.name: each.measure for each in verdict.differences}
+    columns = [column(by_name[name], by_name[name].place) for name in measures]
+    columns = [replace(c, unit="points") if c.unit == "%" else c for c in columns]
+    made = tuple(Block(place, "", tuple(rows)) for place, rows in blocks.items())
+    counts = sorted({each.pairs for each in verdict.differences})
     note = (
-        f"Difference from {base.name} under the same load and the same seed, and its 95 % "
-        f"interval over {formatting.listed([str(n) for n in sorted(counts)])} pairs. "
-        "An asterisk: p < 0.05 after Holm’s correction over this table."
+        f"Difference from {base} under otherwise equal conditions and the same seed, with its "
+        f"95 % interval over {formatting.listed([str(n) for n in counts])} pairs. An asterisk: "
+        f"p < {LEVEL} after Holm’s correction for the {len(verdict.differences)} comparisons here."
     )
-    if max(counts) < 10:
-        note += " So few pairs give a first impression, not a verdict: that takes ten or more."
-    return Differences(base.name, note, MeasureTable(tuple(shown), tuple(blocks)))
+    return Differences(verdict, note, MeasureTable(tuple(columns), made))
 
 
-def _pairs(curve: Curve, base: Curve, measure: Measure) -> list[tuple[float, float]]:
-    theirs = {run.seed: measure(run) for run in base.runs}
-    pairs = []
-    for run in curve.runs:
-        mine, other = measure(run), theirs.get(run.seed)
-        if mine is not None and other is not None:
-            pairs.append((mine, other))
-    return pairs
+def _entrants(layout: Layout, baseline: str | None) -> tuple[list[Entrant], str]:
+    """The runs by what they say was varied; if they do not say, by the curves they make."""
+    runs = {id(r): r for c in layout.curves if not c.series.reference for r in c.runs}
+    ordered = sorted(runs.values(), key=lambda run: run.number)
+    paths = {frozenset(run.varied) for run in ordered}
+    if len(paths) == 1 and (told := next(iter(paths))):
+        if baseline is None and all(map(is_load, told)):
+            return [], ""
+        return entrants(ordered, None, baseline)
+    names = [one.name for one in layout.series if not one.reference]
+    if engines_only(layout) or not names:
+        return [], ""
+    base = names[0] if baseline is None else called(baseline, {name: [name] for name in names})
+    members = [
+        Entrant(curve.series.name, "" if curve.panel.only else curve.panel.name, run)
+        for curve in layout.curves
+        if not curve.series.reference
+        for run in curve.runs
+    ]
+    return members, base
 
 
-def _clear(
-    found: Mapping[tuple[Panel, Series, str], PairedDifference],
-) -> set[tuple[Panel, Series, str]]:
-    tested = {key: d.p for key, d in found.items() if d.p is not None}
-    adjusted = holm(list(tested.values()))
-    return {key for key, p in zip(tested, adjusted, strict=True) if p < LEVEL}
+def _series(layout: Layout, members: Sequence[Entrant]) -> Mapping[tuple[str, str], Series]:
+    of = {id(run): curve.series for curve in layout.curves for run in curve.runs}
+    return {(each.place, each.case): of[id(each.run)] for each in members}
 
 
-def _cell(difference: PairedDifference | None, column: Column, clear: bool) -> Cell:
+def _cell(difference: Difference | None) -> Cell:
     if difference is None:
         return Cell("–", "", None)
+    scale = difference.measure.definition.scale
 
     def written(value: float) -> str:
         sign = "+" if value > 0 else ""
-        return sign + formatting.text(
-            value * column.scale, 2 if abs(value * column.scale) < 100 else 3
-        )
+        return sign + formatting.text(value * scale, 2 if abs(value * scale) < 100 else 3)
 
     between = ""
     if difference.low is not None and difference.high is not None:
         between = f"{written(difference.low)} to {written(difference.high)}"
+    clear = difference.p_holm is not None and difference.p_holm < LEVEL
     text = written(difference.mean) + (" *" if clear else "")
-    return Cell(text, between, difference.mean * column.scale)
+    return Cell(text, between, difference.mean * scale)

@@ -7,6 +7,7 @@ light or a dark screen. Each has a parameter ``hidden``, the list of series not 
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -30,32 +31,68 @@ Chart = Any
 """Altair's charts have no common public type that its own methods return."""
 
 
-def response_cdf(
-    table: pl.DataFrame, series: Sequence[Series], title: str, limit_ms: float = 2000
+def times_cdf(
+    table: pl.DataFrame,
+    series: Sequence[Series],
+    title: str,
+    whole: pl.DataFrame,
+    x_title: str = "Response time (ms)",
+    y_title: str = "Fraction of exchanges",
 ) -> Chart:
-    """Fraction of exchanges done within a time, 0 to 2000 ms as in the SIGCOMM 2003 figures."""
+    """Fraction done within a time, up to where nearly all of the slowest case are.
+
+    The axis is that of ``whole``, all panels together, and logarithmic if medians lie far apart.
+    """
+    wide, least, most = _reach(whole)
     ms = table.select("series", (pl.col("seconds") * 1e3).alias("ms"), "fraction")
     # Up to the first point beyond the axis: a long hidden tail costs time to draw.
-    ms = ms.filter(pl.col("ms").shift(1, fill_value=0).over("series") < limit_ms)
+    ms = ms.filter(pl.col("ms").shift(1, fill_value=0).over("series") < most)
+    if wide:
+        ms = ms.filter(pl.col("ms").shift(-1, fill_value=most).over("series") > least)
+        scale = alt.Scale(type="log", domain=[least, most], nice=False)
+        axis = alt.Axis(values=_ONE_TWO_FIVE, format=",~r", grid=True)
+        x_title = x_title.replace("(ms)", "(ms, logarithmic)")
+    else:
+        scale, axis = alt.Scale(domain=[0, most]), alt.Axis(format=",~r", tickCount=6)
     return _finish(
         _chart(ms, title)
         .mark_line(clip=True, interpolate="linear")
         .encode(
-            x=alt.X(
-                "ms:Q",
-                title="Response time (ms)",
-                scale=alt.Scale(domain=[0, limit_ms]),
-                axis=alt.Axis(format="d"),
-            ),
+            x=alt.X("ms:Q", title=x_title, scale=scale, axis=axis),
             y=alt.Y(
                 "fraction:Q",
-                title="Fraction of exchanges",
+                title=y_title,
                 scale=alt.Scale(domain=[0, 1]),
                 axis=alt.Axis(tickCount=5),
             ),
             **_identity(series, table),
         )
     )
+
+
+_ONE_TWO_FIVE = [step * 10.0**power for power in range(-2, 6) for step in (1, 2, 5)]
+
+
+def _reach(table: pl.DataFrame) -> tuple[bool, float, float]:
+    """Whether an axis of times is to be logarithmic, where it begins, and where it ends, in ms."""
+
+    def reached(fraction: float) -> list[float]:
+        done = table.filter(pl.col("fraction") >= fraction)
+        return done.group_by("series").agg(pl.col("seconds").min() * 1e3)["seconds"].to_list()
+
+    medians = reached(0.5)
+    if medians and min(medians) > 0 and max(medians) > 8 * min(medians):
+        least = max(min(reached(0.01)), min(medians) / 30)
+        return True, least, max(reached(0.99) or medians)
+    ends = reached(0.95) or (table["seconds"] * 1e3).to_list()
+    return False, 0.0, _round_up(max(ends))
+
+
+def _round_up(value: float) -> float:
+    """The next number that an axis may end at."""
+    power = 10.0 ** math.floor(math.log10(value)) if value > 0 else 1.0
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    return next(step * power for step in steps if step * power >= value * 0.999)
 
 
 def response_tail(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
@@ -93,8 +130,10 @@ def queue_series(
     title: str,
     window: tuple[float, float],
     own_scales: bool = False,
+    y_title: str = "Queue (packets)",
+    whole: pl.DataFrame | None = None,
 ) -> Chart:
-    """Queue length over time, a row for each series: the mean, over a band from least to most.
+    """Queue over time, a row for each series: the mean, over a band from least to most.
 
     A column ``model`` is drawn over it, dashed.
     """
@@ -104,7 +143,8 @@ def queue_series(
         title=title,
         window=window,
         own_scales=own_scales,
-        y_title="Queue (packets)",
+        y_title=y_title,
+        whole=whole,
     )
 
 
@@ -114,6 +154,7 @@ def congestion_windows(
     title: str,
     window: tuple[float, float],
     own_scales: bool = False,
+    whole: pl.DataFrame | None = None,
 ) -> Chart:
     """Congestion windows of traced flows over time, a row for each series."""
     return _rows(
@@ -124,6 +165,7 @@ def congestion_windows(
         own_scales=own_scales,
         y_title="Window (bytes)",
         detail="flow:N",
+        whole=whole,
     )
 
 
@@ -165,6 +207,7 @@ def queue_events(
     title: str,
     window: tuple[float, float],
     own_scales: bool = False,
+    whole: pl.DataFrame | None = None,
 ) -> Chart:
     """Drops (filled) and marks (line) per second over time, a row for each series."""
     colour = _identity(series, table, legend=False)["color"]
@@ -180,24 +223,33 @@ def queue_events(
         if event in set(table["event"]):
             only = base.transform_filter(f"datum.event == '{event}'")
             layers.append(only.properties(mark=mark).encode(**plain))
+    table, tops = _topped(table, whole, own_scales, "per_s")
+    layers += [base.mark_point(opacity=0).encode(x=x, y=alt.Y("top:Q", stack=None))] if tops else []
     return _faceted(
         layers, table=table, series=series, title=title, window=window, own_scales=own_scales
     )
 
 
-def queue_cdf(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
-    """Fraction of the time that the queue is no longer than so many packets."""
-    most = float(table["packets"].max() or 1)  # type: ignore[arg-type]
+def queue_cdf(
+    table: pl.DataFrame,
+    series: Sequence[Series],
+    title: str,
+    whole: pl.DataFrame,
+    column: str = "packets",
+    x_title: str = "Queue length (packets)",
+) -> Chart:
+    """Fraction of the time that a queue is no longer; the axis is that of all panels together."""
+    most = float(whole[column].max() or 1)  # type: ignore[arg-type]
     ticks = [t for t in (0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000) if t <= most * 1.5]
     return _finish(
         _chart(table, title)
         .mark_line(clip=True)
         .encode(
             x=alt.X(
-                "packets:Q",
-                title="Queue length (packets)",
+                f"{column}:Q",
+                title=x_title,
                 scale=alt.Scale(type="symlog", constant=3, domain=[0, most], nice=False),
-                axis=alt.Axis(values=ticks, format="d", grid=True),
+                axis=alt.Axis(values=ticks, format=",d", grid=True),
             ),
             y=alt.Y(
                 "fraction:Q",
@@ -280,13 +332,20 @@ def plane(table: pl.DataFrame, series: Sequence[Series], panels: Sequence[str]) 
 
 
 def goodput(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
-    """Goodput of each group of long flows, a row for each, with the range over the repeats."""
+    """Goodput of each group of long flows with the range over the repeats.
+
+    A row of the figure for each group, or a line for each if there is a single case.
+    """
     colour = _identity(series, table, legend=False)["color"]
     there = set(table["series"])
     order = [s.name for s in series if s.name in there]
+    groups = table["group"].unique(maintain_order=True).to_list()
+    lines, names = ("series", order) if len(order) > 1 else ("group", groups)
     base = alt.Chart()  # its data are the row's
-    x = alt.X("mbps:Q", title="Goodput (Mb/s)", scale=alt.Scale(zero=True))
-    y = alt.Y("series:N", sort=order, title=None, axis=alt.Axis(labelLimit=200))
+    x = alt.X(
+        "mbps:Q", title="Goodput (Mb/s)", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6)
+    )
+    y = alt.Y(f"{lines}:N", sort=names, title=None, axis=alt.Axis(labelLimit=200))
     ranges = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q"), x2="high:Q", y=y, color=colour
     )
@@ -301,11 +360,12 @@ def goodput(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
             alt.Tooltip("jain:Q", title="Jain's index", format=".3f"),
         ],
     )
-    return _finish(
-        alt.layer(points, ranges, data=_data(table))
-        .properties(width=WIDTH, height=24 * len(order))
-        .facet(row=_row("group", table["group"].unique(maintain_order=True).to_list()), title=title)
+    chart = alt.layer(points, ranges, data=_data(table)).properties(
+        width=WIDTH, height=24 * len(names)
     )
+    if lines == "group":
+        return _finish(chart.properties(title=title))
+    return _finish(chart.facet(row=_row("group", groups), title=title))
 
 
 def _rows(
@@ -317,7 +377,9 @@ def _rows(
     own_scales: bool,
     y_title: str,
     detail: str | None = None,
+    whole: pl.DataFrame | None = None,
 ) -> Chart:
+    table, tops = _topped(table, whole, own_scales, "high")
     colour = _identity(series, table, legend=False)["color"]
     more = {} if detail is None else {"detail": detail}
     base = alt.Chart()  # its data are the row's
@@ -341,9 +403,31 @@ def _rows(
         dashed = base.mark_line(strokeWidth=2, strokeDash=list(style.DASHED), clip=True)
         y = alt.Y("model:Q", title=y_title, axis=axis)
         layers.append(dashed.encode(x=_time_axis(), y=y, color=colour, tooltip=["series:N"]))
+    if tops:
+        layers.append(
+            base.mark_point(opacity=0).encode(x=_time_axis(), y=alt.Y("top:Q", title=y_title))
+        )
     return _faceted(
         layers, table=table, series=series, title=title, window=window, own_scales=own_scales
     )
+
+
+def _topped(
+    table: pl.DataFrame, whole: pl.DataFrame | None, own_scales: bool, column: str
+) -> tuple[pl.DataFrame, bool]:
+    """A table with the greatest value of all panels in a column ``top``, once in each series.
+
+    Drawn without ink it makes panels side by side have the same vertical scale.
+    """
+    if whole is None or whole.height == table.height:
+        return table, False
+    most = whole[column].max()
+    tops = whole.group_by("series").agg(pl.col(column).max().alias("top"))
+    if not own_scales:
+        tops = tops.with_columns(pl.lit(most).alias("top"))
+    first = pl.int_range(pl.len()).over("series") == 0
+    joined = table.join(tops, on="series", how="left", maintain_order="left")
+    return joined.with_columns(pl.when(first).then(pl.col("top")).alias("top")), True
 
 
 def _faceted(

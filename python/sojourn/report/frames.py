@@ -6,14 +6,15 @@ empty if the runs hold nothing to show.
 
 from __future__ import annotations
 
-import bisect
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
 
-from sojourn.report.formatting import Spread
+from sojourn.formatting import Spread
+from sojourn.measures import pooling
+from sojourn.measures.pooling import Points
 from sojourn.report.layout import Layout, Panel
 from sojourn.report.runs import Run, number
 
@@ -23,84 +24,75 @@ BUCKETS = 500
 POINTS = 12_000
 """Stretches in all the series of a report together: more cases get fewer each, 150 at least."""
 
-Points = list[tuple[float, float]]
-
-
-def response_times(run: Run) -> Mapping[str, Any]:
-    """Response times over all groups with exchanges: ``count``, ``cdf``, ``p50``, ``p90``, ``p99``.
-
-    One group gives its own figures; several are pooled, each weighted by its exchanges. Pings
-    are probes, not users, and count only if there is nothing else.
-    """
-    found = [
-        (g, r)
-        for g in run.groups
-        if isinstance(r := g.get("response_time_s"), Mapping) and number(r.get("count"))
-    ]
-    found = [(g, r) for g, r in found if g.get("kind") != "ping"] or found
-    if not found:
-        return {}
-    if len(found) == 1:
-        return found[0][1]
-    curves = [_points(r) for _, r in found]
-    weights = [float(r["count"]) for _, r in found]
-    pooled = mix(curves, weights)
-    quantiles = {f"p{round(q * 100)}": _inverse(pooled, q) for q in (0.5, 0.9, 0.99)}
-    return {"count": sum(weights), "cdf": pooled, **quantiles}
-
 
 def response_cdf(layout: Layout, panel: Panel) -> pl.DataFrame:
-    """Distribution functions ``seconds``, ``fraction``; repeats pooled by their exchanges."""
+    """Response times of all groups with exchanges: ``seconds``, ``fraction``."""
+    return _times_cdf(layout, panel, pooling.exchanges)
+
+
+def ping_cdf(layout: Layout, panel: Panel) -> pl.DataFrame:
+    """Round trips of pings: ``seconds``, ``fraction``."""
+    return _times_cdf(layout, panel, pooling.probes)
+
+
+def _times_cdf(
+    layout: Layout, panel: Panel, of: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+) -> pl.DataFrame:
+    """Distribution functions; repeats weigh as many as they have exchanges."""
     rows: list[tuple[str, float, float]] = []
     for curve in layout.in_panel(panel):
-        pools = [pool for run in curve.runs if (pool := response_times(run)).get("cdf")]
-        curves = [_points(pool) for pool in pools]
-        pooled = mix(curves, [float(pool["count"]) for pool in pools])
+        entries = [of(run.summary) or {} for run in curve.runs]
+        times = [t for entry in entries if (t := entry.get("response_time_s") or {}).get("cdf")]
+        curves = [pooling.points(each) for each in times]
+        pooled = pooling.mix(curves, [float(each["count"]) for each in times])
         rows += [(curve.series.name, seconds, fraction) for seconds, fraction in thin(pooled)]
     return pl.DataFrame(
         rows, {"series": pl.String, "seconds": pl.Float64, "fraction": pl.Float64}, orient="row"
     )
 
 
-def queue_series(layout: Layout, panel: Panel) -> pl.DataFrame:
-    """Queue length over time of the first repeat: ``time_s``, ``low``, ``mean``, ``high``."""
+def queue_series(layout: Layout, panel: Panel, column: str = "packets") -> pl.DataFrame:
+    """A queue over time, of the first repeat: ``time_s``, ``low``, ``mean``, ``high``.
+
+    ``column`` is "packets", or "delay_ms": what the queue takes to be sent.
+    """
     frames = []
     for curve in layout.in_panel(panel):
-        samples = _samples(layout, curve.runs[0])
+        samples = _samples(layout, curve.runs[0], column)
         if samples is None or curve.series.reference:
             continue
         frames.append(
-            envelope(samples, "packets", _buckets(layout)).select(
+            envelope(samples, column, _buckets(layout)).select(
                 pl.lit(curve.series.name).alias("series"), pl.all()
             )
         )
     return pl.concat(frames) if frames else pl.DataFrame()
 
 
-def queue_cdf(layout: Layout, panel: Panel) -> pl.DataFrame:
-    """Distribution of the sampled queue in the measured window: ``packets``, ``fraction``."""
+def queue_cdf(layout: Layout, panel: Panel, column: str = "packets") -> pl.DataFrame:
+    """Distribution of the sampled queue in the measured window: ``column``, ``fraction``."""
     frames = []
     for curve in layout.in_panel(panel):
         inside = []
         for run in curve.runs:
-            samples = _samples(layout, run)
+            samples = _samples(layout, run, column)
             if samples is not None and not curve.series.reference:
                 inside.append(
-                    samples.filter(pl.col("time_s").is_between(*run.window)).select("packets")
+                    samples.filter(pl.col("time_s").is_between(*run.window)).select(column)
                 )
         if not inside or not (pooled := pl.concat(inside)).height:
             continue
         counted = (
-            pooled.group_by("packets")
+            pooled.group_by(column)
             .len()
-            .sort("packets")
+            .sort(column)
             .select(
-                pl.col("packets").cast(pl.Float64),
+                pl.col(column).cast(pl.Float64),
                 (pl.col("len").cum_sum() / pl.col("len").sum()).alias("fraction"),
             )
         )
         first = counted.select(
-            pl.col("packets").first(), pl.lit(0.0).alias("fraction")
+            pl.col(column).first(), pl.lit(0.0).alias("fraction")
         )  # the step up from nothing
         stepped = pl.concat([first, counted])
         keep = max(1, stepped.height // 300)
@@ -237,16 +229,6 @@ def envelope(samples: pl.DataFrame, column: str, buckets: int = BUCKETS) -> pl.D
     )
 
 
-def mix(curves: Sequence[Points], weights: Sequence[float]) -> Points:
-    """The distribution function of a mixture, on all the points of its parts."""
-    parts = [(curve, weight) for curve, weight in zip(curves, weights, strict=True) if curve]
-    total = sum(weight for _, weight in parts)
-    if len(parts) == 1:
-        return list(parts[0][0])
-    grid = sorted({x for curve, _ in parts for x, _ in curve})
-    return [(x, sum(w * _at(curve, x) for curve, w in parts) / total) for x in grid]
-
-
 def thin(curve: Points, count: int = 400) -> Points:
     """At most about `count` points of a distribution function, its ends and steps among them.
 
@@ -269,32 +251,8 @@ def thin(curve: Points, count: int = 400) -> Points:
     return [*kept, curve[-1]]
 
 
-def _points(response: Mapping[str, Any]) -> Points:
-    return [(float(x), float(y)) for x, y in response.get("cdf") or []]
-
-
-def _at(curve: Points, x: float) -> float:
-    i = bisect.bisect_right(curve, x, key=lambda point: point[0])
-    if i == 0:
-        return 0.0
-    if i == len(curve):
-        return curve[-1][1]
-    (x0, y0), (x1, y1) = curve[i - 1], curve[i]
-    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
-
-
-def _inverse(curve: Points, fraction: float) -> float | None:
-    i = bisect.bisect_left(curve, fraction, key=lambda point: point[1])
-    if i == len(curve):
-        return None
-    if i == 0:
-        return curve[0][0]
-    (x0, y0), (x1, y1) = curve[i - 1], curve[i]
-    return x0 + (x1 - x0) * (fraction - y0) / (y1 - y0)
-
-
-def _samples(layout: Layout, run: Run) -> pl.DataFrame | None:
-    """The samples of the reported link, in order of time."""
+def _samples(layout: Layout, run: Run, column: str = "packets") -> pl.DataFrame | None:
+    """The samples of the reported link, in order of time, if they have that column."""
     if run.queues is None:
         return None
     link = pl.col("link")
@@ -304,6 +262,13 @@ def _samples(layout: Layout, run: Run) -> pl.DataFrame | None:
     else:
         wanted = link.cast(pl.String) == layout.link
     samples = run.queues.filter(wanted).sort("time_s")
+    if column == "delay_ms":
+        if not {"bytes", "rate_bps"} <= set(samples.columns):
+            return None
+        # While a link's rate is 0 there is no telling when its queue will be sent.
+        samples = samples.filter(pl.col("rate_bps") > 0).with_columns(
+            (pl.col("bytes") * 8e3 / pl.col("rate_bps")).alias(column)
+        )
     return samples if samples.height else None
 
 

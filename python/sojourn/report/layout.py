@@ -161,6 +161,12 @@ def arrange(runs: Sequence[Run]) -> Layout:
     return Layout(tuple(runs), link, tuple(ordered), tuple(series.values()), curves, heading)
 
 
+def engines_only(layout: Layout) -> bool:
+    """Whether the curves are engines on the same scenario: then one lies over the other."""
+    engines = {run.summary.get("engine") for run in layout.runs}
+    return len(engines) > 1 and len({run.toml for run in layout.runs}) == 1
+
+
 def _add(repeats: list[Run], run: Run) -> None:
     """Adds a repeat; the same run given twice is one run."""
     if not any(r.seed == run.seed and r.summary == run.summary for r in repeats):
@@ -191,7 +197,7 @@ class _Facts:
 
 
 def _link(runs: Sequence[Run]) -> str:
-    """The link to report on: "bottleneck", else the one that lost and sent most."""
+    """The link to report on: the first, a dumbbell's direction forward."""
     names: list[str] = [
         link["name"]
         for link in runs[0].summary["links"]
@@ -202,17 +208,7 @@ def _link(runs: Sequence[Run]) -> str:
             "the runs have no link in common, so nothing can be compared; "
             "report on runs of one network at a time"
         )
-    if "bottleneck" in names:
-        return "bottleneck"
-
-    def busy(name: str) -> tuple[float, float]:
-        links = [run.link(name) for run in runs]
-        return (
-            sum(number(link.get("loss")) or 0.0 for link in links),
-            sum(number(link.get("utilisation")) or 0.0 for link in links),
-        )
-
-    return max(names, key=busy)
+    return names[0]
 
 
 def _facts(run: Run, link: str, told: bool) -> _Facts:

@@ -16,10 +16,11 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
-from sojourn import style
+from sojourn import formatting, style
 from sojourn.files import page_file
-from sojourn.report import formatting, tables
-from sojourn.report.differences import differences
+from sojourn.measures.shown import pooled_words
+from sojourn.report import tables
+from sojourn.report.differences import Differences, differences
 from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import ReportError, Run, RunLike, check, number
 from sojourn.report.sections import sections
@@ -29,7 +30,13 @@ VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
 
 
-def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | None = None) -> Path:
+def write(
+    runs: Sequence[RunLike],
+    path: str | os.PathLike[str],
+    title: str | None = None,
+    *,
+    baseline: str | None = None,
+) -> Path:
     """Writes a report on finished runs.
 
     The page holds everything it needs, JavaScript included: it opens from a file, without a
@@ -42,12 +49,14 @@ def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | No
         path: The page to write (``.html``), or a folder, which gets ``report.html``. Folders are
             made.
         title: The heading; by default what was compared.
+        baseline: The case that the others are measured against; by default the first.
 
     Returns:
         The page.
 
     Raises:
-        InputError: If the path is that of a file of another kind, such as ``.pdf``.
+        InputError: If the path is that of a file of another kind, such as ``.pdf``, or no case is
+            called like the baseline.
         ReportError: If there are no runs, one is empty or damaged, or the page cannot be written.
     """
     target = page_file(path)
@@ -55,7 +64,7 @@ def write(runs: Sequence[RunLike], path: str | os.PathLike[str], title: str | No
     made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
     specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
-    html = _render(layout, made, specs, title)
+    html = _render(layout, made, specs, title, differences(layout, baseline))
     try:
         folder = target.parent / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +98,11 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def _render(
-    layout: Layout, made: Sequence[Any], specs: Mapping[str, Any], title: str | None
+    layout: Layout,
+    made: Sequence[Any],
+    specs: Mapping[str, Any],
+    title: str | None,
+    found: Differences | None,
 ) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
@@ -113,7 +126,8 @@ def _render(
         link=layout.link,
         window=f"{start:.6g} to {end:.6g}{formatting.THIN}s",
         summary=summary,
-        differences=differences(layout),
+        differences=found,
+        pooled=pooled_words([run.summary for run in layout.runs]),
         csv=urllib.parse.quote(summary.csv()),
         sections=made,
         groups=tables.groups(layout),

@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from sojourn.report import figures, formatting, frames
-from sojourn.report.layout import Layout, Panel
+from sojourn import formatting
+from sojourn.measures import measure, pooling
+from sojourn.report import figures, frames
+from sojourn.report.layout import Layout, Panel, engines_only
 from sojourn.report.runs import Run, number
 
 
@@ -42,10 +44,13 @@ def sections(layout: Layout, only: Collection[str] | None = None) -> list[Sectio
     makers = {
         "response-times": _responses,
         "response-tails": _tails,
+        "ping-rtt": _pings,
         "goodput": _goodput,
         "delay-utilisation": _plane,
+        "delay": _delays,
+        "delay-distribution": _delay_distribution,
         "queue": _queues,
-        "queue-distribution": _lengths,
+        "queue-distribution": _queue_distribution,
         "drops-and-marks": _events,
         "congestion-windows": _windows,
     }
@@ -53,8 +58,10 @@ def sections(layout: Layout, only: Collection[str] | None = None) -> list[Sectio
     return [section for section in made if section is not None]
 
 
-Measure = Callable[[Run], float | None]
-Draw = Callable[[pl.DataFrame, str, bool], Any]
+Read = Callable[[Run], float | None]
+Draw = Callable[[pl.DataFrame, str, bool, pl.DataFrame], Any]
+"""Takes the table, the title, whether rows have scales of their own, and all panels' tables: panels
+side by side have the same axes."""
 Describe = Callable[[Panel, pl.DataFrame], str]
 
 
@@ -70,14 +77,15 @@ def _panelled(
 ) -> Section | None:
     made: list[Figure] = []
     filled = [(p, data) for p in layout.panels if (data := table(layout, p)).height]
-    own_scales = any(figures.apart(data) for _, data in filled) and not _engines_only(layout)
+    own_scales = any(figures.apart(data) for _, data in filled) and not engines_only(layout)
+    whole = pl.concat([data for _, data in filled]) if filled else pl.DataFrame()
     for panel, data in filled:
         file = f"{slug}-{panel.slug}" if len(layout.panels) > 1 else slug
         # Two panels' names may differ only in signs that a file name leaves out.
         if any(figure.slug == file for figure in made):
             file = f"{file}-{len(made) + 1}"
         title = heading if panel.only else panel.name
-        chart = draw(data, title, own_scales)
+        chart = draw(data, title, own_scales, whole)
         made.append(Figure(file, title, describe(panel, data), chart))
     if not made:
         return None
@@ -88,34 +96,58 @@ def _panelled(
 
 
 def _responses(layout: Layout) -> Section | None:
-    text = "Fraction of exchanges complete within a time; a curve further to the left is quicker."
+    text = (
+        f"Fraction of exchanges complete within a time{_of(layout)}; further to the left is "
+        "quicker. What lies beyond the axis is in the next figure."
+    )
     if any(s.reference for s in layout.series):
         text += " Grey: the same users on the uncongested network."
     if any(s.ecn for s in layout.series):
         text += " Dashed: with ECN."
-    medians = _InWords(layout, "Median", _response("p50"), 1e3, "ms")
+    medians = _InWords(layout, "Median", _measured("response_p50_s"), 1e3, "ms")
     return _panelled(
         layout,
         slug="response-times",
         heading="Response times",
         text=text,
         table=frames.response_cdf,
-        draw=lambda data, title, _: figures.response_cdf(data, layout.series, title),
+        draw=lambda data, title, _, whole: figures.times_cdf(data, layout.series, title, whole),
         describe=lambda panel, _: f"Distribution of response times. {medians(panel)}",
     )
 
 
 def _tails(layout: Layout) -> Section | None:
-    slowest = _InWords(layout, "99 % of exchanges within", _response("p99"), 1e3, "ms")
+    slowest = _InWords(layout, "99 % of exchanges within", _measured("response_p99_s"), 1e3, "ms")
     return _panelled(
         layout,
         slug="response-tails",
         heading="Slow exchanges",
         text="Fraction of exchanges that take longer than a time, on logarithmic axes: "
-        "the tails that the linear figure cannot show.",
+        "the tails that the figure before cannot show.",
         table=frames.response_cdf,
-        draw=lambda data, title, _: figures.response_tail(data, layout.series, title),
+        draw=lambda data, title, *_: figures.response_tail(data, layout.series, title),
         describe=lambda panel, _: f"Fraction of exchanges taking longer. {slowest(panel)}",
+    )
+
+
+def _of(layout: Layout) -> str:
+    """Whose exchanges these are, if they are those of several groups."""
+    names = dict.fromkeys(g["name"] for run in layout.runs for g in pooling.timed(run.summary))
+    return f", {formatting.listed(list(names))} as one" if len(names) > 1 else ""
+
+
+def _pings(layout: Layout) -> Section | None:
+    medians = _InWords(layout, "Median", _measured("ping_p50_s"), 1e3, "ms")
+    return _panelled(
+        layout,
+        slug="ping-rtt",
+        heading="Ping RTT",
+        text="Fraction of pings answered within a time: what a short message waits.",
+        table=frames.ping_cdf,
+        draw=lambda data, title, _, whole: figures.times_cdf(
+            data, layout.series, title, whole, "Ping RTT (ms)", "Fraction of pings"
+        ),
+        describe=lambda panel, _: f"Distribution of the ping RTT. {medians(panel)}",
     )
 
 
@@ -134,14 +166,15 @@ def _goodput(layout: Layout) -> Section | None:
         text="Bytes delivered to the applications, in order and once, for each group of flows "
         "that has no exchanges. A line spans the repeats.",
         table=frames.goodput,
-        draw=lambda data, title, _: figures.goodput(data, layout.series, title),
+        draw=lambda data, title, *_: figures.goodput(data, layout.series, title),
         describe=describe,
     )
 
 
 def _plane(layout: Layout) -> Section | None:
     data = frames.plane(layout)
-    if not data.height:
+    # One point has nothing to be compared with.
+    if data.height < 2:
         return None
     panels = [p.name for p in layout.panels if p.name in set(data["panel"])]
     text = (
@@ -169,43 +202,109 @@ def _plane(layout: Layout) -> Section | None:
     return Section("delay-utilisation", "Delay against utilisation", text, (figure,), shown, True)
 
 
-def _queues(layout: Layout) -> Section | None:
-    means = _InWords(layout, "Mean", _queue("mean", layout.link), 1, "packets")
-    return _panelled(
+def _delays(layout: Layout) -> Section | None:
+    means = _InWords(layout, "Mean", _measured(f"{layout.link}.sojourn_mean_s"), 1e3, "ms")
+    return _course(
         layout,
-        slug="queue",
-        heading="Queue over time",
-        text=f"Queue at the link “{layout.link}”: mean, over a band from the least to the "
-        f"greatest sample of each stretch of time. {_first_repeat(layout)}",
-        table=frames.queue_series,
-        draw=lambda data, title, own: (
-            figures.overlay(
-                data,
-                layout.series,
-                title,
-                layout.runs[0].window,
-                y_title="Queue (packets)",
-            )
-            if _engines_only(layout)
-            else figures.queue_series(
-                data, layout.series, title, layout.runs[0].window, own_scales=own
-            )
-        ),
-        describe=lambda panel, _: f"Queue length over time. {means(panel)}",
+        "delay",
+        "Delay over time",
+        f"What the queue at the link “{layout.link}” takes to be sent",
+        "delay_ms",
+        "Delay (ms)",
+        lambda panel: f"Queueing delay over time. {means(panel)}",
     )
 
 
-def _lengths(layout: Layout) -> Section | None:
-    medians = _InWords(layout, "Median", _queue("p50", layout.link), 1, "packets")
+def _queues(layout: Layout) -> Section | None:
+    means = _InWords(layout, "Mean", _measured(f"{layout.link}.queue_mean_packets"), 1, "packets")
+    return _course(
+        layout,
+        "queue",
+        "Queue over time",
+        f"Queue at the link “{layout.link}”",
+        "packets",
+        "Queue (packets)",
+        lambda panel: f"Queue length over time. {means(panel)}",
+    )
+
+
+def _course(
+    layout: Layout,
+    slug: str,
+    heading: str,
+    what: str,
+    column: str,
+    y_title: str,
+    describe: Callable[[Panel], str],
+) -> Section | None:
+    window = layout.runs[0].window
+
+    def draw(data: pl.DataFrame, title: str, own: bool, whole: pl.DataFrame) -> Any:
+        if engines_only(layout):
+            return figures.overlay(data, layout.series, title, window, y_title=y_title)
+        return figures.queue_series(
+            data, layout.series, title, window, own_scales=own, y_title=y_title, whole=whole
+        )
+
     return _panelled(
         layout,
-        slug="queue-distribution",
-        heading="Queue length",
-        text="Fraction of the measured time that the queue is no longer than so many packets, "
-        "from its samples. The axis is stretched near zero.",
-        table=frames.queue_cdf,
-        draw=lambda data, title, _: figures.queue_cdf(data, layout.series, title),
-        describe=lambda panel, _: f"Distribution of the queue length. {medians(panel)}",
+        slug=slug,
+        heading=heading,
+        text=f"{what}: mean, over a band from the least to the greatest sample of each stretch of "
+        f"time. {_first_repeat(layout)}",
+        table=lambda layout, panel: frames.queue_series(layout, panel, column),
+        draw=draw,
+        describe=lambda panel, _: describe(panel),
+    )
+
+
+def _delay_distribution(layout: Layout) -> Section | None:
+    medians = _InWords(layout, "Median", _measured(f"{layout.link}.sojourn_p50_s"), 1e3, "ms")
+    return _lengths(
+        layout,
+        "delay-distribution",
+        "Delay",
+        "the queue takes no longer than so many milliseconds to be sent",
+        "delay_ms",
+        "Delay (ms)",
+        lambda panel: f"Distribution of the queueing delay. {medians(panel)}",
+    )
+
+
+def _queue_distribution(layout: Layout) -> Section | None:
+    median = _measured(f"{layout.link}.queue_p50_packets")
+    medians = _InWords(layout, "Median", median, 1, "packets")
+    return _lengths(
+        layout,
+        "queue-distribution",
+        "Queue length",
+        "the queue is no longer than so many packets",
+        "packets",
+        "Queue length (packets)",
+        lambda panel: f"Distribution of the queue length. {medians(panel)}",
+    )
+
+
+def _lengths(
+    layout: Layout,
+    slug: str,
+    heading: str,
+    what: str,
+    column: str,
+    x_title: str,
+    describe: Callable[[Panel], str],
+) -> Section | None:
+    return _panelled(
+        layout,
+        slug=slug,
+        heading=heading,
+        text=f"Fraction of the measured time that {what}, from its samples. The axis is stretched "
+        "near zero.",
+        table=lambda layout, panel: frames.queue_cdf(layout, panel, column),
+        draw=lambda data, title, _, whole: figures.queue_cdf(
+            data, layout.series, title, whole, column, x_title
+        ),
+        describe=lambda panel, _: describe(panel),
     )
 
 
@@ -216,8 +315,8 @@ def _events(layout: Layout) -> Section | None:
         heading="Drops and marks over time",
         text=f"Packets per second dropped (area) and marked (line). {_first_repeat(layout)}",
         table=frames.queue_events,
-        draw=lambda data, title, own: figures.queue_events(
-            data, layout.series, title, layout.runs[0].window, own_scales=own
+        draw=lambda data, title, own, whole: figures.queue_events(
+            data, layout.series, title, layout.runs[0].window, own_scales=own, whole=whole
         ),
         describe=lambda *_: "Drops and marks per second over time.",
     )
@@ -230,7 +329,7 @@ def _windows(layout: Layout) -> Section | None:
         heading="Congestion windows",
         text=f"Windows of the traced flows. {_first_repeat(layout)}",
         table=frames.windows,
-        draw=lambda data, title, own: (
+        draw=lambda data, title, own, whole: (
             figures.overlay(
                 data,
                 layout.series,
@@ -239,9 +338,9 @@ def _windows(layout: Layout) -> Section | None:
                 y_title="Window (bytes)",
                 detail="flow:N",
             )
-            if _engines_only(layout)
+            if engines_only(layout)
             else figures.congestion_windows(
-                data, layout.series, title, layout.runs[0].window, own_scales=own
+                data, layout.series, title, layout.runs[0].window, own_scales=own, whole=whole
             )
         ),
         describe=lambda _, data: (
@@ -250,24 +349,15 @@ def _windows(layout: Layout) -> Section | None:
     )
 
 
-def _engines_only(layout: Layout) -> bool:
-    """Whether the curves are engines on the same scenario: then one lies over the other."""
-    engines = {run.summary.get("engine") for run in layout.runs}
-    return len(engines) > 1 and len({run.toml for run in layout.runs}) == 1
-
-
 def _first_repeat(layout: Layout) -> str:
     repeats = max(len(curve.runs) for curve in layout.curves)
     said = "The dashed rule is the end of the warm-up." if layout.runs[0].window[0] > 0 else ""
     return f"{said} Shown is the first repeat." if repeats > 1 else said
 
 
-def _queue(key: str, link: str) -> Measure:
-    return lambda run: number((run.link(link).get("queue_packets") or {}).get(key))
-
-
-def _response(key: str) -> Measure:
-    return lambda run: number(frames.response_times(run).get(key))
+def _measured(name: str) -> Read:
+    of = measure(name).of
+    return lambda run: number(of(run.summary))
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +366,7 @@ class _InWords:
 
     layout: Layout
     what: str
-    measure: Measure
+    measure: Read
     scale: float
     unit: str
 

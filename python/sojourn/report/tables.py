@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sojourn.report import formatting
-from sojourn.report.formatting import Spread
-from sojourn.report.frames import response_times
+from sojourn import formatting
+from sojourn.formatting import Spread
+from sojourn.measures import BY_NAME, Measure, of_group, of_link
 from sojourn.report.layout import Curve, Layout, Series
 from sojourn.report.runs import Run, number
+from sojourn.verdict.judge import other_way
 
-Measure = Callable[[Run], float | None]
+Read = Callable[[Run], float | None]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Column:
     unit: str
     title: str
     """What exactly it is, for a tooltip and the reader who wants to know."""
-    measure: Measure
+    measure: Read
     scale: float = 1.0
     whole: bool = False
     """A count: no decimals."""
@@ -48,6 +49,7 @@ class Row:
     """One case."""
 
     series: Series
+    name: str
     repeats: int
     cells: tuple[Cell, ...]
     stopped_early: bool
@@ -82,34 +84,75 @@ class MeasureTable:
                 values: list[str | float] = []
                 for cell in row.cells:
                     values += ["" if cell.value is None else cell.value, cell.range]
-                writer.writerow([block.name, row.series.name, row.repeats, *values])
+                writer.writerow([block.name, row.name, row.repeats, *values])
         return out.getvalue()
 
 
 def summary(layout: Layout) -> MeasureTable:
-    """The main table: what happened at the link, and what its users felt."""
-    return _table(layout, summary_columns(layout.link))
+    """The main table: delay at the link, what its users felt, and what became of the packets."""
+    return _table(layout, summary_columns(layout))
 
 
-def summary_columns(link: str) -> list[Column]:
+def summary_columns(layout: Layout) -> list[Column]:
     """The columns of the main table."""
-    columns = _link_columns(link)
-    counts = [column for column in columns if not column.group]
-    queue = [column for column in columns if column.key.startswith("queue")]
-    return [*counts, *_user_columns(), *queue]
+    link = {each.definition.name: each for each in of_link(layout.link)}
+    chosen = [link[name] for name in _DELAYS]
+    chosen += [BY_NAME[name] for name in _USERS]
+    chosen += [link[name] for name in _PACKETS]
+    chosen += [BY_NAME[name] for name in _COUNTS]
+    back = other_way([run.summary for run in layout.runs], layout.link)
+    return [*map(column, chosen), *(column(each, of=each.place) for each in back)]
+
+
+_DELAYS = ("sojourn_mean_s", "sojourn_p50_s", "sojourn_p90_s", "sojourn_p99_s")
+_USERS = ("response_p50_s", "response_p90_s", "response_p99_s", "ping_p50_s", "ping_p99_s")
+_PACKETS = ("loss", "mark_fraction", "utilisation", "throughput_bps", "queue_mean_packets",
+            "queue_p99_packets")  # fmt: skip
+_COUNTS = ("goodput_bps", "finished", "failed")
+
+
+def column(measure: Measure, of: str = "") -> Column:
+    """A measure as a column; ``of`` names the link or the group where the table does not."""
+    each = measure.definition
+    group = each.family[:1].upper() + each.family[1:]
+    if of:
+        group = f"{of}: {each.family or each.heading}"
+    unit = f", {each.unit}" if each.unit else ""
+    alone = not group
+    return Column(
+        measure.name,
+        each.heading[:1].upper() + each.heading[1:] if alone else each.heading,
+        each.unit if alone else "",
+        each.title + (f" (of {of})" if of else ""),
+        lambda run: number(measure.of(run.summary)) if _told(measure, run) else None,
+        each.scale,
+        each.counts,
+        group and group + unit,
+    )
+
+
+def _told(measure: Measure, run: Run) -> bool:
+    """Failures and fairness are for groups that have exchanges or flows."""
+    if measure.definition.name not in ("started", "finished", "failed", "censored"):
+        return True
+    return bool(measure.place == "" or _count(measure, run, "started"))
+
+
+def _count(measure: Measure, run: Run, name: str) -> Any:
+    return (measure.entry(run.summary) or {}).get(name)
 
 
 def groups(layout: Layout) -> dict[str, MeasureTable]:
     """A table for each traffic group, by its name."""
     names = dict.fromkeys(g["name"] for run in layout.runs for g in run.groups)
-    return {name: _table(layout, _group_columns(name)) for name in names}
+    return {name: _table(layout, [column(each) for each in of_group(name)]) for name in names}
 
 
 def links(layout: Layout) -> dict[str, MeasureTable]:
     """A table for each link, the one of the main table first."""
     names = dict.fromkeys(x["name"] for run in layout.runs for x in run.summary["links"])
     ordered = sorted(names, key=lambda name: name != layout.link)
-    return {name: _table(layout, _link_columns(name)) for name in ordered}
+    return {name: _table(layout, [column(each) for each in of_link(name)]) for name in ordered}
 
 
 def _table(layout: Layout, columns: Sequence[Column]) -> MeasureTable:
@@ -118,13 +161,14 @@ def _table(layout: Layout, columns: Sequence[Column]) -> MeasureTable:
         for curve in layout.curves
         for column in columns
     }
-    shown = [c for c in columns if any(spreads[id(curve), c.key] for curve in layout.curves)]
+    shown = [c for c in columns if _shows(c, [spreads[id(x), c.key] for x in layout.curves])]
     blocks = []
     for panel in layout.panels:
         curves = layout.in_panel(panel)
         rows = [
             Row(
                 curve.series,
+                curve.series.name,
                 len(curve.runs),
                 tuple(_cell(spreads[id(curve), column.key], column) for column in shown),
                 any(bool(run.summary.get("stopped_early")) for run in curve.runs),
@@ -134,6 +178,13 @@ def _table(layout: Layout, columns: Sequence[Column]) -> MeasureTable:
         # The uncongested network offers what it carries: its own load says nothing new.
         blocks.append(Block(panel.name, _realised(layout, curves), tuple(rows)))
     return MeasureTable(tuple(shown), tuple(blocks))
+
+
+def _shows(column: Column, spreads: Sequence[Spread | None]) -> bool:
+    """Whether there is anything in a column. Failures are shown where there are any."""
+    there = [spread for spread in spreads if spread is not None]
+    rare = column.key.rpartition(".")[2] in ("failed", "censored")
+    return any(spread.high for spread in there) if rare else bool(there)
 
 
 def _realised(layout: Layout, curves: Sequence[Curve]) -> str:
@@ -162,107 +213,3 @@ def _cell(spread: Spread | None, column: Column) -> Cell:
     low, high = written(spread.low), written(spread.high)
     between = f"{low}–{high}" if low != high else ""
     return Cell(written(spread.mean), between, spread.mean * column.scale)
-
-
-def _link_columns(link: str) -> list[Column]:
-    def at(key: str, inner: str = "") -> Measure:
-        def measure(run: Run) -> float | None:
-            value = run.link(link).get(key)
-            return number(value.get(inner) if isinstance(value, Mapping) else value)
-
-        return measure
-
-    columns = [
-        Column("loss", "Loss", "%", "packets dropped at the queue, of those that left it",
-               at("loss"), 100),
-        Column("marks", "Marks", "%", "packets marked CE at the queue",
-               at("mark_fraction"), 100),
-        Column("utilisation", "Util.", "%", "fraction of the measured window in which the link "
-               "was sending", at("utilisation"), 100),
-        Column("throughput", "Rate", "Mb/s", "bits of IP packets that the link carried per second",
-               at("throughput_bps"), 1e-6),
-    ]  # fmt: skip
-    for key, heading in (("mean", "mean"), ("p50", "p50"), ("p90", "p90"), ("p99", "p99")):
-        what = "mean over time" if key == "mean" else f"{key[1:]} % of the time no longer than this"
-        columns.append(
-            Column(f"queue_{key}", heading, "", f"queue length in packets, without the one in "
-                   f"transmission: {what}", at("queue_packets", key), group="Queue, packets")
-        )  # fmt: skip
-    for key in ("mean", "p99"):
-        columns.append(
-            Column(f"sojourn_{key}", key, "", f"time a packet spends in the queue: {key}",
-                   at("sojourn_s", key), 1e3, group="Sojourn, ms")
-        )  # fmt: skip
-    return columns
-
-
-def _user_columns() -> list[Column]:
-    columns = [
-        Column("finished", "Finished", "", "exchanges or transfers completed in the measured "
-               "window", _finished, whole=True),
-        Column("failed", "Failed", "", "exchanges whose connection gave up", _failed, whole=True),
-    ]  # fmt: skip
-    for key in ("p50", "p90", "p99"):
-        columns.append(
-            Column(f"response_{key}", key, "", f"response time that {key[1:]} % of the exchanges "
-                   "do not exceed, from the first SYN or the request to the last byte",
-                   _response(key), 1e3, group="Response, ms")
-        )  # fmt: skip
-    return columns
-
-
-def _group_columns(name: str) -> list[Column]:
-    def at(key: str, inner: str = "") -> Measure:
-        def measure(run: Run) -> float | None:
-            group: Mapping[str, Any] = next((g for g in run.groups if g["name"] == name), {})
-            value = group.get(key)
-            return number(value.get(inner) if isinstance(value, Mapping) else value)
-
-        return measure
-
-    def positive(measure: Measure) -> Measure:
-        return lambda run: measure(run) or None
-
-    started = positive(at("started"))
-    columns = [
-        Column("members", "Members", "", "flows or users", at("members"), whole=True),
-        Column("goodput", "Goodput", "Mb/s", "bytes delivered to the applications in order and "
-               "once, over all members", at("goodput_bps"), 1e-6),
-        Column("jain", "Jain", "", "Jain's fairness index of the members' goodputs", at("jain")),
-        Column("retransmissions", "Retrans.", "", "segments sent again", at("retransmissions"),
-               whole=True),
-        Column("timeouts", "Timeouts", "", "expiries of the retransmission timer", at("timeouts"),
-               whole=True),
-        Column("started", "Started", "", "exchanges begun in the window", started, whole=True),
-        Column("finished", "Finished", "", "exchanges completed in the window",
-               lambda run: at("finished")(run) if started(run) else None, whole=True),
-        Column("failed", "Failed", "", "exchanges whose connection gave up",
-               positive(at("failed")), whole=True),
-        Column("censored", "Under way", "", "exchanges not complete at the end",
-               positive(at("censored")), whole=True),
-    ]  # fmt: skip
-    for key in ("p50", "p90", "p99"):
-        columns.append(
-            Column(f"response_{key}", key, "", f"response time: {key}",
-                   at("response_time_s", key), 1e3, group="Response, ms")
-        )  # fmt: skip
-    for key in ("p50", "p99"):
-        columns.append(
-            Column(f"rtt_{key}", key, "", f"round-trip time measured by the senders: {key}",
-                   at("rtt_s", key), 1e3, group="RTT, ms")
-        )  # fmt: skip
-    return columns
-
-
-def _response(key: str) -> Measure:
-    return lambda run: number(response_times(run).get(key))
-
-
-def _finished(run: Run) -> float | None:
-    there = [number(g.get("finished")) for g in run.groups if number(g.get("started"))]
-    return sum(x for x in there if x is not None) if there else None
-
-
-def _failed(run: Run) -> float | None:
-    there = [number(g.get("failed")) for g in run.groups]
-    return sum(x for x in there if x is not None) or None

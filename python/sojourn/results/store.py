@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error, InputError
 from sojourn.files import cannot, read_json, reason, write_json
-from sojourn.results.labels import plain
+from sojourn.labels import plain
 from sojourn.results.run import RunResult
 
 if TYPE_CHECKING:

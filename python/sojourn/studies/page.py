@@ -10,8 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from sojourn import style
-from sojourn.report import formatting
+from sojourn import formatting, style
 from sojourn.report.page import FOLDER, asset, bundle, export, replace, script_json, themes, without
 from sojourn.studies.study import Reproduction, Verdict
 

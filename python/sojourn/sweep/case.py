@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
-from sojourn.results.labels import label_of
+from sojourn.labels import label_of
 from sojourn.scenario import Scenario, plain_value
 
 if TYPE_CHECKING:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import InputError
-from sojourn.measures import BY_NAME, measures
-from sojourn.results.labels import plain
-from sojourn.statistics import holm, paired_difference
+from sojourn.labels import plain
+from sojourn.measures import mean, means, measures
+from sojourn.measures import measure as measure_of
+from sojourn.verdict import Verdict, differences, entrants, is_load, judge, pairings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +24,7 @@ class Comparison:
         runs: One per variation and seed, in the order of the variations, then of the seeds.
         uncongested: The runs on the uncongested link, one per seed and offered load.
         folder: Where all of it is kept; none if only in memory.
+        baseline: The value that the others are measured against; by default the first.
     """
 
     def __init__(
@@ -33,10 +32,12 @@ class Comparison:
         runs: Sequence[RunResult],
         uncongested: Sequence[RunResult],
         folder: Path | None = None,
+        baseline: str | None = None,
     ) -> None:
         self.runs = list(runs)
         self.uncongested = list(uncongested)
         self.folder = folder
+        self.baseline = baseline
 
     @property
     def labels(self) -> list[str]:
@@ -46,14 +47,18 @@ class Comparison:
     def rows(self) -> list[dict[str, Any]]:
         """For each variation the mean of each measure over its seeds."""
         rows: list[dict[str, Any]] = []
-        for label in self.labels:
-            group = [run for run in [*self.uncongested, *self.runs] if run.label == label]
+        for label, group in self.by_label().items():
             row: dict[str, Any] = {"label": label, **group[0].varied, "seeds": len(group)}
-            row["realised_load"] = _mean([run.realised_load for run in group])
-            taken = [measures(run.summary) for run in group]
-            row |= {name: _mean([values[name] for values in taken]) for name in BY_NAME}
-            rows.append(row)
+            row["realised_load"] = mean([run.realised_load for run in group])
+            rows.append(row | means([run.summary for run in group]))
         return rows
+
+    def by_label(self) -> dict[str, list[RunResult]]:
+        """The runs of each variation, the uncongested ones first."""
+        found: dict[str, list[RunResult]] = {}
+        for run in [*self.uncongested, *self.runs]:
+            found.setdefault(run.label, []).append(run)
+        return found
 
     def table(self) -> pl.DataFrame:
         """The same as :meth:`rows`, as a table."""
@@ -63,33 +68,51 @@ class Comparison:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def differences(
-        self, measure: str = "response_p50_s", path: str | None = None
+        self,
+        measure: str = "response_p50_s",
+        path: str | None = None,
+        baseline: str | None = None,
     ) -> list[dict[str, Any]]:
-        """Each variation against the first value of ``path``, pair by pair of the same seed.
+        """Each variation against the baseline, pair by pair of the same seed.
 
-        Pairs share everything else that is varied. ``path`` is by default the first varied one
-        that is not the load. P-values are adjusted for the number of comparisons (Holm).
+        Pairs share everything else that is varied. P-values are adjusted for the number of rows
+        (Holm).
+
+        Args:
+            measure: One of :data:`sojourn.measures.BY_NAME`, or one of a link or a group by its
+                name, such as "reverse.loss".
+            path: What is compared; by default what the baseline is a value of, else the first
+                varied path that is not a load.
+            baseline: The value that the others are measured against; by default the first.
 
         Raises:
             Error: If the measure is unknown or nothing is varied by that path.
         """
-        if measure not in BY_NAME:
-            raise InputError(f"there is no measure {measure!r}; there are {', '.join(BY_NAME)}")
-        path = path or next((p for p in (self._paths()) if not is_load(p)), None)
-        if path not in self._paths():
-            raise InputError(f"nothing is varied by {path!r}")
-        rows: list[dict[str, Any]] = []
-        for label, base, pairs in self._pairs(path, measure):
-            found = paired_difference([a for a, _ in pairs], [b for _, b in pairs])
-            rows.append({"label": label, "baseline": base, "measure": measure, **asdict(found)})
-        tested = [row for row in rows if row["p"] is not None]
-        for row, p in zip(tested, holm([row["p"] for row in tested]), strict=True):
-            row["p_holm"] = p
+        found = measure_of(measure)
+        members, base = entrants(self.runs, path, baseline or self.baseline)
+        pairs = pairings(members, base)
+        rows = []
+        for each in differences(pairs, [found]):
+            row = each.to_dict()
+            runs = next(p.pairs[0] for p in pairs if (p.case, p.place) == (each.case, each.place))
+            rows.append(row | {"label": runs[0].label, "baseline": runs[1].label})
         return rows
+
+    def verdict(self, path: str | None = None, baseline: str | None = None) -> Verdict | None:
+        """Which variation is better than the baseline, in what and how surely; as text in words.
+
+        None if nothing but loads is varied. Arguments as for :meth:`differences`.
+        """
+        chosen = baseline or self.baseline
+        if path is None and chosen is None and all(map(is_load, self._paths())):
+            return None
+        return judge(*entrants(self.runs, path, chosen)) if self.runs else None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the runs' own summaries, for JSON."""
+        verdict = self.verdict()
         return {
+            "verdict": verdict.to_dict() if verdict is not None else None,
             "runs": [_entry(run, self.folder) for run in [*self.uncongested, *self.runs]],
             "table": self.rows(),
         }
@@ -116,45 +139,10 @@ class Comparison:
         # Start-up: only a notebook asks for it.
         from sojourn import display  # noqa: PLC0415
 
-        return display.means(self.rows(), f"Comparison, means over seeds: {len(self.runs)} runs")
+        return display.comparison(self.by_label(), self.verdict())
 
     def _paths(self) -> list[str]:
         return list(dict.fromkeys(path for run in self.runs for path in run.varied))
-
-    def _pairs(
-        self, path: str, measure: str
-    ) -> Iterator[tuple[str, str, list[tuple[float, float]]]]:
-        of = BY_NAME[measure].of
-        first = self.runs[0].varied[path]
-        found = {
-            (_rest(run, path), run.seed): run for run in self.runs if run.varied[path] == first
-        }
-        for label in dict.fromkeys(run.label for run in self.runs if run.varied[path] != first):
-            pairs, base_label = [], ""
-            for run in self.runs:
-                base = found.get((_rest(run, path), run.seed)) if run.label == label else None
-                if base is None:
-                    continue
-                base_label = base.label
-                mine, theirs = of(run.summary), of(base.summary)
-                if mine is not None and theirs is not None:
-                    pairs.append((mine, theirs))
-            if pairs:
-                yield label, base_label, pairs
-
-
-def is_load(path: str) -> bool:
-    """Whether a dotted path is that of a load."""
-    return path.rsplit(".", 1)[-1] == "load"
-
-
-def _rest(run: RunResult, path: str) -> str:
-    return json.dumps({k: v for k, v in run.varied.items() if k != path}, sort_keys=True)
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
 
 
 def _entry(run: RunResult, folder: Path | None) -> dict[str, Any]:

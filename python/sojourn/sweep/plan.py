@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED, realised_load, uncongested
-from sojourn.measures import BY_NAME
-from sojourn.results.labels import label_of
+from sojourn.measures import measure
 from sojourn.running import prepared
 from sojourn.sweep.case import Case
 from sojourn.sweep.job import Job
@@ -111,7 +111,7 @@ class Plan:
 
     def _more(self, i: int, rule: Rule) -> list[int]:
         seeds = self._seeds[i]
-        of = BY_NAME[rule.measure].of
+        of = measure(rule.measure).of
         values = [of(self.done[self._jobs[i, seed].key].summary) for seed in seeds]
         first = min(self.cases[i].seeds) + len(seeds)
         return [*seeds, *range(first, first + rule.more(values))]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error
+from sojourn.labels import plain
 from sojourn.load import realised_load
-from sojourn.measures import BY_NAME, measures
-from sojourn.results.labels import plain
+from sojourn.measures import measure as measure_of
+from sojourn.measures import measures
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,8 +29,8 @@ class Result:
     run: RunResult
 
     def measure(self, name: str) -> float | None:
-        """One of :data:`sojourn.measures.BY_NAME`."""
-        return BY_NAME[name].of(self.run.summary)
+        """One of :data:`sojourn.measures.BY_NAME`, or of a link or a group by its name."""
+        return measure_of(name).of(self.run.summary)
 
 
 @dataclass(repr=False)
@@ -58,13 +59,16 @@ class Results:
         # Start-up: only a notebook asks for it.
         from sojourn import display  # noqa: PLC0415
 
-        rows: list[dict[str, Any]] = []
-        for label in dict.fromkeys(each.case.label for each in self.runs):
-            taken = [measures(each.run.summary) for each in self.runs if each.case.label == label]
-            row: dict[str, Any] = {"label": label, "seeds": len(taken)}
-            rows.append(row | {name: _mean([each[name] for each in taken]) for name in BY_NAME})
         wanted = self.wanted or len(self.runs)
-        return display.means(rows, f"Means over seeds: {len(self.runs)} of {wanted} runs")
+        caption = f"Means over seeds: {len(self.runs)} of {wanted} runs"
+        return display.means(self.by_label(), caption)
+
+    def by_label(self) -> dict[str, list[RunResult]]:
+        """The runs of each case."""
+        found: dict[str, list[RunResult]] = {}
+        for each in self.runs:
+            found.setdefault(each.case.label, []).append(each.run)
+        return found
 
     def after(self, others: Results) -> Results:
         """These behind others, as one."""
@@ -125,8 +129,3 @@ class Results:
         """By seed, what ``ideal``, the same on the uncongested link, offers of the link's rate."""
         rate = self.runs[0].run.bottleneck["rate_bps"]
         return {each.seed: realised_load(each.run.summary, rate) for each in ideal.runs}
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

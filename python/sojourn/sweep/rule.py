@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sojourn.errors import InputError
-from sojourn.measures import BY_NAME
+from sojourn.measures import measure
 from sojourn.statistics import student_interval
 
 
@@ -27,10 +27,7 @@ class Rule:
     confidence: float = 0.95
 
     def __post_init__(self) -> None:
-        if self.measure not in BY_NAME:
-            raise InputError(
-                f"there is no measure {self.measure!r}; there are {', '.join(BY_NAME)}"
-            )
+        measure(self.measure)
         if not 0 < self.relative < 1:
             raise InputError(f"until: {self.relative} must be between 0 and 1, such as 0.05")
         if not 2 <= self.least <= self.most:

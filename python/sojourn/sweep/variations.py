@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import write_json
+from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED
-from sojourn.results.labels import label_of
 from sojourn.results.store import COMPARISON, Store, open_run, open_runs
 from sojourn.sweep.case import Case, grid
-from sojourn.sweep.comparison import Comparison, is_load
+from sojourn.sweep.comparison import Comparison
 from sojourn.sweep.execute import Progress
 from sojourn.sweep.plan import Plan
 from sojourn.sweep.run import carry_out, opened_store
+from sojourn.verdict import is_load, reference
 
 if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
@@ -31,6 +32,7 @@ def compare(
     out: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
+    baseline: str | None = None,
 ) -> Comparison:
     """Runs every combination of the variations with every seed.
 
@@ -47,6 +49,8 @@ def compare(
             comparison that was stopped goes on where it was.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.
+        baseline: The value that the others are measured against, such as "codel"; by default the
+            first.
 
     Raises:
         ScenarioError: If a variation is wrong.
@@ -56,17 +60,20 @@ def compare(
     if repeat < 1:
         raise InputError(f"repeat: {repeat} must be at least 1")
     cases = _cases(scenario, vary, repeat)
+    if baseline is not None:
+        # Before anything runs.
+        reference([case.labels for case in cases], None, baseline)
     store = opened_store(out, workers)
     plan = Plan(cases, twins=True, notice=notice)
     try:
         carry_out(plan, store, workers=workers, progress=progress)
     except Interrupted:
-        raise Interrupted(_comparison(plan, store)) from None
+        raise Interrupted(_comparison(plan, store, baseline)) from None
     except BaseException:
         # What is finished is listed all the same.
-        _comparison(plan, store)
+        _comparison(plan, store, baseline)
         raise
-    return _comparison(plan, store)
+    return _comparison(plan, store, baseline)
 
 
 def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> list[Case]:
@@ -89,12 +96,12 @@ def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> l
     return list(cases.values())
 
 
-def _comparison(plan: Plan, store: Store | None) -> Comparison:
+def _comparison(plan: Plan, store: Store | None, baseline: str | None) -> Comparison:
     """What there is of it, listed in the folder if it is kept."""
     results = plan.results(store)
     folder = store.folder if store is not None else None
     comparison = Comparison(
-        [each.run for each in results], [each.run for each in results.twins], folder
+        [each.run for each in results], [each.run for each in results.twins], folder, baseline
     )
     if folder is not None and comparison.labels:
         write_json(folder / COMPARISON, comparison.to_dict())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sojourn.errors import InputError, ScenarioError
-from sojourn.results.labels import label_of
+from sojourn.labels import label_of
 from sojourn.scenario import Scenario
 from sojourn.style import DISPLAY
 

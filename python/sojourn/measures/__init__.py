@@ -1,0 +1,124 @@
+"""The numbers that describe a run: computed here, for every table, figure, verdict and file.
+
+A measure has a name. ``loss`` is of the main link, the first of the summary (a dumbbell's direction
+forward); ``reverse.loss`` is of the link "reverse". ``response_p50_s`` is of all groups with
+exchanges or transfers that end, as one; ``users.response_p50_s`` of the group "users" alone.
+``ping_p50_s`` is of all pings, and of nothing else; ``goodput_bps`` is the sum over all groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.errors import InputError
+from sojourn.measures import pooling
+from sojourn.measures.definitions import GROUP, LINK, PING, Definition
+from sojourn.measures.pooling import Entry, Summary
+
+_SUMMED = ("goodput_bps", "retransmissions", "timeouts")
+# Of several groups as one there are no such numbers.
+_SINGLE = ("members", "jain", "rtt_p50_s", "rtt_p99_s")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a run: what is measured, and on what."""
+
+    name: str
+    """Its name in JSON and in tables of data, with the unit where there is one."""
+    definition: Definition
+    entry: Callable[[Summary], Entry | None]
+    """The link or the group, in a run's summary."""
+    place: str = ""
+    """The name of the link or the group; empty for the main link and for groups as one."""
+
+    def of(self, summary: Summary) -> float | None:
+        """The number; None where there is nothing to measure."""
+        entry = self.entry(summary)
+        return None if entry is None else self.definition.of(entry)
+
+
+def main_link(summary: Summary) -> Entry | None:
+    """The first link: a dumbbell's direction forward."""
+    links: Sequence[Entry] = summary["links"]
+    return links[0] if links else None
+
+
+def _main(definition: Definition) -> Measure:
+    if definition in LINK:
+        return Measure(definition.name, definition, main_link)
+    if definition in PING:
+        return Measure(definition.name, definition, pooling.probes)
+    of = pooling.traffic if definition.name in _SUMMED else pooling.exchanges
+    return Measure(definition.name, definition, of)
+
+
+BY_NAME = {each.name: _main(each) for each in (*LINK, *GROUP, *PING) if each.name not in _SINGLE}
+"""The measures that every run has."""
+
+_OF_LINK = {each.name: each for each in LINK}
+_OF_GROUP = {each.name: each for each in GROUP}
+
+
+def measure(name: str) -> Measure:
+    """The measure of that name: ``loss``, ``reverse.loss``, ``users.response_p50_s``.
+
+    Raises:
+        InputError: If there is none.
+    """
+    if name in BY_NAME:
+        return BY_NAME[name]
+    place, _, last = name.rpartition(".")
+    for definitions, part in ((_OF_LINK, "links"), (_OF_GROUP, "groups")):
+        if place and last in definitions:
+            return at(part, place, definitions[last])
+    known = ", ".join([*BY_NAME, *(f"GROUP.{each}" for each in _SINGLE)])
+    raise InputError(
+        f"there is no measure {name!r}; there are {known}; and of each link or group by its name, "
+        "such as reverse.loss"
+    )
+
+
+def at(part: str, place: str, definition: Definition) -> Measure:
+    """A measure of the link (``part`` is "links") or the group ("groups") of that name."""
+
+    def entry(summary: Summary) -> Entry | None:
+        return next((each for each in summary[part] if each["name"] == place), None)
+
+    return Measure(f"{place}.{definition.name}", definition, entry, place)
+
+
+def of_link(name: str, definitions: Sequence[Definition] = LINK) -> list[Measure]:
+    """Measures of the link of that name."""
+    return [at("links", name, each) for each in definitions]
+
+
+def of_group(name: str, definitions: Sequence[Definition] = GROUP) -> list[Measure]:
+    """Measures of the group of that name."""
+    return [at("groups", name, each) for each in definitions]
+
+
+def measures(summary: Summary) -> dict[str, float | None]:
+    """All measures of a run, by name: first those that every run has, then by link and group."""
+    found = {name: each.of(summary) for name, each in BY_NAME.items()}
+    for part, definitions in (("links", LINK), ("groups", GROUP)):
+        for entry in summary[part]:
+            found |= {f"{entry['name']}.{each.name}": each.of(entry) for each in definitions}
+    return found
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean of those that are there."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def means(summaries: Sequence[Summary]) -> dict[str, float | None]:
+    """Each measure's mean over repeats."""
+    taken = [measures(summary) for summary in summaries]
+    return {name: mean([each.get(name) for each in taken]) for name in _names(taken)}
+
+
+def _names(taken: Sequence[Mapping[str, float | None]]) -> list[str]:
+    return list(dict.fromkeys(name for each in taken for name in each))

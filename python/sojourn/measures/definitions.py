@@ -1,0 +1,129 @@
+"""What is measured on a link and on a group of traffic: the list that every table is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Entry = Mapping[str, Any]
+"""What a summary says of one link or one group."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One number of a link or a group, and how people write it."""
+
+    name: str
+    """Its name in JSON and in tables of data, with the unit where there is one."""
+    path: tuple[str, ...]
+    """Where an entry of the summary has it."""
+    family: str
+    """What it is a quantile or a mean of, such as "delay"; empty if it stands alone."""
+    heading: str
+    """Its name for people, beside that of its family."""
+    unit: str
+    """Unit for people."""
+    scale: float
+    """From the unit in ``name`` to that for people."""
+    digits: int
+    """Digits after the point, for people."""
+    words: str
+    """What it is called in a sentence."""
+    title: str
+    """What exactly it is."""
+    better: int = 0
+    """1 if more of it is better, -1 if less is, 0 if neither."""
+    counts: bool = False
+    """A count: no decimals."""
+
+    def of(self, entry: Entry) -> float | None:
+        """The number; None where there is nothing to measure."""
+        value: Any = entry
+        for step in self.path:
+            value = value.get(step) if isinstance(value, Mapping) else None
+        return None if value is None or isinstance(value, Mapping | str) else float(value)
+
+
+_QUANTILES = {
+    "mean": "mean",
+    "p50": "median",
+    "p90": "90th percentile of",
+    "p99": "99th percentile of",
+}
+
+
+def _times(
+    name: str, path: str, family: str, words: str, title: str, parts: tuple[str, ...], digits: int
+) -> list[Definition]:
+    """A distribution of times, lower being better."""
+    return [
+        Definition(f"{name}_{part}_s", (path, part), family, part, "ms", 1e3, digits,
+                   f"{_QUANTILES[part]} {words}", f"{title}: {part}", better=-1)
+        for part in parts
+    ]  # fmt: skip
+
+
+_ALL = ("mean", "p50", "p90", "p99")
+
+LINK = (
+    *_times("sojourn", "sojourn_s", "delay", "queueing delay",
+            "time a packet spends in the queue", _ALL, 1),
+    *(
+        Definition(f"queue_{part}_packets", ("queue_packets", part), "queue", part, "packets", 1,
+                   1 if part == "mean" else 0, f"{_QUANTILES[part]} queue",
+                   "length of the queue over time, without the packet in transmission: " + part,
+                   better=-1)
+        for part in _ALL
+    ),
+    Definition("loss", ("loss",), "", "loss", "%", 100, 2, "loss",
+               "packets dropped at the queue, of those that left it", better=-1),
+    Definition("mark_fraction", ("mark_fraction",), "", "marked", "%", 100, 2, "marks",
+               "packets marked CE at the queue, as a fraction"),
+    Definition("utilisation", ("utilisation",), "", "util.", "%", 100, 1, "utilisation",
+               "what was sent, framing included, of what the rate allows", better=1),
+    Definition("throughput_bps", ("throughput_bps",), "", "throughput", "Mb/s", 1e-6, 1,
+               "throughput", "bits of IP packets that the link carried per second", better=1),
+)  # fmt: skip
+"""Of a link."""
+
+GROUP = (
+    Definition("members", ("members",), "", "members", "", 1, 0, "members", "flows or users",
+               counts=True),
+    Definition("goodput_bps", ("goodput_bps",), "", "goodput", "Mb/s", 1e-6, 2, "goodput",
+               "bits delivered to the applications per second, in order and once, over all members",
+               better=1),
+    Definition("jain", ("jain",), "", "Jain", "", 1, 3, "fairness (Jain's index)",
+               "Jain's fairness index of the members' goodputs", better=1),
+    Definition("started", ("started",), "", "started", "", 1, 0, "exchanges begun",
+               "exchanges or transfers begun in the window", counts=True),
+    Definition("finished", ("finished",), "", "finished", "", 1, 0, "exchanges finished",
+               "exchanges or transfers finished in the window", better=1, counts=True),
+    Definition("failed", ("failed",), "", "failed", "", 1, 0, "exchanges failed",
+               "exchanges or transfers whose connection gave up", better=-1, counts=True),
+    Definition("censored", ("censored",), "", "under way", "", 1, 0, "exchanges under way",
+               "exchanges or transfers not complete at the end", counts=True),
+    *_times("response", "response_time_s", "response", "response time",
+            "response time, from the first SYN or the request to the last byte", _ALL, 0),
+    *_times("rtt", "rtt_s", "TCP RTT", "round trip of TCP",
+            "round trips that senders measured", ("p50", "p99"), 0),
+    Definition("retransmissions", ("retransmissions",), "", "retransmitted", "", 1, 0,
+               "retransmissions", "segments sent again", better=-1, counts=True),
+    Definition("timeouts", ("timeouts",), "", "timeouts", "", 1, 0, "timeouts",
+               "expiries of the retransmission timer", better=-1, counts=True),
+)  # fmt: skip
+"""Of a group of traffic, and of several as one."""
+
+PING = (
+    Definition("pings", ("finished",), "", "pings", "", 1, 0, "pings answered",
+               "pings that were answered in the window", counts=True),
+    *_times("ping", "response_time_s", "ping RTT", "ping RTT",
+            "round trip of pings, from request to answer", _ALL, 0),
+)  # fmt: skip
+"""Of probes: all groups of pings as one."""
+
+
+def named(definitions: tuple[Definition, ...], *names: str) -> list[Definition]:
+    """Some of them, in the order of the names."""
+    known = {each.name: each for each in definitions}
+    return [known[name] for name in names]

@@ -1,0 +1,112 @@
+"""Several groups of traffic as one: counts add up, response times weigh as many as they are."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Summary = Mapping[str, Any]
+Entry = Mapping[str, Any]
+Points = list[tuple[float, float]]
+
+_COUNTS = ("started", "finished", "failed", "censored")
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+# Their packets are counted as finished, but nobody waits for one of them.
+_UNTIMED = ("ping", "udp")
+
+
+def timed(summary: Summary) -> list[Entry]:
+    """The groups with exchanges or transfers that end: what users wait for. Pings are not."""
+    return [g for g in summary["groups"] if g.get("kind") not in _UNTIMED and _waits(g)]
+
+
+def pings(summary: Summary) -> list[Entry]:
+    """The groups of pings."""
+    return [g for g in summary["groups"] if g.get("kind") == "ping"]
+
+
+def exchanges(summary: Summary) -> Entry | None:
+    """All groups of :func:`timed` as one."""
+    return pooled(timed(summary))
+
+
+def probes(summary: Summary) -> Entry | None:
+    """All groups of pings as one."""
+    return pooled(pings(summary))
+
+
+def pooled(groups: Sequence[Entry]) -> Entry | None:
+    """Groups as one, a single one as it is; None without any."""
+    if len(groups) < 2:
+        return groups[0] if groups else None
+    entry: dict[str, Any] = {name: _sum(groups, name) for name in _COUNTS}
+    return entry | {"response_time_s": _times([g["response_time_s"] for g in groups])}
+
+
+def traffic(summary: Summary) -> Entry:
+    """All groups as one, of what adds up over any of them."""
+    names = ("goodput_bps", "retransmissions", "timeouts")
+    return {name: _sum(summary["groups"], name) for name in names}
+
+
+def mix(curves: Sequence[Points], weights: Sequence[float]) -> Points:
+    """The distribution function of a mixture, on all the points of its parts."""
+    parts = [(curve, weight) for curve, weight in zip(curves, weights, strict=True) if curve]
+    total = sum(weight for _, weight in parts)
+    if len(parts) == 1:
+        return list(parts[0][0])
+    grid = sorted({x for curve, _ in parts for x, _ in curve})
+    return [(x, sum(w * height(curve, x) for curve, w in parts) / total) for x in grid]
+
+
+def points(times: Entry) -> Points:
+    """The curve of a distribution."""
+    return [(float(x), float(y)) for x, y in times.get("cdf") or []]
+
+
+def height(curve: Points, x: float) -> float:
+    """The fraction that a distribution has reached at ``x``."""
+    i = bisect.bisect_right(curve, x, key=lambda point: point[0])
+    if i == 0:
+        return 0.0
+    if i == len(curve):
+        return curve[-1][1]
+    (x0, y0), (x1, y1) = curve[i - 1], curve[i]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+def _waits(group: Entry) -> bool:
+    return bool((group.get("response_time_s") or {}).get("count") or group.get("started"))
+
+
+def _sum(groups: Sequence[Entry], name: str) -> float | None:
+    values = [group.get(name) for group in groups]
+    known = [float(value) for value in values if value is not None]
+    # The fluid engine has no segments to count.
+    return math.fsum(known) if known and len(known) == len(values) else None
+
+
+def _times(parts: Sequence[Entry]) -> dict[str, Any]:
+    parts = [part for part in parts if part.get("count")]
+    if len(parts) == 1:
+        return dict(parts[0])
+    counts = [float(part["count"]) for part in parts]
+    curve = mix([points(part) for part in parts], counts)
+    found: dict[str, Any] = {"count": int(sum(counts)), "mean": None, "max": None, "cdf": curve}
+    means = [float(part["mean"]) for part in parts if part.get("mean") is not None]
+    if parts and len(means) == len(parts):
+        found["mean"] = math.fsum(m * n for m, n in zip(means, counts, strict=True)) / sum(counts)
+        found["max"] = max(part.get("max") or 0.0 for part in parts)
+    return found | {name: _inverse(curve, fraction) for name, fraction in _QUANTILES.items()}
+
+
+def _inverse(curve: Points, fraction: float) -> float | None:
+    i = bisect.bisect_left(curve, fraction, key=lambda point: point[1])
+    if i == len(curve):
+        return None
+    if i == 0:
+        return curve[0][0]
+    (x0, y0), (x1, y1) = curve[i - 1], curve[i]
+    return x0 + (x1 - x0) * (fraction - y0) / (y1 - y0)

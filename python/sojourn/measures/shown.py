@@ -1,0 +1,199 @@
+"""Which measures are shown together: the tables that people see, on a terminal as in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sojourn.formatting import listed
+from sojourn.measures import BY_NAME, Measure, mean, of_group, of_link, pooling
+from sojourn.measures.definitions import GROUP, LINK, PING, Definition, named
+from sojourn.measures.pooling import Entry, Summary
+from sojourn.statistics import student_interval
+
+NOTHING = "–"
+
+LINK_SHOWN = named(LINK, "sojourn_mean_s", "sojourn_p99_s", "queue_mean_packets",
+                   "queue_p99_packets", "loss", "mark_fraction", "utilisation",
+                   "throughput_bps")  # fmt: skip
+GROUP_SHOWN = named(GROUP, "members", "goodput_bps", "jain", "finished", "failed",
+                    "response_p50_s", "response_p90_s", "response_p99_s", "retransmissions",
+                    "timeouts")  # fmt: skip
+PING_SHOWN = named(PING, "pings", "ping_p50_s", "ping_p90_s", "ping_p99_s")
+_TRAFFIC = ("goodput_bps", "finished", "failed", "response_p50_s", "response_p90_s",
+            "response_p99_s", "ping_p50_s", "ping_p99_s")  # fmt: skip
+# More links than these are shown only to those who want to see everything.
+_LINKS = 2
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers for people, the first column being a name."""
+
+    title: str
+    headings: list[str]
+    rows: list[list[str]]
+
+
+def number(value: float | None, scale: float = 1, digits: int = 0, *, sign: bool = False) -> str:
+    """A number for people, or a dash."""
+    if value is None:
+        return NOTHING
+    return f"{value * scale:{'+' if sign else ''}.{digits}f}"
+
+
+def written(value: float | None, definition: Definition) -> str:
+    """A measure for people, in its unit."""
+    return number(value, definition.scale, definition.digits)
+
+
+def headings(definitions: Sequence[Definition]) -> list[str]:
+    """The heads of columns: of a family the first one says what it is, the others follow."""
+    found, last = [], ""
+    for each in definitions:
+        unit = "" if each.unit in each.heading else each.unit
+        family = each.family if each.family != last else ""
+        found.append(" ".join(filter(None, [family, each.heading, unit])))
+        last = each.family
+    return found
+
+
+def links(summary: Summary) -> Table:
+    """The links of a run. An ideal link has no queue to speak of."""
+    return _table("link", [x for x in summary["links"] if x["rate_bps"]], LINK_SHOWN)
+
+
+def groups(summary: Summary) -> Table:
+    """The groups of a run, but for pings."""
+    there = [g for g in summary["groups"] if g not in pooling.pings(summary)]
+    waited = [g["name"] for g in pooling.timed(summary)]
+
+    def shown(entry: Entry, definition: Definition) -> float | None:
+        # Packets of UDP are counted, but nobody waits for one.
+        silent = definition.name in ("finished", "failed") and entry["name"] not in waited
+        return None if silent else definition.of(entry)
+
+    return _table("group", there, GROUP_SHOWN, shown)
+
+
+def pings(summary: Summary) -> Table:
+    """The groups of pings of a run."""
+    return _table("ping", pooling.pings(summary), PING_SHOWN)
+
+
+def _table(
+    what: str,
+    entries: Sequence[Entry],
+    definitions: Sequence[Definition],
+    of: Callable[[Entry, Definition], float | None] = lambda entry, each: each.of(entry),
+) -> Table:
+    rows = [
+        [str(entry["name"]), *(written(of(entry, each), each) for each in definitions)]
+        for entry in entries
+    ]
+    return Table("", [what, *headings(definitions)], rows)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Measures that belong in one table, of several runs."""
+
+    title: str
+    measures: tuple[Measure, ...]
+
+
+def sections(summaries: Sequence[Summary], everything: bool = False) -> list[Section]:
+    """What is shown of several runs: a link and the way back, and what its users felt.
+
+    Args:
+        summaries: The runs' summaries.
+        everything: Each link and each group by itself as well.
+    """
+    found = [
+        Section(f"link {name}", tuple(of_link(name, LINK_SHOWN)))
+        for name in rated_links(summaries)[: None if everything else _LINKS]
+    ]
+    found.append(
+        Section(
+            ", ".join(filter(None, ["traffic", pooled_words(summaries)])),
+            tuple(BY_NAME[name] for name in _TRAFFIC),
+        )
+    )
+    if everything:
+        names = dict.fromkeys(g["name"] for summary in summaries for g in summary["groups"])
+        found += [Section(f"group {name}", tuple(of_group(name, GROUP_SHOWN))) for name in names]
+    shown = [Section(each.title, _there(each.measures, summaries)) for each in found]
+    return [each for each in shown if each.measures]
+
+
+def rated_links(summaries: Sequence[Summary]) -> list[str]:
+    """The links with a rate, in the order of the summaries. Classes have none."""
+    return list(
+        dict.fromkeys(x["name"] for summary in summaries for x in summary["links"] if x["rate_bps"])
+    )
+
+
+def pooled_words(summaries: Sequence[Summary]) -> str:
+    """Whose response times and pings are meant, and whether several groups are taken as one."""
+    said = [
+        f"{what} {listed(groups)}" + (" as one" if len(groups) > 1 else "")
+        for what, of in (("response times of", pooling.timed), ("pings of", pooling.pings))
+        if (groups := list(dict.fromkeys(g["name"] for one in summaries for g in of(one))))
+    ]
+    return ", ".join(said)
+
+
+def _there(measures: Sequence[Measure], summaries: Sequence[Summary]) -> tuple[Measure, ...]:
+    """Those with something to show. Failures are shown where there are any."""
+    values = {each.name: [each.of(summary) for summary in summaries] for each in measures}
+    return tuple(
+        each
+        for each in measures
+        if any(value is not None for value in values[each.name])
+        and (each.name != "failed" or any(values[each.name]))
+    )
+
+
+def means(
+    section: Section,
+    rows: Mapping[str, Sequence[Summary]],
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    intervals: bool = False,
+) -> Table:
+    """For each label the means of a section's measures over its runs.
+
+    Args:
+        section: What is measured.
+        rows: The runs' summaries.
+        more: Columns in front of these: for each heading a cell for each label.
+        intervals: With half of the 95 % interval.
+    """
+    more = more or {}
+
+    def cell(each: Measure, runs: Sequence[Summary]) -> str:
+        values = [value for summary in runs if (value := each.of(summary)) is not None]
+        text = written(mean(values), each.definition)
+        half = student_interval(values).half if intervals and values else None
+        return text if half is None else f"{text} ±{written(half, each.definition)}"
+
+    body = [
+        [
+            label,
+            *(column[label] for column in more.values()),
+            *(cell(each, runs) for each in section.measures),
+        ]
+        for label, runs in rows.items()
+    ]
+    told = headings([each.definition for each in section.measures])
+    return Table(section.title, ["", *more, *told], body)
+
+
+def loads(runs: Mapping[str, Sequence[object]]) -> dict[str, dict[str, str]]:
+    """A column of realised loads for each label, if any run has one."""
+    found = {
+        label: mean([getattr(run, "realised_load", None) for run in group])
+        for label, group in runs.items()
+    }
+    if all(value is None for value in found.values()):
+        return {}
+    return {"load": {label: number(value, 1, 3) for label, value in found.items()}}

@@ -1,0 +1,120 @@
+"""A verdict in words: who is better than whom, in what, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from sojourn.formatting import listed, text
+from sojourn.measures.definitions import Definition
+from sojourn.verdict.judge import ALIKE, Difference, Grade
+
+# With more pairs of cases than these each gets its percentages only.
+_WHOLE = 3
+_ENOUGH = 10
+
+
+def sentences(found: Sequence[Difference], *, whole: bool = False) -> list[str]:
+    """What to say of each pair of cases, and how much to make of it all.
+
+    Args:
+        found: The differences, those of one case in one place beside each other.
+        whole: With all the numbers, however many cases there are.
+    """
+    cases = [
+        list(each) for _, each in itertools.groupby(found, lambda d: (d.place, d.case, d.baseline))
+    ]
+    whole = whole or len(cases) <= _WHOLE
+    said = [each for case in cases for each in _case(case, whole)]
+    return [*said, *_caution(found)]
+
+
+def _case(found: Sequence[Difference], whole: bool) -> list[str]:
+    """A sentence for each grade; without the numbers, all of them in one line."""
+    first = found[0]
+    there = f" ({first.place})" if first.place else ""
+    case, base = f"{first.case}{there}", first.baseline
+    unsure = f"but {first.pairs} seeds are too few to be sure"
+    if first.pairs >= _ENOUGH:
+        unsure = "but not among so many comparisons"
+    beginnings: dict[Grade, str] = {
+        "single": f"{case} beside {base}:",
+        "better": f"{case} is better than {base} in",
+        "worse": f"{case} is worse than {base} in",
+        "seems better": f"{case} seems better than {base}, {unsure}, in",
+        "seems worse": f"{case} seems worse than {base}, {unsure}, in",
+        "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %, in",
+        "open": f"No difference between {case} and {base} can be told in",
+    }
+    said = []
+    for grade, beginning in beginnings.items():
+        chosen = [each for each in found if each.grade == grade]
+        if chosen and (whole or grade != "open"):
+            plain = grade == "alike" and whole
+            items = [_what(each) if plain else _item(each, whole) for each in chosen]
+            numbers = whole and not plain
+            said.append(f"{beginning} {'; '.join(items) if numbers else listed(items)}.")
+    if whole:
+        return said
+    return [" ".join(said) or f"{beginnings['open']} anything."]
+
+
+def _item(each: Difference, whole: bool) -> str:
+    """ "median response time, 84.8 ms against 4 580 ms (−98 %, 95 % interval −99 to −97 %)" """
+    if not whole:
+        return f"{_what(each)} ({_change(each)})"
+    definition = each.measure.definition
+    mine, theirs = _value(each.value, definition), _value(each.reference, definition)
+    more = [_change(each)]
+    if each.low is not None and each.high is not None:
+        more.append(f"95 % interval {_interval(each)}")
+        if each.agree == each.pairs:
+            more.append(f"all {each.pairs} seeds")
+    return f"{_what(each)}, {mine} against {theirs} ({', '.join(more)})"
+
+
+def _what(each: Difference) -> str:
+    place = each.measure.place
+    return each.measure.definition.words + (f" of “{place}”" if place else "")
+
+
+def _value(value: float, definition: Definition) -> str:
+    return f"{text(value * definition.scale)} {definition.unit}".rstrip()
+
+
+def _change(each: Difference) -> str:
+    relative = each.relative
+    if relative is None:
+        return _signed(each.mean * each.measure.definition.scale) + _absolute(each)
+    return f"{_signed(relative * 100, 2)} %"
+
+
+def _interval(each: Difference) -> str:
+    assert each.low is not None
+    assert each.high is not None
+    if each.relative is None:
+        scale, unit, digits = each.measure.definition.scale, _absolute(each), 3
+    else:
+        scale, unit, digits = 100 / abs(each.reference), " %", 2
+    return f"{_signed(each.low * scale, digits)} to {_signed(each.high * scale, digits)}{unit}"
+
+
+def _absolute(each: Difference) -> str:
+    unit = each.measure.definition.unit
+    unit = "points" if unit == "%" else unit
+    return f" {unit}" if unit else ""
+
+
+def _signed(value: float, digits: int = 3) -> str:
+    return ("+" if value > 0 else "") + text(value, digits if abs(value) < 100 else 3)
+
+
+def _caution(found: Sequence[Difference]) -> list[str]:
+    most = max((each.pairs for each in found), default=0)
+    if most == 1:
+        return ["One seed tells nothing of chance: take ten or more (--repeat 10) for a verdict."]
+    if 0 < most < _ENOUGH:
+        return [
+            f"{most} seeds give a first impression: take ten or more (--repeat 10) for a verdict."
+        ]
+    return []
