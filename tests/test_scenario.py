@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from conftest import SMALL, Command
@@ -144,3 +146,44 @@ def test_schema_and_reader_take_the_same_quantities(kind: str, units: str) -> No
             except Error:
                 read = False
             assert bool(pattern.search(text)) == read, text
+
+
+MISTAKES = [
+    ({"bottleneck": {"rate": "1mbit", "qdisc": {"kind": "pi", "qreff": 3}}}, "qreff"),
+    ({"bottleneck": {"rate": "1mbit", "qdics": "pi"}}, "qdics"),
+    ({"bottleneck": {"rate": "1mbit", "qdisc": "piie"}}, "piie"),
+    ({"bottleneck": {"rate": "1mbit", "qdisc": {"kind": "piie"}}}, "piie"),
+    ({"bottleneck": {"rate": "1mbit", "qdisc": {"qref": 3}}}, "kind"),
+    ({"bottleneck": {"rate": "1mbit", "reverse": {"rat": "1mbit"}}}, "rat"),
+    ({"bottleneck": {"rate": "1mbit", "schedule": {"kind": "trace", "fil": "x"}}}, "fil"),
+    ({"bottleneck": {"rate": "1 furlong"}}, "furlong"),
+    ({"links": [{"name": "x", "from": "a", "to": "b", "dely": "1ms"}]}, "dely"),
+    ({"traffic": [{"kind": "bulk", "flow": 3}]}, "flow"),
+    ({"traffic": [{"kind": "bulky"}]}, "bulky"),
+    ({"traffic": [{"kind": "web", "think": {"dist": "pareto", "shap": 1.5}}]}, "shap"),
+    ({"traffic": [{"kind": "bulk", "tcp": {"congestion": {"kind": "cubic", "bata": 1}}}]}, "bata"),
+    ({"tcp": {"profle": "modern"}}, "profle"),
+]
+
+
+def test_examples_meet_schema() -> None:
+    validator = jsonschema.Draft202012Validator(schema())
+    validator.check_schema(schema())
+    files = sorted((Path(__file__).parent.parent / "scenarios").rglob("*.toml"))
+    assert files
+    for file in files:
+        written = tomllib.loads(file.read_text(encoding="utf-8"))
+        whole = json.loads(Scenario(file).to_json())
+        for each in (written, whole):
+            assert [error.message for error in validator.iter_errors(each)] == [], file
+
+
+@pytest.mark.parametrize(("fields", "named"), MISTAKES, ids=[named for _, named in MISTAKES])
+def test_schema_names_mistake_alone(fields: dict[str, object], named: str) -> None:
+    validator = jsonschema.Draft202012Validator(schema())
+    errors = [error.message for error in validator.iter_errors({"duration": "1s", **fields})]
+    if named == "fil":
+        # `file` is missing, too.
+        errors = [error for error in errors if "required" not in error]
+    assert len(errors) == 1
+    assert f"'{named}'" in errors[0] or f"1 {named}" in errors[0]

@@ -51,7 +51,9 @@ class _Writer:
             return f"Literal[{', '.join(map(repr, schema['enum']))}]"
         for key in ("oneOf", "anyOf"):
             if key in schema:
-                return _union(self.type_of(each, _name(name, each)) for each in schema[key])
+                # What takes anything is there for validators.
+                told = [each for each in schema[key] if each]
+                return _union(self.type_of(each, _name(name, each)) for each in told)
         if "properties" in schema:
             self.define(name, schema)
             return name

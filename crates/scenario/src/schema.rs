@@ -4,6 +4,8 @@
 //! flattened in the same way: the fields of a `$` property take its place in the table around it,
 //! and a property `$kind` makes one alternative of each kind.
 
+mod discriminate;
+
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 
@@ -21,6 +23,7 @@ pub(crate) fn schema() -> Json {
     };
     flatten(&mut schema, &definitions);
     schema["title"] = "Sojourn scenario".into();
+    schema["$id"] = "urn:sojourn:scenario".into();
     // A link may do without a rate only where it stands for itself.
     for form in ["Bottleneck", "ParkingLot"] {
         if let Some(Json::Array(required)) = schema["$defs"][form].get_mut("required") {
@@ -28,6 +31,7 @@ pub(crate) fn schema() -> Json {
         }
     }
     drop_unused(&mut schema);
+    discriminate::discriminate(&mut schema, "");
     schema
 }
 
@@ -188,7 +192,7 @@ mod tests {
         let schema = schema();
         let definitions = schema["$defs"].as_object().unwrap();
         let group = resolve(&schema["properties"]["traffic"]["items"], definitions);
-        let kinds = group["oneOf"].as_array().unwrap();
+        let (_, kinds) = group["anyOf"].as_array().unwrap().split_last().unwrap();
         let names: Vec<_> = kinds
             .iter()
             .map(|kind| kind["properties"]["kind"]["const"].as_str().unwrap())

@@ -182,9 +182,9 @@ def _names(kind: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _simple() -> dict[str, dict[str, Any]]:
     """The disciplines that have no others inside, and are not written in Python."""
-    alternatives = schema()["$defs"]["QueueDiscipline"]["anyOf"][1]["oneOf"]
+    alternatives = schema()["$defs"]["QueueDiscipline"]["anyOf"][1]["anyOf"]
     found = {}
-    for each in alternatives:
+    for each in filter(None, alternatives):
         name = each["properties"]["kind"]["const"]
         nested = any("QueueDiscipline" in json.dumps(p) for p in each["properties"].values())
         nested = nested or "classes" in each["properties"]
