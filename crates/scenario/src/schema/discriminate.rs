@@ -69,7 +69,7 @@ fn by_kind(object: &mut Map<String, Json>, at: &str) {
     let mut all = vec![json!({
         "type": "object",
         "required": ["kind"],
-        "properties": { "kind": { "enum": kinds } },
+        "properties": { "kind": { "description": "Which of these it is.", "enum": kinds } },
     })];
     all.extend(kinds.iter().enumerate().map(|(i, kind)| {
         json!({
