@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, Command, untimed
-from sojourn import Comparison, Error, Scenario, compare, open_runs
+from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, open_runs
 from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
@@ -60,7 +60,8 @@ def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) 
     before = {
         folder: (folder / "run.json").stat().st_mtime_ns for folder in folders if folder.exists()
     }
-    again = compare(small, VARY, repeat=3, out=tmp_path)
+    with pytest.warns(DamagedRunWarning, match="summary.json: damaged"):
+        again = compare(small, VARY, repeat=3, out=tmp_path)
     kept = [
         folder for folder, at in before.items() if (folder / "run.json").stat().st_mtime_ns == at
     ]

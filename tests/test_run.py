@@ -46,6 +46,7 @@ def test_a_kept_run_opens_to_the_same(small: Scenario, tmp_path: Path) -> None:
     assert (opened.label, opened.seed) == ("mine", 1)
     assert untimed(run(Scenario(opened.scenario_toml)).summary) == untimed(made.summary)
     assert sorted(file.name for file in (tmp_path / "run").iterdir()) == [
+        "SHA256SUMS",
         "queues.parquet",
         "run.json",
         "scenario.toml",

@@ -80,15 +80,6 @@ def test_what_is_there_is_not_made_again(small: Scenario, tmp_path: Path) -> Non
     assert len(after) == 6 and {key: after[key] for key in before} == before
 
 
-def test_a_damaged_run_is_made_again(small: Scenario, tmp_path: Path) -> None:
-    whole = sweep(grid(small, VARY, [1]), tmp_path)
-    (first, *_) = sorted(made(tmp_path))
-    file = tmp_path / first / "summary.json"
-    file.write_text(file.read_text()[:200])
-    assert len(Store(tmp_path).runs()) == 1
-    assert texts(sweep(grid(small, VARY, [1]), tmp_path)) == texts(whole)
-
-
 def test_a_run_has_its_labels_from_the_moment_it_is_there(
     small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 
     from sojourn._engine import version
     from sojourn.calibration import Calibration, calibrate
-    from sojourn.errors import Error, InputError, Interrupted, ScenarioError, Stopped
+    from sojourn.errors import (
+        DamagedRunWarning,
+        Error,
+        InputError,
+        Interrupted,
+        ScenarioError,
+        Stopped,
+    )
     from sojourn.results import RunResult, open_runs
     from sojourn.running import run
     from sojourn.scenario import Scenario, schema
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Calibration",
     "Comparison",
+    "DamagedRunWarning",
     "Error",
     "InputError",
     "Interrupted",
@@ -55,6 +63,7 @@ __all__ = [
 _HOME = {
     "Calibration": "sojourn.calibration",
     "Comparison": "sojourn.sweep",
+    "DamagedRunWarning": "sojourn.errors",
     "Error": "sojourn.errors",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",

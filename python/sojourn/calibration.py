@@ -94,7 +94,7 @@ def calibrate(
     alone = _alone(scenario, fields, group)
     name = fields["traffic"][group].get("name") or _default_name(fields, group)
     cached = cache_folder() / f"calibration-{key_of(alone, _ENGINE)}.json"
-    known = _read(cached)
+    known = _read(cached, name, rate)
     if known is not None:
         return known
     if notice is not None:
@@ -103,10 +103,7 @@ def calibrate(
     measure = partial(_measure, alone, rate, direction)
     slope = _guess(measure, rate, stop)
     points = _points(measure, [max(1, round(aim * rate / slope)) for aim in _AIMS], stop)
-    # The spread of a sum of independent users grows with their number, which makes this the
-    # least-squares line through the origin.
-    slope = sum(bps for _, bps in points) / sum(users for users, _ in points)
-    result = Calibration(name, rate, slope, points)
+    result = Calibration(name, rate, _slope(points), points)
     _write(cached, result)
     return result
 
@@ -197,19 +194,28 @@ def _points(
     return list(zip(counts, run_all(jobs), strict=True))
 
 
-def _read(path: Path) -> Calibration | None:
+def _read(path: Path, name: str, rate: float) -> Calibration | None:
     try:
         value = read_json(path)
         points = [(int(users), float(bps)) for users, bps in value.pop("points")]
-        return Calibration(points=points, **value)
-    except (Error, KeyError, TypeError, ValueError):
+        found = Calibration(points=points, **value)
+    except (ArithmeticError, Error, KeyError, TypeError, ValueError):
         return None
+    # A damaged file would make every load wrong without a word.
+    sound = (found.group, found.rate_bps, found.bps_per_user) == (name, rate, _slope(points))
+    return found if sound else None
+
+
+def _slope(points: list[tuple[int, float]]) -> float:
+    """Load of one user: the spread of a sum of independent users grows with their number, which
+    makes this the least-squares line through the origin."""
+    return sum(bps for _, bps in points) / sum(users for users, _ in points)
 
 
 def _write(path: Path, result: Calibration) -> None:
     try:
         make_folder(path.parent)
         write_json(path, asdict(result))
-    except (Error, OSError):
+    except Error:
         # A cache that cannot be written costs time, nothing else.
         return

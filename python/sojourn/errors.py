@@ -24,6 +24,10 @@ class Stopped(Error):  # noqa: N818
     """A run was given up because its caller asked for it."""
 
 
+class DamagedRunWarning(UserWarning):
+    """A run in a store is not what was written there; it counts as missing, so it is made again."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C ended the work early; ``result`` has what was finished by then.
 

@@ -1,11 +1,15 @@
-"""Files that the package reads and writes: JSON, folders, the user's cache."""
+"""Files that the package reads and writes: whole or not at all, whoever else writes them too."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
 import json
 import os
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from sojourn.errors import Error, InputError
 
@@ -24,10 +28,78 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Writes a JSON file, whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    draft.replace(path)
+    """Writes a JSON file, whole or not at all.
+
+    Raises:
+        Error: If it cannot be written.
+    """
+    try:
+        write_whole(path, (json.dumps(value, indent=1) + "\n").encode())
+    except OSError as error:
+        raise cannot("write to", path, error) from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all; who writes the same file meanwhile waits.
+
+    What a process leaves beside it that was killed here, the next one overwrites.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        # Standard output, say: nothing is to take its place.
+        path.write_bytes(content)
+        return
+    path = Path(os.path.realpath(path))
+    draft = path.with_name(f".{path.name}.new")
+    held = lock(draft, wait=True)
+    try:
+        os.ftruncate(held, 0)
+        with open(held, "wb", closefd=False) as file:
+            file.write(content)
+        os.fsync(held)
+        draft.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+        raise
+    finally:
+        os.close(held)
+
+
+@overload
+def lock(path: Path, *, wait: Literal[True]) -> int: ...
+@overload
+def lock(path: Path, *, wait: bool) -> int | None: ...
+def lock(path: Path, *, wait: bool) -> int | None:
+    """Opens a file, making it if need be, and locks it until it is closed.
+
+    The system opens the lock of a process that dies, and it holds across containers: numbers of
+    processes, of which each container has its own, say nothing.
+
+    Returns:
+        The file's descriptor; none if another has the lock and is not waited for.
+
+    Raises:
+        OSError: If the file cannot be opened, or its file system has no locks.
+    """
+    while True:
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            # Who had the lock may have renamed or removed the file: then this is another one.
+            if os.path.samestat(os.fstat(opened), path.stat()):
+                return opened
+        except BlockingIOError:
+            os.close(opened)
+            return None
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(opened)
+            raise
+        os.close(opened)
 
 
 def make_folder(path: Path) -> None:
@@ -37,7 +109,7 @@ def make_folder(path: Path) -> None:
     except OSError as error:
         raise cannot("write to", path, error) from error
     if not os.access(path, os.W_OK | os.X_OK):
-        raise Error(f"cannot write to {path}: Permission denied")
+        raise cannot("write to", path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def cache_folder() -> Path:
@@ -50,7 +122,31 @@ def cache_folder() -> Path:
 
 def cannot(what: str, path: Path, error: OSError) -> Error:
     """The error of one line for an operation that failed: ``what`` is "read" or "write to"."""
-    return Error(f"cannot {what} {path}: {error.strerror or error}")
+    text = f"cannot {what} {path}: {error.strerror or error}"
+    remedy = _REMEDIES.get(error.errno or 0) if what != "read" else None
+    return Error(f"{text}; {remedy}" if remedy else text)
+
+
+def with_remedy(text: str) -> str:
+    """An engine's message that something cannot be written, with what to do about it."""
+    found = re.fullmatch(r"(.*: cannot write .*|cannot write .*) \(os error (\d+)\)", text)
+    if found is None:
+        return text
+    remedy = _REMEDIES.get(int(found[2]))
+    return f"{found[1]}; {remedy}" if remedy else found[1]
+
+
+_ELSEWHERE = "name a folder that can be written to"
+_REMEDIES = {
+    errno.ENOSPC: "free space, or name a folder on another disk",
+    errno.EDQUOT: "free space, or name a folder on another disk",
+    errno.EIO: "the disk fails: name a folder on another one",
+    errno.EROFS: _ELSEWHERE,
+    errno.EACCES: _ELSEWHERE,
+    errno.EPERM: _ELSEWHERE,
+    errno.ENOTDIR: _ELSEWHERE,
+    errno.EISDIR: _ELSEWHERE,
+}
 
 
 def reason(error: Exception) -> str:

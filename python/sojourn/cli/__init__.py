@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 from sojourn.cli.codes import BAD_INPUT, FAILURE, INTERRUPTED
 
@@ -18,10 +19,7 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         # The shortest commands are not worth the import of a parser, which takes longer than they.
-        from sojourn._engine import version
-
-        print(f"sojourn {version()}")
-        return 0
+        return guarded(_version)
     if arguments[:1] == ["run"]:
         options = arguments[1:]
         files = [word for word in options if word == "-" or not word.startswith("-")]
@@ -30,6 +28,13 @@ def main() -> int:
     if arguments[:1] == ["router"]:
         return guarded(lambda: _router(arguments[1:]))
     return guarded(lambda: _parse(arguments))
+
+
+def _version() -> int:
+    from sojourn._engine import version
+
+    print(f"sojourn {version()}")
+    return 0
 
 
 def _run(file: str, as_json: bool) -> int:
@@ -57,6 +62,7 @@ def guarded(command: Callable[[], int]) -> int:
     """Runs a command and returns the exit code; an error becomes one line on stderr."""
     from sojourn.errors import Error, InputError
 
+    warnings.showwarning = _warn
     try:
         code = command()
         sys.stdout.flush()
@@ -65,7 +71,7 @@ def guarded(command: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has had enough; nothing is left to say, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _end_output()
         return FAILURE
     except InputError as error:
         return _complain(str(error), BAD_INPUT)
@@ -79,6 +85,10 @@ def _unexpected(error: Exception) -> int:
     """The parser's own errors, and mistakes in the program."""
     if type(error).__name__ == "Abort":
         return INTERRUPTED
+    if isinstance(error, OSError) and error.filename is None and error.strerror:
+        # What reads or writes a file says so itself: this is what is printed, on a full disk.
+        _end_output()
+        return _complain(f"cannot write to standard output: {error.strerror}", FAILURE)
     if hasattr(error, "format_message"):
         # Without arguments the help has been shown, and there is nothing to say.
         message = str(error.format_message())
@@ -90,6 +100,17 @@ def _unexpected(error: Exception) -> int:
         "(SOJOURN_DEBUG=1 shows where)",
         FAILURE,
     )
+
+
+def _end_output() -> None:
+    """Drops what is yet to be printed, so that it does not fail once more at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _warn(message: Warning | str, *_: object, **__: object) -> None:
+    """A warning as a line on stderr, in place of one that shows how far a run has come."""
+    begin = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(f"{begin}sojourn: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _complain(message: str, code: int) -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.cli.values import parse_set
-from sojourn.errors import Error, InputError, ScenarioError
-from sojourn.files import page_file
+from sojourn.errors import InputError, ScenarioError
+from sojourn.files import cannot, page_file, write_whole
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -83,9 +83,9 @@ def write_text(text: str, out: Path | None, what: str) -> None:
         print(text, end="")
         return
     try:
-        out.write_text(text, encoding="utf-8")
+        write_whole(out, text.encode())
     except OSError as error:
-        raise Error(f"cannot write to {out}: {error.strerror or error}") from error
+        raise cannot("write to", out, error) from error
     print(f"{what}: {out}")
 
 
@@ -95,9 +95,6 @@ def write_report(
     """Writes a page on runs."""
     from sojourn.report import write
 
-    try:
-        path = write(runs, path, baseline=baseline)
-    except OSError as error:
-        raise Error(f"cannot write to {path}: {error.strerror or error}") from error
+    path = write(runs, path, baseline=baseline)
     if not quiet:
         print(f"report: {path}")

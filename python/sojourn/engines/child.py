@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
 from sojourn.errors import Error, ScenarioError, Stopped
+from sojourn.files import cannot
 
 if TYPE_CHECKING:
     from typing import Self
@@ -54,7 +55,7 @@ class _File:
         try:
             path.write_bytes(self.content)
         except OSError as error:
-            raise Error(f"{path}: {error.strerror or error}") from error
+            raise cannot("write to", path, error) from error
 
 
 _NO_MESSAGE: dict[str, Any] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sojourn._engine import Run
 from sojourn.engines.engine import kept
 from sojourn.errors import Error, Stopped
+from sojourn.files import with_remedy
 
 if TYPE_CHECKING:
     import threading
@@ -71,6 +72,8 @@ def _wait(
                 raise Stopped("stopped")
     except KeyboardInterrupt:
         return _stopped(run), True
+    except Error as error:
+        raise type(error)(with_remedy(str(error))) from error
     return text, False
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sojourn.errors import Interrupted
+from sojourn.results.draft import Draft
 from sojourn.results.run import RunResult
-from sojourn.results.store import Draft
+from sojourn.results.store import about
 
 if TYPE_CHECKING:
     import threading
@@ -104,7 +105,8 @@ def kept(
         try:
             text, interrupted = go(draft.folder)
             # Labels go in before the run gets its name: from then on it is whole.
-            result = draft.finish(named(text))
+            made = named(text)
+            result = draft.finish(made, about(made))
         finally:
             draft.discard()
     if interrupted:

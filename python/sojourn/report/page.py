@@ -17,7 +17,7 @@ import vl_convert
 from markupsafe import Markup
 
 from sojourn import formatting, style
-from sojourn.files import page_file
+from sojourn.files import cannot, page_file, write_whole
 from sojourn.measures.shown import pooled_words
 from sojourn.report import tables
 from sojourn.report.differences import Differences, differences
@@ -70,12 +70,9 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
             export(figure.slug, specs[figure.slug], folder)
-        replace(target, html.encode())
+        write_whole(target, html.encode())
     except OSError as error:
-        raise ReportError(
-            f"cannot write the report to {target}: {error.strerror or error}; "
-            "name a folder that can be written to"
-        ) from error
+        raise ReportError(str(cannot("write the report to", target, error))) from error
     return target
 
 
@@ -83,18 +80,8 @@ def export(slug: str, spec: Mapping[str, Any], folder: Path) -> None:
     """Writes a figure as SVG and PNG."""
     themed = json.dumps({**spec, "config": style.theme()})
     svg = vl_convert.vegalite_to_svg(themed, vl_version=VEGA_LITE)
-    replace(folder / f"{slug}.svg", svg.encode())
-    replace(folder / f"{slug}.png", vl_convert.svg_to_png(svg, scale=2))
-
-
-def replace(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_bytes(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
+    write_whole(folder / f"{slug}.svg", svg.encode())
+    write_whole(folder / f"{slug}.png", vl_convert.svg_to_png(svg, scale=2))
 
 
 def _render(

@@ -16,7 +16,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import Error, InputError
+from sojourn.errors import InputError
+from sojourn.files import cannot, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,9 +47,9 @@ def write(result: RunResult, path: str | Path, step_s: float = 0.2) -> None:
     text = json.dumps(document(result, step_s, path.name))
     try:
         # Without the time of compression, the same run is the same file.
-        path.write_bytes(gzip.compress(text.encode(), mtime=0))
+        write_whole(path, gzip.compress(text.encode(), mtime=0))
     except OSError as error:
-        raise Error(f"{path}: {error.strerror or error}") from error
+        raise cannot("write to", path, error) from error
 
 
 def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX) -> dict[str, Any]:

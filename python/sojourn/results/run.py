@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error, InputError
+from sojourn.results import sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -118,6 +119,8 @@ class RunResult:
                 f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}"
             )
         path = self.folder / f"{name}.parquet"
+        if (self.folder / sums.SUMS).exists():
+            sums.check(self.folder, path.name)
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:

@@ -2,70 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn.errors import Error, InputError
-from sojourn.files import cannot, read_json, reason, write_json
+from sojourn.errors import DamagedRunWarning, Error, InputError
+from sojourn.files import read_json, reason
 from sojourn.labels import plain
+from sojourn.results import sums
+from sojourn.results.draft import is_draft_of_key, remove_abandoned
+from sojourn.results.names import ABOUT, COMPARISON, SCENARIO, SUMMARY
 from sojourn.results.run import RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import polars as pl
-
-SUMMARY = "summary.json"
-SCENARIO = "scenario.toml"
-ABOUT = "run.json"
-COMPARISON = "comparison.json"
-
-
-class Draft:
-    """A run's folder while it is being written, beside the place where it will be.
-
-    Raises :class:`sojourn.Error` if ``target`` cannot become a run's folder.
-    """
-
-    def __init__(self, target: Path) -> None:
-        self.target = target
-        _check_replaceable(target)
-        own = f"{_host()}.{os.getpid()}.{os.urandom(4).hex()}"
-        self.folder = target.parent / f".{target.name}.{own}"
-        try:
-            self.folder.mkdir(parents=True)
-        except OSError as error:
-            raise cannot("write to", target, error) from error
-
-    def discard(self) -> None:
-        """Removes what has not become a run."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def finish(self, result: RunResult) -> RunResult:
-        """Completes the folder and puts it in its place."""
-        try:
-            write_json(self.folder / SUMMARY, result.summary)
-            write_json(self.folder / ABOUT, about(result))
-            (self.folder / SCENARIO).write_text(result.scenario_toml, encoding="utf-8")
-            # On disk before it has its name: not even a crash of the machine leaves half of it.
-            for file in self.folder.iterdir():
-                _sync(file)
-            _sync(self.folder)
-            if self.target.exists():
-                shutil.rmtree(self.target)
-            try:
-                self.folder.rename(self.target)
-            except OSError:
-                # Another process made the same run in the meantime: theirs is as good.
-                open_run(self.target)
-            _sync(self.target.parent)
-        except OSError as error:
-            raise cannot("write to", self.target, error) from error
-        result.folder = self.target
-        return result
 
 
 class Store:
@@ -79,21 +31,25 @@ class Store:
         return self.folder / key
 
     def get(self, key: str) -> RunResult | None:
-        """The run with this key, if it is there and sound."""
+        """The run with this key, if it is there and every file of it is what was written.
+
+        Warns with :class:`sojourn.DamagedRunWarning` of one that is not.
+        """
         path = self.path(key)
         if not path.exists():
             return None
         try:
+            sums.check(path)
             return open_run(path)
-        except Error:
+        except Error as error:
+            warnings.warn(str(error), DamagedRunWarning, stacklevel=2)
             return None
 
     def tidy(self) -> None:
-        """Removes what processes of this machine left that were killed while they wrote."""
-        for folder in self.folder.glob(f".*.{_host()}.*"):
-            found = re.fullmatch(r"\..+\.(\d+)\.[0-9a-f]{8}", folder.name)
-            if found and folder.is_dir() and not _alive(int(found[1])):
-                shutil.rmtree(folder, ignore_errors=True)
+        """Removes what processes left that were killed while they wrote."""
+        for folder in self.folder.glob(".*"):
+            if is_draft_of_key(folder.name):
+                remove_abandoned(folder)
 
     def runs(self) -> list[RunResult]:
         """All runs that are whole, in the order of their names."""
@@ -101,8 +57,8 @@ class Store:
         for path in sorted(self.folder.glob(f"[!.]*/{SUMMARY}")):
             try:
                 found.append(open_run(path.parent))
-            except Error:
-                continue
+            except Error as error:
+                warnings.warn(str(error), DamagedRunWarning, stacklevel=2)
         return found
 
     def frame(self) -> pl.DataFrame:
@@ -144,32 +100,6 @@ def about(result: RunResult) -> dict[str, Any]:
     }
 
 
-def _host() -> str:
-    # Start-up: a run that is not kept has no use for it.
-    import socket  # noqa: PLC0415
-
-    return re.sub(r"[^\w-]", "-", socket.gethostname())
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _sync(path: Path) -> None:
-    """Has the system put a file or a folder on disk."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
 def open_run(folder: str | Path) -> RunResult:
     """Opens the run in ``folder``.
 
@@ -183,6 +113,9 @@ def open_run(folder: str | Path) -> RunResult:
         raise InputError(f"{folder}: a file; a run is a folder with a {SUMMARY}")
     if not (folder / SUMMARY).exists():
         raise Error(f"{folder}: no run there: {SUMMARY} is missing")
+    # A folder without sums is one that an earlier version wrote.
+    if (folder / sums.SUMS).exists():
+        sums.check(folder, SUMMARY, ABOUT, SCENARIO)
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
     if missing or not summary["links"]:
@@ -243,14 +176,3 @@ def _open_comparison(path: Path) -> list[RunResult]:
         run.realised_load = entry.get("realised_load")
         runs.append(run)
     return runs
-
-
-def _check_replaceable(target: Path) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise Error(f"cannot write to {target}: it is a file")
-    if any(target.iterdir()) and not (target / SUMMARY).exists():
-        raise Error(f"cannot write to {target}: it holds something that is not a run")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise Error(f"cannot write to {target}: Permission denied")

@@ -11,7 +11,8 @@ import jinja2
 from markupsafe import Markup
 
 from sojourn import formatting, style
-from sojourn.report.page import FOLDER, asset, bundle, export, replace, script_json, themes, without
+from sojourn.files import write_whole
+from sojourn.report.page import FOLDER, asset, bundle, export, script_json, themes, without
 from sojourn.studies.study import Reproduction, Verdict
 
 # Worst first: what does not agree is what a reader must not overlook.
@@ -38,7 +39,7 @@ def render(made: Reproduction, target: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for slug, spec in specs.items():
             export(slug, spec, folder)
-    replace(target, _html(made, specs).encode())
+    write_whole(target, _html(made, specs).encode())
     return target
 
 

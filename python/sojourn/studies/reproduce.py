@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import Error, InputError, Interrupted
-from sojourn.files import make_folder, write_json
+from sojourn.files import cannot, make_folder, write_json, write_whole
 from sojourn.results.store import Store
 from sojourn.studies.page import render
 from sojourn.studies.study import SCALES, Reproduction, Study
@@ -118,8 +119,10 @@ def write(made: Reproduction, folder: str | Path) -> Path:
     name = f"{made.study.name}-{made.results.scale}"
     try:
         if len(made.results):
-            made.results.frame().write_parquet(folder / f"{name}.parquet")
+            table = io.BytesIO()
+            made.results.frame().write_parquet(table)
+            write_whole(folder / f"{name}.parquet", table.getvalue())
         write_json(folder / f"{name}.json", made.to_dict())
         return render(made, folder / f"{name}.html")
     except OSError as error:
-        raise Error(f"cannot write to {folder}: {error.strerror or error}") from error
+        raise cannot("write to", folder, error) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +12,8 @@ from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import write_json
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED
-from sojourn.results.store import COMPARISON, Store, open_run, open_runs
+from sojourn.results.names import COMPARISON
+from sojourn.results.store import Store, open_run, open_runs
 from sojourn.sweep.case import Case, grid
 from sojourn.sweep.comparison import Comparison
 from sojourn.sweep.execute import Progress
@@ -70,8 +72,9 @@ def compare(
     except Interrupted:
         raise Interrupted(_comparison(plan, store, baseline)) from None
     except BaseException:
-        # What is finished is listed all the same.
-        _comparison(plan, store, baseline)
+        # What is finished is listed all the same, unless the list cannot be written either.
+        with contextlib.suppress(Error):
+            _comparison(plan, store, baseline)
         raise
     return _comparison(plan, store, baseline)
 

@@ -20,6 +20,7 @@ from sojourn.control.charts.images import coloured, data_url
 from sojourn.control.errors import ControlError
 from sojourn.control.maps import PARAMETERS, Axis, StabilityMap
 from sojourn.control.theory.tables import Table
+from sojourn.files import cannot, write_whole
 
 WIDTH, HEIGHT = 520, 300
 VEGA_LITE = "6.4"
@@ -48,9 +49,9 @@ def save(chart: Chart, path: Path) -> Path:
         content = vl_convert.svg_to_png(svg, scale=2) if kind == ".png" else svg.encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        write_whole(path, content)
     except OSError as error:
-        raise ControlError(f"cannot write to {path}: {error.strerror or error}") from error
+        raise ControlError(str(cannot("write to", path, error))) from error
     return path
 
 

@@ -1,0 +1,195 @@
+"""A run's folder while it is being written: what becomes of it if two write, or one is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn.errors import Error
+from sojourn.files import cannot, lock, read_json
+from sojourn.results import sums
+from sojourn.results.names import ABOUT, SCENARIO, SUMMARY
+
+if TYPE_CHECKING:
+    from sojourn.results.run import RunResult
+
+# Renames one thing to the name of another, and that to the name of the first (Linux).
+_AT_FDCWD, _EXCHANGE = -100, 2
+# What the clock on the wall says; all else is the same whenever a run is made.
+_CLOCKS = ("wall_s", "engine_seconds")
+
+
+class Draft:
+    """A run's folder while it is being written, beside the place where it will be.
+
+    Whoever writes there has a lock on the list of its files' sums. A draft without a lock was left
+    by a process that was killed: the next one for the same run takes it over.
+
+    Raises :class:`sojourn.Error` if ``target`` cannot become a run's folder.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        _check_replaceable(target)
+        try:
+            for number in itertools.count():
+                self.folder = _name(target, number)
+                self.folder.mkdir(parents=True, exist_ok=True)
+                if (held := _claim(self.folder)) is not None:
+                    break
+            assert held is not None, "the loop ends with a lock"
+            self._lock = held
+            _clear(self.folder)
+        except OSError as error:
+            raise cannot("write to", target, error) from error
+        for other in itertools.count(number + 1):
+            if not _name(target, other).exists():
+                break
+            remove_abandoned(_name(target, other))
+
+    def discard(self) -> None:
+        """Removes what has not become a run, and what a run has replaced."""
+        os.close(self._lock)
+        remove_abandoned(self.folder)
+
+    def finish(self, result: RunResult, about: dict[str, Any]) -> RunResult:
+        """Completes the folder and puts it in its place."""
+        texts = {
+            SUMMARY: json.dumps(result.summary, indent=1) + "\n",
+            ABOUT: json.dumps(about, indent=1) + "\n",
+            SCENARIO: result.scenario_toml,
+        }
+        try:
+            for name, text in texts.items():
+                (self.folder / name).write_text(text, encoding="utf-8")
+            (self.folder / sums.SUMS).write_text(sums.text_of(self.folder), encoding="utf-8")
+            # On disk before it has its name: not even a crash of the machine leaves half of it.
+            for file in self.folder.iterdir():
+                _sync(file)
+            _sync(self.folder)
+            self._place()
+            _sync(self.target.parent)
+        except OSError as error:
+            raise cannot("write to", self.target, error) from error
+        result.folder = self.target
+        return result
+
+    def _place(self) -> None:
+        """Gives the folder its name; one that has it already is never missing meanwhile."""
+        while True:
+            try:
+                self.folder.rename(self.target)
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+            # Another process may have made the same run: theirs is as good.
+            if _same(self.folder, self.target):
+                return
+            with contextlib.suppress(FileNotFoundError):
+                _exchange(self.folder, self.target)
+                return
+
+
+def is_draft_of_key(name: str) -> bool:
+    """Whether a folder in a store has the name of a draft."""
+    return re.fullmatch(r"\.[0-9a-f]{16}\.\d+", name) is not None
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Removes a draft unless somebody is writing there; what cannot be removed stays."""
+    with contextlib.suppress(OSError):
+        held = _claim(folder) if folder.is_dir() else None
+        if held is None:
+            return
+        try:
+            # The lock last: until it is gone nobody else takes the folder.
+            _clear(folder)
+            (folder / sums.SUMS).unlink()
+            folder.rmdir()
+        finally:
+            os.close(held)
+
+
+def _name(target: Path, number: int) -> Path:
+    return target.parent / f".{target.name}.{number}"
+
+
+def _claim(folder: Path) -> int | None:
+    """Locks a draft; none if another process has it, or it has become a run meanwhile."""
+    try:
+        return lock(folder / sums.SUMS, wait=False)
+    except FileNotFoundError:
+        return None
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != sums.SUMS:
+            path.unlink()
+
+
+def _sync(path: Path) -> None:
+    """Has the system put a file or a folder on disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _same(mine: Path, theirs: Path) -> bool:
+    """Whether two folders hold the same run but for the time that it took."""
+    try:
+        sums.check(theirs)
+        ours, others = sums.read(mine), sums.read(theirs)
+        for name in (SUMMARY, ABOUT):
+            if _timeless(mine / name) != _timeless(theirs / name):
+                return False
+            del ours[name], others[name]
+    except (Error, KeyError):
+        return False
+    return ours == others
+
+
+def _timeless(file: Path) -> dict[str, Any]:
+    return {name: value for name, value in read_json(file).items() if name not in _CLOCKS}
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Swaps two folders' names in one step, where the system can."""
+    # Start-up: few runs take the place of another.
+    import ctypes  # noqa: PLC0415
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "renameat2"):
+        names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
+        if libc.renameat2(*names, _EXCHANGE) == 0:
+            return
+        failed = ctypes.get_errno()
+        if failed not in (errno.EINVAL, errno.ENOSYS):
+            raise OSError(failed, os.strerror(failed), str(other))
+    shutil.rmtree(other)
+    one.rename(other)
+
+
+def _check_replaceable(target: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise Error(f"cannot write to {target}: it is a file; name a folder")
+    if any(target.iterdir()) and not (target / SUMMARY).exists():
+        raise Error(
+            f"cannot write to {target}: it holds something that is not a run; name another folder"
+        )
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise cannot("write to", target, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))

@@ -1,0 +1,6 @@
+"""What the files of a run, and of a comparison of runs, are called."""
+
+SUMMARY = "summary.json"
+SCENARIO = "scenario.toml"
+ABOUT = "run.json"
+COMPARISON = "comparison.json"
