@@ -9,10 +9,11 @@ import subprocess
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from conftest import COMMAND, Command, untimed
-from sojourn import Error, InputError, Scenario, open_runs, run
+from sojourn import Error, InputError, Scenario, __version__, open_runs, run
 from sojourn.engines import ENGINES, load_engine
 from sojourn.engines.engine import Engine
 
@@ -52,6 +53,22 @@ def test_a_kept_run_opens_to_the_same(small: Scenario, tmp_path: Path) -> None:
         "scenario.toml",
         "summary.json",
     ]
+
+
+@pytest.mark.parametrize("engine", ["packets", "fluid"])
+def test_tables_say_their_units_and_their_run(small: Scenario, tmp_path: Path, engine: str) -> None:
+    wanted = small.with_({"probes.queues": True, "seed": 5})
+    for folder in ("one", "other"):
+        run(wanted, tmp_path / folder, engine=engine)
+    files = [tmp_path / folder / "queues.parquet" for folder in ("one", "other")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+    told = pl.read_parquet_metadata(files[0])
+    assert (told["sojourn.engine"], told["sojourn.seed"]) == (engine, "5")
+    assert told["sojourn.version"] == __version__
+    assert Scenario(json.loads(told["sojourn.scenario"])) == wanted
+    columns = json.loads(told["sojourn.columns"])
+    assert list(columns) == pl.read_parquet(files[0]).columns
+    assert columns["rate_bps"]["unit"] == "bit/s"
 
 
 def test_run_leaves_no_temporary_files(small: Scenario, tmp_path: Path) -> None:

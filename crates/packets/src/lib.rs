@@ -28,7 +28,7 @@ mod tap;
 mod wheel;
 
 pub use error::Error;
-pub use sojourn_records::{Recorder, Summary};
+pub use sojourn_records::{Provenance, Recorder, Summary};
 
 use sojourn_scenario::Network;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

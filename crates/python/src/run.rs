@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use sojourn_fluid::engine as fluid;
-use sojourn_packets::{Control, Recorder};
+use sojourn_packets::{Control, Provenance, Recorder};
 use sojourn_scenario::Scenario as Definition;
 
 use crate::errors::{self, Error, ScenarioError};
@@ -150,8 +150,14 @@ fn simulate(
     out_dir: Option<&Path>,
 ) -> Result<String, Failure> {
     let network = scenario.network(base_dir).map_err(Failure::scenario)?;
+    let name = match engine {
+        Engine::Packets => "packets",
+        Engine::Fluid => "fluid",
+    };
     let mut recorder = match out_dir {
-        Some(folder) => Recorder::to_directory(folder).map_err(Failure::other)?,
+        Some(folder) => Recorder::to_directory(folder)
+            .map_err(Failure::other)?
+            .of_run(Provenance::of(name, &network)),
         None => Recorder::none(),
     };
     let summary =

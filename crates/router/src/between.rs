@@ -17,7 +17,7 @@ use crate::net::{Device, Lab, acquire};
 use lines::Lines;
 use programs::Programs;
 use sojourn_base::Time;
-use sojourn_records::{Recorder, Summary};
+use sojourn_records::{Provenance, Recorder, Summary};
 use sojourn_scenario::Network;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -58,9 +58,9 @@ fn run(arguments: &Arguments, lines: &Lines) -> Result<u8, Failure> {
     let plan = Plan::new(network.clone(), Foreign::Like(0)).map_err(Failure::Input)?;
     let recorder = match &arguments.out {
         None => Recorder::none(),
-        Some(folder) => {
-            Recorder::to_directory(folder).map_err(|e| Failure::Input(e.to_string()))?
-        }
+        Some(folder) => Recorder::to_directory(folder)
+            .map_err(|e| Failure::Input(e.to_string()))?
+            .of_run(Provenance::of("router", &network)),
     };
     let other = |e: crate::net::Error| Failure::Run(e.to_string());
     acquire().map_err(other)?;

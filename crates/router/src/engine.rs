@@ -25,7 +25,7 @@ use crate::net::address::Side;
 use crate::net::{self, Device, Namespace, Tun};
 use samples::Samples;
 use sojourn_base::Time;
-use sojourn_records::{HostsSummary, Names, Recorder, Summary};
+use sojourn_records::{HostsSummary, Names, Provenance, Recorder, Summary};
 use sojourn_scenario::Network;
 use std::any::Any;
 use std::path::Path;
@@ -116,7 +116,7 @@ impl Run {
             net::set(space, &sysctls).map_err(other)?;
         }
         let Ok(tuns) = <[Tun; 2]>::try_from(tuns) else { unreachable!("two sides") };
-        let recorder = || recorder(&network, directory).map_err(Failure::Other);
+        let recorder = || recorder("linux", &network, directory).map_err(Failure::Other);
         let how = forward::Settings {
             mtu: device.mtu,
             end: Some(network.duration),
@@ -244,9 +244,11 @@ pub(crate) fn panicked(panic: &(dyn Any + Send)) -> String {
 }
 
 /// A recorder into the directory, if there is one, that knows what numbers stand for.
-fn recorder(network: &Network, directory: Option<&Path>) -> Result<Recorder, String> {
+fn recorder(engine: &str, network: &Network, directory: Option<&Path>) -> Result<Recorder, String> {
     let mut recorder = match directory {
-        Some(directory) => Recorder::to_directory(directory).map_err(|e| e.to_string())?,
+        Some(directory) => Recorder::to_directory(directory)
+            .map_err(|e| e.to_string())?
+            .of_run(Provenance::of(engine, network)),
         None => Recorder::none(),
     };
     recorder.begin(Names::of(network));

@@ -36,6 +36,8 @@ pub struct Network {
     pub seed: u64,
     /// Simulate every hop as events of its own.
     pub unfused: bool,
+    /// The scenario as JSON with every field, for those who want to know where results are from.
+    pub scenario: String,
 }
 
 /// One direction of a link.
@@ -160,6 +162,8 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
         warmup: scenario.warmup,
         seed: scenario.seed,
         unfused: scenario.packets.unfused,
+        // A mere check has no use for it.
+        scenario: base_dir.map(|_| scenario.to_json()).unwrap_or_default(),
     })
 }
 

@@ -74,6 +74,8 @@ pub struct Column<R> {
     pub name: &'static str,
     /// What it means.
     pub about: &'static str,
+    /// Its unit; none of text, and of numbers that are neither measured nor counted.
+    pub unit: Option<&'static str>,
     /// How it is stored.
     pub kind: ColumnKind,
     /// Whether a value may be missing (null).

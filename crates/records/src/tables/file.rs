@@ -2,6 +2,7 @@
 
 use super::cell::{Column, ColumnBuffer, ColumnKind, Names, Texts};
 use super::error::RecordError;
+use super::provenance::{Provenance, metadata};
 use super::row::Row;
 use super::written::partial;
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
@@ -32,13 +33,14 @@ impl<R: Row> TableFile<R> {
     pub(super) fn create(
         directory: &Path,
         names: &Names,
+        run: Option<&Provenance>,
     ) -> std::result::Result<Self, RecordError> {
         let path = directory.join(format!("{}.parquet", R::NAME));
         let partial = partial(&path);
         let writer =
             File::create(&partial).map_err(|e| RecordError::new(&path, e)).and_then(|file| {
                 let schema = Arc::new(schema::<R>().map_err(|e| problem(&path, e))?);
-                SerializedFileWriter::new(file, schema, Arc::new(properties::<R>()))
+                SerializedFileWriter::new(file, schema, Arc::new(properties::<R>(run)))
                     .map_err(|e| problem(&path, e))
             })?;
         Ok(Self {
@@ -129,9 +131,10 @@ fn schema<R: Row>() -> Result<Type> {
 
 /// Names and outcomes are few: a dictionary. Numbers rarely repeat: differences in as few bits as
 /// they need for integers, plain for floats, and Snappy over all.
-fn properties<R: Row>() -> WriterProperties {
+fn properties<R: Row>(run: Option<&Provenance>) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_created_by("sojourn".to_owned())
+        .set_key_value_metadata(Some(metadata::<R>(run)))
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::Chunk)

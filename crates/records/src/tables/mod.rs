@@ -10,6 +10,7 @@ mod cell;
 mod error;
 mod file;
 mod open;
+mod provenance;
 mod recorder;
 mod row;
 mod rows;
@@ -19,6 +20,7 @@ mod written;
 pub use cell::{Cell, Column, ColumnBuffer, ColumnKind, FlowId, GroupId, LinkId, Names, Outcome};
 pub use error::RecordError;
 pub use open::Recorded;
+pub use provenance::Provenance;
 pub use recorder::{CaptureId, Recorder};
 pub use row::{Row, TableSchema};
 pub use rows::{

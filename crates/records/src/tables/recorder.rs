@@ -4,13 +4,13 @@ use super::capture::Capture;
 use super::cell::Names;
 use super::error::RecordError;
 use super::open::{Recorded, Tables};
+use super::provenance::Provenance;
 use super::writer::{BATCH, Table, Writer};
 use super::written::Written;
 use crate::pcapng;
 use sojourn_base::Time;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Takes the records of one run, or ignores them.
 ///
@@ -23,7 +23,8 @@ pub struct Recorder {
     tables: Tables,
     captures: Vec<Capture>,
     directory: Option<PathBuf>,
-    names: Arc<Names>,
+    names: Names,
+    run: Option<Provenance>,
     errors: Vec<RecordError>,
 }
 
@@ -52,9 +53,16 @@ impl Recorder {
         Ok(Self { directory: Some(directory), ..Self::default() })
     }
 
+    /// The same with the run that tables are from, which their files say.
+    #[must_use]
+    pub fn of_run(mut self, run: Provenance) -> Self {
+        self.run = Some(run);
+        self
+    }
+
     /// Says what the identifiers in rows stand for. Before any [`open`](Self::open).
     pub fn begin(&mut self, names: Names) {
-        self.names = Arc::new(names);
+        self.names = names;
     }
 
     /// Opens the table of `R`: from now on its rows are recorded. A table without rows becomes a
@@ -63,7 +71,7 @@ impl Recorder {
         if let Some(directory) = &self.directory
             && R::table(&mut self.tables).writer.is_none()
         {
-            match Writer::start(directory, Arc::clone(&self.names)) {
+            match Writer::start(directory, &self.names, self.run.as_ref()) {
                 Ok(writer) => {
                     *R::table(&mut self.tables) =
                         Table { rows: Vec::with_capacity(BATCH), writer: Some(writer) };

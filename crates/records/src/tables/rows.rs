@@ -5,11 +5,20 @@ use super::row::{Row, TableSchema};
 use crate::FlowSummary;
 use sojourn_base::Time;
 
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:expr) => {
+        Some($value)
+    };
+}
+
 macro_rules! tables {
     ($(
         $(#[$outer:meta])*
         $slot:ident: $row:ident {
-            $($(#[doc = $about:literal])+ $field:ident: $type:ty,)*
+            $($(#[doc = $about:literal])+ $field:ident: $type:ty $(as $unit:literal)?,)*
         }
     )*) => {
         $(
@@ -24,6 +33,7 @@ macro_rules! tables {
                 const COLUMNS: &'static [Column<Self>] = &[$(Column {
                     name: stringify!($field),
                     about: concat!($($about),+).trim_ascii(),
+                    unit: optional!($($unit)?),
                     kind: <$type as Cell>::KIND,
                     optional: <$type as Cell>::OPTIONAL,
                     fill: |rows, texts, out| {
@@ -53,66 +63,66 @@ tables! {
     /// A link's queue at one sampling instant, with what happened since the one before.
     queues: QueueRow {
         /// The sampling instant, in seconds since the start of the run.
-        time_s: Time,
+        time_s: Time as "s",
         /// The link.
         link: LinkId,
         /// Packets in the queue at that instant, without the one in transmission.
-        packets: u64,
+        packets: u64 as "packets",
         /// Bytes in the queue at that instant, without the packet in transmission.
-        bytes: u64,
+        bytes: u64 as "B",
         /// The discipline's probability of dropping or marking at that instant, 0 to 1.
-        probability: f64,
+        probability: f64 as "1",
         /// Packets that entered the queue in the interval.
-        entered: u64,
+        entered: u64 as "packets",
         /// Packets dropped in the interval, for any reason.
-        dropped: u64,
+        dropped: u64 as "packets",
         /// Packets marked CE in the interval.
-        marked: u64,
+        marked: u64 as "packets",
         /// Packets whose transmission began in the interval.
-        dequeued: u64,
+        dequeued: u64 as "packets",
         /// Bytes of those packets.
-        dequeued_bytes: u64,
+        dequeued_bytes: u64 as "B",
         /// The link's rate at that instant, in bits per second.
-        rate_bps: u64,
+        rate_bps: u64 as "bit/s",
         /// The least length of the queue in the window before, in packets.
-        standing_packets: u64,
+        standing_packets: u64 as "packets",
         /// The least waiting time in the window before, in seconds; null before the first.
-        standing_s: Option<Time>,
+        standing_s: Option<Time> as "s",
         /// Packets lost on the wire in the interval.
-        lost: u64,
+        lost: u64 as "packets",
         /// Packets in the device's queue at that instant.
-        device_packets: u64,
+        device_packets: u64 as "packets",
         /// Bytes in the device's queue at that instant.
-        device_bytes: u64,
+        device_bytes: u64 as "B",
     }
 
     /// Arrivals at a link in one short interval. Intervals without arrivals have no row.
     packet_counts: PacketCountRow {
         /// Start of the interval, in seconds since the start of the run.
-        time_s: Time,
+        time_s: Time as "s",
         /// The link.
         link: LinkId,
         /// Packets offered to the link's queue.
-        packets: u64,
+        packets: u64 as "packets",
         /// Their bytes.
-        bytes: u64,
+        bytes: u64 as "B",
     }
 
     /// The state of a chosen flow's sender when it changed.
     traces: TraceRow {
         /// The instant, in seconds since the start of the run.
-        time_s: Time,
+        time_s: Time as "s",
         /// The flow, as `group.index`.
         flow: FlowId,
         /// Congestion window in bytes.
-        cwnd_bytes: u64,
+        cwnd_bytes: u64 as "B",
         /// Slow-start threshold in bytes; null before the first congestion event.
-        ssthresh_bytes: Option<u64>,
+        ssthresh_bytes: Option<u64> as "B",
         /// Smoothed round-trip time in seconds; null before the first sample.
-        srtt_s: Option<Time>,
+        srtt_s: Option<Time> as "s",
         /// Bytes taken to be in the network: sent, neither known to have arrived nor lost (hosts
         /// of the packet engine without SACK, RACK and their like: all that is not acknowledged).
-        in_flight_bytes: u64,
+        in_flight_bytes: u64 as "B",
     }
 
     /// One request of a web user and its response.
@@ -123,23 +133,23 @@ tables! {
         user: u32,
         /// First SYN of the connection, or the request on an open one, in seconds since the start
         /// of the run.
-        started_s: Time,
+        started_s: Time as "s",
         /// Arrival of the first byte of the response, likewise; null if there was none.
-        first_byte_s: Option<Time>,
+        first_byte_s: Option<Time> as "s",
         /// Arrival of the last byte of the response, likewise; null if there was none.
-        finished_s: Option<Time>,
+        finished_s: Option<Time> as "s",
         /// Size of the request in bytes.
-        request_bytes: u64,
+        request_bytes: u64 as "B",
         /// Size of the whole response in bytes.
-        response_bytes: u64,
+        response_bytes: u64 as "B",
         /// From start to finish in seconds; null unless it finished.
-        response_time_s: Option<Time>,
+        response_time_s: Option<Time> as "s",
         /// Expiries of the retransmission timer, both ends.
-        timeouts: u32,
+        timeouts: u32 as "timeouts",
         /// Segments sent again, both ends.
-        retransmissions: u32,
+        retransmissions: u32 as "segments",
         /// SYN and SYN-ACK segments sent again.
-        syn_retries: u32,
+        syn_retries: u32 as "segments",
         /// `finished`, `censored` (the run ended first) or `failed` (the connection gave up).
         outcome: Outcome,
     }
@@ -151,19 +161,19 @@ tables! {
         /// The transfer's number in the group, from 0, in the order of arrival.
         index: u64,
         /// First SYN of the connection, in seconds since the start of the run.
-        started_s: Time,
+        started_s: Time as "s",
         /// Arrival of the last byte, likewise; null if it did not.
-        finished_s: Option<Time>,
+        finished_s: Option<Time> as "s",
         /// Size in bytes.
-        bytes: u64,
+        bytes: u64 as "B",
         /// From start to finish in seconds; null unless it finished.
-        duration_s: Option<Time>,
+        duration_s: Option<Time> as "s",
         /// Expiries of the retransmission timer.
-        timeouts: u32,
+        timeouts: u32 as "timeouts",
         /// Segments sent again.
-        retransmissions: u32,
+        retransmissions: u32 as "segments",
         /// SYN and SYN-ACK segments sent again.
-        syn_retries: u32,
+        syn_retries: u32 as "segments",
         /// `finished`, `censored` (the run ended first) or `failed` (the connection gave up).
         outcome: Outcome,
     }
@@ -175,23 +185,23 @@ tables! {
         /// The flow's number in the group, from 0.
         index: u64,
         /// Bytes that reached its application, as bits per second.
-        goodput_bps: Option<f64>,
+        goodput_bps: Option<f64> as "bit/s",
         /// Mean one-way delay of its data packets in seconds.
-        delay_s: Option<f64>,
+        delay_s: Option<f64> as "s",
         /// Mean absolute difference of successive one-way delays in seconds.
-        jitter_s: Option<f64>,
+        jitter_s: Option<f64> as "s",
         /// Dropped packets as a fraction of those sent, 0 to 1.
-        loss: Option<f64>,
+        loss: Option<f64> as "1",
         /// Segments sent again; null from an engine without segments.
-        retransmissions: Option<u64>,
+        retransmissions: Option<u64> as "segments",
         /// Expiries of the retransmission timer; null likewise.
-        timeouts: Option<u64>,
+        timeouts: Option<u64> as "timeouts",
         /// Median of the measured round-trip times in seconds.
-        rtt_p50_s: Option<f64>,
+        rtt_p50_s: Option<f64> as "s",
         /// 90 % of the measured round-trip times are no larger, in seconds.
-        rtt_p90_s: Option<f64>,
+        rtt_p90_s: Option<f64> as "s",
         /// 99 % of the measured round-trip times are no larger, in seconds.
-        rtt_p99_s: Option<f64>,
+        rtt_p99_s: Option<f64> as "s",
     }
 }
 

@@ -3,10 +3,10 @@
 use super::cell::Names;
 use super::error::RecordError;
 use super::file::TableFile;
+use super::provenance::Provenance;
 use super::row::Row;
 use super::written::Written;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
@@ -62,9 +62,13 @@ pub(super) struct Writer<R> {
 }
 
 impl<R: Row> Writer<R> {
-    pub(super) fn start(directory: &Path, names: Arc<Names>) -> Result<Self, RecordError> {
+    pub(super) fn start(
+        directory: &Path,
+        names: &Names,
+        run: Option<&Provenance>,
+    ) -> Result<Self, RecordError> {
         let path = directory.join(format!("{}.parquet", R::NAME));
-        let file = TableFile::create(directory, &names)?;
+        let file = TableFile::create(directory, names, run)?;
         let (full, incoming) = sync_channel(WAITING);
         let (returning, empty) = channel();
         let thread = std::thread::Builder::new()

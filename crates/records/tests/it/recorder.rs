@@ -5,8 +5,10 @@ use parquet::record::Field;
 use sojourn_base::Time;
 use sojourn_records::pcapng::{Content, Packet, UDP};
 use sojourn_records::{
-    ExchangeRow, GroupId, LinkId, Names, Outcome, PacketCountRow, QueueRow, Recorder,
+    ExchangeRow, FlowRow, GroupId, LinkId, Names, Outcome, PacketCountRow, Provenance, QueueRow,
+    Recorder, Row, TraceRow, TransferRow,
 };
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -148,6 +150,50 @@ fn the_same_rows_give_the_same_bytes() {
         let read = |folder: &Folder| std::fs::read(folder.0.join(&file)).unwrap();
         assert!(read(&a) == read(&b), "{file} differs");
     }
+}
+
+fn metadata(path: &Path) -> HashMap<String, String> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let pairs = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    pairs.iter().map(|pair| (pair.key.clone(), pair.value.clone().unwrap())).collect()
+}
+
+#[test]
+fn file_says_its_units_and_its_run() {
+    let folder = Folder::new("provenance");
+    let run = Provenance { engine: "packets".into(), seed: 7, scenario: "{\"seed\":7}".into() };
+    let mut recorder = Recorder::to_directory(&folder.0).unwrap().of_run(run);
+    recorder.begin(names());
+    recorder.open::<QueueRow>();
+    recorder.finish().unwrap();
+    let found = metadata(&folder.0.join("queues.parquet"));
+    assert_eq!(found["sojourn.engine"], "packets");
+    assert_eq!(found["sojourn.seed"], "7");
+    assert_eq!(found["sojourn.scenario"], "{\"seed\":7}");
+    assert_eq!(found["sojourn.version"], env!("CARGO_PKG_VERSION"));
+    let columns: serde_json::Value = serde_json::from_str(&found["sojourn.columns"]).unwrap();
+    assert_eq!(columns["rate_bps"]["unit"], "bit/s");
+    assert_eq!(columns["link"]["unit"], serde_json::Value::Null);
+    assert!(columns["time_s"]["meaning"].as_str().unwrap().starts_with("The sampling instant"));
+}
+
+#[test]
+fn column_whose_name_has_a_unit_has_that_unit() {
+    fn check<R: Row>() {
+        for column in R::COLUMNS {
+            let named = [("_s", "s"), ("_bps", "bit/s"), ("bytes", "B"), ("packets", "packets")];
+            let named = named.iter().find(|(end, _)| column.name.ends_with(end));
+            if let Some((_, unit)) = named {
+                assert_eq!(column.unit, Some(*unit), "{}.{}", R::NAME, column.name);
+            }
+        }
+    }
+    check::<QueueRow>();
+    check::<PacketCountRow>();
+    check::<TraceRow>();
+    check::<ExchangeRow>();
+    check::<TransferRow>();
+    check::<FlowRow>();
 }
 
 #[test]

@@ -144,11 +144,11 @@ impl Run {
             crate::net::set(space, &sysctls).map_err(|error| Failure::Other(error.to_string()))?;
         }
         let queues = queues(&network, plan, &wiring).map_err(Failure::Other)?;
-        let mut records = recorder(&network, directory).map_err(Failure::Other)?;
+        let mut records = recorder("kernel", &network, directory).map_err(Failure::Other)?;
         if network.probes.queues {
             records.open::<QueueRow>();
         }
-        let mut books = recorder(&network, directory).map_err(Failure::Other)?;
+        let mut books = recorder("kernel", &network, directory).map_err(Failure::Other)?;
         books.open_exchanges(&network.probes);
         books.open_flows(&network.probes);
         let network = Arc::new(network);
