@@ -103,10 +103,8 @@ def _times(parts: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _inverse(curve: Points, fraction: float) -> float | None:
+    """A quantile. Points of a curve are the ends of cells, each less than 1/64 wide."""
     i = bisect.bisect_left(curve, fraction, key=lambda point: point[1])
-    if i == len(curve):
-        return None
-    if i == 0:
-        return curve[0][0]
-    (x0, y0), (x1, y1) = curve[i - 1], curve[i]
-    return x0 + (x1 - x0) * (fraction - y0) / (y1 - y0)
+    if i in (0, len(curve) - 1):
+        return curve[i][0]
+    return max(curve[i - 1][0], curve[i][0] * (1 - 1 / 256)) if i < len(curve) else None

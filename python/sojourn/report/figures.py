@@ -50,7 +50,7 @@ def times_cdf(
     if wide:
         ms = ms.filter(pl.col("ms").shift(-1, fill_value=most).over("series") > least)
         scale = alt.Scale(type="log", domain=[least, most], nice=False)
-        axis = alt.Axis(values=_ONE_TWO_FIVE, format=",~r", grid=True)
+        axis = alt.Axis(values=_ONE_TWO_FIVE, format=",~r", grid=True, labelOverlap=True)
         x_title = x_title.replace("(ms)", "(ms, logarithmic)")
     else:
         scale, axis = alt.Scale(domain=[0, most]), alt.Axis(format=",~r", tickCount=6)
@@ -111,7 +111,7 @@ def response_tail(table: pl.DataFrame, series: Sequence[Series], title: str) -> 
                 "seconds:Q",
                 title="Response time (s)",
                 scale=alt.Scale(type="log", nice=False),
-                axis=_log_axis(grid=True),
+                axis=alt.Axis(values=_ONE_TWO_FIVE, format=",~r", grid=True, labelOverlap=True),
             ),
             y=alt.Y(
                 "longer:Q",
@@ -450,7 +450,7 @@ def _faceted(
         .properties(width=WIDTH, height=78)
         .facet(
             row=_row("series", order),
-            spacing=10,
+            spacing=24,
             title=title,
         )
     )
@@ -460,7 +460,9 @@ def _faceted(
 
 
 def _row(field: str, order: Sequence[str]) -> Any:
-    header = alt.Header(labelOrient="top", labelAnchor="start", labelAngle=0)
+    header = alt.Header(
+        labelOrient="top", labelAnchor="start", labelAngle=0, labelBaseline="bottom"
+    )
     return alt.Row(f"{field}:N", sort=list(order), title=None, header=header)
 
 

@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -28,6 +29,8 @@ from sojourn.report.sections import sections
 FOLDER = "figures"
 VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
+# A unit stays on the line of its number.
+_UNIT = re.compile(r"(?<=\d) (?=%|ms|Mb/s|points|seeds)")
 
 
 def write(
@@ -95,6 +98,7 @@ def _render(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["groups"] = _column_groups
+    environment.filters["unbroken"] = lambda text: _UNIT.sub("\u00a0", text)
     summary = tables.summary(layout)
     first = layout.runs[0]
     start, end = first.window

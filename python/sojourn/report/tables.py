@@ -114,21 +114,27 @@ _COUNTS = ("goodput_bps", "finished", "failed")
 def column(measure: Measure, of: str = "") -> Column:
     """A measure as a column; ``of`` names the link or the group where the table does not."""
     each = measure.definition
-    group = each.family[:1].upper() + each.family[1:]
+    group, heading, unit = "", " ".join(filter(None, [each.family, each.heading])), each.unit
     if of:
-        group = f"{of}: {each.family or each.heading}"
-    unit = f", {each.unit}" if each.unit else ""
-    alone = not group
+        group = f"Link {of}"
+    elif each.family:
+        group, heading, unit = f"{_capital(each.family)}, {each.unit}", each.heading, ""
+    else:
+        heading = _capital(heading)
     return Column(
         measure.name,
-        each.heading[:1].upper() + each.heading[1:] if alone else each.heading,
-        each.unit if alone else "",
+        heading,
+        unit,
         each.title + (f" (of {of})" if of else ""),
         lambda run: number(measure.of(run.summary)) if _told(measure, run) else None,
         each.scale,
         each.counts,
-        group and group + unit,
+        group,
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _told(measure: Measure, run: Run) -> bool:

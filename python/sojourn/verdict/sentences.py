@@ -37,40 +37,47 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
     unsure = f"but {first.pairs} seeds are too few to be sure"
     if first.pairs >= _ENOUGH:
         unsure = "but not among so many comparisons"
-    beginnings: dict[Grade, str] = {
-        "single": f"{case} beside {base}:",
-        "better": f"{case} is better than {base} in",
-        "worse": f"{case} is worse than {base} in",
-        "seems better": f"{case} seems better than {base}, {unsure}, in",
-        "seems worse": f"{case} seems worse than {base}, {unsure}, in",
-        "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %, in",
-        "open": f"No difference between {case} and {base} can be told in",
+    verbs: dict[Grade, str] = {
+        "single": f"{case} beside {base}",
+        "better": f"{case} is better than {base}",
+        "worse": f"{case} is worse than {base}",
+        "seems better": f"{case} seems better than {base}, {unsure}",
+        "seems worse": f"{case} seems worse than {base}, {unsure}",
+        "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %",
+        "open": f"No difference between {case} and {base} can be told",
     }
     said = []
-    for grade, beginning in beginnings.items():
+    for grade, words in verbs.items():
+        verb = words
         chosen = [each for each in found if each.grade == grade]
-        if chosen and (whole or grade != "open"):
-            plain = grade == "alike" and whole
-            items = [_what(each) if plain else _item(each, whole) for each in chosen]
-            numbers = whole and not plain
-            said.append(f"{beginning} {'; '.join(items) if numbers else listed(items)}.")
+        if not chosen or (grade == "open" and not whole):
+            continue
+        if grade in _CLEAR and all(each.agree == each.pairs for each in chosen):
+            verb = f"{verb}, in all {first.pairs} seeds"
+        if grade == "alike":
+            said.append(f"{verb}: {listed([_what(each) for each in chosen])}.")
+        elif whole:
+            items = [_item(each, named=not place) for place, each in enumerate(chosen)]
+            said.append(f"{verb}: {'; '.join(items)}.")
+        else:
+            items = [f"{_what(each)} ({_change(each)})" for each in chosen]
+            said.append(f"{verb}: {listed(items)}.")
     if whole:
         return said
-    return [" ".join(said) or f"{beginnings['open']} anything."]
+    return [" ".join(said) or f"{verbs['open']}."]
 
 
-def _item(each: Difference, whole: bool) -> str:
-    """ "median response time, 84.8 ms against 4 580 ms (−98 %, 95 % interval −99 to −97 %)" """
-    if not whole:
-        return f"{_what(each)} ({_change(each)})"
+_CLEAR = ("better", "worse", "seems better", "seems worse")
+
+
+def _item(each: Difference, named: bool) -> str:
+    """ "median response time 84.8 ms against 4 580 ms (−98 %, 95 % interval −99 to −97 %)" """
     definition = each.measure.definition
     mine, theirs = _value(each.value, definition), _value(each.reference, definition)
     more = [_change(each)]
     if each.low is not None and each.high is not None:
-        more.append(f"95 % interval {_interval(each)}")
-        if each.agree == each.pairs:
-            more.append(f"all {each.pairs} seeds")
-    return f"{_what(each)}, {mine} against {theirs} ({', '.join(more)})"
+        more.append(("95 % interval " if named else "") + _interval(each))
+    return f"{_what(each)} {mine} against {theirs} ({', '.join(more)})"
 
 
 def _what(each: Difference) -> str:
