@@ -33,7 +33,7 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo test test-long lint format docs bench clean
+.PHONY: help install demo test test-long mutants lint format docs bench clean
 .PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
@@ -89,6 +89,11 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	@tests/tools.sh long
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+	@echo "== mutants"
+	@$(BIN)/python tests/mutants.py --number 16 --seconds 180
+
+mutants: install ## Break the Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
+	@$(BIN)/python tests/mutants.py --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
 
 # Everything of Rust that tests need in one go, so that nothing is compiled twice: their binaries,
 # and the engines and the router with the same profile, quick to compile and with its checks.

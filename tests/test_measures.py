@@ -1,0 +1,259 @@
+"""Measures: each is its own field of the summary, in its own unit; several groups are one."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sojourn import Error, Scenario, run
+from sojourn.measures import BY_NAME, at, mean, means, measure, measures, of_link, pooling, shown
+from sojourn.measures.definitions import GROUP, LINK, PING, Definition, named
+
+ALL = (*LINK, *GROUP, *PING)
+# What a unit of a name is to people: the name, and how many of that there are in one of this.
+UNITS = {"_s": ("ms", 1000.0), "_bps": ("Mb/s", 0.000001), "_packets": ("packets", 1.0)}
+FRACTIONS = ("loss", "mark_fraction", "utilisation")
+# 1.23456789 of each as people see it: of the unit that rates have for people, a tenth of fractions.
+WRITTEN = {
+    "sojourn": "1234.6", "queue_mean": "1.2", "queue": "1", "loss": "12.35",
+    "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
+    "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.name)
+def test_a_measure_has_the_unit_of_its_name(each: Definition) -> None:
+    suffix = next((end for end in UNITS if each.name.endswith(end)), None)
+    if each.name in FRACTIONS:
+        assert (each.unit, each.scale) == ("%", 100.0)
+    elif suffix is None:
+        assert (each.unit, each.scale) == ("", 1.0)
+    else:
+        assert (each.unit, each.scale) == UNITS[suffix]
+    value = 0.123456789 if each.name in FRACTIONS else 1.23456789
+    value *= 1e6 if suffix == "_bps" else 1
+    stem = max((name for name in WRITTEN if each.name.startswith(name)), key=len, default="")
+    assert shown.written(value, each) == ("1" if each.counts else WRITTEN[stem])
+    assert shown.written(None, each) == shown.NOTHING
+
+
+def test_more_is_better_of_few_and_less_of_many() -> None:
+    more = {each.name for each in ALL if each.better == 1}
+    assert more == {"utilisation", "throughput_bps", "goodput_bps", "jain", "finished"}
+    neither = {each.name for each in ALL if each.better == 0}
+    assert neither == {"mark_fraction", "members", "started", "censored", "pings"}
+    assert {each.better for each in ALL} == {-1, 0, 1}
+
+
+def entry(definitions: tuple[Definition, ...], begin: int) -> dict[str, Any]:
+    """A link or a group each of whose fields has a value of its own."""
+    values: dict[str, Any] = {}
+    for number, each in enumerate(definitions, begin):
+        inner = values
+        for step in each.path[:-1]:
+            inner = inner.setdefault(step, {})
+        inner[each.path[-1]] = number
+    return values
+
+
+def test_each_measure_is_its_own_field() -> None:
+    links = [entry(LINK, 100) | {"name": "there"}, entry(LINK, 200) | {"name": "back"}]
+    web = entry(GROUP, 300) | {"name": "users", "kind": "web"}
+    ping = entry(PING, 400) | {"name": "probe", "kind": "ping", "goodput_bps": 0.5}
+    ping |= {"retransmissions": 0.25, "timeouts": 0.125}
+    found = measures({"links": links, "groups": [web, ping]})
+    summed = {"goodput_bps": 0.5, "retransmissions": 0.25, "timeouts": 0.125}
+    for begin, definitions, prefixes in (
+        (100, LINK, ("", "there.")),
+        (200, LINK, ("back.",)),
+        (300, GROUP, ("users.",)),
+    ):
+        for number, each in enumerate(definitions, begin):
+            assert all(found[prefix + each.name] == number for prefix in prefixes)
+    for number, each in enumerate(GROUP, 300):
+        if each.name in ("members", "jain", "rtt_p50_s", "rtt_p99_s"):
+            assert each.name not in found
+        else:
+            assert found[each.name] == number + summed.get(each.name, 0)
+    assert [found[each.name] for each in PING] == [*range(400, 400 + len(PING))]
+
+
+def test_measures_are_found_by_name() -> None:
+    summary = {
+        "links": [{"name": "a.b", "loss": 0.5}],
+        "groups": [{"name": "web", "kind": "web", "jain": 0.75}],
+    }
+    assert measure("a.b.loss").of(summary) == 0.5
+    assert measure("web.jain").of(summary) == 0.75
+    assert measure("loss").of(summary) == 0.5
+    assert measure("elsewhere.loss").of(summary) is None
+    assert at("groups", "web", GROUP[2]).name == "web.jain"
+    assert [each.name for each in of_link("x", named(LINK, "loss"))] == ["x.loss"]  # type: ignore[arg-type]
+    for wrong in ("beauty", "jain", ".loss", "web.beauty"):
+        with pytest.raises(Error, match=rf"there is no measure '{wrong}'; there are .*GROUP\.jain"):
+            measure(wrong)
+
+
+def test_text_and_tables_are_no_numbers() -> None:
+    (loss,) = named(LINK, "loss")
+    assert loss.of({"loss": "much"}) is None and loss.of({"loss": {}}) is None
+    assert loss.of({}) is None and loss.of({"loss": None}) is None
+    (p50,) = named(LINK, "sojourn_p50_s")
+    assert p50.of({"sojourn_s": None}) is None and p50.of({"sojourn_s": 5}) is None
+
+
+def test_means_are_of_those_that_are_there() -> None:
+    assert mean([1.0, None, 4.0]) == 2.5
+    assert mean([None]) is None and mean([]) is None
+    one = {"links": [{"name": "l", "loss": 0.1}], "groups": []}
+    other = {"links": [{"name": "l", "loss": 0.3}, {"name": "m", "loss": 0.5}], "groups": []}
+    found = means([one, other])
+    assert found["loss"] == pytest.approx(0.2) and found["m.loss"] == 0.5
+    assert found["throughput_bps"] is None
+
+
+def test_measures_of_a_run_are_those_of_its_summary(small: Scenario) -> None:
+    summary = run(small).summary
+    found = measures(summary)
+    (link, group) = summary["links"][0], summary["groups"][0]
+    assert found["loss"] == link["loss"] and found["utilisation"] == link["utilisation"]
+    assert found["queue_p99_packets"] == link["queue_packets"]["p99"]
+    assert found["goodput_bps"] == group["goodput_bps"]
+    assert found["bulk1.members"] == 5
+    assert set(BY_NAME) <= set(found)
+
+
+def times(samples: np.ndarray) -> dict[str, Any]:
+    """A distribution as summaries have it, with a curve through all its samples."""
+    ordered = np.sort(samples)
+    n = len(ordered)
+    curve = [(float(x), (i + 1) / n) for i, x in enumerate(ordered)]
+    return {"count": n, "mean": float(samples.mean()), "max": float(ordered[-1]), "cdf": curve}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_as_one_have_the_distribution_of_all_samples(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    parts = [rng.exponential(scale, n) for scale, n in ((1.0, 4000), (3.0, 1000), (0.2, 2500))]
+    groups = [
+        {"kind": "web", "name": str(i), "started": len(part) + 2, "finished": len(part),
+         "failed": 1, "censored": i, "response_time_s": times(part)}
+        for i, part in enumerate(parts)
+    ]  # fmt: skip
+    found = pooling.exchanges({"groups": groups})
+    assert found is not None
+    everything = np.concatenate(parts)
+    assert (found["started"], found["finished"]) == (7506, 7500)
+    assert (found["failed"], found["censored"]) == (3, 3)
+    as_one = found["response_time_s"]
+    assert as_one["count"] == 7500
+    assert as_one["mean"] == pytest.approx(everything.mean(), rel=1e-12)
+    assert as_one["max"] == everything.max()
+    for name, part in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99)):
+        # Between two samples each part's curve is a line, so it is off by one sample of each.
+        assert as_one[name] == pytest.approx(np.quantile(everything, part), rel=0.02)
+
+
+def test_mixture_is_weighed_by_counts() -> None:
+    ramp, late = [(0.0, 0.0), (1.0, 1.0)], [(2.0, 0.0), (4.0, 1.0)]
+    mixed = pooling.mix([ramp, late], [3, 1])
+    assert [x for x, _ in mixed] == [0, 1, 2, 4]
+    assert [y for _, y in mixed] == pytest.approx([0, 0.75, 0.75, 1])
+    assert pooling.mix([ramp, []], [3, 1]) == ramp
+    assert pooling.mix([[], late], [3, 1]) == late
+    with pytest.raises(ValueError, match="argument"):
+        pooling.mix([ramp], [1, 2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_height_is_linear_interpolation(seed: int) -> None:
+    rng = random.Random(seed)
+    xs = sorted(rng.sample(range(100), 8))
+    ys = sorted(rng.random() for _ in xs)
+    curve = [(float(x), y) for x, y in zip(xs, ys, strict=True)]
+    for at_ in [*xs, *(rng.uniform(-5, 105) for _ in range(50))]:
+        below = at_ < xs[0]
+        assert pooling.height(curve, at_) == pytest.approx(
+            0 if below else np.interp(at_, xs, ys), abs=1e-12
+        )
+
+
+def test_one_group_is_as_it_is_and_none_is_nothing() -> None:
+    one = {"kind": "bulk", "name": "a", "started": 3, "response_time_s": {"count": 0}}
+    assert pooling.exchanges({"groups": [one]}) is one
+    assert pooling.exchanges({"groups": []}) is None
+    for kind in ("ping", "udp"):
+        assert pooling.timed({"groups": [one | {"kind": kind}]}) == []
+    assert pooling.pings({"groups": [one, one | {"kind": "ping"}]}) == [one | {"kind": "ping"}]
+    # Bulk flows begin and end nothing.
+    assert pooling.timed({"groups": [one | {"started": 0}]}) == []
+    assert pooling.timed({"groups": [one | {"started": 0, "response_time_s": None}]}) == []
+    waited = one | {"started": 0, "response_time_s": {"count": 2}}
+    assert pooling.timed({"groups": [waited]}) == [waited]
+
+
+def test_what_one_group_does_not_count_has_no_sum() -> None:
+    counted = {"goodput_bps": 2.0, "retransmissions": 3, "timeouts": 1}
+    fluid = {"goodput_bps": 5.0, "retransmissions": None, "timeouts": 2}
+    expected = {"goodput_bps": 7.0, "retransmissions": None, "timeouts": 3.0}
+    assert pooling.traffic({"groups": [counted, fluid]}) == expected
+    assert pooling.traffic({"groups": []})["goodput_bps"] is None
+
+
+def test_numbers_have_signs_and_digits() -> None:
+    assert shown.number(0.0123, 100, 1) == "1.2"
+    assert shown.number(0.5, sign=True) == "+0" and shown.number(-2.0, sign=True) == "-2"
+    assert shown.number(None) == "–"
+
+
+def test_heads_name_a_family_once() -> None:
+    chosen = named(LINK, "sojourn_mean_s", "sojourn_p99_s", "loss", "queue_p99_packets")
+    assert shown.headings(chosen) == ["delay mean ms", "p99 ms", "loss %", "queue p99 packets"]
+
+
+def test_a_table_of_means_has_students_intervals() -> None:
+    from scipy.stats import t
+
+    values = (0.01, 0.02, 0.06)
+    runs = [{"links": [{"name": "l", "loss": x, "rate_bps": 1}], "groups": []} for x in values]
+    section = shown.Section("", tuple(of_link("l", named(LINK, "loss"))))  # type: ignore[arg-type]
+    half = 100 * np.std(values, ddof=1) / 3**0.5 * t.ppf(0.975, 2)
+    (row,) = shown.means(section, {"x": runs}, intervals=True).rows
+    assert row == ["x", f"3.00 ±{half:.2f}"]
+    (row,) = shown.means(section, {"x": runs}, {"load": {"x": "0.9"}}).rows
+    assert row == ["x", "0.9", "3.00"]
+    (row,) = shown.means(section, {"x": runs[:1]}, intervals=True).rows
+    assert row == ["x", "1.00"]
+
+
+def test_links_are_shown_in_order_and_two_unless_all_are_wanted() -> None:
+    def link(name: str, rate: int | None) -> dict[str, Any]:
+        return {"name": name, "loss": 0.1, "rate_bps": rate}
+
+    summary = {"links": [link("a", 1), link("b", None), link("c", 2), link("d", 3)], "groups": []}
+    assert shown.rated_links([summary]) == ["a", "c", "d"]
+    for everything, count in ((False, 2), (True, 3)):
+        titles = [each.title for each in shown.sections([summary], everything)]
+        assert titles == ["link a", "link c", "link d"][:count]
+
+
+def test_realised_loads_are_means() -> None:
+    class Made:
+        def __init__(self, load: float | None) -> None:
+            self.realised_load = load
+
+    column = shown.loads({"x": [Made(0.9), Made(1.0)], "y": [Made(None)]})
+    assert column == {"load": {"x": "0.950", "y": "–"}}
+    assert shown.loads({"y": [Made(None)]}) == {}
+
+
+def test_names_are_told_apart() -> None:
+    for definitions in (LINK, GROUP, PING):
+        names = [each.name for each in definitions]
+        assert len(set(names)) == len(names)
+        for one, other in itertools.combinations(definitions, 2):
+            assert one.path != other.path and one.words != other.words
