@@ -128,6 +128,8 @@ lint-rust: | .venv/pyvenv.cfg
 	@cargo fmt --all --check
 	@rustfmt --edition 2024 --check $(LISTED)
 	@$(CARGO) clippy $(ALL) --all-targets -- -D warnings
+	@if cargo deny --version >/dev/null 2>&1; then echo "== cargo-deny"; \
+	  cargo deny --locked --log-level error check licenses bans sources; fi
 
 lint-python: .venv/.packages
 	@echo "== ruff, mypy"

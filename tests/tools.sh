@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs what some tests need beside Rust and Python, where it can (as root, with apt), or says
-# aloud which tests will be skipped. `tools.sh` serves `make test`, `tools.sh long` what boots
-# kernels in `make test-long`.
+# Installs what some tests need beside Rust and Python, where it can (as root, with apt) and may, or
+# says aloud which tests will be skipped. It says before what it installs; SYSTEM_PACKAGES=no forbids
+# it. `tools.sh` serves `make test`, `tools.sh long` what boots kernels in `make test-long`.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 updated=
@@ -33,8 +33,9 @@ need() {
     local what=$1 there=$2
     shift 2
     if "$there"; then return; fi
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        echo "== installing $*"
+    if [ "${SYSTEM_PACKAGES:-yes}" != no ] && [ "$(id -u)" = 0 ] &&
+        command -v apt-get >/dev/null; then
+        echo "== installing as root, with apt-get: $* (SYSTEM_PACKAGES=no forbids it)"
         [ -n "$updated" ] || apt-get -qq update >/dev/null 2>&1 || true
         updated=yes
         apt-get -qq install --no-install-recommends "$@" >/dev/null 2>&1 || true

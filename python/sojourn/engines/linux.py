@@ -45,7 +45,7 @@ def program() -> Path:
     if found is None or not os.access(found, os.X_OK):
         raise Error(
             f"real packets need the program {named or PROGRAM}, which is not there: "
-            "make install builds it (cargo build --profile router -p sojourn-router)"
+            "make install builds it (cargo build --locked --profile router -p sojourn-router)"
         )
     return Path(found)
 
