@@ -34,7 +34,7 @@ PARTS = {
         ["test_statistics.py", "test_statistics_closed_forms.py", "test_statistics_more.py"],
     ),
     "results": (
-        ["results", "files.py"],
+        ["results/*.py", "files.py"],
         ["test_flent_series.py", "test_store.py", "test_run.py", "test_bad_input.py"],
     ),
     "sweep": (
@@ -149,13 +149,7 @@ def drawn(parts: list[str], number: int, seed: int) -> list[Mutant]:
     rng = random.Random(seed)
     decks = []
     for part in parts:
-        files = [
-            file
-            for path in PARTS[part][0]
-            for file in (
-                [PACKAGE / path] if path.endswith(".py") else (PACKAGE / path).glob("*.py")
-            )
-        ]
+        files = [file for path in PARTS[part][0] for file in PACKAGE.glob(path)]
         deck = [each for file in sorted(files) for each in mutants_of(part, file)]
         rng.shuffle(deck)
         decks.append(deck)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -66,3 +67,15 @@ def test_whatever_is_built_or_installed_is_locked() -> None:
     assert "\nlocked = true\n" in (ROOT / "pyproject.toml").read_text()
     for line in (ROOT / "requirements.lock").read_text().splitlines():
         assert re.match(r"[\w.-]+==[\w.]+( ;|$)", line), line
+
+
+def test_mutants_are_drawn_from_every_part_and_differ_from_what_is_there() -> None:
+    from mutants import PACKAGE, PARTS, drawn
+
+    found = drawn(list(PARTS), 40, 1)
+    assert len(found) == 40 and found == drawn(list(PARTS), 40, 1) != drawn(list(PARTS), 40, 2)
+    assert [sum(each.part == part for each in found) for part in PARTS] == [10] * len(PARTS)
+    for mutant in found:
+        compile(mutant.text, str(mutant.file), "exec")
+        assert mutant.file.is_relative_to(PACKAGE)
+        assert ast.dump(ast.parse(mutant.text)) != ast.dump(ast.parse(mutant.file.read_text()))
