@@ -66,4 +66,26 @@ def test_options_are_passed_to_router_unchanged(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     words = ["--rate=10mbit", "--qdisc", "pi,qref=24", "--", "ping", "-c", "1", "--json"]
     assert router.between(words) == 7
-    assert capfd.readouterr().out == "between|" + "|".join(words) + "|"
+    assert capfd.readouterr().out == "|".join(words) + "|"
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--help"], 0),
+        (["--rate"], 2),
+        (["between", "--", "true"], 2),
+        ([], 2),
+        (["--rate", "3", "--", "true"], 2),
+    ],
+)
+def test_help_and_errors_name_the_command_that_was_typed(
+    capfd: pytest.CaptureFixture[str], words: list[str], code: int
+) -> None:
+    assert router.between(words) == code
+    said = "".join(capfd.readouterr())
+    assert "sojourn-router" not in said
+    if "--rate" in words:
+        assert "--rate" in said
+    else:
+        assert "Usage: sojourn router " in said

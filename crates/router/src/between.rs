@@ -40,9 +40,9 @@ enum Failure {
     Run(String),
 }
 
-/// Does it, and says what came of it.
-pub fn main(arguments: &Arguments) -> ExitCode {
-    let lines = Lines::new(arguments.json);
+/// Does it, and says what came of it, under the program's name.
+pub fn main(arguments: &Arguments, name: &'static str) -> ExitCode {
+    let lines = Lines::new(arguments.json, name);
     match run(arguments, &lines) {
         Ok(code) => ExitCode::from(code),
         Err(Failure::Input(what)) => lines.failure(&what, BAD_INPUT),

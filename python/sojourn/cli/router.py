@@ -20,6 +20,9 @@ from sojourn.measures.shown import NOTHING, number
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+# What the program is told that it is called, so that its help and its errors say so.
+_NAME = "sojourn router"
+
 # A second of lines, of which ten come in one.
 _SPAN = 10
 _BARS = "▁▂▃▄▅▆▇█"
@@ -35,19 +38,13 @@ def between(arguments: Sequence[str]) -> int:
     Returns:
         The exit code of the program that ran at its left.
     """
-    command = [os.fspath(program()), "between"]
+    file = os.fspath(program())
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if "-h" in own or "--help" in own:
-        done = subprocess.run(
-            [*command, *arguments], check=False, stdout=subprocess.PIPE, text=True
-        )
-        print(done.stdout.replace("sojourn-router between", "sojourn router"), end="")
-        return done.returncode
-    if "--json" in own or not sys.stdout.isatty():
+    if {"-h", "--help", "--json"} & set(own) or not sys.stdout.isatty():
         # The program's own output is what is wanted; the table follows on stderr.
         with Uninterrupted():
-            return subprocess.run([*command, *arguments], check=False).returncode
-    return _watch([*command, "--json", *arguments])
+            return subprocess.run([_NAME, *arguments], executable=file, check=False).returncode
+    return _watch([_NAME, "--json", *arguments], file)
 
 
 class Uninterrupted:
@@ -61,7 +58,7 @@ class Uninterrupted:
         signal.signal(signal.SIGINT, self.before)
 
 
-def _watch(command: Sequence[str]) -> int:
+def _watch(command: Sequence[str], file: str) -> int:
     from rich.console import Console
     from rich.live import Live
 
@@ -71,7 +68,12 @@ def _watch(command: Sequence[str]) -> int:
     with (
         Uninterrupted(),
         subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+            command,
+            executable=file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         ) as process,
         Live(console=console, refresh_per_second=10, transient=True) as live,
     ):

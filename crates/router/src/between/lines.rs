@@ -10,12 +10,14 @@ use std::process::ExitCode;
 /// To whom.
 pub(super) struct Lines {
     json: bool,
+    /// Who speaks.
+    name: &'static str,
 }
 
 impl Lines {
-    /// Lines of JSON, or not.
-    pub(super) fn new(json: bool) -> Self {
-        Self { json }
+    /// Lines of JSON, or not; errors begin with the program's name.
+    pub(super) fn new(json: bool, name: &'static str) -> Self {
+        Self { json, name }
     }
 
     /// The queues at an instant.
@@ -42,7 +44,7 @@ impl Lines {
         if self.json {
             say(&json!({ "error": what }));
         } else {
-            eprintln!("sojourn-router: {what}");
+            eprintln!("{}: {what}", self.name);
         }
         ExitCode::from(code)
     }
