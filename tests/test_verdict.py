@@ -106,7 +106,7 @@ def test_too_few_seeds_are_said_to_be_too_few() -> None:
     found = verdict(runs)
     assert grades(found)["response_p50_s"] == "seems better"
     assert found.sentences[0].startswith(
-        "CoDel seems better than drop-tail, but 3 seeds are too few to be sure, in all 3 seeds: "
+        "CoDel seems better than drop-tail, in all 3 seeds, but 3 are too few to be sure: "
     )
     assert found.sentences[-1].startswith("3 seeds give a first impression")
 

@@ -51,9 +51,9 @@ def headings(definitions: Sequence[Definition]) -> list[str]:
     """The heads of columns: of a family the first one says what it is, the others follow."""
     found, last = [], ""
     for each in definitions:
-        unit = "" if each.unit in each.heading else each.unit
-        family = each.family if each.family != last else ""
-        found.append(" ".join(filter(None, [family, each.heading, unit])))
+        follows = bool(each.family) and each.family == last
+        words = [each.heading] if follows else [each.family, each.heading, each.unit]
+        found.append(" ".join(filter(None, words)))
         last = each.family
     return found
 

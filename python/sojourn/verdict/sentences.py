@@ -34,15 +34,15 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
     first = found[0]
     there = f" ({first.place})" if first.place else ""
     case, base = f"{first.case}{there}", first.baseline
-    unsure = f"but {first.pairs} seeds are too few to be sure"
+    unsure = f"but {first.pairs} are too few to be sure"
     if first.pairs >= _ENOUGH:
         unsure = "but not among so many comparisons"
     verbs: dict[Grade, str] = {
         "single": f"{case} beside {base}",
         "better": f"{case} is better than {base}",
         "worse": f"{case} is worse than {base}",
-        "seems better": f"{case} seems better than {base}, {unsure}",
-        "seems worse": f"{case} seems worse than {base}, {unsure}",
+        "seems better": f"{case} seems better than {base}",
+        "seems worse": f"{case} seems worse than {base}",
         "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %",
         "open": f"No difference between {case} and {base} can be told",
     }
@@ -54,6 +54,8 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
             continue
         if grade in _CLEAR and all(each.agree == each.pairs for each in chosen):
             verb = f"{verb}, in all {first.pairs} seeds"
+        if grade.startswith("seems"):
+            verb = f"{verb}, {unsure}"
         if grade == "alike":
             said.append(f"{verb}: {listed([_what(each) for each in chosen])}.")
         elif whole:
