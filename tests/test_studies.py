@@ -65,7 +65,9 @@ def test_study_page_is_self_contained(made: Reproduction, tmp_path: Path) -> Non
     text = page.read_text(encoding="utf-8")
     found = Page(re.sub(r"<script>.*?</script>", "<script></script>", text, flags=re.S))
     assert found.open == []
-    assert found.headings[:2] == ["What does not agree", "Published and reproduced"]
+    differs = any(check.verdict == Verdict.DIFFERS for check in made.findings.checks)
+    first = "What does not agree" if differs else "Verdict"
+    assert found.headings[:2] == [first, "Published and reproduced"]
     for target in found.targets:
         assert re.match(r"(data:|#)", target) or (tmp_path / target).exists(), target
     for figure in made.findings.figures:

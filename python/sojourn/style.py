@@ -140,6 +140,7 @@ def theme(dark: bool = False, paper: bool = True) -> Mapping[str, Any]:
         "titlePadding": 6,
         "tickSize": 4,
         "labelFlush": True,
+        "labelSeparation": 8,
     }
     return {
         # Thousands apart as in the tables.

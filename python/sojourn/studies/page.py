@@ -13,6 +13,7 @@ from markupsafe import Markup
 from sojourn import formatting, style
 from sojourn.files import write_whole
 from sojourn.report.page import FOLDER, asset, bundle, export, script_json, themes, without
+from sojourn.studies import words
 from sojourn.studies.study import Reproduction, Verdict
 
 # Worst first: what does not agree is what a reader must not overlook.
@@ -89,7 +90,7 @@ def cell(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return words.plain(f"{value:.4g}")
     return str(value)
 
 

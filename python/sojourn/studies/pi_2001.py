@@ -10,10 +10,11 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from sojourn import style
 from sojourn.control.design.pi import paper_gains
 from sojourn.control.models import Network
 from sojourn.scenario import Scenario
-from sojourn.studies import registry, verdicts
+from sojourn.studies import registry, verdicts, words
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.verdicts import Tested
 from sojourn.sweep import Case, Results
@@ -132,12 +133,12 @@ class Pi2001(Study):
              statistics.fmean(away[name]), _utilisation(results, name)]
             for name in DISCIPLINES
         ]  # fmt: skip
-        columns = ["discipline", *[f"mean queue, {phase}" for phase in PHASES],
-                   f"distance from {LEAVE_S} s on", "utilisation (%)"]  # fmt: skip
+        columns = ["discipline", *[f"mean queue, {phase} (packets)" for phase in PHASES],
+                   f"distance from {LEAVE_S} s on (packets)", "utilisation (%)"]  # fmt: skip
         pi = means["PI"]
         return Findings(
             checks=checks,
-            tables=[Table("Queues in packets", columns, rows, "Means over seeds.")],
+            tables=[Table("Queues", columns, rows, "Means over seeds.")],
             figures=[_figure(results)],
             bands=[
                 Band("PI, 60 flows: mean queue", statistics.fmean(pi["60 flows"]), 185, 215),
@@ -200,7 +201,7 @@ def _rule() -> Check:
         claim="The rule's gains for 60 flows, 3750 packets/s and 246 ms.",
         source="example after proposition 2",
         published="K = 9.64e-6, z = 0.53; a = 1.822e-5, b = 1.816e-5 at 160 Hz",
-        ours=f"{ours}; a = {a:.4g}, b = {b:.4g}",
+        ours=words.plain(f"{ours}; a = {a:.4g}, b = {b:.4g}"),
         verdict=Verdict.AGREES
         if agrees and abs(gains.k / 9.64e-6 - 1) < 0.02 and abs(gains.z / 0.53 - 1) < 0.02
         else Verdict.DIFFERS,
@@ -221,8 +222,11 @@ def _figure(results: Results) -> Figure:
     base = alt.Chart(data).mark_line(strokeWidth=1)
     x = alt.X("time:Q", title="Time (s)")
     y = alt.Y("queue:Q", title="Queue (packets)", scale=alt.Scale(domain=[0, BUFFER]))
+    hues = [style.KIND_COLOURS[name.lower()][0] for name in DISCIPLINES]
+    scale = alt.Scale(domain=list(DISCIPLINES), range=hues)
+    colour = alt.Color("discipline:N", scale=scale, legend=None)
     chart = (
-        base.encode(x=x, y=y)
+        base.encode(x=x, y=y, color=colour)
         .properties(width=620, height=150)
         .facet(row=alt.Row("discipline:N", title=None))
     )

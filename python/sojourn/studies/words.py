@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from sojourn.statistics import student_interval
 
@@ -14,7 +15,12 @@ def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
     else:
         after = max(0, digits - 1 - math.floor(math.log10(abs(value))))
         text = f"{value:{'+' if sign else ''}.{after}f}"
-    return text.replace("-", "−")
+    return plain(text).replace("-", "−")
+
+
+def plain(text: str) -> str:
+    """Exponents without zeros in front: ``9.64e-6``."""
+    return re.sub(r"e([+-])0+(?=\d)", lambda found: "e" + found[1].replace("+", ""), text)
 
 
 def percent(fraction: float) -> str:
