@@ -14,6 +14,8 @@ from common import SOJOURN, require_sojourn, run, table, verdict
 
 SMALL = 1_000
 LARGE = 100_000
+# As in the tables of docs/performance.md.
+TCP = {"profile": "classic"}
 LINK = {"rate": "10gbit", "delay": "5ms", "qdisc": {"kind": "droptail", "limit": 1_000_000}}
 
 
@@ -25,6 +27,7 @@ def silent_flows(count: int) -> dict[str, Any]:
     """
     return {
         "duration": "3.5s",
+        "tcp": TCP,
         "bottleneck": LINK,
         "traffic": [{"kind": "bulk", "flows": count, "size": "1B", "rtt": "2s", "start": "0s..1s"}],
     }
@@ -34,6 +37,7 @@ def thinking_users(count: int) -> dict[str, Any]:
     """Web users who all think for an hour, and have no connection open."""
     return {
         "duration": "1s",
+        "tcp": TCP,
         "bottleneck": LINK,
         "traffic": [{"kind": "web", "users": count, "think": "1h", "rtt": "50ms"}],
     }

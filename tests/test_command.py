@@ -51,6 +51,20 @@ def test_bad_standard_input_is_one_line(text: str, tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_check_prints_every_tcp_option_whatever_the_profile(tmp_path: Path) -> None:
+    done = piped(SMALL, tmp_path, "check", "-", "--json")
+    tcp = json.loads(done.stdout)["tcp"]
+    assert (tcp["profile"], tcp["sack"], tcp["rack"], tcp["initial_window"]) == (
+        "modern",
+        True,
+        True,
+        10,
+    )
+    done = piped(SMALL, tmp_path, "check", "-", "--json", "--set", "tcp.profile=classic")
+    tcp = json.loads(done.stdout)["tcp"]
+    assert (tcp["profile"], tcp["rack"], tcp["initial_rto"]) == ("classic", False, "3s")
+
+
 def test_report_takes_out_as_other_commands_do(small_file: Path, sojourn: Command) -> None:
     assert sojourn("run", small_file, "--records", "--out", "one").returncode == 0
     done = sojourn("report", "one", "--out", "page.html")

@@ -44,6 +44,7 @@ duration = "60s"
 warmup = "20s"
 
 [tcp]
+profile = "classic"
 mss = 460
 receive_window = "64KiB"
 

@@ -182,7 +182,7 @@ def test_seeds_are_added_until_the_interval_is_small(small: Scenario, tmp_path: 
     if len(seeds) > 3:
         fewer = [each.measure("queue_mean_packets") for each in results][: len(seeds) - 2]
         assert rule.more(fewer) == 2
-    assert len(sweep(cases, tmp_path, until=Rule("loss", 0.9, least=2))) == 2
+    assert len(sweep(cases, tmp_path, until=Rule("queue_mean_packets", 0.9, least=2))) == 2
     with pytest.raises(Error, match="no measure"):
         Rule("beauty", 0.1)
     with pytest.raises(Error, match="between 0 and 1"):

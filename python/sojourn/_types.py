@@ -16,7 +16,7 @@ class Tcp(TypedDict, total=False):
     """TCP settings. What is left out comes from the profile."""
 
     profile: Profile
-    """The set of defaults: "classic" (the default) or "modern"."""
+    """The set of defaults: "modern" (the default) or "classic"."""
     congestion: CongestionControl
     """Congestion control: its name, or a table with `kind` and its settings (default
     "reno")."""

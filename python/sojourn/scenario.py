@@ -105,6 +105,10 @@ class Scenario:
         """A variation with values as typed on a command line: ``[("bottleneck.qdisc", "pi")]``."""
         return self._of(self._core.vary_text(list(changes)), self.base_dir)
 
+    def resolved(self) -> Scenario:
+        """The same with every option of its TCPs spelled out, whatever profile they are from."""
+        return self._of(self._core.resolved(), self.base_dir)
+
     def to_dict(self) -> ScenarioDict:
         """Every field, defaults included."""
         return cast("ScenarioDict", json.loads(self.to_json()))

@@ -63,6 +63,11 @@ impl Scenario {
         errors::scenario(|| Ok(self.definition.to_json()))
     }
 
+    /// The same with every option of its TCPs spelled out.
+    fn resolved(&self) -> PyResult<Self> {
+        Self::checked(|| self.definition.resolved())
+    }
+
     /// The shortest TOML that says the same.
     fn to_toml(&self) -> PyResult<String> {
         errors::scenario(|| Ok(self.definition.to_toml()))

@@ -124,7 +124,8 @@ pub(crate) fn groups(
     }
 }
 
-fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParams, Fault> {
+/// The TCP of a group, or of a group without settings of its own.
+pub(crate) fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParams, Fault> {
     let own = group.and_then(|group| group.tcp.as_ref());
     let specs: Vec<&sojourn_tcp::Spec> = std::iter::once(&scenario.tcp).chain(own).collect();
     sojourn_tcp::Spec::resolve(&specs).map_err(Fault::from)

@@ -35,7 +35,7 @@ use sojourn_tcp::Spec as Tcp;
 
 use document::{Document, Node};
 pub use error::Error;
-use error::{Fault, MISSING, Step};
+use error::{Fault, MISSING, Step, steps};
 pub use groups::{NetworkGroup, private_delay};
 pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
@@ -272,6 +272,24 @@ impl Scenario {
     #[must_use]
     pub fn to_json(&self) -> String {
         self.to_value().to_string()
+    }
+
+    /// The same scenario with every option of its TCPs spelled out, whatever profile they are from.
+    ///
+    /// # Errors
+    /// For a scenario that was built or changed in a program, if its TCP settings are not valid.
+    pub fn resolved(&self) -> Result<Self, Error> {
+        let tcp = |group| groups::tcp(self, group).map(|tcp| tcp.spec());
+        let mut resolved = self.clone();
+        resolved.tcp = tcp(None).map_err(|fault| self.locate(fault.under(steps!["tcp"])))?;
+        for (index, group) in resolved.traffic.iter_mut().enumerate() {
+            if group.tcp.is_some() {
+                let own = tcp(Some(&self.traffic[index]));
+                let place = |fault: Fault| fault.under(steps!["traffic", index, "tcp"]);
+                group.tcp = Some(own.map_err(|fault| self.locate(place(fault)))?);
+            }
+        }
+        Ok(resolved)
     }
 
     /// The shortest TOML that reads back to the same scenario.

@@ -22,7 +22,7 @@
 //! client.write(&params, Time::ZERO, 10_000, &mut wire);
 //! client.open(&params, Time::ZERO, &mut wire);
 //! assert_eq!(wire.0[0].flags, Flags::SYN);
-//! assert_eq!(client.deadline(), Time::from_secs(3)); // when the SYN is sent again
+//! assert_eq!(client.deadline(), Time::from_secs(1)); // when the SYN is sent again
 //! # Ok::<(), sojourn_tcp::Invalid>(())
 //! ```
 //!

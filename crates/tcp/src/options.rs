@@ -32,7 +32,7 @@ macro_rules! options {
         #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
         #[cfg_attr(feature = "schema", schemars(rename = "Tcp"))]
         pub struct Spec {
-            /// The set of defaults: "classic" (the default) or "modern".
+            /// The set of defaults: "modern" (the default) or "classic".
             #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
             pub profile: Option<Profile>,
             $($(#[doc = $doc])+
@@ -43,6 +43,8 @@ macro_rules! options {
         /// The options, each with its value.
         #[derive(Clone, Debug, PartialEq)]
         pub struct Options {
+            /// The set of defaults.
+            pub profile: Profile,
             $($(#[doc = $doc])+
             pub $option: $type,)+
         }
@@ -51,10 +53,20 @@ macro_rules! options {
             /// The defaults of a profile.
             fn of(profile: Profile) -> Self {
                 match profile {
-                    Profile::Classic => Self { $($option: $classic),+ },
+                    Profile::Classic => Self { profile, $($option: $classic),+ },
                     Profile::Modern => Self {
+                        profile,
                         $($option: either!($classic $(, $modern)?)),+
                     },
+                }
+            }
+
+            /// As a scenario would write them, none left out: resolves to the same.
+            #[must_use]
+            pub fn spec(&self) -> Spec {
+                Spec {
+                    profile: Some(self.profile),
+                    $($option: Some(self.$option.clone())),+
                 }
             }
 

@@ -146,7 +146,7 @@ impl Params {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
+    use crate::{Algorithm, Profile};
     use sojourn_base::{Size, Time};
 
     #[test]
@@ -165,10 +165,26 @@ mod tests {
     }
 
     #[test]
-    fn profile_defaults_to_classic() {
+    fn profile_defaults_to_modern() {
         let p = Spec::resolve(&[]).unwrap();
+        assert_eq!((p.initial_cwnd, p.rcv_window, p.sack), (14480, 4 << 20, true));
+        assert_eq!((p.initial_rto, p.min_rto), (Time::from_secs(1), Time::from_millis(200)));
+        let classic = Spec { profile: Some(Profile::Classic), ..Spec::default() };
+        let p = Spec::resolve(&[&classic]).unwrap();
         assert_eq!((p.initial_cwnd, p.rcv_window, p.sack), (2920, 16384, true));
         assert_eq!((p.initial_rto, p.min_rto), (Time::from_secs(3), Time::from_secs(1)));
+    }
+
+    #[test]
+    fn options_spelled_out_resolve_to_the_same() {
+        for name in Algorithm::NAMES.iter().filter(|name| **name != "python") {
+            for profile in [Profile::Classic, Profile::Modern] {
+                let congestion = Algorithm::named(name);
+                let spec = Spec { profile: Some(profile), congestion, ..Spec::default() };
+                let params = Spec::resolve(&[&spec]).unwrap();
+                assert_eq!(Spec::resolve(&[&params.spec()]).unwrap(), params, "{name}");
+            }
+        }
     }
 
     #[test]
@@ -177,7 +193,7 @@ mod tests {
         let error = Spec::resolve(&[&spec]).unwrap_err();
         assert_eq!(error.field, "receive_window");
         assert!(error.remedy.contains("2.92kB"), "{error}");
-        let spec = Spec { min_rto: Some(Time::from_secs(90)), ..Spec::default() };
+        let spec = Spec { min_rto: Some(Time::from_secs(200)), ..Spec::default() };
         assert_eq!(Spec::resolve(&[&spec]).unwrap_err().field, "min_rto");
     }
 

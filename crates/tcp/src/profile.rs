@@ -7,9 +7,9 @@
 pub enum Profile {
     /// Hosts of about 2003: initial timeout 3 s, least timeout 1 s, acknowledgements wait up to
     /// 100 ms, initial window 2 segments, receive window 16 KiB, no timestamps.
-    #[default]
     Classic,
     /// Hosts of today: initial timeout 1 s, least timeout 200 ms, acknowledgements wait up to
     /// 40 ms, initial window 10 segments, receive window 4 MiB, timestamps.
+    #[default]
     Modern,
 }

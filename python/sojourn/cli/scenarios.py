@@ -62,7 +62,7 @@ def check(
     if toml:
         print(scenario.to_toml(), end="")
     elif json:
-        print(scenario.to_json())
+        print(scenario.resolved().to_json())
     else:
         print(f"{file}: OK")
     return 0

@@ -206,6 +206,7 @@ def packet_swing(model: Model, link: Link, seed: int = 1) -> float:
         "warmup": "0s",
         "seed": seed,
         "tcp": {
+            "profile": "classic",
             "ecn": True,
             "mss": link.packet - _HEADERS,
             "receive_window": "64MiB",

@@ -73,9 +73,9 @@ def _common(scenario: Scenario) -> list[Control]:
             "tcp.profile",
             "Hosts",
             "choice",
-            tcp.get("profile") or "classic",
-            about="Hosts of about 2003, or of today.",
-            choices=["classic", "modern"],
+            tcp.get("profile") or "modern",
+            about="Hosts of today, or of about 2003.",
+            choices=["modern", "classic"],
         )
     )
     congestion = tcp.get("congestion") or "reno"

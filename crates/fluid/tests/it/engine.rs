@@ -10,6 +10,7 @@ const LONG: &str = r#"
 duration = "60s"
 warmup = "20s"
 [tcp]
+profile = "classic"
 mss = 460
 receive_window = "64KiB"
 [bottleneck]

@@ -38,6 +38,8 @@ fn allocations(seconds: u32, traffic: &str, unfused: bool) -> (u64, u64, u64) {
     let text = format!(
         r#"
         duration = "{seconds}s"
+        [tcp]
+        profile = "classic"
         [bottleneck]
         rate = "20mbit"
         delay = "5ms"

@@ -7,7 +7,7 @@ use sojourn_packets::Recorder;
 fn flow(rest: &str) -> String {
     format!(
         "duration = \"22s\"\nwarmup = \"2s\"\n[bottleneck]\nrate = \"10mbit\"\n\
-         qdisc = {{ kind = \"droptail\", limit = 60 }}\n[tcp]\nreceive_window = \"1MiB\"\n\
+         qdisc = {{ kind = \"droptail\", limit = 60 }}\n[tcp]\nprofile = \"classic\"\nreceive_window = \"1MiB\"\n\
          [[traffic]]\nkind = \"bulk\"\nrtt = \"40ms\"\n{rest}\n"
     )
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 const SCENARIO: &str = r#"
     duration = "10s"
     [tcp]
+    profile = "classic"
     ecn = true
     timestamps = true
     receive_window = "256kB"

@@ -7,6 +7,7 @@ const ARENAS: &str = r#"
     duration = "40s"
     warmup = "10s"
     [tcp]
+    profile = "classic"
     receive_window = "256kB"
     [bottleneck]
     rate = "7.5mbit"

@@ -89,7 +89,7 @@ fn one_reno(limit: u32) -> f64 {
         r#"
         duration = "600s"
         warmup = "100s"
-        tcp = {{ delayed_ack = false }}
+        tcp = {{ profile = "classic", delayed_ack = false }}
         [bottleneck]
         rate = "10mbit"
         delay = "48ms"
@@ -116,7 +116,7 @@ fn sixty_flows_under_pi_are_held_at_qref_with_the_loss_of_the_square_root_law() 
         r#"
         duration = "300s"
         warmup = "100s"
-        tcp = { delayed_ack = false, mss = 460, receive_window = "1MB" }
+        tcp = { profile = "classic", delayed_ack = false, mss = 460, receive_window = "1MB" }
         [bottleneck]
         rate = "15mbit"
         qdisc = { kind = "pi", qref = 200, a = 1.822e-5, b = 1.816e-5, limit = 800, mean_packet = 500 }
@@ -144,7 +144,7 @@ fn pi_brings_the_queue_back_after_flows_leave_and_return() {
             r#"
             duration = "{until}s"
             warmup = "{warmup}s"
-            tcp = {{ delayed_ack = false, mss = 460, receive_window = "1MB" }}
+            tcp = {{ profile = "classic", delayed_ack = false, mss = 460, receive_window = "1MB" }}
             [bottleneck]
             rate = "15mbit"
             mean_packet = 500
@@ -183,7 +183,7 @@ fn host_processing_adds_half_of_maximum_at_each_end() {
     let summary = simulate(
         r#"
         duration = "200s"
-        tcp = { timestamps = true, delayed_ack = false, receive_window = "3000B", mss = 1460 }
+        tcp = { profile = "classic", timestamps = true, delayed_ack = false, receive_window = "3000B", mss = 1460 }
         [bottleneck]
         rate = "1gbit"
         [access]

@@ -7,7 +7,7 @@ use sojourn_packets::Summary;
 fn flows(access: &str, rest: &str) -> String {
     format!(
         "duration = \"30s\"\nwarmup = \"10s\"\n[bottleneck]\nrate = \"1gbit\"\n\
-         qdisc = {{ kind = \"droptail\", limit = 1000 }}\n[tcp]\nreceive_window = \"1MiB\"\n\
+         qdisc = {{ kind = \"droptail\", limit = 1000 }}\n[tcp]\nprofile = \"classic\"\nreceive_window = \"1MiB\"\n\
          [access]\nrate = \"10mbit\"\n{access}\n[[traffic]]\nkind = \"bulk\"\nflows = 4\n\
          rtt = \"40ms\"\nstart = \"0s..1s\"\n{rest}\n"
     )
@@ -42,10 +42,9 @@ fn fused_hops_change_nothing_on_shared_hosts() {
                 direction = \"both\"\n[[traffic]]\nkind = \"udp\"\nrate = \"2mbit\"\nflows = 5\n\
                 [[traffic]]\nkind = \"ping\"\nflows = 3\n[[traffic]]\nkind = \"bulk\"\n\
                 direction = \"reverse\"\nflows = 3\nrtt = \"10ms..50ms\"\n";
-    for tcp in ["", "[tcp]\nprofile = \"modern\"\n"] {
-        let text = flows("hosts = 2\nqueue = 50", more);
-        let text = if tcp.is_empty() { text } else { text.replace("[tcp]\n", tcp) };
-        assert_eq!(difference(&simulate(&text), &simulate(&unfused(&text))), None, "{tcp}");
+    for profile in ["classic", "modern"] {
+        let text = flows("hosts = 2\nqueue = 50", more).replace("classic", profile);
+        assert_eq!(difference(&simulate(&text), &simulate(&unfused(&text))), None, "{profile}");
     }
 }
 
@@ -69,7 +68,7 @@ fn autotuned_receive_window_limits_nobody() {
     let share = |autotune: bool| {
         let text = flows("", "")
             .replace("rate = \"10mbit\"", "rate = \"50mbit\"")
-            .replace("[tcp]\n", &format!("[tcp]\nprofile = \"modern\"\nautotune = {autotune}\n"));
+            .replace("profile = \"classic\"", &format!("autotune = {autotune}"));
         goodput(&simulate(&text.replace("40ms", "150ms")))
     };
     // A window of 0.9 MiB would do, and begins with 64 KiB.
@@ -80,8 +79,7 @@ fn autotuned_receive_window_limits_nobody() {
 #[test]
 fn small_queues_keep_fast_interface_empty() {
     let rtt = |switches: &str| {
-        let text =
-            flows("", "").replace("[tcp]\n", &format!("[tcp]\nprofile = \"modern\"\n{switches}\n"));
+        let text = flows("", "").replace("profile = \"classic\"", switches);
         let summary = simulate(&text);
         assert!(goodput(&summary) > 0.99 * 40e6 * 1448.0 / 1500.0, "{switches}");
         some(summary.groups[0].rtt_s.p50)

@@ -313,7 +313,7 @@ mod tests {
     fn rfc_cubic_runs_as_linux_cubic_with_remark() {
         let told = |tcp| made(&network(tcp, BULK)).unwrap().differences.join("\n");
         let line = "bulk1: tcp.congestion.alpha_rises = true; Linux: never";
-        assert!(told("congestion = \"cubic\"").contains(line));
+        assert!(told("profile = \"classic\"\ncongestion = \"cubic\"").contains(line));
         assert!(!told("profile = \"modern\"\ncongestion = \"cubic\"").contains("alpha_rises"));
         let own = "congestion = { kind = \"cubic\", alpha_rises = true, whole_segments = false }";
         assert!(told(&format!("profile = \"modern\"\n{own}")).contains(line));

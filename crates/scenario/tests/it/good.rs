@@ -56,6 +56,43 @@ fn every_example_says_what_it_is_and_is_ready_to_run() {
 }
 
 #[test]
+fn tcp_options_spelled_out_are_those_of_the_profile_and_read_back() {
+    let text = r#"
+        duration = "10s"
+        [tcp]
+        profile = "classic"
+        congestion = "cubic"
+        [bottleneck]
+        rate = "10mbit"
+        [[traffic]]
+        kind = "bulk"
+        [[traffic]]
+        kind = "bulk"
+        tcp = { profile = "modern", sack = false, receive_window = "1MiB" }
+        [[traffic]]
+        kind = "bulk"
+        tcp = { congestion = "bbr" }
+    "#;
+    let scenario = Scenario::from_toml(text, "f").unwrap();
+    let resolved = scenario.resolved().unwrap();
+    let json: serde_json::Value = serde_json::from_str(&resolved.to_json()).unwrap();
+    let tcp = &json["tcp"];
+    assert_eq!((&tcp["profile"], &tcp["receive_window"]), (&"classic".into(), &"16KiB".into()));
+    assert_eq!((&tcp["sack"], &tcp["rack"]), (&true.into(), &false.into()));
+    let own = &json["traffic"][1]["tcp"];
+    assert_eq!((&own["rack"], &own["initial_rto"]), (&false.into(), &"1s".into()));
+    assert_eq!(json["traffic"][0]["tcp"], serde_json::Value::Null);
+    // Their parameters are the same.
+    let again = Scenario::from_json(&resolved.to_json()).unwrap();
+    let of = |s: &Scenario| {
+        let network = s.network(Path::new(".")).unwrap();
+        network.groups.iter().map(|group| group.tcp.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(&again), of(&scenario));
+    assert_eq!(again.resolved().unwrap(), again);
+}
+
+#[test]
 fn the_shortest_form_leaves_defaults_out() {
     let text = r#"
         duration = "60000ms"

@@ -103,8 +103,12 @@ mod tests {
     use crate::options::Spec;
     use crate::profile::Profile;
 
+    fn classic() -> Spec {
+        Spec { profile: Some(Profile::Classic), ..Spec::default() }
+    }
+
     fn params() -> Params {
-        let spec = Spec { min_rto: Some(Time::from_millis(1)), ..Spec::default() };
+        let spec = Spec { min_rto: Some(Time::from_millis(1)), ..classic() };
         Spec::resolve(&[&spec]).unwrap()
     }
 
@@ -165,7 +169,7 @@ mod tests {
         }
         assert_eq!(rto, Time::from_millis(110));
         assert_eq!(e.sample(&params(), Time::from_secs(1000)), params().max_rto);
-        let classic = Spec::resolve(&[]).unwrap();
+        let classic = Spec::resolve(&[&classic()]).unwrap();
         assert_eq!(Estimator::default().sample(&classic, Time(5)), Time::from_secs(1));
     }
 }

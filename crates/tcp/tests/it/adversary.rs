@@ -80,7 +80,7 @@ prop_compose! {
             hystart: on(6),
             pacing: on(7),
             burst_segments: Some(burst),
-            profile: modern.then_some(Profile::Modern),
+            profile: Some(if modern { Profile::Modern } else { Profile::Classic }),
             ..Spec::default()
         }
     }

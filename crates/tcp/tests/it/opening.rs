@@ -1,13 +1,13 @@
 //! Opening and closing: handshake, lost SYNs, initial window, FINs.
 
 use crate::common::script::{ISS, MSS, PEER, Script, from_peer, modern, place, spec};
-use crate::common::{Fate, World, ms, params};
+use crate::common::{Fate, World, classic, ms, params};
 use sojourn_base::{Size, Time};
 use sojourn_tcp::{Ecn, Event, Flags, Profile, Segment, Spec};
 
 #[test]
 fn handshake_is_syn_syn_ack_ack_then_request() {
-    let p = params(&Spec::default());
+    let p = params(&classic());
     let mut w = World::new(p, [7, 9], ms(50), |_, _, _| Fate::default());
     w.write(0, 300); // before the connection exists
     w.open();
@@ -125,7 +125,7 @@ fn retransmitted_syn_is_timed_with_timestamps() {
 
 #[test]
 fn lost_syn_ack_is_retransmitted() {
-    let p = params(&Spec::default());
+    let p = params(&classic());
     let mut w = World::new(p, [7, 9], ms(50), |n, _, _| Fate { drop: n == 2, ..Fate::default() });
     w.open();
     w.run(ms(10_000));
@@ -136,7 +136,7 @@ fn lost_syn_ack_is_retransmitted() {
 
 #[test]
 fn lost_handshake_ack_is_replaced_by_data() {
-    let p = params(&Spec::default());
+    let p = params(&classic());
     let mut w = World::new(p, [7, 9], ms(50), |n, _, _| Fate { drop: n == 4, ..Fate::default() });
     w.write(0, 100);
     w.open();
@@ -155,7 +155,7 @@ fn initial_window_follows_profile() {
 
 #[test]
 fn receive_window_of_16_kib_is_eleven_segments() {
-    let mut w = World::new(params(&Spec::default()), [1, 2], ms(500), |_, _, _| Fate::default());
+    let mut w = World::new(params(&classic()), [1, 2], ms(500), |_, _, _| Fate::default());
     w.open();
     w.run(ms(1000));
     w.write(0, u64::MAX);
@@ -176,7 +176,7 @@ fn syn_window_is_not_scaled() {
 
 #[test]
 fn fin_travels_with_last_data_and_both_ends_close() {
-    let mut w = World::new(params(&Spec::default()), [3, 4], ms(50), |_, _, _| Fate::default());
+    let mut w = World::new(params(&classic()), [3, 4], ms(50), |_, _, _| Fate::default());
     w.open();
     w.run(ms(100));
     w.write(0, 4000); // two segments go at once, the rest and the FIN later

@@ -5,9 +5,14 @@ pub(crate) mod closed;
 pub(crate) mod script;
 
 use sojourn_base::Time;
-use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, SackBlock, Segment, Spec};
+use sojourn_tcp::{Ecn, Endpoint, Event, Flags, Output, Params, Profile, SackBlock, Segment, Spec};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+/// Hosts of 2003: what a test is not about stays simple.
+pub(crate) fn classic() -> Spec {
+    Spec { profile: Some(Profile::Classic), ..Spec::default() }
+}
 
 pub(crate) fn params(spec: &Spec) -> Params {
     Spec::resolve(&[spec]).expect("valid")

@@ -1,7 +1,7 @@
 //! One endpoint and a peer that follows a script, in the manner of packetdrill. Data are told in
 //! segments of 1000 bytes, from 0.
 
-use super::{Record, params};
+use super::{Record, classic, params};
 use sojourn_base::{Size, Time};
 use sojourn_tcp::{
     Ecn, Endpoint, Event, Feedback, Flags, Output, Params, Profile, SackBlock, Segment, Spec,
@@ -11,9 +11,9 @@ pub(crate) const MSS: u32 = 1000;
 pub(crate) const ISS: u32 = u32::MAX - 4500; // wraps within the fifth segment
 pub(crate) const PEER: u32 = 77_000;
 
-/// A scenario's settings for scripts: whole segments, a wide window.
+/// Settings for scripts: hosts of 2003, whole segments, a wide window.
 pub(crate) fn spec() -> Spec {
-    Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..Spec::default() }
+    Spec { mss: Some(MSS), receive_window: Some(Size(60_000)), ..classic() }
 }
 
 /// The same with today's machinery, without timestamps, and with every acknowledgement delayed
