@@ -216,6 +216,24 @@ def test_more_is_shown_when_asked_for(folder: Path, sojourn: Command) -> None:
         assert heading in more
 
 
+def test_measures_are_chosen_by_name(
+    comparison: Comparison, folder: Path, sojourn: Command
+) -> None:
+    text = asked(sojourn, folder, "--measure", "reverse.loss", "--measure", "users.response_p50_s")
+    shown = tables(text)
+    for place, label in enumerate(("droptail", "fq_codel")):
+        row = comparison.rows()[place]
+        expected = [f"{100 * row['reverse.loss']:.2f}", f"{1e3 * row['users.response_p50_s']:.0f}"]
+        assert shown[label] == expected
+    assert "queueing delay" not in text
+    wrong = sojourn("compare", folder / "cable.toml", *words(folder), "--measure", "beauty")
+    assert wrong.returncode == 2
+    assert "there is no measure 'beauty'; there are sojourn_mean_s" in wrong.stderr
+    nowhere = sojourn("compare", folder / "cable.toml", *words(folder), "--measure", "back.loss")
+    assert nowhere.returncode == 2
+    assert "back.loss: there is no link or group 'back'; there are bottleneck" in nowhere.stderr
+
+
 def test_several_groups_as_one_are_named() -> None:
     second = '[[traffic]]\nkind = "web"\nname = "guests"\nusers = 10\n'
     scenario = Scenario(CABLE + second).with_({"duration": "10s", "warmup": "1s"})

@@ -45,6 +45,14 @@ def compare(
         str | None,
         typer.Option(metavar="NAME", help="What the others are measured against; default first."),
     ] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Show and judge by this alone, such as reverse.loss or users.response_p50_s. "
+            "Repeatable.",
+        ),
+    ] = None,
     verbose: Annotated[
         bool,
         typer.Option("--verbose", "-v", help="Also every link and group, and all differences."),
@@ -56,6 +64,7 @@ def compare(
     What is finished stays in the folder: started again, a comparison goes on where it stopped.
     """
     from sojourn.cli.tables import print_comparison
+    from sojourn.measures import measure as measure_of
     from sojourn.sweep import compare as make
 
     if not vary:
@@ -64,6 +73,8 @@ def compare(
             "--vary bottleneck.qdisc=droptail,codel"
         )
     check_report(report)
+    for name in measure or ():
+        measure_of(name)
     scenario = scenario_of(file, set_, seed)
     folder = out or runs_folder(file)
     line, code = SweepLine(quiet=quiet), 0
@@ -83,9 +94,9 @@ def compare(
     finally:
         line.clear()
     if json:
-        print_json(comparison.to_dict())
+        print_json(comparison.to_dict(measure or ()))
     elif comparison.labels:
-        print_comparison(comparison, verbose=verbose)
+        print_comparison(comparison, verbose=verbose, chosen=measure or ())
         if not quiet:
             print(f"runs: {folder}")
     if report is not None and code == 0:

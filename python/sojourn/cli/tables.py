@@ -159,9 +159,11 @@ def _print_real(summary: Mapping[str, Any]) -> None:
         print(f"not as in the scenario: {line}")
 
 
-def print_comparison(comparison: Comparison, *, verbose: bool = False) -> None:
+def print_comparison(
+    comparison: Comparison, *, verbose: bool = False, chosen: Sequence[str] = ()
+) -> None:
     """The verdict in words, then means over the seeds; of all links and groups if verbose."""
-    verdict = comparison.verdict()
+    verdict = comparison.verdict(measures=chosen)
     if verdict is not None:
         for each in verdict.in_full if verbose else verdict.sentences:
             _print_wrapped(each)
@@ -169,7 +171,7 @@ def print_comparison(comparison: Comparison, *, verbose: bool = False) -> None:
     runs = comparison.by_label()
     seeds = max(map(len, runs.values()))
     over = f"means over {seeds} seeds" if seeds > 1 else "one seed"
-    _print_means(runs, over, verbose)
+    _print_means(runs, over, verbose, chosen=chosen)
     if verbose and verdict is not None:
         print()
         _print_differences(verdict)
@@ -198,12 +200,13 @@ def _print_means(
     over: str,
     verbose: bool = False,
     more: Mapping[str, Mapping[str, str]] | None = None,
+    chosen: Sequence[str] = (),
 ) -> None:
     rows = {label: [run.summary for run in group] for label, group in runs.items()}
     loads = shown.loads(runs)
     offered = "; load: offered on the uncongested link, as a fraction" if loads else ""
     summaries = [summary for group in rows.values() for summary in group]
-    for place, section in enumerate(shown.sections(summaries, verbose)):
+    for place, section in enumerate(shown.sections(summaries, verbose, chosen)):
         if place:
             print()
         first = {**loads} if not place else {}

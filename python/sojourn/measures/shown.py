@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sojourn.formatting import listed
-from sojourn.measures import BY_NAME, Measure, mean, of_group, of_link, pooling
+from sojourn.measures import BY_NAME, Measure, mean, measure, of_group, of_link, pooling
 from sojourn.measures.definitions import GROUP, LINK, PING, Definition, named
 from sojourn.measures.pooling import Entry, Summary
 from sojourn.statistics import student_interval
@@ -102,13 +102,18 @@ class Section:
     measures: tuple[Measure, ...]
 
 
-def sections(summaries: Sequence[Summary], everything: bool = False) -> list[Section]:
+def sections(
+    summaries: Sequence[Summary], everything: bool = False, chosen: Sequence[str] = ()
+) -> list[Section]:
     """What is shown of several runs: a link and the way back, and what its users felt.
 
     Args:
         summaries: The runs' summaries.
         everything: Each link and each group by itself as well.
+        chosen: Measures by name, instead of all that.
     """
+    if chosen:
+        return [Section(", ".join(chosen), tuple(measure(name) for name in chosen))]
     found = [
         Section(f"link {name}", tuple(of_link(name, LINK_SHOWN)))
         for name in rated_links(summaries)[: None if everything else _LINKS]
@@ -185,6 +190,8 @@ def means(
         for label, runs in rows.items()
     ]
     told = headings([each.definition for each in section.measures])
+    if len({each.place for each in section.measures}) > 1:
+        told = [each.name for each in section.measures]
     return Table(section.title, ["", *more, *told], body)
 
 

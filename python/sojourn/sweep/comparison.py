@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn.errors import InputError
 from sojourn.labels import plain
-from sojourn.measures import mean, means, measures
+from sojourn.measures import Measure, mean, means, measures
 from sojourn.measures import measure as measure_of
 from sojourn.verdict import Verdict, differences, entrants, is_load, judge, pairings
 
@@ -88,7 +89,7 @@ class Comparison:
         Raises:
             Error: If the measure is unknown or nothing is varied by that path.
         """
-        found = measure_of(measure)
+        found = self._measure(measure)
         members, base = entrants(self.runs, path, baseline or self.baseline)
         pairs = pairings(members, base)
         rows = []
@@ -98,19 +99,26 @@ class Comparison:
             rows.append(row | {"label": runs[0].label, "baseline": runs[1].label})
         return rows
 
-    def verdict(self, path: str | None = None, baseline: str | None = None) -> Verdict | None:
+    def verdict(
+        self,
+        path: str | None = None,
+        baseline: str | None = None,
+        measures: Sequence[str] = (),
+    ) -> Verdict | None:
         """Which variation is better than the baseline, in what and how surely; as text in words.
 
-        None if nothing but loads is varied. Arguments as for :meth:`differences`.
+        None if nothing but loads is varied. Arguments as for :meth:`differences`; without measures
+        it is by what users feel, both ways of the link, and fairness.
         """
+        taken = [self._measure(name) for name in measures]
         chosen = baseline or self.baseline
         if path is None and chosen is None and all(map(is_load, self._paths())):
             return None
-        return judge(*entrants(self.runs, path, chosen)) if self.runs else None
+        return judge(*entrants(self.runs, path, chosen), taken) if self.runs else None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the runs' own summaries, for JSON."""
-        verdict = self.verdict()
+    def to_dict(self, measures: Sequence[str] = ()) -> dict[str, Any]:
+        """Everything but the runs' own summaries, for JSON; the verdict is by ``measures``."""
+        verdict = self.verdict(measures=measures)
         return {
             "verdict": verdict.to_dict() if verdict is not None else None,
             "runs": [_entry(run, self.folder) for run in [*self.uncongested, *self.runs]],
@@ -140,6 +148,18 @@ class Comparison:
         from sojourn import display  # noqa: PLC0415
 
         return display.comparison(self.by_label(), self.verdict())
+
+    def _measure(self, name: str) -> Measure:
+        """A measure that these runs can have."""
+        found = measure_of(name)
+        summaries = [run.summary for run in self.runs]
+        there = [x["name"] for one in summaries for x in [*one["links"], *one["groups"]]]
+        if found.place and there and found.place not in there:
+            known = ", ".join(dict.fromkeys(there))
+            raise InputError(
+                f"{name}: no run has a link or a group {found.place!r}; it has {known}"
+            )
+        return found
 
     def _paths(self) -> list[str]:
         return list(dict.fromkeys(path for run in self.runs for path in run.varied))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn.measures import Measure
 from sojourn.verdict.judge import Difference, differences, judged
 from sojourn.verdict.pairing import (
     Entrant,
@@ -62,10 +63,16 @@ class Verdict:
         return "\n".join(self.sentences)
 
 
-def judge(members: Sequence[Entrant], baseline: str) -> Verdict | None:
-    """The verdict on runs of a comparison; none if no two of them can be paired."""
+def judge(
+    members: Sequence[Entrant], baseline: str, measures: Sequence[Measure] = ()
+) -> Verdict | None:
+    """The verdict on runs of a comparison; none if no two of them can be paired.
+
+    It is by ``measures``, or else by those of :func:`sojourn.verdict.judge.judged`.
+    """
     pairs = pairings(members, baseline)
     if not pairs:
         return None
-    taken = judged([run.summary for each in pairs for pair in each.pairs for run in pair])
+    summaries = [run.summary for each in pairs for pair in each.pairs for run in pair]
+    taken = measures or judged(summaries)
     return Verdict(baseline, tuple(differences(pairs, taken)))
