@@ -157,7 +157,7 @@ class Comparison:
         if found.place and there and found.place not in there:
             known = ", ".join(dict.fromkeys(there))
             raise InputError(
-                f"{name}: no run has a link or a group {found.place!r}; it has {known}"
+                f"{name}: there is no link or group {found.place!r}; there are {known}"
             )
         return found
 
