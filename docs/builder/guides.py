@@ -25,7 +25,7 @@ _FIRST = {
     ),
     "Studies": ("studies", "web-aqm-2003"),
 }
-_ABOUT = ("architecture", "fidelity", "performance")
+_ABOUT = ("architecture", "testing", "fidelity", "performance")
 
 
 def pages() -> Iterator[Page]:

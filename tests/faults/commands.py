@@ -16,6 +16,7 @@ from typing import Any
 
 import altair  # noqa: F401
 import jinja2  # noqa: F401
+import scipy.special  # noqa: F401
 import tiny
 
 import sojourn.results.flent
