@@ -257,3 +257,16 @@ def test_names_are_told_apart() -> None:
         assert len(set(names)) == len(names)
         for one, other in itertools.combinations(definitions, 2):
             assert one.path != other.path and one.words != other.words
+
+
+def test_failures_are_shown_where_there_are_any() -> None:
+    def summary(failed: int) -> dict[str, Any]:
+        group = {"name": "g", "kind": "web", "started": 3, "finished": 3, "failed": failed}
+        return {"links": [], "groups": [group | {"response_time_s": {"count": 0}}]}
+
+    def names(*failed: int) -> list[str]:
+        found = shown.sections([summary(each) for each in failed])
+        return [each.name for section in found for each in section.measures]
+
+    assert names(0, 0) == ["finished"]
+    assert names(0, 2) == ["finished", "failed"]

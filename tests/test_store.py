@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import random
 import shutil
 import subprocess
@@ -234,6 +235,19 @@ def test_another_run_takes_the_place_of_one(small: Scenario, tmp_path: Path) -> 
     run(small.with_({"seed": 2}), tmp_path / "run", label="second")
     sums.check(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_kept_run_is_pickled_and_one_in_memory_with_tables_is_not(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(kept)
+    (opened,) = open_runs(".")
+    again = pickle.loads(pickle.dumps(opened))
+    assert again.summary == opened.summary and again.folder.is_absolute()
+    monkeypatch.chdir("/")
+    assert again.queues.height > 0
+    with pytest.raises(Error, match="cannot be pickled"):
+        pickle.dumps(run(case().scenario))
 
 
 def test_the_sums_are_those_of_sha256sum(kept: Path) -> None:
