@@ -88,7 +88,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield "number", ast.copy_location(ast.Constant(node.value + 1), node)
     if isinstance(node, ast.Constant) and type(node.value) is bool:
         yield "truth", ast.copy_location(ast.Constant(not node.value), node)
-    if isinstance(node, ast.Return) and node.value is not None:
+    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
         yield "result", ast.copy_location(ast.Return(ast.Constant(None)), node)
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         other = copy.deepcopy(node)

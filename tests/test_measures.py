@@ -212,7 +212,7 @@ def test_numbers_have_signs_and_digits() -> None:
 
 def test_heads_name_a_family_once() -> None:
     chosen = named(LINK, "sojourn_mean_s", "sojourn_p99_s", "loss", "queue_p99_packets")
-    assert shown.headings(chosen) == ["delay mean ms", "p99 ms", "loss %", "queue p99 packets"]
+    assert shown.headings(chosen) == ["delay mean ms", "p99", "loss %", "queue p99 packets"]
 
 
 def test_a_table_of_means_has_students_intervals() -> None:
