@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import SMALL, Command
+from conftest import COMMAND, SMALL, Command
 from sojourn import Error, Scenario, ScenarioError, open_runs, run
 
 
@@ -199,3 +201,82 @@ def test_errors_in_python_are_value_errors_of_one_line() -> None:
         Scenario(SMALL.replace("warmup", "warmpu"))
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value, ScenarioError)
+
+
+def unreadable(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Files that are no text of a sensible size, and what is said of each."""
+    pipe = folder / "pipe.toml"
+    os.mkfifo(pipe)
+    (folder / "folder.toml").mkdir()
+    texts = {
+        "large.toml": (b'name = "' + b"x" * (10 << 20) + b'"', "too large: more than 10 MiB"),
+        "bytes.toml": (b'name = "\xff"', "not text in UTF-8: see byte 9"),
+        "deep.toml": (b"x = " + b"[" * 100_000, "nested too deeply"),
+        "deep-key.toml": (b"x." * 20_000 + b"y = 1", "nested too deeply"),
+        "deep.json": (b"[" * 100_000, "nested too deeply"),
+        "twice.toml": (b'duration = "1s"\nduration = "2s"', "duplicate key"),
+        "twice.json": (b'{"duration": "1s", "duration": "2s"}', 'duplicate key "duration"'),
+    }
+    for name, (text, _) in texts.items():
+        (folder / name).write_bytes(text)
+    return {
+        "pipe": (pipe, "is a pipe or a device"),
+        "device": (Path("/dev/zero"), "is a pipe or a device"),
+        "folder": (folder / "folder.toml", "is a folder"),
+        **{name: (folder / name, said) for name, (_, said) in texts.items()},
+    }
+
+
+def test_file_that_is_no_scenario_is_refused_in_words(tmp_path: Path) -> None:
+    for name, (file, said) in unreadable(tmp_path).items():
+        with pytest.raises(ScenarioError, match=said) as error:
+            Scenario.from_file(file)
+        assert "\n" not in str(error.value), name
+        assert len(str(error.value)) < 200, name
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        'kind = "replay"\nfile = "{}"',
+        'kind = "web"\nusers = 1\nthink = {{ dist = "quantiles", file = "{}" }}',
+    ],
+)
+def test_file_that_a_scenario_names_is_read_with_the_same_care(tmp_path: Path, group: str) -> None:
+    files = unreadable(tmp_path)
+    old = 'kind = "bulk"\nflows = 5'
+    for name in ("pipe", "device", "folder", "bytes.toml"):
+        file, said = files[name]
+        with pytest.raises(ScenarioError, match=said):
+            Scenario(edited(old, group.format(file))).ready()
+        link = edited(
+            "[bottleneck]", f'[bottleneck]\nschedule = {{ kind = "trace", file = "{file}" }}'
+        )
+        with pytest.raises(ScenarioError, match=said):
+            Scenario(link).ready()
+
+
+@pytest.mark.parametrize("name", ["marked.toml", "marked.json"])
+def test_mark_and_line_ends_of_other_systems_are_read(tmp_path: Path, name: str) -> None:
+    written = Scenario(SMALL)
+    text = written.to_json() if name.endswith("json") else SMALL.replace("\n", "\r\n")
+    (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert Scenario.from_file(tmp_path / name).to_json() == written.to_json()
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (b"x" * ((10 << 20) + 1), "too large"),
+        (b'name = "\xff"', "TOML or JSON"),
+        (b'{"seed": 1, "seed": 2}', 'duplicate key "seed"'),
+        (b"{" * 100_000, "not JSON"),
+    ],
+    ids=["large", "bytes", "twice", "braces"],
+)
+def test_standard_input_is_read_with_the_same_care(written: bytes, said: str) -> None:
+    done = subprocess.run([COMMAND, "check", "-"], input=written, capture_output=True, check=False)
+    assert done.returncode == 2
+    line = one_line(done.stderr.decode())
+    assert line.startswith("sojourn: standard input")
+    assert said in line

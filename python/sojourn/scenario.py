@@ -90,6 +90,11 @@ class Scenario:
         """Reads TOML text; ``name`` stands for the file in errors."""
         return cls._of(Core.from_toml(text, name), Path(base_dir))
 
+    @classmethod
+    def from_json(cls, text: str, *, base_dir: str | Path = ".") -> Scenario:
+        """Reads JSON text, in which no key may stand twice."""
+        return cls._of(Core.from_json(text), Path(base_dir))
+
     def with_(self, changes: Mapping[str, object]) -> Scenario:
         """A variation: ``{"bottleneck.qdisc.qref": 240, "load": 0.98, "traffic.web.users": 10}``.
 

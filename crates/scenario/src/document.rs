@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Error, Fault, Step, show};
+use crate::json;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl Document {
             file: Some(file.into()),
             position: error.span().map(|span| document.position(span.start)),
             path: String::new(),
-            message: format!("not TOML: {}", error.message().replace('\n', "; ")),
+            message: format!("not TOML: {}", plain(error.message())),
         })?;
         let origin = Origin::Text(table.span().start);
         document.root = from_table(table.into_inner(), origin);
@@ -66,11 +67,11 @@ impl Document {
 
     /// Reads JSON: the same tree, without positions.
     pub(crate) fn from_json(text: &str) -> Result<Self, Error> {
-        let json: Json = serde_json::from_str(text).map_err(|error| Error {
+        let json = json::read(text).map_err(|error| Error {
             file: None,
             position: None,
             path: String::new(),
-            message: format!("not JSON: {error}"),
+            message: format!("not JSON: {}", plain(&error)),
         })?;
         Ok(Self::from_value(&json))
     }
@@ -227,6 +228,14 @@ impl fmt::Display for Node {
     }
 }
 
+/// What a parser says, on one line.
+fn plain(message: &str) -> String {
+    if message.contains("recurs") {
+        return "tables or lists are nested too deeply".into();
+    }
+    message.replace('\n', "; ")
+}
+
 /// A key as TOML wants it.
 pub(crate) fn bare_or_quoted(key: &str) -> String {
     let bare =
@@ -236,7 +245,7 @@ pub(crate) fn bare_or_quoted(key: &str) -> String {
 
 /// Reads one TOML value, such as `0.98`, `"10ms"` or `{ kind = "pi" }`.
 pub(crate) fn parse_value(text: &str) -> Result<Node, String> {
-    let value = DeValue::parse(text).map_err(|e| e.message().replace('\n', "; "))?;
+    let value = DeValue::parse(text).map_err(|e| plain(e.message()))?;
     let mut node = from_value(value.into_inner(), Origin::Given);
     forget(&mut node);
     Ok(node)

@@ -12,6 +12,7 @@ mod document;
 mod error;
 mod files;
 mod groups;
+mod json;
 mod limits;
 mod network;
 mod probes;
@@ -164,11 +165,11 @@ impl Scenario {
     /// If it cannot be read, or for what is wrong in it.
     pub fn from_file(path: &Path) -> Result<Self, Error> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Error {
+        let text = files::read(path, files::MAX_SCENARIO).map_err(|message| Error {
             file: Some(file.clone()),
             position: None,
             path: String::new(),
-            message: format!("cannot be read: {error}"),
+            message,
         })?;
         if path.extension().is_some_and(|extension| extension == "json") {
             return Self::from_json(&text).map_err(|e| Error { file: Some(file), ..e });

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = Path("-")
 
+# In bytes; the same holds for files.
+_LONGEST = 10 << 20
+
 
 def scenario_of(file: Path, changes: Sequence[str] | None, seed: int | None = None) -> Scenario:
     """The scenario of a file, or of standard input for ``-``, with changes as they are typed."""
@@ -33,15 +36,18 @@ def scenario_of(file: Path, changes: Sequence[str] | None, seed: int | None = No
 
 def _standard_input() -> Scenario:
     """The scenario on standard input, TOML or JSON; its paths are those of this folder."""
+    written = sys.stdin.buffer.read(_LONGEST + 1)
+    if len(written) > _LONGEST:
+        raise ScenarioError(f"standard input is too large: more than {_LONGEST >> 20} MiB")
     try:
-        text = sys.stdin.read()
+        text = written.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ScenarioError(f"standard input: {error}; it must be TOML or JSON") from error
     if not text.lstrip().startswith("{"):
         return Scenario.from_toml(text, name="standard input")
     try:
-        return Scenario(json.loads(text))
-    except json.JSONDecodeError as error:
+        return Scenario.from_json(text)
+    except ScenarioError as error:
         raise ScenarioError(f"standard input: {error}") from error
 
 
