@@ -48,6 +48,6 @@ def own_command(line: str) -> str | None:
 
 
 def inline_commands(page: Path) -> list[list[str]]:
-    """Commands in running text, such as ``sojourn run FILE``: their words."""
+    """Commands in running text, such as ``sojourn run FILE``: their words, before any ``>``."""
     found = re.findall(r"(?<!`)`((?:\.venv/bin/)?sojourn [^`]*)`", prose(page))
-    return [shlex.split(each)[1:] for each in found]
+    return [shlex.split(re.split(r" [|>] ", each)[0])[1:] for each in found]

@@ -8,6 +8,7 @@ has, are those that need a network or a machine of their own (``router``, the en
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import re
@@ -53,13 +54,22 @@ def is_only_read(words: list[str]) -> bool:
     return words[:1] == ["router"] or bool({"linux", "kernel"} & set(engines.split(",")))
 
 
+def inert(command: click.Command) -> click.Command:
+    """The command, with options that only parse."""
+    for option in command.params:
+        option.callback = None
+    return command
+
+
 def read(words: list[str]) -> None:
     """Has the command's own parser read ``words``, without doing what they say.
+
+    Options that act as soon as they are parsed (``--version``, ``--install-completion``) do not.
 
     Raises:
         click.UsageError: If it does not understand them.
     """
-    command = typer.main.get_command(app)
+    command = inert(typer.main.get_command(app))
     context: click.Context | None = None
     named = "sojourn"
     while True:
@@ -71,7 +81,7 @@ def read(words: list[str]) -> None:
             break
         named, found, words = command.resolve_command(context, rest)
         assert found is not None
-        command = found
+        command = inert(found)
     if named == "reproduce" and context.params["name"]:
         assert context.params["scale"] in SCALES
         assert study(context.params["name"]).scales[context.params["scale"]]
@@ -147,7 +157,17 @@ def test_commands_in_running_text_are_understood(page: Path) -> None:
         except (click.MissingParameter, click.exceptions.NoArgsIsHelpError):
             pass  # named without what it needs
         except click.exceptions.Exit as ended:
-            assert ended.exit_code == 0  # --version
+            assert ended.exit_code == 0  # --help
+
+
+def test_eager_options_are_parsed_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    for option in ("--install-completion", "--version"):
+        # There is no command.
+        with contextlib.suppress(click.UsageError, click.exceptions.NoArgsIsHelpError):
+            read([option])
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_commands_are_usage_errors() -> None:
