@@ -24,27 +24,33 @@ _LOOK_S = 0.1
 _PATIENCE_S = 5.0
 
 
-def start(
-    engine: str,
-    scenario: Scenario,
-    out: str | Path | None,
-    progress: Callable[[float, int], None] | None,
-    *,
-    label: str | None,
-    varied: Mapping[str, object] | None,
-    stop: threading.Event | None,
-) -> RunResult:
-    """Runs ``scenario`` by the compiled engine of that name.
+class Compiled:
+    """An engine of the extension: it depends on nothing beside that."""
 
-    Args and exceptions are those of :meth:`sojourn.engines.engine.Engine.run`.
-    """
-    make = _maker(scenario)
+    name: str
 
-    def go(folder: Path | None) -> tuple[str, bool]:
-        run = Run(scenario.core, scenario.base_dir, folder, make, engine)
-        return _wait(run, progress, stop)
+    def identity(self) -> str:
+        """Nothing beside the extension module."""
+        return ""
 
-    return kept(scenario, out, go, label=label, varied=varied)
+    def run(
+        self,
+        scenario: Scenario,
+        out: str | Path | None = None,
+        progress: Callable[[float, int], None] | None = None,
+        *,
+        label: str | None = None,
+        varied: Mapping[str, object] | None = None,
+        stop: threading.Event | None = None,
+    ) -> RunResult:
+        """Runs ``scenario``: see :class:`sojourn.engines.engine.Engine`."""
+        make = _maker(scenario)
+
+        def go(folder: Path | None) -> tuple[str, bool]:
+            run = Run(scenario.core, scenario.base_dir, folder, make, self.name)
+            return _wait(run, progress, stop)
+
+        return kept(scenario, out, go, label=label, varied=varied)
 
 
 def _maker(scenario: Scenario) -> Callable[..., object] | None:
