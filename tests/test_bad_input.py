@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND, SMALL, Command
-from sojourn import Error, Scenario, ScenarioError, open_runs, run
+from sojourn import Error, InputError, Scenario, ScenarioError, compare, open_runs, run
 
 
 def edited(old: str, new: str) -> str:
@@ -280,3 +280,16 @@ def test_standard_input_is_read_with_the_same_care(written: bytes, said: str) ->
     line = one_line(done.stderr.decode())
     assert line.startswith("sojourn: standard input")
     assert said in line
+
+
+def test_wrong_numbers_in_calls_are_named() -> None:
+    vary = {"bottleneck.qdisc": "codel"}
+    for repeat in (2.5, True, "3"):
+        with pytest.raises(InputError, match=r"^repeat: .* must be a whole number$"):
+            compare(SMALL, vary, repeat=repeat)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^repeat: 0 must be at least 1$"):
+        compare(SMALL, vary, repeat=0)
+    with pytest.raises(InputError, match=r"^workers: 1000 must be at most 256$"):
+        compare(SMALL, vary, workers=1000)
+    with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):
+        open_runs(3)  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 
 from sojourn._engine import quantity as read
@@ -48,6 +49,25 @@ def count(field: str, text: str) -> float:
     if not 0 < value < math.inf:
         raise InputError(f"{field} = {text}: must be a number above 0")
     return value
+
+
+def whole(field: str, value: object, *, least: int = 1, most: int | None = None) -> int:
+    """A whole number, of Python or NumPy.
+
+    Raises:
+        InputError: If it is none, or out of its range.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError as error:
+        raise InputError(f"{field}: {value!r} must be a whole number") from error
+    if number < least:
+        raise InputError(f"{field}: {number} must be at least {least}")
+    if most is not None and number > most:
+        raise InputError(f"{field}: {number} must be at most {most}")
+    return number
 
 
 @dataclass(frozen=True)

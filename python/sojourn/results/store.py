@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from sojourn.results.names import ABOUT, COMPARISON, SCENARIO, SUMMARY
 from sojourn.results.run import RunResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import polars as pl
 
 
@@ -143,6 +142,8 @@ def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
         Error: If one of them is none of these or is damaged, or if there is no run at all.
     """
     runs: list[RunResult] = []
+    if not isinstance(paths, str | Path | Iterable):
+        raise InputError(f"{paths!r}: give the folder of a run, or several")
     paths = [paths] if isinstance(paths, str | Path) else paths
     for path in map(Path, paths):
         runs += _open_folder(path)

@@ -17,8 +17,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.errors import InputError, Interrupted
+from sojourn.errors import Interrupted
 from sojourn.files import make_folder
+from sojourn.quantities import whole
 from sojourn.results.store import Store
 from sojourn.sweep.execute import Progress, execute
 from sojourn.sweep.plan import Plan
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from sojourn.sweep.case import Case
     from sojourn.sweep.results import Results
     from sojourn.sweep.rule import Rule
+
+MOST_WORKERS = 256
+"""Each is a thread with a run of its own: more only take memory."""
 
 
 def sweep(
@@ -68,8 +72,8 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
         InputError: If the number of workers is wrong.
         Error: If it cannot be written to.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"workers: {workers} must be at least 1")
+    if workers is not None:
+        whole("workers", workers, most=MOST_WORKERS)
     if isinstance(store, str | Path):
         store = Store(store)
     if store is not None:

@@ -12,6 +12,7 @@ from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import write_json
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED
+from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
 from sojourn.results.store import Store, open_run, open_runs
 from sojourn.sweep.case import Case, grid
@@ -59,8 +60,7 @@ def compare(
         Error: If the folder cannot be written, or a run fails.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
-    if repeat < 1:
-        raise InputError(f"repeat: {repeat} must be at least 1")
+    repeat = whole("repeat", repeat)
     cases = _cases(scenario, vary, repeat)
     if baseline is not None:
         # Before anything runs.
