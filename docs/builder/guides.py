@@ -18,6 +18,7 @@ _FIRST = {
         "measures",
         "calibration",
         "own-algorithms",
+        "stepping",
         "sweeps",
         "lab",
         "control",

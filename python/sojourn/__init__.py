@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sojourn.results import RunResult, open_runs
     from sojourn.running import run
     from sojourn.scenario import Scenario, schema
+    from sojourn.simulation import Simulation
     from sojourn.sweep import Comparison, compare
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Simulation",
     "Stopped",
     "calibrate",
     "compare",
@@ -70,6 +72,7 @@ _HOME = {
     "RunResult": "sojourn.results",
     "Scenario": "sojourn.scenario",
     "ScenarioError": "sojourn.errors",
+    "Simulation": "sojourn.simulation",
     "Stopped": "sojourn.errors",
     "calibrate": "sojourn.calibration",
     "compare": "sojourn.sweep",

@@ -1867,6 +1867,16 @@ Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both'
 """Which way a group's data go."""
 
 
+class Change(TypedDict, total=False):
+    """Values that are set while the scenario runs."""
+
+    at: Required[Time]
+    """When: after everything else of that instant."""
+    set: Required[object]
+    """What: values by dotted path. A parameter of a link's queue discipline
+    (`"bottleneck.qdisc.qref" = 20`) or a link's rate (`"bottleneck.rate" = "20mbit"`)."""
+
+
 class Probes(TypedDict, total=False):
     """What is recorded besides the summary, which comes with every run."""
 
@@ -1933,6 +1943,8 @@ class Scenario(TypedDict, total=False):
     """Each flow's private links."""
     traffic: list[Group]
     """Who sends what, when."""
+    changes: list[Change]
+    """What changes while the scenario runs. Packet engine only."""
     probes: Probes
     """What to record besides the summary."""
     packets: Packets

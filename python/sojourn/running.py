@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.engines import load_engine
+from sojourn.errors import ScenarioError
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -73,6 +75,10 @@ def prepared(
     Raises:
         ScenarioError: If the engine cannot run it, or a load has no bottleneck to refer to.
     """
+    if engine != "packets" and json.loads(scenario.to_json()).get("changes"):
+        raise ScenarioError(
+            f"changes: the {engine} engine takes a scenario as a whole; use --engine packets"
+        )
     load_engine(engine).check(scenario)
     if not scenario.needs_users:
         return scenario

@@ -4,6 +4,7 @@ use sojourn_base::Time;
 use sojourn_records::{LinkId, PacketCountRow};
 
 /// Counts the packets that reach one link; a span without any gives no row.
+#[derive(Clone)]
 pub struct Arrivals {
     link: u32,
     interval: Time,

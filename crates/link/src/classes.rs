@@ -6,6 +6,7 @@ use sojourn_base::Time;
 use sojourn_qdisc::{Config, Counters, Discipline, Qdisc};
 
 /// One class.
+#[derive(Clone)]
 pub(crate) struct Class {
     /// Its name; classes around it stand before it, with slashes.
     pub name: String,
@@ -17,6 +18,7 @@ pub(crate) struct Class {
 }
 
 /// All classes of a link.
+#[derive(Clone)]
 pub(crate) struct Classes(pub Vec<Class>);
 
 impl Classes {

@@ -15,6 +15,7 @@ use std::collections::VecDeque;
 const ROOM: usize = 1024;
 
 /// The ring of a device. The packet in transmission is not in it.
+#[derive(Clone)]
 pub(crate) struct Device<S> {
     limits: DeviceQueue,
     /// Packets, with the time that each came here.
@@ -29,7 +30,7 @@ pub(crate) struct Device<S> {
 }
 
 /// Byte queue limits, and what they do not know yet.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Regulator {
     dql: Dql,
     /// From the end of a transmission to the interrupt that reports it.

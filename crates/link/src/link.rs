@@ -14,7 +14,7 @@ use crate::rate::{Pieces, Varying};
 use crate::serialiser::Serialiser;
 use crate::waiting::{Token, Waiting};
 use crate::wire::Wire;
-use sojourn_base::{Ecn, Kind, Stream, Time};
+use sojourn_base::{Ecn, Kind, Rate, Stream, Time};
 use sojourn_qdisc::{
     Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict, Visit,
 };
@@ -102,12 +102,14 @@ impl Visit<Token> for CatchUp<'_> {
     }
 }
 
+#[derive(Clone)]
 enum Queue<S: Waiting> {
     Tokens(Qdisc<Token>),
     Packets(Qdisc<S>),
 }
 
 /// Packets dropped by a discipline that holds them, for the engine to collect.
+#[derive(Clone)]
 pub struct Dropped<S>(pub Vec<S>);
 
 impl<S> Default for Dropped<S> {
@@ -123,6 +125,7 @@ impl<S> Sink<S> for Dropped<S> {
 }
 
 /// One direction of a link with a finite rate.
+#[derive(Clone)]
 pub struct Link<S: Waiting> {
     queue: Queue<S>,
     serialiser: Serialiser,
@@ -146,6 +149,8 @@ pub struct Link<S: Waiting> {
     pub(crate) classes: Option<Box<Classes>>,
     /// Counts, and what stood in the queue, when the window began.
     pub(crate) at_start: (Counters, Count),
+    /// When that was.
+    window: Time,
     /// What the wire had lost then.
     pub(crate) lost_at_start: Count,
 }
@@ -238,6 +243,7 @@ impl<S: Waiting> Link<S> {
             meter,
             classes: classes.map(Box::new),
             at_start: Default::default(),
+            window: Time::ZERO,
             lost_at_start: Count::default(),
         })
     }
@@ -246,6 +252,35 @@ impl<S: Waiting> Link<S> {
     #[inline]
     pub fn fused(&self) -> bool {
         matches!(self.queue, Queue::Tokens(_))
+    }
+
+    /// Has the discipline go on with other parameters from `now` on; `false` if it cannot.
+    ///
+    /// # Errors
+    /// If the discipline does not allow them on this link.
+    pub fn change_qdisc(&mut self, now: Time, config: &Config, env: &Env) -> Result<bool, Invalid> {
+        self.settle(now);
+        match &mut self.queue {
+            Queue::Tokens(queue) => queue.change(config, env),
+            Queue::Packets(queue) => queue.change(config, env),
+        }
+    }
+
+    /// The rate, above zero, is another from `now` on; a transmission under way ends as it was to.
+    /// The link must not be [fused](Self::fused): it has promised when packets leave.
+    pub fn change_rate(&mut self, now: Time, rate: Rate) {
+        assert!(!self.fused() && rate.0 > 0, "the link cannot change its rate");
+        let (old, since) = (self.serialiser.rate(), self.window);
+        self.varying.get_or_insert_with(|| Box::new(Varying::constant(old, since)));
+        self.settle(now);
+        if let Some(varying) = &mut self.varying {
+            varying.change(rate.0);
+        }
+    }
+
+    /// Whether the rate is not the same all the time.
+    pub(crate) fn varies(&self) -> bool {
+        self.varying.is_some()
     }
 
     /// Offers a packet to a fused link.
@@ -440,6 +475,7 @@ impl<S: Waiting> Link<S> {
             classes.start_window(now);
         }
         self.at_start = (self.counters(), self.standing());
+        self.window = now;
     }
 
     /// What stands in the queue, without the packet in transmission.

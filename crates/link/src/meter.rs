@@ -11,6 +11,7 @@ const SHORT: usize = 4096;
 ///
 /// The owner tells of every change in time order; but for the running minima, nothing is recorded
 /// before `start`.
+#[derive(Clone)]
 pub(crate) struct Meter {
     measuring: bool,
     /// When the queue's length last changed, or measuring began.

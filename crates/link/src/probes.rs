@@ -10,7 +10,7 @@ use sojourn_records::pcapng::Content;
 use sojourn_records::{CaptureId, PacketCountRow, QueueRow, Recorder};
 use sojourn_scenario::Network;
 
-/// Samples of the queues, counts of arrivals and captures.
+/// Samples of the queues, counts of arrivals and captures. A copy counts on and records nothing.
 pub struct Probes {
     /// Where rows go.
     pub recorder: Recorder,
@@ -18,6 +18,15 @@ pub struct Probes {
     samples: Samples,
     counting: Vec<Arrivals>,
     captures: Vec<(u32, CaptureId)>,
+}
+
+impl Clone for Probes {
+    fn clone(&self) -> Self {
+        let Self { interval, samples, counting, .. } = self;
+        let (samples, counting) = (samples.clone(), counting.clone());
+        let (recorder, captures) = (Recorder::none(), Vec::new());
+        Self { recorder, interval: *interval, samples, counting, captures }
+    }
 }
 
 impl Probes {

@@ -70,6 +70,12 @@ impl Pieces {
         new
     }
 
+    /// A rate that stays.
+    fn constant(rate: u64) -> Self {
+        let source = Source::Listed { pieces: Arc::new([]), next: 0, base: 0, repeats: false };
+        Self { source, rate, end: u64::MAX }
+    }
+
     /// On to the next piece.
     fn step(&mut self) {
         let begins = self.end;
@@ -165,7 +171,7 @@ impl Pieces {
 }
 
 /// The changing rate of a link: one walk for the transmitter, one for whoever measures.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Varying {
     pub sending: Pieces,
     metered: Pieces,
@@ -177,6 +183,17 @@ pub(crate) struct Varying {
 impl Varying {
     pub(crate) fn new(pieces: Pieces) -> Self {
         Self { metered: pieces.clone(), sending: pieces, since: Time::ZERO, offered: 0 }
+    }
+
+    /// A rate that has been constant since measuring began at `since`, and may change from now on.
+    pub(crate) fn constant(rate: u64, since: Time) -> Self {
+        Self { since, ..Self::new(Pieces::constant(rate)) }
+    }
+
+    /// From `now` on, up to which everything is measured, the rate is another and stays. A
+    /// transmission under way ends as it was to.
+    pub(crate) fn change(&mut self, rate: u64) {
+        (self.sending, self.metered) = (Pieces::constant(rate), Pieces::constant(rate));
     }
 
     /// Brings what is measured up to `now`.

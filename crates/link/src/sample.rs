@@ -7,6 +7,7 @@ use sojourn_qdisc::{Count, Counters};
 use sojourn_records::{LinkId, QueueRow};
 
 /// What the last sample of each link saw, so that the next one can tell the difference.
+#[derive(Clone)]
 pub struct Samples(Vec<(Counters, u64)>);
 
 impl Samples {

@@ -7,6 +7,7 @@ const TABLE: usize = 2048;
 
 /// Serialisation at a constant rate. A packet seldom takes whole nanoseconds: the fraction left
 /// over is carried to the next packet of a busy period, so that the long-run rate is exact.
+#[derive(Clone)]
 pub struct Serialiser {
     rate: u64,
     overhead: u32,

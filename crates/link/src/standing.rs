@@ -19,6 +19,7 @@ const NONE: u64 = u64::MAX;
 ///
 /// A queue that was empty at some time of a slice has a least sojourn time of zero there. While it
 /// is not empty and yet nothing leaves, the last minimum stays.
+#[derive(Clone)]
 pub(crate) struct Running {
     /// Length of a slice, ns.
     width: u64,
@@ -130,6 +131,7 @@ impl Running {
 /// Values stand in blocks of [`SLICES`]. When a block is complete, each of its places gets the
 /// least value from there to the block's end; so the minimum of any window is that of two numbers,
 /// one of the block before and one of the block under way (van Herk 1992; Gil and Werman 1993).
+#[derive(Clone)]
 struct Window {
     /// The places up to the last slice: values. Those behind it: least values to the block's end.
     block: Box<[u64; SLICES as usize]>,

@@ -33,10 +33,10 @@ fn link_summary<S: Waiting>(network: &NetworkLink, link: &Link<S>, window: Time)
     let (counts, dequeued) = link_counts(&link.counters(), start, link.standing(), *stood);
     let bits = link.meter.wire_bytes as f64 * 8.0;
     let capacity = link.capacity(window.as_secs_f64());
-    let rate = match network.schedule {
-        None => network.rate.map(|rate| rate.0),
+    let rate = match link.varies() {
+        false => network.rate.map(|rate| rate.0),
         // Its mean; undefined over no time.
-        Some(_) => (window > Time::ZERO).then(|| (capacity / window.as_secs_f64()).round() as u64),
+        true => (window > Time::ZERO).then(|| (capacity / window.as_secs_f64()).round() as u64),
     };
     let device = link.device.as_ref().map(|device| device_summary(device, window));
     let sent_bytes = device.as_ref().map_or(dequeued.bytes, |device| device.sent_bytes);

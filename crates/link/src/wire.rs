@@ -18,6 +18,7 @@ const JITTER_STREAM: u64 = 2;
 const LONGEST: u64 = 8760 * 3600 * 1_000_000_000;
 
 /// The wire of one link.
+#[derive(Clone)]
 pub(crate) struct Wire {
     losses: Option<Losses>,
     jitter: Option<Jitter>,
@@ -25,6 +26,7 @@ pub(crate) struct Wire {
     pub lost: Count,
 }
 
+#[derive(Clone)]
 struct Losses {
     stream: Stream,
     /// Probabilities, in 2⁻⁶⁴, that a packet is lost after one that was not, and after one that
@@ -34,6 +36,7 @@ struct Losses {
     losing: bool,
 }
 
+#[derive(Clone)]
 struct Jitter {
     stream: Stream,
     sampler: Sampler,

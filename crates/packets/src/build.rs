@@ -23,7 +23,8 @@ use sojourn_traffic::Source;
 const ROOM: u32 = 1 << 20;
 
 /// Builds the simulation of `network`.
-pub(crate) fn build(network: &Network, mut recorder: Recorder) -> Result<Run, Error> {
+/// Unless `fusing`, links hold their packets, so that they can change.
+pub(crate) fn build(network: &Network, mut recorder: Recorder, fusing: bool) -> Result<Run, Error> {
     if network.groups.len() > usize::from(u16::MAX) {
         return Err(Error::scenario("traffic: more than 65535 groups"));
     }
@@ -40,7 +41,7 @@ pub(crate) fn build(network: &Network, mut recorder: Recorder) -> Result<Run, Er
     }
     let net = Net {
         wheel: Wheel::new(bucket_width(network)),
-        links: Link::all(network, !network.unfused).map_err(Error::scenario)?,
+        links: Link::all(network, fusing && !network.unfused).map_err(Error::scenario)?,
         paths,
         sacks: Default::default(),
         dropped: Default::default(),
@@ -61,6 +62,7 @@ pub(crate) fn build(network: &Network, mut recorder: Recorder) -> Result<Run, Er
         boundary: Time::ZERO,
         boundaries: Vec::new(),
         horizon: network.duration,
+        pause: network.duration,
     };
     let flows: u32 = network
         .groups
@@ -182,5 +184,5 @@ fn measure(network: &Network, sim: &mut Sim) {
         }
     }
     sim.boundaries.retain(|&at| at < network.duration);
-    sim.boundary = sim.boundaries.iter().copied().min().unwrap_or(network.duration);
+    sim.set_boundary();
 }

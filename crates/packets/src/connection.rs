@@ -145,6 +145,7 @@ impl Side {
 }
 
 /// A connection: 576 bytes, nine cache lines. End 0 is the client (it opened), end 1 the server.
+#[derive(Clone)]
 #[repr(C)]
 pub(crate) struct Connection {
     pub sides: [Side; 2],
@@ -198,7 +199,7 @@ impl Connection {
 }
 
 /// Connections, in places that are used again.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Connections {
     places: Vec<Connection>,
     free: Vec<u32>,

@@ -9,6 +9,7 @@ use sojourn_scenario::private_delay;
 use sojourn_traffic::Sampler;
 
 /// A group.
+#[derive(Clone)]
 pub(crate) struct Group {
     /// Names its random streams.
     pub key: u32,

@@ -10,6 +10,7 @@ use sojourn_base::Time;
 use sojourn_link::Serialiser;
 
 /// How the hosts of a group are connected at either end.
+#[derive(Clone)]
 pub(crate) enum Access {
     /// Without a rate.
     Unlimited,

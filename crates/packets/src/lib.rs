@@ -18,21 +18,26 @@ mod group;
 mod huge;
 mod interface;
 mod net;
+mod observation;
 mod packet;
 mod prefetch;
 mod probes;
 mod run;
 mod sim;
+mod simulation;
+mod stopwatch;
 mod summary;
 mod tap;
 mod wheel;
 
 pub use error::Error;
+pub use observation::{FlowObservation, GroupObservation, LinkObservation, Observation};
+pub use simulation::Simulation;
 pub use sojourn_records::{Provenance, Recorder, Summary};
 
 use sojourn_scenario::Network;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use stopwatch::Stopwatch;
 
 /// Talks with a run from another thread: it looks here every 16384 events.
 #[derive(Debug, Default)]
@@ -56,16 +61,13 @@ pub fn run(
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
-    let begun = Instant::now();
-    let mut run = build::build(network, std::mem::take(recorder))?;
-    let started = Instant::now();
+    let begun = Stopwatch::start();
     // The present lies at zero until the first look.
     control.now.store(0, Ordering::Relaxed);
-    let end = run.go(control);
-    let engine = started.elapsed();
-    let mut summary = run.summarise(network, end);
-    *recorder = run.sim.probes.links.recorder;
-    summary.engine_seconds = engine.as_secs_f64();
-    summary.wall_s = begun.elapsed().as_secs_f64();
+    let mut simulation = Simulation::of(network.clone(), std::mem::take(recorder), true)?;
+    simulation.run_until(network.duration, control)?;
+    let mut summary;
+    (summary, *recorder) = simulation.finish();
+    summary.wall_s = begun.seconds();
     Ok(summary)
 }

@@ -12,6 +12,7 @@ use sojourn_link::{Dropped, HOST, Link, Paths};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Everything between the hosts.
+#[derive(Clone)]
 pub(crate) struct Net {
     pub wheel: Wheel<Event>,
     pub links: Vec<Link<Standing>>,

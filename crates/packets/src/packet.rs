@@ -138,7 +138,7 @@ pub(crate) fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
 
 /// SACK blocks of the packets on their way. Slots are reused; nothing is allocated after the
 /// high-water mark.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct SackPool {
     blocks: Vec<[SackBlock; 4]>,
     free: Vec<u32>,

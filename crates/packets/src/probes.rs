@@ -7,7 +7,7 @@ use sojourn_base::Time;
 use sojourn_records::{CoarseHistogram, FlowId, TraceRow};
 
 /// What is known of one flow beyond its endpoints' own counters.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct FlowMeter {
     delay_sum: u64,
     jitter_sum: u64,
@@ -41,6 +41,7 @@ impl FlowMeter {
 }
 
 /// The probes of a run.
+#[derive(Clone)]
 pub(crate) struct Probes {
     pub links: sojourn_link::Probes,
     pub meters: Vec<FlowMeter>,

@@ -10,6 +10,7 @@ use sojourn_tcp::Endpoint;
 use std::sync::atomic::Ordering;
 
 /// A whole run while it is under way.
+#[derive(Clone)]
 pub(crate) struct Run {
     pub sim: Sim,
     /// The application of each group.
@@ -19,10 +20,10 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs to the end, or until told to stop. Returns the time reached.
+    /// Runs to where it is to pause, or until told to stop. Returns the time reached.
     pub(crate) fn go(&mut self, control: &Control) -> Time {
         const LOOK_UP: u64 = 1 << 14;
-        while let Some((now, event)) = self.sim.net.wheel.pop(self.sim.horizon) {
+        while let Some((now, event)) = self.sim.net.wheel.pop(self.sim.pause) {
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
                 let packets = self.sim.probes.bottleneck_packets(&self.sim.net);
@@ -37,8 +38,8 @@ impl Run {
             }
             self.handle(now, event);
         }
-        control.now.store(self.sim.horizon.0, Ordering::Relaxed);
-        self.sim.horizon
+        control.now.store(self.sim.pause.0, Ordering::Relaxed);
+        self.sim.pause
     }
 
     #[inline(always)]

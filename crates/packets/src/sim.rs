@@ -20,6 +20,7 @@ use sojourn_records::{Exchange, Outcome};
 use sojourn_tcp::{Endpoint, Params};
 
 /// Everything of a run but its applications.
+#[derive(Clone)]
 pub(crate) struct Sim {
     pub net: Net,
     pub conns: Connections,
@@ -39,6 +40,8 @@ pub(crate) struct Sim {
     pub boundaries: Vec<Time>,
     /// The end of the run.
     pub horizon: Time,
+    /// How far it is to go for now: nothing runs ahead of that.
+    pub pause: Time,
 }
 
 impl Sim {
@@ -339,7 +342,12 @@ impl Sim {
     /// A boundary of a measurement has been reached.
     pub(crate) fn pass_boundary(&mut self, now: Time) {
         self.boundaries.retain(|&at| at > now);
-        self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.horizon);
+        self.set_boundary();
+    }
+
+    /// Finds the instant that no endpoint may run ahead of.
+    pub(crate) fn set_boundary(&mut self) {
+        self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.pause).min(self.pause);
     }
 
     /// A packet is gone.

@@ -21,7 +21,7 @@ impl Sim {
     }
 
     /// What each member of a group has counted since the start of the run.
-    fn totals(&self, group: usize) -> Vec<Totals> {
+    pub(crate) fn totals(&self, group: usize) -> Vec<Totals> {
         let conns = self.conns.iter().filter(|(_, conn)| usize::from(conn.group) == group);
         self.groups[group].book.totals(conns.map(|(_, conn)| (conn.member, conn.totals())))
     }

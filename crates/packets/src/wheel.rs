@@ -50,6 +50,7 @@ struct Key {
 }
 
 /// Which buckets of a level are not empty.
+#[derive(Clone)]
 struct Occupied([u64; WORDS]);
 
 impl Occupied {
@@ -85,6 +86,7 @@ impl Occupied {
 }
 
 /// The buckets of the present turn: the head of each one's list.
+#[derive(Clone)]
 struct Near {
     heads: Box<[u32; BUCKETS as usize]>,
     occupied: Occupied,
@@ -121,6 +123,7 @@ struct Chunk {
 }
 
 /// The turns to come: a list of chunks each.
+#[derive(Clone)]
 struct Far {
     heads: Box<[u32; BUCKETS as usize]>,
     occupied: Occupied,
@@ -175,6 +178,7 @@ impl Far {
 }
 
 /// The queue of events to come.
+#[derive(Clone)]
 pub(crate) struct Wheel<E> {
     shift: u32,
     slots: Vec<Slot<E>>,

@@ -9,6 +9,7 @@ mod outside;
 mod quantity;
 mod run;
 mod scenario;
+mod simulation;
 mod theory;
 mod vectors;
 
@@ -41,6 +42,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<run::Run>()?;
+    module.add_class::<simulation::Simulation>()?;
     module.add_class::<outside::qdisc::Coin>()?;
     module.add_class::<outside::qdisc::PacketView>()?;
     module.add_class::<outside::qdisc::QueueView>()?;

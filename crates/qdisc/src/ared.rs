@@ -246,6 +246,14 @@ impl Law for Ared {
         })
     }
 
+    fn resume(self, before: &Self) -> Option<Self> {
+        let mut red = self.red.resume(&before.red)?;
+        let Constants { bottom, top, .. } = self.constants;
+        red.set_max_p(before.red.state().max_p.max(bottom).min(top));
+        let (clock, statistics) = (self.clock.after(&before.clock), before.statistics.clone());
+        Some(Self { red, clock, statistics, ..self })
+    }
+
     #[inline]
     fn advance(&mut self, now: Time, queue: Standing) {
         if self.clock.due(now) {

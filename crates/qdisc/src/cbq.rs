@@ -69,7 +69,7 @@ struct Node {
 }
 
 /// A tree of classes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discipline<P: Packet> {
     leaves: Leaves<P>,
     nodes: Vec<Node>,
@@ -306,6 +306,8 @@ fn priorities(placed: &[Placed<'_>], node: &[usize], env: &Env) -> Vec<(u64, Tur
     };
     (1..=8).filter_map(of).collect()
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]

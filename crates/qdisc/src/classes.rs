@@ -86,7 +86,7 @@ pub(crate) fn infos(leaves: &[Leaf<'_>]) -> Vec<ClassInfo> {
 }
 
 /// The queues of all leaves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Leaves<P: Packet> {
     queues: Vec<Qdisc<P>>,
     filter: Filter,

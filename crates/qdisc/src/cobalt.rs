@@ -285,6 +285,7 @@ impl State {
     }
 }
 
+#[derive(Clone)]
 struct Schedule {
     signal: bool,
     late: bool,
@@ -321,6 +322,8 @@ impl<P: Packet> Discipline<P> {
         }
     }
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]

@@ -163,6 +163,14 @@ impl<P: Packet, S: Sink<P>> QueueHead for Front<'_, P, S> {
     }
 }
 
+impl<P: Packet> crate::Change<Params> for Discipline<P> {
+    fn change(&mut self, params: &Params, env: &Env) -> Result<bool, Invalid> {
+        self.constants = params.constants(env)?;
+        self.fifo.set_limits(params.limit, u64::MAX);
+        Ok(true)
+    }
+}
+
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {

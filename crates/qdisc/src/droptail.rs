@@ -114,6 +114,14 @@ impl<P: Packet> Discipline<P> {
     }
 }
 
+impl<P: Packet> crate::Change<Params> for Discipline<P> {
+    fn change(&mut self, params: &Params, env: &Env) -> Result<bool, Invalid> {
+        let (packets, bytes) = params.resolve(env)?;
+        self.fifo.set_limits(packets, bytes);
+        Ok(true)
+    }
+}
+
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {

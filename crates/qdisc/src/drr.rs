@@ -146,7 +146,7 @@ impl Parameters for Params {
 }
 
 /// Classes that take turns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discipline<P: Packet> {
     leaves: Leaves<P>,
     turns: Turns,
@@ -161,6 +161,8 @@ impl<P: Packet> Discipline<P> {
         Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)?, turns })
     }
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]

@@ -123,6 +123,14 @@ pub struct Discipline<P: Packet> {
     ecn: bool,
 }
 
+/// Whoever copies a queue looks first whether its decisions are made outside:
+/// [`Config::is_external`](crate::Config::is_external).
+impl<P: Packet> Clone for Discipline<P> {
+    fn clone(&self) -> Self {
+        unreachable!("what decides outside cannot be copied")
+    }
+}
+
 impl<P: Packet> fmt::Debug for Discipline<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Discipline").field("standing", &self.fifo.standing()).finish()
@@ -157,6 +165,8 @@ impl<P: Packet> Discipline<P> {
         }
     }
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {

@@ -118,6 +118,11 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
+    /// Sets other limits. What stands stays, even if it is more.
+    pub fn set_limits(&mut self, packets: u32, bytes: u64) {
+        (self.limit_packets, self.limit_bytes) = (packets.min(MOST), bytes);
+    }
+
     /// Worked out from the counters: one number fewer to keep in step, and no slower.
     #[inline]
     fn bytes(&self) -> u64 {

@@ -228,6 +228,12 @@ impl Periodic {
         Self { next: first, ..self }
     }
 
+    /// The same with the next instant of `other`: a period that changes counts from there on.
+    #[must_use]
+    pub fn after(self, other: &Self) -> Self {
+        self.from(other.next)
+    }
+
     /// Whether an instant at or before `now` has not been taken yet.
     #[inline]
     #[must_use]

@@ -169,6 +169,8 @@ impl<P: Packet, S: Sink<P>> QueueHead for Front<'_, P, S> {
     }
 }
 
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
+
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {

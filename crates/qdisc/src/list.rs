@@ -59,6 +59,19 @@ pub trait Parameters: Clone + Default {
     }
 }
 
+/// A queue whose parameters may change while packets stand in it.
+pub trait Change<Params> {
+    /// Goes on with other parameters and the state it is in; `false` if it cannot, and nothing
+    /// has changed. What was due before has been [advanced](crate::Discipline::advance) to.
+    ///
+    /// # Errors
+    /// If the parameters are not allowed on such a link.
+    fn change(&mut self, params: &Params, env: &Env) -> Result<bool, Invalid> {
+        let _ = (params, env);
+        Ok(false)
+    }
+}
+
 /// Work on a discipline of whatever type, for [`Qdisc::visit`](crate::Qdisc::visit): what makes
 /// several calls in a row finds out only once which discipline it is.
 pub trait Visit<P: crate::Packet> {
@@ -103,6 +116,17 @@ macro_rules! disciplines {
                 }
             }
 
+            /// Whether decisions are made outside, here or in a class.
+            #[must_use]
+            pub fn is_external(&self) -> bool {
+                matches!(self, Self::External(_))
+                    || match self {
+                        $(Self::$variant(params) => Parameters::inner(params),)+
+                    }
+                    .into_iter()
+                    .any(Self::is_external)
+            }
+
             /// Whether packets may stand and none be ready.
             #[must_use]
             pub fn holds_back(&self) -> bool {
@@ -130,7 +154,7 @@ macro_rules! disciplines {
         }
 
         /// Any of the disciplines, dispatched by a `match`.
-        #[derive(Debug)]
+        #[derive(Clone, Debug)]
         pub enum Qdisc<P: Packet> {
             $($(#[doc = $doc])+
             $variant($module::Discipline<P>),)+
@@ -148,6 +172,19 @@ macro_rules! disciplines {
                     $(Config::$variant(params) =>
                         Self::$variant($module::Discipline::new(params, env, coin)?),)+
                 })
+            }
+
+            /// Goes on with other parameters of the same discipline; `false` if it cannot.
+            ///
+            /// # Errors
+            /// If the parameters are not allowed on such a link.
+            pub fn change(&mut self, config: &Config, env: &Env) -> Result<bool, Invalid> {
+                config.validate(env)?;
+                match (self, config) {
+                    $((Self::$variant(q), Config::$variant(params)) =>
+                        $crate::Change::change(q, params, env),)+
+                    _ => Ok(false),
+                }
             }
 
             /// Lets `visitor` work on the discipline itself.

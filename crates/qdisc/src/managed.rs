@@ -2,8 +2,8 @@
 //! in common. The law knows queue lengths and probabilities; this file knows packets and ECN.
 
 use crate::{
-    Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Kept, Packet, Parameters, Sink,
-    Standing, Unkept, Verdict,
+    Change, Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Kept, Packet, Parameters,
+    Sink, Standing, Unkept, Verdict,
 };
 use core::marker::PhantomData;
 use sojourn_base::{Stream, Time};
@@ -80,6 +80,13 @@ pub trait Law: Sized {
 
     /// The law at the start of a run.
     fn new(params: &Self::Params, env: &Env) -> Result<Self, Invalid>;
+    /// This law, just made of other parameters, goes on from the state of `before`. `None` if the
+    /// law's parameters cannot change while packets pass.
+    #[must_use]
+    fn resume(self, before: &Self) -> Option<Self> {
+        let _ = before;
+        None
+    }
     /// Runs what is due at or before `now`; `queue` has not changed since the previous call.
     #[inline]
     fn advance(&mut self, now: Time, queue: Standing) {
@@ -156,6 +163,16 @@ impl<P: Packet, L: Law, K: Kept<P>> Managed<P, L, K> {
     fn run(&mut self, now: Time) {
         let head = self.fifo.peek().and_then(Kept::came);
         self.law.advance_with(now, self.fifo.standing(), head);
+    }
+}
+
+impl<P: Packet, L: Law, K: Kept<P>> Change<L::Params> for Managed<P, L, K> {
+    fn change(&mut self, params: &L::Params, env: &Env) -> Result<bool, Invalid> {
+        let Some(law) = L::new(params, env)?.resume(&self.law) else { return Ok(false) };
+        let Common { limit, ecn } = params.common();
+        (self.law, self.ecn) = (law, ecn);
+        self.fifo.set_limits(limit, u64::MAX);
+        Ok(true)
     }
 }
 

@@ -234,6 +234,15 @@ impl Law for Pi {
         })
     }
 
+    fn resume(self, before: &Self) -> Option<Self> {
+        let State { probability, previous, clock } = &before.state;
+        // In bytes or in packets: where that has changed, the previous length means nothing.
+        let previous = previous.filter(|_| self.measure == before.measure);
+        let state =
+            State { probability: *probability, previous, clock: self.state.clock.after(clock) };
+        Some(Self { state, statistics: before.statistics.clone(), ..self })
+    }
+
     #[inline]
     fn advance(&mut self, now: Time, queue: Standing) {
         if self.state.clock.due(now) {

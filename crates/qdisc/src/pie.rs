@@ -216,6 +216,11 @@ impl Law for Pie {
         Ok(Self { state: core.start(), clock: core.clock(), core })
     }
 
+    fn resume(self, before: &Self) -> Option<Self> {
+        let clock = self.clock.after(&before.clock);
+        Some(Self { state: before.state.clone(), clock, ..self })
+    }
+
     #[inline]
     fn advance(&mut self, now: Time, queue: Standing) {
         if self.clock.due(now) {

@@ -118,7 +118,7 @@ impl Parameters for Params {
 }
 
 /// Classes in order of priority.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discipline<P: Packet> {
     leaves: Leaves<P>,
 }
@@ -131,6 +131,8 @@ impl<P: Packet> Discipline<P> {
         Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)? })
     }
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]

@@ -390,6 +390,12 @@ impl Law for Red {
         Ok(law)
     }
 
+    fn resume(self, before: &Self) -> Option<Self> {
+        let State { average, count, reach, idle_since, .. } = before.state;
+        let state = State { average, count, reach, idle_since, ..self.state };
+        Some(Self { state, statistics: before.statistics.clone(), ..self })
+    }
+
     #[inline(always)]
     fn arrival(&mut self, now: Time, bytes: u32, queue: Standing, coin: &mut Stream) -> Signal {
         self.observe(now, queue);

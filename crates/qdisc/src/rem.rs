@@ -217,6 +217,12 @@ impl Law for Rem {
         })
     }
 
+    fn resume(self, before: &Self) -> Option<Self> {
+        let clock = self.state.clock.after(&before.state.clock);
+        let state = State { clock, ..before.state.clone() };
+        Some(Self { state, statistics: before.statistics.clone(), ..self })
+    }
+
     #[inline]
     fn advance(&mut self, now: Time, queue: Standing) {
         if self.state.clock.due(now) {

@@ -315,6 +315,8 @@ impl<P: Packet> Discipline<P> {
     }
 }
 
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
+
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {

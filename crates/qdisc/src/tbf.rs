@@ -185,7 +185,7 @@ impl Bucket {
 }
 
 /// A bucket or two in front of a discipline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Discipline<P: Packet> {
     bucket: Bucket,
     peak: Option<Bucket>,
@@ -246,6 +246,8 @@ impl<P: Packet> Discipline<P> {
         self.bucket.depth.min(peak) / BYTE
     }
 }
+
+impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
 impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     #[inline]

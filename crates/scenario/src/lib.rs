@@ -8,6 +8,7 @@
 //! Each way in gives the same errors: one line with the field, its value, what would be right, and
 //! for TOML the place in the file.
 
+mod changes;
 mod document;
 mod error;
 mod files;
@@ -34,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
 use sojourn_tcp::Spec as Tcp;
 
+pub use changes::{Change, NetworkChange};
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step, steps};
@@ -83,6 +85,9 @@ pub struct Scenario {
     /// Who sends what, when.
     #[serde(default)]
     pub traffic: Vec<Group>,
+    /// What changes while the scenario runs. Packet engine only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<Change>,
     /// What to record besides the summary.
     #[serde(default)]
     pub probes: Probes,

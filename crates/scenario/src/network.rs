@@ -6,6 +6,7 @@ use sojourn_base::{Invalid, Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 
 use crate::Scenario;
+use crate::changes::{self, NetworkChange};
 use crate::error::{Fault, steps, suggestion};
 use crate::groups::{self, NetworkGroup};
 use crate::limits::MAX_TIME;
@@ -26,6 +27,8 @@ pub struct Network {
     pub groups: Vec<NetworkGroup>,
     /// The link that a summary puts first: index into `links`.
     pub bottleneck: usize,
+    /// What changes, in order of time.
+    pub changes: Vec<NetworkChange>,
     /// What to record.
     pub probes: NetworkProbes,
     /// Simulated time.
@@ -147,15 +150,15 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     let groups = groups::groups(scenario, &graph, base_dir)?;
     check_labels(&graph, &groups)?;
     let bottleneck = graph.links.iter().position(|link| link.link.rate.is_some()).unwrap_or(0);
+    let probes = probes(scenario, &graph, &groups, base_dir.is_some())?;
+    let links: Vec<NetworkLink> =
+        graph.links.into_iter().map(|placed| link(placed, base_dir)).collect::<Result<_, _>>()?;
     Ok(Network {
+        changes: changes::resolve(scenario, &links, base_dir)?,
         name: scenario.name.clone().unwrap_or_default(),
-        probes: probes(scenario, &graph, &groups, base_dir.is_some())?,
+        probes,
         nodes: graph.nodes,
-        links: graph
-            .links
-            .into_iter()
-            .map(|placed| link(placed, base_dir))
-            .collect::<Result<_, _>>()?,
+        links,
         groups,
         bottleneck,
         duration: scenario.duration,

@@ -45,7 +45,7 @@ pub(crate) mod bit {
 }
 
 /// The part of an endpoint that its sender and its receiver share: what every segment carries.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
     /// First sequence number not acknowledged.

@@ -18,7 +18,7 @@ use sojourn_base::{Ecn, Time};
 /// calls [`Endpoint::on_timer`] at [`Endpoint::deadline`].
 // The parts, and their fields, in the order of their heat: the first 128 bytes are what an
 // acknowledgement needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Endpoint {
     conn: Connection,

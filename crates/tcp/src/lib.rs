@@ -79,7 +79,7 @@ mod runs;
 mod segment;
 mod sender;
 
-pub use congestion::Algorithm;
+pub use congestion::{Algorithm, Tuning};
 pub use ecn::Feedback;
 pub use endpoint::Endpoint;
 pub use options::{Options, Spec};

@@ -11,6 +11,7 @@ use sojourn_traffic::{Arrivals, Invalid, Transfers};
 use std::sync::Arc;
 
 /// The source of a group's transfers.
+#[derive(Clone)]
 struct Source {
     feed: Feed,
     /// How many have begun.
@@ -18,6 +19,7 @@ struct Source {
 }
 
 /// Where transfers come from that do not wait for each other.
+#[derive(Clone)]
 enum Feed {
     /// Drawn: gaps and sizes; with the size of the one that is due next.
     Drawn(Arrivals, u64),

@@ -10,12 +10,14 @@ use sojourn_base::{Ecn, Time};
 use sojourn_traffic::{Invalid, OnOff, OnOffModel, OnOffSource, Udp, UdpModel, UdpSource};
 
 /// The sources of a group, one per member.
+#[derive(Clone)]
 enum Sources {
     Udp(UdpModel, Vec<UdpSource>),
     OnOff(Box<OnOffModel>, Vec<OnOffSource>),
 }
 
 /// The datagrams of a group.
+#[derive(Clone)]
 struct Datagrams {
     sources: Sources,
     ecn: Ecn,

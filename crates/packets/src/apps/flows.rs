@@ -12,6 +12,7 @@ use sojourn_traffic::{Bulk, Fetches, Invalid, Writer, Writes};
 type Place = (u32, u32);
 
 /// The flows of a group.
+#[derive(Clone)]
 struct Flows {
     fetches: Fetches,
     /// The connection of each member's transfer, until that ends.
@@ -23,12 +24,14 @@ struct Flows {
 }
 
 /// Applications that write at a rate.
+#[derive(Clone)]
 struct Paced {
     writes: Writes,
     members: Vec<Written>,
 }
 
 /// The transfer of a member that writes at a rate.
+#[derive(Clone)]
 struct Written {
     writer: Writer,
     /// Draws the phase of each transfer.

@@ -22,8 +22,25 @@ use sojourn_traffic::{Invalid, Source};
 /// A member: its group, and its number in it.
 pub(crate) type Member = (usize, u32);
 
+/// Makes a copy that goes its own way.
+pub(crate) trait Copied {
+    fn copied(&self) -> Box<dyn App>;
+}
+
+impl<T: App + Clone + 'static> Copied for T {
+    fn copied(&self) -> Box<dyn App> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn App> {
+    fn clone(&self) -> Self {
+        (**self).copied()
+    }
+}
+
 /// What the members of a group do.
-pub(crate) trait App {
+pub(crate) trait App: Copied + Send {
     /// A member starts, or a time that it asked for has come.
     fn wake(&mut self, sim: &mut Sim, now: Time, member: Member, call: Call);
 

@@ -10,6 +10,7 @@ use sojourn_base::{Ecn, Time};
 use sojourn_traffic::Ping;
 
 /// The pings of a group.
+#[derive(Clone)]
 struct Pings {
     interval: Time,
     ip_bytes: u32,

@@ -10,6 +10,7 @@ use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Browser, Command, Input, Invalid, Pages, Web, WebModel};
 
 /// The users of a group.
+#[derive(Clone)]
 struct Users {
     model: WebModel,
     pages: Pages,
@@ -20,6 +21,7 @@ struct Users {
 }
 
 /// Which connection is whose: a table per user that has any, in places that are used again.
+#[derive(Clone)]
 struct Tables {
     of_user: Vec<u32>,
     tables: Vec<Vec<u32>>,

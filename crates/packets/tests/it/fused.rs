@@ -157,7 +157,7 @@ fn traffic() -> impl Strategy<Value = String> {
     })
 }
 
-fn scenario() -> impl Strategy<Value = String> {
+pub(crate) fn scenario() -> impl Strategy<Value = String> {
     let access = prop_oneof![
         2 => Just(String::new()),
         1 => Just("[access]\nrate = \"3mbit\"\n".to_string()),

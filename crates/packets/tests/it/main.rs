@@ -12,3 +12,4 @@ mod golden;
 mod hosts;
 mod links;
 mod low_latency;
+mod stepping;

@@ -12,6 +12,7 @@ use sojourn_traffic::Source;
 
 /// The book of a group. Counters run from the start of the run; what has a window is counted from
 /// [`start_window`](Self::start_window) on.
+#[derive(Clone)]
 pub struct GroupBook {
     number: GroupId,
     /// What it is called, and all that is not counted.

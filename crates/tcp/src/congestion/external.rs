@@ -74,6 +74,13 @@ pub struct State {
     decider: Box<dyn Decider>,
 }
 
+/// Whoever copies an endpoint looks first whether its window is set outside.
+impl Clone for State {
+    fn clone(&self) -> Self {
+        unreachable!("what decides outside cannot be copied")
+    }
+}
+
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("State")

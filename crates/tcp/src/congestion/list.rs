@@ -98,7 +98,7 @@ macro_rules! algorithms {
 
         /// The state of a congestion control, dispatched by a `match`. Every call is given the
         /// [`Tuning`] that it was made with.
-        #[derive(Debug)]
+        #[derive(Clone, Debug)]
         pub enum Congestion {
             $($(#[doc = $doc])+
             $variant(list::held!($module $($boxed)?)),)+

@@ -43,6 +43,7 @@ pub(crate) fn sample(now: Time, rtt: Time) -> Sample {
 }
 
 /// A sender in congestion avoidance that always has something to send.
+#[derive(Clone)]
 pub(crate) struct Rounds<C: Control> {
     pub tuning: C::Tuning,
     pub control: C,

@@ -27,7 +27,7 @@ pub(crate) enum Reply {
 }
 
 /// The receiving half of an endpoint.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub(crate) struct Receiver {
     /// Bytes given to the application.

@@ -28,7 +28,7 @@ use state::{Phase, SendState};
 const AFTER_LOST_SYN: Time = Time::from_secs(3);
 
 /// The sending half of an endpoint.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Sender {
     state: SendState,

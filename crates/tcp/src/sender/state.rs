@@ -32,7 +32,7 @@ pub(super) enum Phase {
 
 /// Fields in the order of their heat: with what a connection has, those up to the first half of
 /// `control` are all that an acknowledgement in order needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct SendState {
     /// The peer's receive window in bytes.

@@ -28,7 +28,7 @@ use sack::Sack;
 use sojourn_base::{Ecn, Time};
 
 /// How a sender finds and repairs losses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Recovery {
     /// By duplicate acknowledgements alone: RFC 6582.
     NewReno(NewReno),

@@ -12,7 +12,7 @@ use crate::sender::state::{Phase, SendState};
 use alloc::boxed::Box;
 
 /// The scoreboard, made at the first loss.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::sender) struct Sack(Option<Box<Scoreboard>>);
 
 /// Whether what is in the network is what was sent less what arrived: "Simulation-based

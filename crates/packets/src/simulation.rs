@@ -1,0 +1,241 @@
+//! A run that is taken step by step: looked at, changed, copied.
+
+use crate::build::build;
+use crate::observation::{GroupObservation, LinkObservation, Observation};
+use crate::run::Run;
+use crate::stopwatch::Stopwatch;
+use crate::{Control, Error};
+use sojourn_base::{Time, Value};
+use sojourn_link::{Samples, places};
+use sojourn_records::{Recorder, Summary};
+use sojourn_scenario::{Change, Network, NetworkChange, Scenario};
+use sojourn_tcp::Tuning;
+use std::path::{Path, PathBuf};
+
+/// The parameters of these can change during a run.
+const CHANGEABLE: [&str; 7] = ["droptail", "codel", "red", "ared", "pi", "rem", "pie"];
+
+/// The scenario of a simulation.
+#[derive(Clone)]
+struct Origin {
+    /// With all that changes, what was set included.
+    scenario: Scenario,
+    /// As it stands after the first so many of the changes, without them.
+    present: Scenario,
+    applied: usize,
+    /// The folder that its files are found from.
+    base_dir: PathBuf,
+}
+
+/// A simulation under way. What it gives does not depend on where it pauses, nor on who looks.
+#[derive(Clone)]
+pub struct Simulation {
+    network: Network,
+    /// Where it is from; without that nothing can be set.
+    origin: Option<Origin>,
+    /// Changes of the scenario's own that are still to come, the next one last.
+    to_come: Vec<NetworkChange>,
+    run: Run,
+    now: Time,
+    samples: Samples,
+    /// What each member of each group had delivered at the last look, and when that was.
+    delivered: Vec<Vec<u64>>,
+    looked: Time,
+    engine_seconds: f64,
+}
+
+impl Simulation {
+    /// The simulation of a scenario, at its start. It can be changed while it runs. Paths of files
+    /// in the scenario are relative to `base_dir`.
+    ///
+    /// # Errors
+    /// For whatever is wrong with the scenario.
+    pub fn new(scenario: &Scenario, base_dir: &Path, recorder: Recorder) -> Result<Self, Error> {
+        let network = scenario.network(base_dir).map_err(|e| Error::scenario(e.to_string()))?;
+        let mut new = Self::of(network, recorder, false)?;
+        let mut scenario = scenario.clone();
+        scenario.changes.sort_by_key(|change| change.at);
+        new.origin = Some(Origin {
+            present: scenario.at_start(),
+            applied: 0,
+            scenario,
+            base_dir: base_dir.to_path_buf(),
+        });
+        Ok(new)
+    }
+
+    /// The simulation of a network. Links are fused if `fusing`, unless a rate is to change.
+    pub(crate) fn of(network: Network, recorder: Recorder, fusing: bool) -> Result<Self, Error> {
+        let fusing = fusing && !network.changes.iter().any(NetworkChange::is_of_rate);
+        let run = build(&network, recorder, fusing)?;
+        Ok(Self {
+            origin: None,
+            to_come: network.changes.iter().rev().cloned().collect(),
+            samples: Samples::new(run.sim.net.links.len()),
+            delivered: vec![Vec::new(); run.sim.groups.len()],
+            looked: Time::ZERO,
+            now: Time::ZERO,
+            engine_seconds: 0.0,
+            network,
+            run,
+        })
+    }
+
+    /// The simulated time reached.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The simulated time at which the scenario ends.
+    #[must_use]
+    pub fn duration(&self) -> Time {
+        self.network.duration
+    }
+
+    /// Runs on until everything up to `until`, that instant included, has happened; not beyond the
+    /// scenario's end. `control` may end it before. Returns the time reached.
+    ///
+    /// # Errors
+    /// If a change of the scenario is refused by a discipline.
+    pub fn run_until(&mut self, until: Time, control: &Control) -> Result<Time, Error> {
+        let started = Stopwatch::start();
+        let until = until.min(self.network.duration);
+        while let Some(change) = self.to_come.pop_if(|change| change.at <= until) {
+            self.go(change.at, control);
+            if self.now < change.at {
+                self.to_come.push(change);
+                break;
+            }
+            self.make(&change)?;
+        }
+        if self.to_come.last().is_none_or(|change| change.at > until) {
+            self.go(until, control);
+        }
+        self.engine_seconds += started.seconds();
+        Ok(self.now)
+    }
+
+    fn go(&mut self, until: Time, control: &Control) {
+        if until > self.now || self.run.events == 0 {
+            self.run.sim.pause = until;
+            self.run.sim.set_boundary();
+            self.now = self.run.go(control);
+        }
+    }
+
+    /// Looks at links and flows. What counts since the last look counts from there.
+    pub fn observe(&mut self) -> Observation {
+        let (now, sim) = (self.now, &mut self.run.sim);
+        let since = now.saturating_sub(std::mem::replace(&mut self.looked, now));
+        let places = places(&self.network);
+        let named = self.network.links.iter().zip(places).filter_map(|(l, at)| at.map(|_| l));
+        let mut names = named.map(|link| link.name.clone());
+        let mut links = Vec::new();
+        self.samples.take(now, &mut sim.net.links, |row| {
+            links.push(LinkObservation::of(names.next().unwrap_or_default(), &row, since));
+        });
+        let groups = self.network.groups.iter().enumerate().map(|(number, group)| {
+            let last = &mut self.delivered[number];
+            GroupObservation::of(sim, number, group, since, last)
+        });
+        Observation { time_s: now.as_secs_f64(), links, groups: groups.collect() }
+    }
+
+    /// Sets a value of the scenario from now on, by its dotted path: a parameter of a link's queue
+    /// discipline (`bottleneck.qdisc.qref`) or a link's rate (`bottleneck.rate`).
+    ///
+    /// # Errors
+    /// If the path leads nowhere or to what cannot change during a run, or the value is wrong.
+    pub fn set(&mut self, path: &str, value: Value) -> Result<(), Error> {
+        let wrong = |error: sojourn_scenario::Error| Error::scenario(error.to_string());
+        let at = self.now;
+        let Some(origin) = &self.origin else {
+            return Err(Error::scenario(format!("{path}: this simulation cannot be changed")));
+        };
+        if at >= self.network.duration {
+            return Err(Error::scenario(format!("{path}: the simulation is at its end, {at}")));
+        }
+        let mut origin = origin.clone();
+        let links = &self.network.links;
+        while let Some(past) = origin.scenario.changes.get(origin.applied).filter(|c| c.at <= at) {
+            (origin.present, _) =
+                origin.present.changed(links, past, &origin.base_dir).map_err(wrong)?;
+            origin.applied += 1;
+        }
+        let change = Change { at, set: [(path.to_string(), value)].into() };
+        let (present, made) =
+            origin.present.changed(links, &change, &origin.base_dir).map_err(wrong)?;
+        for change in &made {
+            self.make(change)?;
+        }
+        origin.scenario.changes.insert(origin.applied, change);
+        (origin.present, origin.applied) = (present, origin.applied + 1);
+        if !self.to_come.is_empty() {
+            // What is to come starts from what is now.
+            let network = origin.scenario.network(&origin.base_dir).map_err(wrong)?;
+            self.to_come = network.changes.into_iter().rev().filter(|c| c.at > at).collect();
+        }
+        self.origin = Some(origin);
+        Ok(())
+    }
+
+    /// A change happens, after all else at its instant.
+    fn make(&mut self, change: &NetworkChange) -> Result<(), Error> {
+        let number = change.link;
+        let Some(place) = places(&self.network)[number] else { return Ok(()) };
+        let of = &mut self.network.links[number];
+        let link = &mut self.run.sim.net.links[place as usize];
+        let wrong = |why: String| Error::scenario(format!("link {}: {why}", of.name));
+        if let Some(qdisc) = &change.qdisc
+            && let Some(env) = of.env()
+        {
+            let done = link.change_qdisc(self.now, qdisc, &env);
+            if !done.map_err(|error| wrong(error.to_string()))? {
+                let kind = qdisc.name();
+                return Err(wrong(format!(
+                    "parameters of {kind} cannot change during a run; those of {} can",
+                    CHANGEABLE.join(", ")
+                )));
+            }
+            of.qdisc = qdisc.clone();
+        }
+        if let Some(rate) = change.rate {
+            link.change_rate(self.now, rate);
+            of.rate = Some(rate);
+        }
+        Ok(())
+    }
+
+    /// The scenario with all that was set: run, it gives what this simulation gives.
+    #[must_use]
+    pub fn scenario(&self) -> Option<&Scenario> {
+        self.origin.as_ref().map(|origin| &origin.scenario)
+    }
+
+    /// A copy that goes its own way and records nothing.
+    ///
+    /// # Errors
+    /// If algorithms from outside are at work, which cannot be copied.
+    pub fn fork(&self) -> Result<Self, Error> {
+        let outside = |group: &sojourn_scenario::NetworkGroup| {
+            matches!(group.tcp.tuning, Tuning::External(_))
+        };
+        if self.network.links.iter().any(|link| link.qdisc.is_external())
+            || self.network.groups.iter().any(outside)
+        {
+            let message = "a simulation with algorithms written in Python cannot be copied; \
+                           make another and run it to the same instant";
+            return Err(Error::scenario(message));
+        }
+        Ok(self.clone())
+    }
+
+    /// Ends the simulation where it is: the summary of what has been simulated, and the recorder.
+    pub fn finish(mut self) -> (Summary, Recorder) {
+        let mut summary = self.run.summarise(&self.network, self.now);
+        summary.engine_seconds = self.engine_seconds;
+        summary.wall_s = self.engine_seconds;
+        (summary, self.run.sim.probes.links.recorder)
+    }
+}

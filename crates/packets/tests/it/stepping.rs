@@ -1,0 +1,181 @@
+//! A simulation taken step by step is the run as a whole; what is set by hand can be replayed; a
+//! copy goes the same way as its original.
+
+use crate::common::difference;
+use crate::fused::scenario;
+use proptest::prelude::*;
+use sojourn_base::{Time, Value};
+use sojourn_packets::{Control, Observation, Recorder, Simulation, Summary, run};
+use sojourn_scenario::Scenario;
+use std::path::Path;
+
+fn read(text: &str) -> Scenario {
+    Scenario::from_toml(text, "test.toml").unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+fn started(scenario: &Scenario) -> Simulation {
+    Simulation::new(scenario, Path::new("."), Recorder::none()).unwrap()
+}
+
+fn whole(scenario: &Scenario) -> Summary {
+    let network = scenario.network(Path::new(".")).unwrap();
+    run(&network, &Control::default(), &mut Recorder::none()).unwrap()
+}
+
+fn until(simulation: &mut Simulation, at: Time) {
+    assert_eq!(simulation.run_until(at, &Control::default()), Ok(at.min(simulation.duration())));
+}
+
+fn finished(mut simulation: Simulation) -> Summary {
+    let end = simulation.duration();
+    until(&mut simulation, end);
+    simulation.finish().0
+}
+
+/// What a change may be on the link of [`BENCH`] with this discipline.
+fn changes() -> impl Strategy<Value = (&'static str, Vec<(u64, &'static str, Value)>)> {
+    let kinds = [
+        ("droptail", "limit", 5i64..200),
+        ("codel", "limit", 5i64..200),
+        ("pi", "qref", 1..60),
+        ("red", "max_th", 20..90),
+        ("ared", "limit", 20..200),
+        ("rem", "qref", 1..60),
+        ("pie", "limit", 5i64..200),
+    ];
+    (0..kinds.len()).prop_flat_map(move |at| {
+        let (kind, field, range) = kinds[at].clone();
+        let value = prop_oneof![
+            range.prop_map(Value::Integer),
+            (300i64..20_000).prop_map(|k| Value::Text(format!("{k}kbit"))),
+        ];
+        // Whole milliseconds make ties; others avoid them.
+        let time = prop_oneof![(0u64..6000).prop_map(|t| t * 1_000_000), 0..6_000_000_000u64];
+        prop::collection::vec((time, value), 1..5).prop_map(move |mut all| {
+            all.sort_by_key(|(at, _)| *at);
+            let named = all.into_iter().map(|(at, value)| match value {
+                Value::Integer(_) => (at, field, value),
+                _ => (at, "rate", value),
+            });
+            (kind, named.collect())
+        })
+    })
+}
+
+fn bench(kind: &str, seed: u64) -> Scenario {
+    read(&format!(
+        "duration = \"6s\"\nwarmup = \"2s\"\nseed = {seed}\n\
+         [bottleneck]\nrate = \"4mbit\"\ndelay = \"5ms\"\nqdisc = \"{kind}\"\n\
+         [[traffic]]\nkind = \"bulk\"\nflows = 5\nrtt = \"20ms..60ms\"\n\
+         [[traffic]]\nkind = \"web\"\nusers = 20\n"
+    ))
+}
+
+fn path(field: &str) -> String {
+    if field == "rate" { "bottleneck.rate".into() } else { format!("bottleneck.qdisc.{field}") }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(40),
+        max_shrink_iters: 100,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn steps_come_to_the_same_as_one_run(
+        text in scenario(),
+        pauses in prop::collection::vec(0u64..20_000_000_000, 0..30),
+    ) {
+        let scenario = read(&text);
+        let mut simulation = started(&scenario);
+        let mut pauses = pauses;
+        pauses.sort_unstable();
+        for pause in pauses {
+            until(&mut simulation, Time(pause));
+            simulation.observe();
+        }
+        prop_assert_eq!(difference(&finished(simulation), &whole(&scenario)), None);
+    }
+
+    #[test]
+    fn a_copy_goes_the_same_way(text in scenario(), at in 0u64..20_000_000_000) {
+        let mut one = started(&read(&text));
+        until(&mut one, Time(at));
+        let mut other = one.fork().unwrap();
+        prop_assert_eq!(one.observe(), other.observe());
+        prop_assert_eq!(difference(&finished(one), &finished(other)), None);
+    }
+
+    #[test]
+    fn what_was_set_by_hand_is_replayed_to_the_bit((kind, all) in changes(), seed in 1u64..100) {
+        let mut simulation = started(&bench(kind, seed));
+        let mut copied: Option<Simulation> = None;
+        for (at, field, value) in all {
+            for simulation in copied.iter_mut().chain([&mut simulation]) {
+                until(simulation, Time(at));
+                simulation.set(&path(field), value.clone()).unwrap();
+            }
+            copied = copied.or_else(|| Some(simulation.fork().unwrap()));
+        }
+        let saved = read(&simulation.scenario().unwrap().to_toml());
+        let by_hand = finished(simulation);
+        prop_assert_eq!(difference(&by_hand, &whole(&saved)), None);
+        prop_assert_eq!(difference(&by_hand, &finished(started(&saved))), None);
+        prop_assert_eq!(difference(&by_hand, &finished(copied.unwrap())), None);
+        let unfused = read(&format!("{}\n[packets]\nunfused = true\n", saved.to_toml()));
+        prop_assert_eq!(difference(&by_hand, &whole(&unfused)), None);
+    }
+}
+
+fn looked(mut simulation: Simulation, at: u64) -> Observation {
+    until(&mut simulation, Time::from_millis(at));
+    simulation.observe()
+}
+
+#[test]
+fn a_lower_limit_shortens_the_queue_and_a_higher_rate_carries_more() {
+    let mut simulation = started(&read(
+        "duration = \"60s\"\n[bottleneck]\nrate = \"10mbit\"\ndelay = \"5ms\"\n\
+         qdisc = { kind = \"droptail\", limit = 60 }\n\
+         [[traffic]]\nkind = \"bulk\"\nflows = 20\nrtt = \"60ms\"\n",
+    ));
+    until(&mut simulation, Time::from_millis(30_000));
+    simulation.observe();
+    let mean = |simulation: &mut Simulation| {
+        let lengths = (0..100).map(|_| {
+            let at = simulation.now() + Time::from_millis(100);
+            until(simulation, at);
+            simulation.observe().links[0].queue_packets as f64
+        });
+        lengths.sum::<f64>() / 100.0
+    };
+    let mut other = simulation.fork().unwrap();
+    other.set("bottleneck.qdisc.limit", Value::Integer(15)).unwrap();
+    let (high, low) = (mean(&mut simulation), mean(&mut other));
+    assert!(high > 25.0 && low < 15.0, "{high} {low}");
+    let mut faster = simulation.fork().unwrap();
+    faster.set("bottleneck.rate", Value::Text("20mbit".into())).unwrap();
+    let (slow, fast) = (looked(simulation, 50_000), looked(faster, 50_000));
+    let rate = |seen: &Observation| seen.links[0].throughput_bps.unwrap();
+    assert_eq!((slow.links[0].rate_bps, fast.links[0].rate_bps), (10_000_000, 20_000_000));
+    assert!(rate(&fast) > 1.6 * rate(&slow), "{} {}", rate(&fast), rate(&slow));
+    assert_eq!(fast.groups[0].flows.len(), 20);
+    assert!(fast.groups[0].flows.iter().all(|flow| flow.srtt_s.is_some_and(|s| s > 0.06)));
+}
+
+#[test]
+fn what_cannot_change_is_refused_and_changes_nothing() {
+    let scenario = bench("fq_codel", 1);
+    let mut simulation = started(&scenario);
+    until(&mut simulation, Time::from_millis(2500));
+    let mut refused = |path: &str, value| simulation.set(path, value).unwrap_err().to_string();
+    let text = |text: &str| Value::Text(text.into());
+    assert!(refused("traffic.0.flows", Value::Integer(9)).contains("does not change during a run"));
+    assert!(refused("bottleneck.qdisc.kind", text("pi")).contains("does not change during a run"));
+    assert!(refused("bottleneck.qdisc.target", text("9ms")).contains("fq_codel cannot change"));
+    assert!(refused("bottleneck.qdisc.targte", text("9ms")).contains("unknown field"));
+    assert!(refused("bottleneck.rate", text("0bit")).contains("rate"));
+    assert_eq!(difference(&finished(simulation), &whole(&scenario)), None);
+}

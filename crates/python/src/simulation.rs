@@ -1,0 +1,118 @@
+//! A simulation that Python takes step by step.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+
+use pyo3::prelude::*;
+use sojourn_base::{Time, Value};
+use sojourn_packets::{Control, Recorder, Simulation as Stepped};
+
+use crate::errors::{self, Error, ScenarioError};
+use crate::scenario::Scenario;
+
+/// Simulated time between two looks for Ctrl-C.
+const SLICE: Time = Time::from_millis(1000);
+
+/// A simulation under way; none once it is finished.
+#[pyclass(frozen, module = "sojourn._engine")]
+pub struct Simulation {
+    state: Mutex<Option<Stepped>>,
+}
+
+impl Simulation {
+    fn of(simulation: Stepped) -> Self {
+        Self { state: Mutex::new(Some(simulation)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Stepped>> {
+        self.state.lock().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Stepped) -> Result<T, sojourn_packets::Error> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let mut state = self.lock();
+            let simulation =
+                state.as_mut().ok_or_else(|| Error::new_err("the simulation is finished"))?;
+            errors::guarded(|| work(simulation))
+                .map_err(Error::new_err)?
+                .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+        })
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    fn new(py: Python<'_>, scenario: &Scenario, base_dir: PathBuf) -> PyResult<Self> {
+        let definition = &scenario.definition;
+        let made =
+            py.detach(|| errors::guarded(|| Stepped::new(definition, &base_dir, Recorder::none())));
+        made.map_err(Error::new_err)?
+            .map(Self::of)
+            .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+    }
+
+    /// Runs on up to an instant, in nanoseconds; gives the instant reached.
+    fn run_until(&self, py: Python<'_>, until: u64) -> PyResult<u64> {
+        loop {
+            let now = self.with(py, |simulation| {
+                let next = Time(until).min(simulation.now() + SLICE);
+                simulation.run_until(next, &Control::default())
+            })?;
+            let end = self.with(py, |simulation| Ok(simulation.duration()))?;
+            if now >= Time(until).min(end) {
+                return Ok(now.0);
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// The instant reached and the end, in nanoseconds.
+    fn times(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        self.with(py, |simulation| Ok((simulation.now().0, simulation.duration().0)))
+    }
+
+    /// JSON of what is seen now.
+    fn observe(&self, py: Python<'_>) -> PyResult<String> {
+        let seen = self.with(py, |simulation| Ok(simulation.observe()))?;
+        serde_json::to_string(&seen).map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// Sets the value, JSON, at a dotted path.
+    fn set(&self, py: Python<'_>, path: &str, value: &str) -> PyResult<()> {
+        let value: Value = serde_json::from_str(value).map_err(|_| {
+            let message = format!("{path}: {value} must be a number, a string or true or false");
+            ScenarioError::new_err(message)
+        })?;
+        self.with(py, |simulation| simulation.set(path, value))
+    }
+
+    /// A copy.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |simulation| simulation.fork()).map(Self::of)
+    }
+
+    /// The scenario with all that was set.
+    fn scenario(&self, py: Python<'_>) -> PyResult<Scenario> {
+        let definition = self.with(py, |simulation| Ok(simulation.scenario().cloned()))?;
+        definition
+            .map(|definition| Scenario { definition })
+            .ok_or_else(|| Error::new_err("the simulation has no scenario"))
+    }
+
+    /// Ends it; the summary as JSON.
+    fn finish(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| {
+            let simulation = self.lock().take();
+            let simulation =
+                simulation.ok_or_else(|| Error::new_err("the simulation is finished"))?;
+            errors::guarded(|| simulation.finish().0.to_json())
+                .map_err(Error::new_err)?
+                .map_err(|error| Error::new_err(error.to_string()))
+        })
+    }
+}

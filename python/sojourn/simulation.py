@@ -1,0 +1,107 @@
+"""A simulation that is taken step by step: looked at, changed, copied."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from sojourn._engine import Simulation as Core
+from sojourn.errors import InputError, ScenarioError
+from sojourn.quantities import quantity
+from sojourn.results.run import RunResult
+from sojourn.scenario import Scenario
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from sojourn.scenario import ScenarioLike
+
+
+class Simulation:
+    """A simulation under way, by the packet engine.
+
+    Args:
+        scenario: The scenario, a dictionary, TOML text or the path of a file.
+
+    Raises:
+        ScenarioError: If something is wrong with the scenario, or it has web users given by a load
+            (calibrate it first) or algorithms written in Python.
+    """
+
+    def __init__(self, scenario: ScenarioLike) -> None:
+        scenario = Scenario.of(scenario)
+        if scenario.check_classes():
+            raise ScenarioError("algorithms written in Python cannot be taken step by step")
+        self._base_dir = scenario.base_dir
+        self._core: Core = Core(scenario.core, scenario.base_dir)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing is left open: memory goes with the object."""
+
+    @property
+    def now(self) -> float:
+        """The simulated time reached, in seconds."""
+        return self._core.times()[0] / 1e9
+
+    def run_until(self, time: str | float) -> float:
+        """Runs on until everything up to ``time`` has happened, but not beyond the scenario's end.
+
+        Args:
+            time: An instant of simulated time: text with a unit, such as "5s", or seconds.
+
+        Returns:
+            The instant reached, in seconds.
+        """
+        seconds = quantity("time", time, "time") if isinstance(time, str) else float(time)
+        now, end = self._core.times()
+        if not seconds * 1e9 >= now - 0.5:
+            raise InputError(f"time: {time!r} lies before the instant reached, {now / 1e9} s")
+        return self._core.run_until(min(round(seconds * 1e9), end)) / 1e9
+
+    def observe(self) -> dict[str, Any]:
+        """Links, groups and flows now, and what has passed since the last look.
+
+        Returns:
+            ``time_s``; ``links`` with rate, queue, probability and counts; ``groups`` with what
+            they delivered and, of bulk flows, ``flows`` with cwnd, round trip and throughput.
+        """
+        seen: dict[str, Any] = json.loads(self._core.observe())
+        return seen
+
+    def set(self, path: str, value: float | str | bool) -> None:
+        """Sets a value of the scenario from now on.
+
+        Args:
+            path: A parameter of a queue discipline, such as "bottleneck.qdisc.qref", or the rate
+                of a link, "bottleneck.rate".
+            value: Its value, as in a scenario.
+
+        Raises:
+            ScenarioError: If that cannot change during a run, or the value is wrong.
+        """
+        self._core.set(path, json.dumps(value))
+
+    def fork(self) -> Simulation:
+        """A copy that goes its own way: the same changes give the same results."""
+        other = Simulation.__new__(Simulation)
+        other._base_dir, other._core = self._base_dir, self._core.fork()
+        return other
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario with all that was set: run, it gives what this simulation gives."""
+        return Scenario._of(self._core.scenario(), self._base_dir)
+
+    def finish(self) -> RunResult:
+        """Ends the simulation where it is and sums up what has been simulated."""
+        scenario = self.scenario
+        return RunResult.from_engine(self._core.finish(), scenario)

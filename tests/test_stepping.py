@@ -1,0 +1,68 @@
+"""Simulations taken step by step."""
+
+from __future__ import annotations
+
+import pytest
+
+import sojourn
+
+SCENARIO = {
+    "duration": "8s",
+    "warmup": "2s",
+    "bottleneck": {"rate": "5mbit", "delay": "5ms", "qdisc": {"kind": "pi", "qref": 40}},
+    "traffic": [{"kind": "bulk", "flows": 4, "rtt": "50ms"}],
+}
+
+
+def measures(result: sojourn.RunResult) -> dict[str, object]:
+    """What two equal runs agree in."""
+    return {k: result.summary[k] for k in ("links", "groups")}
+
+
+def test_steps_are_the_run() -> None:
+    """Pauses and looks change nothing."""
+    with sojourn.Simulation(SCENARIO) as simulation:
+        assert simulation.run_until("1.5s") == 1.5
+        seen = simulation.observe()
+        assert seen["links"][0]["rate_bps"] == 5_000_000
+        assert len(seen["groups"][0]["flows"]) == 4
+        assert simulation.run_until(20) == 8
+        assert measures(simulation.finish()) == measures(sojourn.run(SCENARIO))
+
+
+def test_what_was_set_is_replayed() -> None:
+    """The scenario of a simulation gives the same results, and so does a copy."""
+    simulation = sojourn.Simulation(SCENARIO)
+    simulation.run_until("3s")
+    simulation.set("bottleneck.qdisc.qref", 10)
+    other = simulation.fork()
+    for one in (simulation, other):
+        one.run_until("5s")
+        one.set("bottleneck.rate", "9mbit")
+        one.run_until("8s")
+    saved = simulation.scenario
+    result = measures(simulation.finish())
+    assert result == measures(other.finish())
+    assert result == measures(sojourn.run(saved.to_toml()))
+    assert result != measures(sojourn.run(SCENARIO))
+
+
+def test_what_cannot_be_is_said_in_one_line() -> None:
+    """The field, and what can change."""
+    simulation = sojourn.Simulation(SCENARIO)
+    simulation.run_until("1s")
+    with pytest.raises(sojourn.ScenarioError, match="does not change during a run"):
+        simulation.set("bottleneck.delay", "9ms")
+    with pytest.raises(sojourn.InputError, match="lies before"):
+        simulation.run_until("0.5s")
+    simulation.finish()
+    with pytest.raises(sojourn.Error, match="is finished"):
+        simulation.observe()
+
+
+@pytest.mark.parametrize("engine", ["fluid", "linux", "kernel"])
+def test_only_the_packet_engine_changes(engine: str) -> None:
+    """Others refuse a scenario that changes."""
+    change = {"at": "3s", "set": {"bottleneck.qdisc.qref": 10}}
+    with pytest.raises(sojourn.ScenarioError, match="changes"):
+        sojourn.run({**SCENARIO, "changes": [change]}, engine=engine)
