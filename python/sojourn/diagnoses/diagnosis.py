@@ -1,0 +1,133 @@
+"""What a diagnosis is, and asking all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sojourn.diagnoses.facts import Facts
+    from sojourn.scenario import Scenario
+
+
+class Finding(NamedTuple):
+    """What one kind of diagnosis says of one place."""
+
+    place: str
+    message: str
+    remedy: str
+    numbers: Mapping[str, float] = {}
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """One reason why a result may not mean what it seems to."""
+
+    name: str
+    """Stable: ``sojourn explain diagnoses.NAME`` tells more."""
+    place: str
+    """The field of the scenario, or the link or group, such as ``traffic.web``."""
+    message: str
+    """What was found and what it means, with the numbers."""
+    remedy: str
+    """What to do."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """What it rests on, units in the names."""
+
+    def __str__(self) -> str:
+        """In one line."""
+        return f"{self.name}: {self.place}: {self.message}; {self.remedy}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON can carry it."""
+        return asdict(self)
+
+
+class Kind(NamedTuple):
+    """A kind of diagnosis: its name, and the first line and the rest of what it looks for."""
+
+    name: str
+    summary: str
+    text: str
+
+
+def before(scenario: Scenario) -> list[Diagnosis]:
+    """What can be known of a scenario without running it."""
+    # Start-up: `sojourn --version` and the like need none of these.
+    from sojourn.diagnoses.facts import Facts  # noqa: PLC0415
+
+    return _asked(Facts.of(scenario), *_early())
+
+
+def after(scenario: Scenario, summary: Mapping[str, Any]) -> list[Diagnosis]:
+    """What can be known of a run: what was known before, and what came out."""
+    from sojourn.diagnoses.facts import Facts  # noqa: PLC0415 (start-up)
+
+    return _asked(Facts.of(scenario, summary), *_early(), *_late())
+
+
+def compared(runs: Sequence[Mapping[str, Any]], repeats: int) -> list[dict[str, Any]]:
+    """The diagnoses in the summaries of a comparison's runs, each once, and those of its own."""
+    found = {}
+    for summary in runs:
+        for each in summary.get("diagnoses", ()):
+            found.setdefault((each["name"], each["place"], each["remedy"]), each)
+    merged = list(found.values())
+    if repeats < LEAST_SEEDS:
+        merged.append(
+            Diagnosis(
+                "few-seeds",
+                "repeat",
+                f"{repeats} seed{'' if repeats == 1 else 's'} for each case: no interval can be "
+                "given, so no difference can be told from chance",
+                f"repeat with {LEAST_SEEDS} seeds or more",
+                {"seeds": repeats},
+            ).to_dict()
+        )
+    return merged
+
+
+LEAST_SEEDS = 3
+"""Fewer seeds give no interval worth the name."""
+
+
+def kinds() -> dict[str, Kind]:
+    """All kinds of diagnoses, by name."""
+    found = {}
+    for check in (*_early(), *_late()):
+        first, _, rest = (check.__doc__ or "").partition("\n")
+        name = _name(check)
+        found[name] = Kind(name, first, " ".join(rest.split()))
+    found["few-seeds"] = Kind(
+        "few-seeds",
+        "A comparison has fewer than three seeds.",
+        "Whatever it shows may be chance: an interval needs at least three.",
+    )
+    return dict(sorted(found.items()))
+
+
+def _name(check: Callable[[Facts], Iterator[Finding]]) -> str:
+    return check.__name__.replace("_", "-")
+
+
+def _asked(facts: Facts, *checks: Callable[[Facts], Iterator[Finding]]) -> list[Diagnosis]:
+    return [
+        Diagnosis(_name(check), *finding[:3], dict(finding.numbers))
+        for check in checks
+        for finding in check(facts)
+    ]
+
+
+def _early() -> tuple[Callable[[Facts], Iterator[Finding]], ...]:
+    from sojourn.diagnoses import disciplines, traffic  # noqa: PLC0415 (start-up)
+
+    return (*traffic.EARLY, *disciplines.EARLY)
+
+
+def _late() -> tuple[Callable[[Facts], Iterator[Finding]], ...]:
+    from sojourn.diagnoses import hosts, queues  # noqa: PLC0415 (start-up)
+
+    return (*hosts.LATE, *queues.LATE)

@@ -1,0 +1,117 @@
+"""Diagnoses of how a queue discipline is set."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator
+
+from sojourn._engine import margins
+from sojourn.diagnoses.diagnosis import Finding
+from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, seconds
+from sojourn.errors import Error
+
+# Disciplines whose gains are made for a link: `sojourn design` has a rule for each.
+DESIGNED = {"pi", "pi2", "pie", "rem", "red"}
+
+
+def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
+    """A discipline would mark, but no host asks for it, or the other way round.
+
+    A mark needs both: a discipline with `ecn = true`, and hosts with `tcp.ecn = true`. With one
+    of them alone packets are dropped as without ECN.
+    """
+    hosts = any(group.tcp.get("ecn") for group in facts.groups if group.kind not in ("udp", "ping"))
+    udp = any(group.fields.get("ecn") for group in facts.groups)
+    for one in facts.disciplines:
+        if one.written.get("ecn") is True and not hosts and not udp:
+            yield Finding(
+                f"{one.place}.ecn",
+                "the discipline marks, but no host takes part in ECN: nothing is marked",
+                "set tcp.ecn = true",
+            )
+    asked = any(_named_ecn(table) for table in [facts.fields["tcp"]])
+    can = [one for one in facts.disciplines if "ecn" in one.settings]
+    active = [one for one in facts.disciplines if one.kind not in PASSIVE]
+    if asked and hosts and can and len(can) == len(active):
+        if not any(one.settings["ecn"] for one in can):
+            yield Finding(
+                f"{can[0].place}.ecn",
+                "hosts take part in ECN, but no discipline marks: packets are dropped",
+                f"set {can[0].place}.ecn = true",
+            )
+
+
+def _named_ecn(tcp: object) -> bool:
+    return isinstance(tcp, dict) and tcp.get("ecn") is True and not tcp.get("accecn")
+
+
+def target_above_interval(facts: Facts) -> Iterator[Finding]:
+    """CoDel's target is not below its interval.
+
+    The interval is the time that the least sojourn time may be above the target; RFC 8289 section
+    4.4 has a target of 5 to 10 % of the interval. A longer target cannot be seen within an
+    interval.
+    """
+    for one in facts.disciplines:
+        target, interval = one.settings.get("target"), one.settings.get("interval")
+        if isinstance(target, str) and isinstance(interval, str):
+            least, most = seconds(target), seconds(interval)
+            if least >= most:
+                yield Finding(
+                    f"{one.place}.target",
+                    f"a target of {target} is not below the interval of {interval}: the "
+                    "discipline is not CoDel's any more",
+                    "make target 5 to 10 % of interval",
+                    {"target_s": least, "interval_s": most},
+                )
+
+
+def unstable_gains(facts: Facts) -> Iterator[Finding]:
+    """The gains are made for another link: the loop is unstable.
+
+    The linear model of the scenario's long flows under this discipline has a negative phase
+    margin: the queue swings between empty and full. It is a model of many flows with one round
+    trip, so it is asked only of a dumbbell with long flows.
+    """
+    one = facts.qdisc
+    if one is None or one.kind not in DESIGNED or not facts.constant:
+        return
+    margin = _margin(facts, one)
+    if margin is not None and margin < 0:
+        yield Finding(
+            one.place,
+            f"the linear model of {one.kind} with this link and these flows has a phase margin of "
+            f"{margin:.0f}°: the queue oscillates",
+            f"take the gains that `sojourn design {one.kind}` gives for this link",
+            {"phase_margin_deg": margin},
+        )
+
+
+def _margin(facts: Facts, one: Qdisc) -> float | None:
+    flows = [group for group in facts.groups if group.endless]
+    kinds = {json.dumps(group.tcp.get("congestion")) for group in flows}
+    if not flows or len(kinds) != 1 or any(group.rtt_s is None for group in flows):
+        return None
+    count = float(sum(group.fields["flows"] for group in flows))
+    times = [(group.rtt_s or 0.0) * group.fields["flows"] for group in flows]
+    description = {
+        "flows": count,
+        "capacity": one.rate_bps / (8 * one.mean_packet),
+        "propagation": max(sum(times) / count, 1e-4),
+        "congestion": flows[0].tcp["congestion"],
+        "qdisc": one.written,
+        "form": "paper",
+        "spaced": False,
+        "gain": 1.0,
+        "branch": -1,
+    }
+    try:
+        found = margins(json.dumps(description), {"flows": array("d", [count])})
+    except Error:
+        return None
+    phase = array("d", found["phase"])[0] if "phase" in found else float("nan")
+    return phase if phase == phase else None
+
+
+EARLY = (ecn_on_one_side, target_above_interval, unstable_gains)

@@ -1,0 +1,172 @@
+"""What diagnoses look at: a scenario in numbers, and the summary of its run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sojourn._engine import quantity, resolved
+from sojourn.errors import Error
+
+if TYPE_CHECKING:
+    from sojourn.scenario import Scenario
+
+Row = Mapping[str, Any]
+Found = TypeVar("Found")
+
+# Disciplines that signal nothing but with a full queue.
+PASSIVE = {"droptail", "drr", "prio", "tbf", "cbq", "sfq", "python", "fq"}
+
+
+def seconds(text: str) -> float:
+    """A time as a scenario writes it."""
+    return quantity("time", text) / 1e9
+
+
+@dataclass(frozen=True)
+class Qdisc:
+    """A link's discipline with all its settings."""
+
+    place: str
+    """Such as ``bottleneck.qdisc``."""
+    link: str
+    """The name of the link."""
+    kind: str
+    written: Row
+    """What the scenario says."""
+    settings: Row
+    """That and the defaults."""
+    rate_bps: float
+    mean_packet: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of traffic."""
+
+    place: str
+    """Such as ``traffic.web``."""
+    name: str
+    fields: Row
+    tcp: Row
+    """Its settings of TCP, all of them."""
+
+    @property
+    def kind(self) -> str:
+        """Such as ``bulk``."""
+        return str(self.fields["kind"])
+
+    @property
+    def endless(self) -> bool:
+        """Whether its flows are long: they send as much as they can as long as they may."""
+        return self.kind == "bulk" and not self.fields.get("size") and not self.fields.get("rate")
+
+    @property
+    def begins_s(self) -> float:
+        """When its first member starts."""
+        start = self.fields.get("start", "0s")
+        return seconds(start.split("..")[0]) if isinstance(start, str) else 0.0
+
+    @property
+    def ends_s(self) -> float:
+        """When it stops."""
+        stop = self.fields.get("stop")
+        return seconds(stop) if isinstance(stop, str) else float("inf")
+
+    @property
+    def rtt_s(self) -> float | None:
+        """The mean of its round trips without queues, where that can be read off."""
+        rtt = self.fields.get("rtt")
+        if not isinstance(rtt, str):
+            return None
+        ends = [seconds(end) for end in rtt.split("..")]
+        return sum(ends) / len(ends)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A scenario in numbers, and the summary of its run if there was one."""
+
+    fields: Row
+    summary: Row
+
+    @classmethod
+    def of(cls, scenario: Scenario, summary: Row | None = None) -> Facts:
+        """Of a scenario, and of its run."""
+        return cls(json.loads(scenario.with_whole_tcp().to_json()), summary or {})
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time."""
+        return seconds(self.fields["duration"])
+
+    @property
+    def warmup_s(self) -> float:
+        """Where the measured window begins."""
+        return seconds(self.fields["warmup"])
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """All groups of traffic."""
+        found = []
+        for number, fields in enumerate(self.fields["traffic"]):
+            name = fields.get("name") or ""
+            tcp = fields.get("tcp") or self.fields["tcp"]
+            found.append(Group(f"traffic.{name or number}", name, fields, tcp))
+        return found
+
+    @cached_property
+    def disciplines(self) -> list[Qdisc]:
+        """The discipline of every link that has a rate."""
+        found = list(self._disciplines())
+        return [each for each in found if each is not None]
+
+    def _disciplines(self) -> Iterator[Qdisc | None]:
+        if link := self.fields.get("bottleneck"):
+            yield _qdisc("bottleneck.qdisc", "bottleneck", link, link)
+            back = link.get("reverse")
+            if isinstance(back, Mapping):
+                yield _qdisc("bottleneck.reverse.qdisc", "reverse", {**link, **back}, back)
+        for link in self.fields.get("links") or ():
+            yield _qdisc(f"links.{link['name']}.qdisc", link["name"], link, link)
+
+    @property
+    def qdisc(self) -> Qdisc | None:
+        """The discipline of a dumbbell's bottleneck."""
+        return next((one for one in self.disciplines if one.link == "bottleneck"), None)
+
+    @property
+    def links(self) -> list[Row]:
+        """The summaries of the links, classes left out."""
+        return [link for link in self.summary.get("links", ()) if link.get("rate_bps")]
+
+    def link(self, name: str) -> Row | None:
+        """The summary of one."""
+        return next((link for link in self.links if link["name"] == name), None)
+
+    def measured(self) -> Iterator[tuple[Group, Row]]:
+        """Each group with its summary."""
+        yield from zip(self.groups, self.summary.get("groups", ()), strict=False)
+
+    @property
+    def constant(self) -> bool:
+        """Whether the bottleneck's rate stays and its packets meet nothing else on the way."""
+        link = self.fields.get("bottleneck") or {}
+        return not any(link.get(name) for name in ("schedule", "device"))
+
+
+def _qdisc(place: str, name: str, link: Row, own: Row) -> Qdisc | None:
+    written = own.get("qdisc", "droptail")
+    table = {"kind": written} if isinstance(written, str) else dict(written)
+    rate = link.get("rate")
+    if not isinstance(rate, str):
+        return None
+    bps, packet = float(quantity("rate", rate)), int(link.get("mean_packet", 1500))
+    try:
+        settings = json.loads(resolved(json.dumps(table), bps, packet))
+    except Error:
+        settings = table
+    return Qdisc(place, name, str(table["kind"]), table, settings, bps, packet)

@@ -1,0 +1,180 @@
+"""Diagnoses of what became of the queues in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sojourn.diagnoses.diagnosis import Finding
+from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
+
+_BUSY = 0.95
+
+
+def _signals(link: Row) -> int:
+    return int(link["dropped"]) + int(link["marked"])
+
+
+def _quiet(link: Row) -> bool:
+    """Whether nothing ever stood in the queue long enough to matter."""
+    p99 = (link.get("queue_packets") or {}).get("p99")
+    return _signals(link) == 0 and p99 is not None and p99 <= 1 and link["utilisation"] < _BUSY
+
+
+def no_bottleneck(facts: Facts) -> Iterator[Finding]:
+    """The link that is meant to be the bottleneck is none.
+
+    Its queue is empty nearly all the time and drops nothing: any discipline gives the same.
+    """
+    link = facts.link("bottleneck")
+    if link is None or not facts.groups or not link["arrived"]:
+        return
+    if _quiet(link) and any(group.kind != "ping" for group in facts.groups):
+        yield Finding(
+            "bottleneck",
+            f"the link is {100 * link['utilisation']:.3g} % busy, its queue holds at most one "
+            "packet 99 % of the time, and nothing is dropped or marked: every discipline gives "
+            "the same",
+            "lower bottleneck.rate, or send more",
+            {"utilisation": float(link["utilisation"])},
+        )
+
+
+def other_bottleneck(facts: Facts) -> Iterator[Finding]:
+    """Another link is the bottleneck.
+
+    The link to look at has room, while another one is full and drops: what is measured at the
+    first is decided at the second.
+    """
+    link = facts.link("bottleneck")
+    if link is None or link["utilisation"] >= _BUSY or _signals(link) > 0:
+        return
+    for other in facts.links:
+        full = other["utilisation"] > 0.98 and (other["dropped"] or other["marked"])
+        if other is not link and full:
+            yield Finding(
+                other["name"],
+                f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
+                f"{_signals(other)} packets, while bottleneck is "
+                f"{100 * link['utilisation']:.3g} % busy and does neither",
+                f"give {other['name']} a higher rate, or look at its queue",
+                {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
+            )
+
+
+def limit_decides(facts: Facts) -> Iterator[Finding]:
+    """The queue's limit decides, not the discipline.
+
+    Most drops are for want of room: what is compared is a drop-tail queue of that limit.
+    """
+    for one, link in _managed(facts):
+        full, all_of = int(link["dropped_overflow"]), _signals(link)
+        if full > 10 and full > all_of / 2:
+            yield Finding(
+                f"{one.place}.limit",
+                f"{full} of {all_of} signals are drops because the queue was full: the limit "
+                "decides, not the discipline",
+                "raise the limit, or set gains and targets for this link",
+                {"overflow": full, "signals": all_of},
+            )
+
+
+def never_acted(facts: Facts) -> Iterator[Finding]:
+    """A discipline neither dropped nor marked a packet.
+
+    The link was busy and packets waited, but nothing was signalled: something else limits the
+    senders, or the thresholds are out of reach. Another discipline would have given the same.
+    """
+    for one, link in _managed(facts):
+        if _signals(link) == 0 and not _quiet(link) and link["utilisation"] > _BUSY:
+            yield Finding(
+                one.place,
+                f"{one.kind} dropped and marked nothing, though the link was "
+                f"{100 * link['utilisation']:.4g} % busy: another discipline would give the same",
+                "see what limits the senders, or whether thresholds and targets can be reached",
+                {"utilisation": float(link["utilisation"])},
+            )
+
+
+def off_setpoint(facts: Facts) -> Iterator[Finding]:
+    """A controller does not hold the queue that it is set to.
+
+    The link is busy and the mean queue lies far above the reference: the probability has not
+    settled yet (an integrator moves slowly when its gains are made for another link), or it
+    cannot rise any further. A comparison shows the way there, not what the controller does.
+    """
+    for one, link in _managed(facts):
+        if link["utilisation"] < _BUSY:
+            continue
+        held, wanted, unit = _held(one, link)
+        if held is None or wanted is None or held <= 1.5 * wanted:
+            continue
+        time = _integration(one, link, held)
+        said = f"; at this rate it needs some {time:.0f} s to get there" if time else ""
+        yield Finding(
+            one.place,
+            f"the mean queue is {held:.3g} {unit}, though it is set to {wanted:.3g}: the "
+            f"controller has not settled in the measured window, or cannot{said}",
+            f"make warmup longer, or take the gains that `sojourn design {one.kind}` gives",
+            {"mean": held, "reference": wanted} | ({"settling_s": time} if time else {}),
+        )
+
+
+def _held(one: Qdisc, link: Row) -> tuple[float | None, float | None, str]:
+    """The mean of what a discipline controls, its reference, and their unit."""
+    settings = one.settings
+    if one.kind in ("pi", "rem", "pi_table") and settings.get("qref"):
+        if settings.get("queue_in_bytes"):
+            mean = (link.get("queue_bytes") or {}).get("mean")
+            packets = None if mean is None else mean / float(one.mean_packet)
+            return packets, float(settings["qref"]), "packets"
+        return (link.get("queue_packets") or {}).get("mean"), float(settings["qref"]), "packets"
+    if one.kind in ("pie", "pi2") and isinstance(settings.get("target"), str):
+        mean = (link.get("sojourn_s") or {}).get("mean")
+        return (None if mean is None else 1e3 * mean), 1e3 * seconds(settings["target"]), "ms"
+    return None, None, ""
+
+
+def _integration(one: Qdisc, link: Row, held: float) -> float | None:
+    """Seconds in which PI's integrator reaches the probability that was needed."""
+    if one.kind != "pi":
+        return None
+    settings = one.settings
+    slope = (settings["a"] - settings["b"]) * settings["frequency"] * (held - settings["qref"])
+    needed = (link.get("loss") or 0.0) + (link.get("mark_fraction") or 0.0)
+    return needed / slope if slope > 0 and needed > 0 else None
+
+
+def late_packets(facts: Facts) -> Iterator[Finding]:
+    """Packets left the router later than they were due.
+
+    The machine was too busy for a run in real time (engine `linux`): times and queues are not
+    those of the link.
+    """
+    router = facts.summary.get("router") or {}
+    if router.get("late"):
+        limit = 1e3 * float(router["lateness_limit_s"])
+        p99 = router["lateness_s"].get("p99")
+        yield Finding(
+            "linux",
+            f"one packet in a hundred left {1e3 * float(p99 or 0):.3g} ms late or more, and "
+            f"{limit:.3g} ms can be tolerated: the machine was too busy",
+            "run it on a quiet machine, or with a lower rate",
+            {"lateness_ms": 1e3 * float(p99 or 0), "limit_ms": limit},
+        )
+
+
+def _managed(facts: Facts) -> Iterator[tuple[Qdisc, Row]]:
+    for one in facts.disciplines:
+        link = facts.link(one.link)
+        if link is not None and one.kind not in PASSIVE and link["arrived"]:
+            yield one, link
+
+
+LATE = (
+    no_bottleneck,
+    other_bottleneck,
+    limit_decides,
+    never_acted,
+    off_setpoint,
+    late_packets,
+)

@@ -1,0 +1,122 @@
+"""Diagnoses of what is sent when, and of the window in which it is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sojourn._engine import quantity
+from sojourn.diagnoses.diagnosis import Finding
+from sojourn.diagnoses.facts import Facts, seconds
+
+# Round trips that slow start takes to fill any link of today, generously.
+_SLOW_START = 10
+
+
+def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
+    """A group of traffic does not send while it is measured.
+
+    It starts when the run is over, or stops before the measured window (from `warmup` to
+    `duration`) begins: its measures are zero or empty and say nothing.
+    """
+    for group in facts.groups:
+        if group.begins_s >= facts.duration_s:
+            yield Finding(
+                f"{group.place}.start",
+                f"it starts at {group.begins_s:g} s, when the run of {facts.duration_s:g} s is "
+                "over: it sends nothing",
+                "start it earlier, or make duration longer",
+                {"start_s": group.begins_s, "duration_s": facts.duration_s},
+            )
+        elif group.ends_s <= facts.warmup_s:
+            yield Finding(
+                f"{group.place}.stop",
+                f"it stops at {group.ends_s:g} s, before the measured window begins at "
+                f"{facts.warmup_s:g} s: none of it is measured",
+                "stop it later, or make warmup shorter",
+                {"stop_s": group.ends_s, "warmup_s": facts.warmup_s},
+            )
+
+
+def no_warmup(facts: Facts) -> Iterator[Finding]:
+    """Slow start is measured with the rest.
+
+    Long flows start from nothing. Where the measured window begins with them, means over it are
+    of the start as well as of what comes after, and depend on `duration`.
+    """
+    flows = [group for group in facts.groups if group.endless and group.begins_s == 0]
+    times = [group.rtt_s or 0.1 for group in flows]
+    if times and facts.warmup_s < min(_SLOW_START * max(times), facts.duration_s / 2):
+        needed = _SLOW_START * max(times)
+        yield Finding(
+            "warmup",
+            f"the measured window begins at {facts.warmup_s:g} s, while long flows are in slow "
+            "start: their start is part of every mean",
+            f"set warmup to {needed:.2g}s or more",
+            {"warmup_s": facts.warmup_s, "needed_s": needed},
+        )
+
+
+def delay_beyond_run(facts: Facts) -> Iterator[Finding]:
+    """No answer comes back within the run.
+
+    A round trip is longer than the measured window, so what one sees is the beginning of the
+    first round trip.
+    """
+    window = facts.duration_s - facts.warmup_s
+    for group in facts.groups:
+        if group.rtt_s is not None and group.rtt_s > window:
+            yield Finding(
+                f"{group.place}.rtt",
+                f"a round trip of {group.rtt_s:g} s does not fit into the measured window of "
+                f"{window:g} s",
+                "make duration many round trips long, or the delay shorter",
+                {"rtt_s": group.rtt_s, "window_s": window},
+            )
+    link = facts.fields.get("bottleneck") or {}
+    delay = seconds(link["delay"]) if isinstance(link.get("delay"), str) else 0.0
+    if delay > window:
+        yield Finding(
+            "bottleneck.delay",
+            f"a delay of {delay:g} s does not fit into the measured window of {window:g} s",
+            "make duration many round trips long, or the delay shorter",
+            {"delay_s": delay, "window_s": window},
+        )
+
+
+def overload(facts: Facts) -> Iterator[Finding]:
+    """More is offered than the link can carry, by senders that do not answer to loss.
+
+    In an open loop (UDP, transfers that arrive by themselves, a web load above 1) the queue grows
+    to its limit and stays there: measures depend on the limit and on how long the run is.
+    """
+    load = facts.fields.get("load")
+    if isinstance(load, int | float) and load > 1:
+        yield Finding(
+            "load",
+            f"the offered load of {load:g} is above 1: what is not carried piles up, and measures "
+            "depend on how long the run is",
+            "ask for less than 1",
+            {"load": float(load)},
+        )
+    link = facts.fields.get("bottleneck")
+    if not link or link.get("schedule") or not isinstance(link.get("rate"), str):
+        return
+    capacity = float(quantity("rate", link["rate"]))
+    offered, places = 0.0, []
+    for group in facts.groups:
+        if group.kind == "udp" and group.fields.get("direction") != "reverse":
+            rate = group.fields.get("rate")
+            if isinstance(rate, str):
+                offered += quantity("rate", rate) * float(group.fields.get("flows") or 1)
+                places.append(group.place)
+    if offered > capacity:
+        yield Finding(
+            ", ".join(places),
+            f"UDP offers {offered / 1e6:.4g} Mb/s to a link of {capacity / 1e6:.4g} Mb/s: the "
+            "queue is full all the time, whatever the discipline",
+            "offer less than the link's rate, unless overload is the question",
+            {"offered_bps": offered, "rate_bps": capacity},
+        )
+
+
+EARLY = (traffic_outside_window, no_warmup, delay_beyond_run, overload)
