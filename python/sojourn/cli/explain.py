@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn._engine import documentation
+from sojourn.diagnoses import kinds
 from sojourn.errors import ScenarioError
 from sojourn.scenario import schema
 
@@ -21,10 +22,13 @@ _MOST = 4
 
 def explain(name: str | None) -> str:
     """What ``name`` means, or without one what there is to explain."""
+    if name is not None and name.split(".")[0] == "diagnoses":
+        return _diagnosis(name)
     whole = schema()
     groups = topics(whole)
     if name is None:
         lines = [f"{title}: {', '.join(group)}" for title, group in groups.items()]
+        lines.append(f"diagnoses: {', '.join(f'diagnoses.{each}' for each in kinds())}")
         return "\n\n".join(_wrapped(line) for line in [*lines, "sojourn explain NAME says more."])
     known = {topic: found for group in groups.values() for topic, found in group.items()}
     fields = {
@@ -39,6 +43,23 @@ def explain(name: str | None) -> str:
     kind, _, own = full.rpartition(".")
     about = documentation(kind, own) if kind else None
     return f"{text}\n\n{about.rstrip()}" if about else text
+
+
+def _diagnosis(name: str) -> str:
+    """All diagnoses, or what one of them means."""
+    known = kinds()
+    _, _, one = name.partition(".")
+    if not one:
+        width = max(map(len, known))
+        return "\n".join(f"{each:<{width}}  {kind.summary}" for each, kind in known.items())
+    if one not in known:
+        near = difflib.get_close_matches(one, known, n=1)
+        hint = f"did you mean diagnoses.{near[0]}? " if near else ""
+        raise ScenarioError(
+            f"{name}: no such diagnosis; {hint}`sojourn explain diagnoses` lists them"
+        )
+    kind = known[one]
+    return "\n\n".join([_wrapped(f"{name}: {kind.summary}"), _wrapped(kind.text)])
 
 
 def _full(name: str, known: Mapping[str, Schema], fields: Mapping[str, Schema]) -> str:

@@ -51,3 +51,7 @@ Report = Annotated[Path | None, typer.Option(help="Also write the report, to thi
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
 ]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Fail (exit code 1) if there is a diagnosis; runs are kept."),
+]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.files import check_report, write_report
-from sojourn.cli.options import File, Json, Quiet, Report, Sets
+from sojourn.cli.options import File, Json, Quiet, Report, Sets, Strict
 
 
 def run(
@@ -33,6 +33,7 @@ def run(
     ] = "packets",
     report: Report = None,
     quiet: Quiet = False,
+    strict: Strict = False,
 ) -> int:
     """Simulate one scenario and print its measures."""
     from sojourn.cli.simulate import simulate
@@ -47,6 +48,7 @@ def run(
         engine=engine,
         report=report,
         quiet=quiet,
+        strict=strict,
     )
 
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import print_json, scenario_of
-from sojourn.cli.options import File, Json, Quiet, Sets
+from sojourn.cli.options import File, Json, Quiet, Sets, Strict
 from sojourn.cli.progress import Line, notices
 from sojourn.errors import InputError
 
@@ -54,18 +55,23 @@ def check(
     json: Annotated[
         bool, typer.Option("--json", help="Print every field as JSON, defaults included.")
     ] = False,
+    strict: Strict = False,
 ) -> int:
-    """Check a scenario file without running it."""
+    """Check a scenario file without running it, and say what its results could not mean."""
+    from sojourn.diagnoses import before
+
     scenario = scenario_of(file, set_)
     if not scenario.needs_users:
         scenario.ready()
+    found = before(scenario)
     if toml:
         print(scenario.to_toml(), end="")
     elif json:
         print(scenario.resolved().to_json())
     else:
         print(f"{file}: OK")
-    return 0
+        tell([each.to_dict() for each in found])
+    return judged([each.to_dict() for each in found], strict)
 
 
 def schema() -> int:

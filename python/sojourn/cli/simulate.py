@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import check_report, print_json, scenario_of, write_report
 from sojourn.cli.progress import RunLine, notices
 from sojourn.engines import load_engine
@@ -31,6 +32,7 @@ def simulate(
     engine: str = "packets",
     report: Path | None = None,
     quiet: bool = False,
+    strict: bool = False,
 ) -> int:
     """Runs one scenario, with one engine or several, and prints its measures."""
     engines = [name.strip() for name in engine.split(",")]
@@ -58,9 +60,11 @@ def simulate(
             if number:
                 print()
             print_run(result, quiet=quiet)
+            tell(result.diagnoses)
     if report is not None and code == 0:
         write_report(list(results.values()), report, quiet=quiet or as_json)
-    return code
+    found = [each for result in results.values() for each in result.diagnoses]
+    return code or judged(found, strict)
 
 
 def _run_all(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import check_report, print_json, runs_folder, scenario_of, write_report
-from sojourn.cli.options import Cluster, File, Json, Quiet, Report, Sets, Workers
+from sojourn.cli.options import Cluster, File, Json, Quiet, Report, Sets, Strict, Workers
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_variations
 from sojourn.errors import InputError, Interrupted
@@ -58,6 +59,7 @@ def compare(
         typer.Option("--verbose", "-v", help="Also every link and group, and all differences."),
     ] = False,
     quiet: Quiet = False,
+    strict: Strict = False,
 ) -> int:
     """Run combinations of variations with several seeds, on all cores, and say what is better.
 
@@ -97,13 +99,14 @@ def compare(
         print_json(comparison.to_dict(measure or ()))
     elif comparison.labels:
         print_comparison(comparison, verbose=verbose, chosen=measure or ())
+        tell(comparison.diagnoses)
         if not quiet:
             print(f"runs: {folder}")
     if report is not None and code == 0:
         write_report(
             [*comparison.uncongested, *comparison.runs], report, baseline, quiet=quiet or json
         )
-    return code
+    return code or judged(comparison.diagnoses, strict)
 
 
 def sweep(

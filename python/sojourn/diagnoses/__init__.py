@@ -7,6 +7,7 @@ stable name, a place in the scenario, the numbers that it rests on, what it mean
 
 from __future__ import annotations
 
-from sojourn.diagnoses.diagnosis import Diagnosis, Kind, after, before, compared, kinds
+from sojourn.diagnoses.asked import after, before, compared, kinds
+from sojourn.diagnoses.finding import Diagnosis, Kind
 
 __all__ = ["Diagnosis", "Kind", "after", "before", "compared", "kinds"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from array import array
 from collections.abc import Iterator
 
-from sojourn._engine import margins
-from sojourn.diagnoses.diagnosis import Finding
+from sojourn._engine import defaults, margins
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, seconds
+from sojourn.diagnoses.finding import Finding
 from sojourn.errors import Error
 
 # Disciplines whose gains are made for a link: `sojourn design` has a rule for each.
@@ -24,7 +25,8 @@ def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
     hosts = any(group.tcp.get("ecn") for group in facts.groups if group.kind not in ("udp", "ping"))
     udp = any(group.fields.get("ecn") for group in facts.groups)
     for one in facts.disciplines:
-        if one.written.get("ecn") is True and not hosts and not udp:
+        own = not json.loads(defaults("qdisc", one.kind)).get("ecn")
+        if own and one.settings.get("ecn") is True and not hosts and not udp:
             yield Finding(
                 f"{one.place}.ecn",
                 "the discipline marks, but no host takes part in ECN: nothing is marked",
@@ -33,13 +35,13 @@ def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
     asked = any(_named_ecn(table) for table in [facts.fields["tcp"]])
     can = [one for one in facts.disciplines if "ecn" in one.settings]
     active = [one for one in facts.disciplines if one.kind not in PASSIVE]
-    if asked and hosts and can and len(can) == len(active):
-        if not any(one.settings["ecn"] for one in can):
-            yield Finding(
-                f"{can[0].place}.ecn",
-                "hosts take part in ECN, but no discipline marks: packets are dropped",
-                f"set {can[0].place}.ecn = true",
-            )
+    marks = any(one.settings["ecn"] for one in can)
+    if asked and hosts and can and len(can) == len(active) and not marks:
+        yield Finding(
+            f"{can[0].place}.ecn",
+            "hosts take part in ECN, but no discipline marks: packets are dropped",
+            f"set {can[0].place}.ecn = true",
+        )
 
 
 def _named_ecn(tcp: object) -> bool:
@@ -111,7 +113,7 @@ def _margin(facts: Facts, one: Qdisc) -> float | None:
     except Error:
         return None
     phase = array("d", found["phase"])[0] if "phase" in found else float("nan")
-    return phase if phase == phase else None
+    return None if math.isnan(phase) else phase
 
 
 EARLY = (ecn_on_one_side, target_above_interval, unstable_gains)

@@ -96,7 +96,7 @@ class Facts:
     @classmethod
     def of(cls, scenario: Scenario, summary: Row | None = None) -> Facts:
         """Of a scenario, and of its run."""
-        return cls(json.loads(scenario.with_whole_tcp().to_json()), summary or {})
+        return cls(json.loads(scenario.resolved().to_json()), summary or {})
 
     @property
     def duration_s(self) -> float:
@@ -140,8 +140,9 @@ class Facts:
 
     @property
     def links(self) -> list[Row]:
-        """The summaries of the links, classes left out."""
-        return [link for link in self.summary.get("links", ()) if link.get("rate_bps")]
+        """The summaries of the links that sent anything, classes left out."""
+        links = self.summary.get("links", ())
+        return [link for link in links if link.get("rate_bps") and link.get("utilisation")]
 
     def link(self, name: str) -> Row | None:
         """The summary of one."""

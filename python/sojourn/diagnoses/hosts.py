@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from sojourn._engine import quantity
-from sojourn.diagnoses.diagnosis import Finding
 from sojourn.diagnoses.facts import Facts, Group
+from sojourn.diagnoses.finding import Finding
 
-# A sender that uses so much of a limit is limited by it.
-_NEAR = 0.9
+# A sender that uses so much of a limit is limited by it. Of a window whole segments are used, and
+# acknowledgements of every second one open it late.
+_NEAR, _NEAR_WINDOW = 0.9, 0.85
 # For a 99th percentile at least one value in a hundred must lie beyond it.
 _EXCHANGES = 100
 
@@ -32,7 +33,7 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
     for group, row in facts.measured():
         rate, rtt = _each(group, row), (row.get("rtt_s") or {}).get("mean")
         window = float(quantity("size", group.tcp["receive_window"]))
-        if rate and rtt and rate * rtt / 8 > _NEAR * window:
+        if rate and rtt and rate * rtt / 8 > _NEAR_WINDOW * window:
             need = 2 * rate * rtt / 8
             yield Finding(
                 f"{group.place}.tcp.receive_window",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sojourn.diagnoses.diagnosis import Finding
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
+from sojourn.diagnoses.finding import Finding
 
 _BUSY = 0.95
 
@@ -43,10 +43,12 @@ def other_bottleneck(facts: Facts) -> Iterator[Finding]:
     """Another link is the bottleneck.
 
     The link to look at has room, while another one is full and drops: what is measured at the
-    first is decided at the second.
+    first is decided at the second. Nothing is said where data are sent both ways.
     """
     link = facts.link("bottleneck")
     if link is None or link["utilisation"] >= _BUSY or _signals(link) > 0:
+        return
+    if any(group.fields.get("direction", "forward") != "forward" for group in facts.groups):
         return
     for other in facts.links:
         full = other["utilisation"] > 0.98 and (other["dropped"] or other["marked"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sojourn._engine import quantity
-from sojourn.diagnoses.diagnosis import Finding
 from sojourn.diagnoses.facts import Facts, seconds
+from sojourn.diagnoses.finding import Finding
 
 # Round trips that slow start takes to fill any link of today, generously.
 _SLOW_START = 10

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from sojourn.diagnoses import after
 from sojourn.errors import Interrupted
+from sojourn.load import UNCONGESTED
 from sojourn.results.draft import Draft
 from sojourn.results.run import RunResult
 from sojourn.results.store import about
@@ -95,7 +97,7 @@ def kept(
     Raises:
         Interrupted: If Ctrl-C made it early, with the result so far.
     """
-    named = partial(RunResult.from_engine, scenario=scenario, label=label, varied=varied)
+    named = partial(_diagnosed, scenario=scenario, label=label, varied=varied)
     if out is None:
         scratch = _scratch(scenario)
         text, interrupted = go(None if scratch is None else Path(scratch.name))
@@ -111,6 +113,15 @@ def kept(
             draft.discard()
     if interrupted:
         raise Interrupted(result)
+    return result
+
+
+def _diagnosed(text: str, scenario: Scenario, **named: Any) -> RunResult:
+    """The run, and in its summary why it may not mean what it seems to."""
+    result = RunResult.from_engine(text, scenario, **named)
+    # The uncongested link is no bottleneck on purpose.
+    told = [] if result.label == UNCONGESTED else after(scenario, result.summary)
+    result.summary["diagnoses"] = [each.to_dict() for each in told]
     return result
 
 

@@ -45,6 +45,15 @@ def answer(runs: Mapping[str, RunResult]) -> dict[str, Any]:
                 for row in block.rows
             ],
         },
+        "diagnoses": [
+            {
+                "side": side,
+                "name": each["name"],
+                "text": f"{each['place']}: {each['message']}; {each['remedy']}.",
+            }
+            for side, run in runs.items()
+            for each in run.diagnoses
+        ],
         "points": [
             {
                 "side": side,

@@ -39,14 +39,20 @@ def theory(scenarios: Mapping[str, Scenario]) -> dict[str, Any]:
         )
     figures = []
     if loops:
-        chart = nyquist_plot(nyquist_response(loops), "Nyquist").to_dict(validate=False)
+        # The page knows the colours of its sides.
+        colours = {side: f"side-{side}" for side in loops}
+        chart = nyquist_plot(nyquist_response(loops), "Nyquist", colours=colours)
         figures.append(
             {
                 "slug": "nyquist",
                 "title": "The loop in the complex plane (Nyquist)",
                 "words": ". ".join(notes),
                 "square": True,
-                "spec": {k: v for k, v in chart.items() if k not in ("$schema", "config")},
+                "spec": {
+                    k: v
+                    for k, v in chart.to_dict(validate=False).items()
+                    if k not in ("$schema", "config")
+                },
             }
         )
     return {"theory": {"figures": figures, "note": ". ".join(notes)}}

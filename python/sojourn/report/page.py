@@ -256,16 +256,27 @@ def _warnings(layout: Layout) -> Iterator[str]:
         )
     if len({run.window for run in layout.runs}) > 1:
         yield "The runs were not all measured over the same window of time."
+    yield from _diagnoses(layout)
     for run in layout.runs:
-        router, hosts = run.summary.get("router"), run.summary.get("hosts")
-        if isinstance(router, Mapping) and router.get("late"):
-            yield (
-                f"Run {run.number} with real packets is doubtful: the machine was too busy, and "
-                "delays are wrong by as much as its router was late."
-            )
+        hosts = run.summary.get("hosts")
         if isinstance(hosts, Mapping) and hosts.get("differences"):
             said = "; ".join(map(str, hosts["differences"]))
             yield f"The hosts of run {run.number} were not as the scenario says: {said}."
+
+
+def _diagnoses(layout: Layout) -> Iterator[str]:
+    """Why results may not mean what they seem to, each once, and in which runs."""
+    found: dict[str, list[int]] = {}
+    for run in layout.runs:
+        for each in run.summary.get("diagnoses", ()):
+            # The numbers differ from run to run; those of the first stand for all.
+            key = f"{each['name']}: {each['place']}"
+            found.setdefault(key, []).append(run.number)
+    for key, numbers in found.items():
+        first = layout.runs[[run.number for run in layout.runs].index(numbers[0])]
+        each = next(d for d in first.summary["diagnoses"] if f"{d['name']}: {d['place']}" == key)
+        many = "" if len(numbers) == len(layout.runs) else f" ({len(numbers)} of the runs)"
+        yield f"{key}{many}: {each['message']}; {each['remedy']}."
 
 
 def _run_details(layout: Layout) -> Iterator[dict[str, Any]]:

@@ -99,6 +99,12 @@ class RunResult:
         return int(self.summary["seed"])
 
     @property
+    def diagnoses(self) -> list[dict[str, Any]]:
+        """Why its measures may not mean what they seem to: see :mod:`sojourn.diagnoses`."""
+        found: list[dict[str, Any]] = self.summary.get("diagnoses", [])
+        return found
+
+    @property
     def bottleneck(self) -> dict[str, Any]:
         """The summary of the first link: a dumbbell's direction forward."""
         link: dict[str, Any] = self.summary["links"][0]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn.diagnoses import compared
 from sojourn.errors import InputError
 from sojourn.labels import plain
 from sojourn.measures import Measure, mean, means, measures
@@ -53,6 +54,12 @@ class Comparison:
             row["realised_load"] = mean([run.realised_load for run in group])
             rows.append(row | means([run.summary for run in group]))
         return rows
+
+    @property
+    def diagnoses(self) -> list[dict[str, Any]]:
+        """Why they may not mean what they seem to, each once: see :mod:`sojourn.diagnoses`."""
+        seeds = [len(group) for label, group in self.by_label().items() if group]
+        return compared([run.summary for run in self.runs], min(seeds, default=0))
 
     def by_label(self) -> dict[str, list[RunResult]]:
         """The runs of each variation, the uncongested ones first."""
@@ -121,6 +128,7 @@ class Comparison:
         verdict = self.verdict(measures=measures)
         return {
             "verdict": verdict.to_dict() if verdict is not None else None,
+            "diagnoses": self.diagnoses,
             "runs": [_entry(run, self.folder) for run in [*self.uncongested, *self.runs]],
             "table": self.rows(),
         }

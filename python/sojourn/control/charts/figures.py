@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,19 @@ def save(chart: Chart, path: Path) -> Path:
     return path
 
 
-def nyquist_plot(table: pl.DataFrame, title: str = "Nyquist", reach: float = 2.0) -> Chart:
+def nyquist_plot(
+    table: pl.DataFrame,
+    title: str = "Nyquist",
+    reach: float = 2.0,
+    colours: Mapping[str, str] | None = None,
+) -> Chart:
     """Loops in the complex plane with the circle of gain 1 and the point −1.
 
     Args:
         table: Of `responses.nyquist_response`.
         title: Above it.
         reach: How far the axes go.
+        colours: Of some series or all, by name.
     """
     near = table.with_columns(pl.col("real", "imaginary").clip(-4 * reach, 4 * reach))
     scale = alt.Scale(domain=[-reach, reach], nice=False)
@@ -79,7 +85,7 @@ def nyquist_plot(table: pl.DataFrame, title: str = "Nyquist", reach: float = 2.0
     lines = (
         alt.Chart(near)
         .mark_line(clip=True)
-        .encode(x=x, y=y, order="omega:Q", color=_colour(near["series"]))
+        .encode(x=x, y=y, order="omega:Q", color=_colour(near["series"], colours))
     )
     unit = (
         alt.Chart(circle)
@@ -324,14 +330,15 @@ def _ticks(low: float, high: float) -> list[float]:
     return [t for t in found if low * (1 - 1e-9) <= t <= high * (1 + 1e-9)]
 
 
-def _colour(series: Any) -> Any:
-    """A colour for each series in its order; no legend for a single one."""
+def _colour(series: Any, own: Mapping[str, str] | None = None) -> Any:
+    """A colour for each series in its order, or its own; no legend for a single one."""
     names = list(dict.fromkeys(series))
-    chosen = [pair[0] for pair in style.SPARE_COLOURS]
+    spare = [pair[0] for pair in style.SPARE_COLOURS]
+    chosen = [(own or {}).get(name, spare[i % len(spare)]) for i, name in enumerate(names)]
     return alt.Color(
         "series:N",
         title=None,
         sort=names,
-        scale=alt.Scale(domain=names, range=[chosen[i % len(chosen)] for i in range(len(names))]),
+        scale=alt.Scale(domain=names, range=chosen),
         legend=alt.Legend(orient="bottom", columns=2) if len(names) > 1 else None,
     )

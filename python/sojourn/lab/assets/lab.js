@@ -278,6 +278,16 @@
     table(message.table);
     figures(message.figures, $("figures"));
     plane();
+    notes(message.stage === "full" ? message.diagnoses : []);
+  };
+
+  // Why what is shown may not mean what it seems to.
+  const notes = (list) => {
+    $("diagnoses").replaceChildren(...list.map((each) => {
+      const item = document.createElement("li");
+      item.append(Object.assign(document.createElement("strong"), { textContent: `${each.side}: ${each.name}` }), ` ${each.text}`);
+      return item;
+    }));
   };
 
   const table = ({ columns, rows }) => {
@@ -313,6 +323,7 @@
   const recoloured = () => {
     const found = {};
     for (const side of SIDES) {
+      found[`side-${side}`] = sideColour(side);
       for (const colour of answer.colours?.[side] ?? []) found[colour] = sideColour(side);
     }
     return found;
@@ -404,8 +415,8 @@
     draw($("plane"), {
       height: 240,
       encoding: {
-        x: { field: "delay_ms", type: "quantitative", title: "Mean time in the queue (ms)", scale: { type: "symlog", zero: true } },
-        y: { field: "utilisation", type: "quantitative", title: "Utilisation (%)", scale: { zero: false } },
+        x: { field: "delay_ms", type: "quantitative", title: "Mean time in the queue (ms)", scale: { type: "symlog", zero: true }, axis: { tickCount: 5, labelOverlap: true } },
+        y: { field: "utilisation", type: "quantitative", title: "Utilisation (%)", scale: { zero: false, padding: 12 }, axis: { tickCount: 5 } },
         color: colour,
         tooltip: [{ field: "side" }, { field: "delay_ms", format: ".3g" }, { field: "utilisation", format: ".4g" }],
       },
@@ -456,6 +467,7 @@
       preset = known ? name : null;
       setting = structuredClone(known ? known.setting : found.first ?? presets[0].setting);
       trail = [];
+      answer = null;
     };
     const about = () => {
       const known = presets.find((each) => each.name === preset);
@@ -503,7 +515,7 @@
     $("controls").addEventListener("submit", (event) => event.preventDefault());
     addEventListener("hashchange", () => {
       const other = recall();
-      if (other) { setting = other; again(); }
+      if (other) { setting = other; trail = []; answer = null; again(); }
     });
     let resized;
     const redraw = () => { if (answer) { figures(answer.figures, $("figures")); plane(); } };

@@ -1,10 +1,11 @@
-"""What a diagnosis is, and asking all of them."""
+"""Asking all kinds of diagnoses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from sojourn.diagnoses.finding import Diagnosis, Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -12,46 +13,8 @@ if TYPE_CHECKING:
     from sojourn.diagnoses.facts import Facts
     from sojourn.scenario import Scenario
 
-
-class Finding(NamedTuple):
-    """What one kind of diagnosis says of one place."""
-
-    place: str
-    message: str
-    remedy: str
-    numbers: Mapping[str, float] = {}
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """One reason why a result may not mean what it seems to."""
-
-    name: str
-    """Stable: ``sojourn explain diagnoses.NAME`` tells more."""
-    place: str
-    """The field of the scenario, or the link or group, such as ``traffic.web``."""
-    message: str
-    """What was found and what it means, with the numbers."""
-    remedy: str
-    """What to do."""
-    numbers: Mapping[str, float] = field(default_factory=dict)
-    """What it rests on, units in the names."""
-
-    def __str__(self) -> str:
-        """In one line."""
-        return f"{self.name}: {self.place}: {self.message}; {self.remedy}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON can carry it."""
-        return asdict(self)
-
-
-class Kind(NamedTuple):
-    """A kind of diagnosis: its name, and the first line and the rest of what it looks for."""
-
-    name: str
-    summary: str
-    text: str
+LEAST_SEEDS = 3
+"""Fewer seeds give no interval worth the name."""
 
 
 def before(scenario: Scenario) -> list[Diagnosis]:
@@ -71,7 +34,7 @@ def after(scenario: Scenario, summary: Mapping[str, Any]) -> list[Diagnosis]:
 
 def compared(runs: Sequence[Mapping[str, Any]], repeats: int) -> list[dict[str, Any]]:
     """The diagnoses in the summaries of a comparison's runs, each once, and those of its own."""
-    found = {}
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for summary in runs:
         for each in summary.get("diagnoses", ()):
             found.setdefault((each["name"], each["place"], each["remedy"]), each)
@@ -88,10 +51,6 @@ def compared(runs: Sequence[Mapping[str, Any]], repeats: int) -> list[dict[str, 
             ).to_dict()
         )
     return merged
-
-
-LEAST_SEEDS = 3
-"""Fewer seeds give no interval worth the name."""
 
 
 def kinds() -> dict[str, Kind]:
