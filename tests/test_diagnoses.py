@@ -123,14 +123,24 @@ def test_what_came_out(name: str) -> None:
 
 
 def test_the_other_direction_may_be_the_bottleneck() -> None:
-    scenario = changed(
-        {
-            "bottleneck.reverse": {"rate": "50kbit", "qdisc": {"kind": "droptail", "limit": 20}},
-            "bottleneck.qdisc": "droptail",
+    def link(name: str, utilisation: float, dropped: int) -> dict[str, object]:
+        queue = {"queue_packets": {"p99": 9.0}, "marked": 0, "dropped_overflow": 0}
+        return queue | {
+            "name": name,
+            "rate_bps": 1,
+            "utilisation": utilisation,
+            "dropped": dropped,
+            "arrived": 1000,
         }
-    )
-    assert "other-bottleneck" in {each["name"] for each in run(scenario).diagnoses}
-    assert "other-bottleneck" not in {each["name"] for each in run(changed({})).diagnoses}
+
+    busy, idle = link("reverse", 0.999, 5), link("bottleneck", 0.6, 0)
+    scenario = changed({"bottleneck.qdisc": "droptail"})
+    (found,) = after(scenario, {"links": [idle, busy], "groups": []})
+    assert (found.name, found.place) == ("other-bottleneck", "reverse")
+    for links in ([idle, link("reverse", 0.9, 5)], [link("bottleneck", 0.99, 7), busy]):
+        assert not after(scenario, {"links": links, "groups": []})
+    both = changed({"bottleneck.qdisc": "droptail", "traffic.flows.direction": "both"})
+    assert not after(both, {"links": [idle, busy], "groups": []})
 
 
 def test_few_exchanges_make_no_percentile() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sojourn.engines import load_engine
 from sojourn.errors import ScenarioError
 from sojourn.scenario import Scenario
+from sojourn.size import refuse_too_large
 
 if TYPE_CHECKING:
     import threading
@@ -26,6 +27,7 @@ def run(
     seed: int | None = None,
     engine: str = "packets",
     label: str | None = None,
+    limit: bool = True,
     stop: threading.Event | None = None,
 ) -> RunResult:
     """Runs ``scenario`` with an engine and returns its measures.
@@ -42,6 +44,7 @@ def run(
         engine: ``"packets"``, ``"fluid"`` for scenarios of long flows, ``"linux"`` for real TCP in
             real time, or ``"kernel"`` for Linux's own queues and TCPs in a virtual machine.
         label: What to call the run in tables and figures; default the scenario's name.
+        limit: Refuse a run that would not fit into this machine's memory.
         stop: Gives the run up when set, from another thread.
 
     Raises:
@@ -53,7 +56,7 @@ def run(
     scenario = Scenario.of(scenario)
     if seed is not None:
         scenario = scenario.with_({"seed": seed})
-    ready = prepared(scenario, engine, stop=stop)
+    ready = prepared(scenario, engine, limit=limit, stop=stop)
     return load_engine(engine).run(ready, out, progress, label=label, stop=stop)
 
 
@@ -62,6 +65,7 @@ def prepared(
     engine: str,
     *,
     over: Mapping[str, object] | None = None,
+    limit: bool = True,
     stop: threading.Event | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Scenario:
@@ -69,6 +73,7 @@ def prepared(
 
     Args:
         over: What is different while users are counted, such as ``{"duration": "1800s"}``.
+        limit: Refuse what would not fit into this machine's memory.
         stop: Gives a calibration up when set, from another thread.
         notice: Called with a line of text before a calibration.
 
@@ -80,9 +85,11 @@ def prepared(
             f"changes: the {engine} engine takes a scenario as a whole; use --engine packets"
         )
     load_engine(engine).check(scenario)
-    if not scenario.needs_users:
-        return scenario
-    # Start-up: most runs have no load.
-    from sojourn.calibration import with_users  # noqa: PLC0415
+    if scenario.needs_users:
+        # Start-up: most runs have no load.
+        from sojourn.calibration import with_users  # noqa: PLC0415
 
-    return with_users(scenario, over=over, stop=stop, notice=notice)
+        scenario = with_users(scenario, over=over, stop=stop, notice=notice)
+    if limit:
+        refuse_too_large(scenario)
+    return scenario

@@ -55,3 +55,7 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Fail (exit code 1) if there is a diagnosis; runs are kept."),
 ]
+NoLimit = Annotated[
+    bool,
+    typer.Option("--no-limit", help="Run also what would not fit into this machine's memory."),
+]

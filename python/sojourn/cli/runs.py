@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.files import check_report, write_report
-from sojourn.cli.options import File, Json, Quiet, Report, Sets, Strict
+from sojourn.cli.options import File, Json, NoLimit, Quiet, Report, Sets, Strict
 
 
 def run(
@@ -34,6 +34,7 @@ def run(
     report: Report = None,
     quiet: Quiet = False,
     strict: Strict = False,
+    no_limit: NoLimit = False,
 ) -> int:
     """Simulate one scenario and print its measures."""
     from sojourn.cli.simulate import simulate
@@ -49,6 +50,7 @@ def run(
         report=report,
         quiet=quiet,
         strict=strict,
+        limit=not no_limit,
     )
 
 

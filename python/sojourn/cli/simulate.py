@@ -33,6 +33,7 @@ def simulate(
     report: Path | None = None,
     quiet: bool = False,
     strict: bool = False,
+    limit: bool = True,
 ) -> int:
     """Runs one scenario, with one engine or several, and prints its measures."""
     engines = [name.strip() for name in engine.split(",")]
@@ -49,7 +50,7 @@ def simulate(
         scenario = scenario.with_({f"probes.{name}": True for name in tables})
     if len(engines) > 1 or report is not None:
         scenario = _drawn(scenario)
-    results, code = _run_all(scenario, engines, out, quiet)
+    results, code = _run_all(scenario, engines, out, quiet=quiet, limit=limit)
     if as_json:
         summaries = {name: result.summary for name, result in results.items()}
         print_json(summaries if len(engines) > 1 else results[engines[0]].summary)
@@ -68,13 +69,14 @@ def simulate(
 
 
 def _run_all(
-    scenario: Scenario, engines: Sequence[str], out: Path | None, quiet: bool
+    scenario: Scenario, engines: Sequence[str], out: Path | None, *, quiet: bool, limit: bool
 ) -> tuple[dict[str, RunResult], int]:
     """A run by each engine, by its name; ends at the first that is interrupted."""
     several = len(engines) > 1
     if several and out is not None:
         make_folder(out)
-    ready = {name: prepared(scenario, name, notice=notices(quiet)) for name in engines}
+    told = notices(quiet)
+    ready = {name: prepared(scenario, name, limit=limit, notice=told) for name in engines}
     results: dict[str, RunResult] = {}
     for name in engines:
         line = RunLine(scenario.facts.duration_s, quiet=quiet)

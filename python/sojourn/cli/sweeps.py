@@ -11,7 +11,7 @@ import typer
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import check_report, print_json, runs_folder, scenario_of, write_report
-from sojourn.cli.options import Cluster, File, Json, Quiet, Report, Sets, Strict, Workers
+from sojourn.cli.options import Cluster, File, Json, NoLimit, Quiet, Report, Sets, Strict, Workers
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_variations
 from sojourn.errors import InputError, Interrupted
@@ -60,6 +60,7 @@ def compare(
     ] = False,
     quiet: Quiet = False,
     strict: Strict = False,
+    no_limit: NoLimit = False,
 ) -> int:
     """Run combinations of variations with several seeds, on all cores, and say what is better.
 
@@ -87,6 +88,7 @@ def compare(
             repeat,
             workers,
             out=folder,
+            limit=not no_limit,
             progress=line.show,
             notice=notices(quiet),
             baseline=baseline,
@@ -132,6 +134,7 @@ def sweep(
     json: Json = False,
     set_: Sets = None,
     quiet: Quiet = False,
+    no_limit: NoLimit = False,
 ) -> int:
     """Run combinations of variations with seeds into a store in which nothing runs twice.
 
@@ -152,6 +155,7 @@ def sweep(
             workers=workers,
             cluster=cluster,
             until=rule,
+            limit=not no_limit,
             progress=line.show,
             notice=notices(quiet),
         )

@@ -42,6 +42,7 @@ class Plan:
         cases: Sequence[Case],
         *,
         twins: bool = False,
+        limit: bool = True,
         notice: Callable[[str], None] | None = None,
     ) -> None:
         """Checks every scenario and turns its loads into users.
@@ -50,6 +51,7 @@ class Plan:
             cases: What is to run.
             twins: Whether web traffic and transfers also run on the uncongested link, once per
                 seed and offered load.
+            limit: Refuse what would not fit into this machine's memory.
             notice: Called with a line of text before a calibration.
 
         Raises:
@@ -58,7 +60,7 @@ class Plan:
         self.cases = cases
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
-        self._ready = [_ready(case, notice) for case in cases]
+        self._ready = [_ready(case, limit, notice) for case in cases]
         self._seeds: list[list[int]] = [[] for _ in cases]
         self._jobs: dict[tuple[int, int], Job] = {}
         self._twins: dict[str, _Twin] = {}
@@ -154,8 +156,8 @@ class _Twin:
     """The rate that its load is a fraction of: the congested bottleneck's."""
 
 
-def _ready(case: Case, notice: Callable[[str], None] | None) -> Scenario:
-    scenario = prepared(case.scenario, case.engine, over=case.calibrate, notice=notice)
+def _ready(case: Case, limit: bool, notice: Callable[[str], None] | None) -> Scenario:
+    scenario = prepared(case.scenario, case.engine, over=case.calibrate, limit=limit, notice=notice)
     if case.uncongested:
         scenario = uncongested(scenario)
     scenario.ready()

@@ -40,6 +40,7 @@ def sweep(
     workers: int | None = None,
     cluster: str | None = None,
     until: Rule | None = None,
+    limit: bool = True,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> Results:
@@ -52,6 +53,7 @@ def sweep(
         workers: How many runs at a time; default one for each core.
         cluster: Address of a Dask scheduler whose workers make the runs.
         until: How many seeds each case gets instead of its own, counted from its first one.
+        limit: Refuse a run that would not fit into this machine's memory.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.
 
@@ -61,7 +63,7 @@ def sweep(
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
     opened = opened_store(store, workers)
-    plan = Plan(cases, notice=notice)
+    plan = Plan(cases, limit=limit, notice=notice)
     return carry_out(plan, opened, workers=workers, cluster=cluster, until=until, progress=progress)
 
 

@@ -33,6 +33,7 @@ def compare(
     workers: int | None = None,
     *,
     out: str | Path | None = None,
+    limit: bool = True,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
     baseline: str | None = None,
@@ -50,6 +51,7 @@ def compare(
         workers: How many runs at a time; default one for each core.
         out: Folder that keeps the runs. Those that are there already are not made again, so a
             comparison that was stopped goes on where it was.
+        limit: Refuse a run that would not fit into this machine's memory.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.
         baseline: The value that the others are measured against, such as "codel"; by default the
@@ -66,7 +68,7 @@ def compare(
         # Before anything runs.
         reference([case.labels for case in cases], None, baseline)
     store = opened_store(out, workers)
-    plan = Plan(cases, twins=True, notice=notice)
+    plan = Plan(cases, twins=True, limit=limit, notice=notice)
     try:
         carry_out(plan, store, workers=workers, progress=progress)
     except Interrupted:

@@ -1,0 +1,78 @@
+"""What a newcomer tries first, and that it means what it seems to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from sojourn import Scenario, run
+
+# Twenty long flows and thirty users on a line, as one writes it after the README.
+NEWCOMER = """
+duration = "30s"
+warmup = "10s"
+[tcp]
+congestion = "cubic"
+[bottleneck]
+rate = "50mbit"
+delay = "10ms"
+qdisc = "pi"
+[[traffic]]
+kind = "bulk"
+flows = 20
+rtt = "40ms"
+[[traffic]]
+kind = "web"
+users = 30
+model = "packmime"
+rtt = "40ms"
+"""
+
+
+@pytest.mark.parametrize("qdisc", ["pi", "codel"])
+def test_the_queue_and_not_the_receive_window_limits_a_newcomers_flows(qdisc: str) -> None:
+    (link, *_) = run(Scenario(NEWCOMER).with_({"bottleneck.qdisc": qdisc})).summary["links"]
+    assert link["loss"] > 0.003, "the discipline limits the flows"
+    assert link["utilisation"] > 0.97
+
+
+def test_check_shows_every_option_of_tcp(sojourn: Command, tmp_path: Path) -> None:
+    file = tmp_path / "newcomer.toml"
+    file.write_text(NEWCOMER + 'tcp = { receive_window = "64KiB" }\n')
+    done = sojourn("check", file, "--json")
+    assert done.returncode == 0, done.stderr
+    fields = json.loads(done.stdout)
+    tcp = fields["tcp"]
+    assert (tcp["profile"], tcp["receive_window"], tcp["sack"]) == ("modern", "4MiB", True)
+    assert tcp["congestion"]["kind"] == "cubic"
+    own = fields["traffic"][1]["tcp"]
+    assert (own["profile"], own["receive_window"]) == ("modern", "64KiB")
+    # What is written out says the same.
+    again = Scenario(fields)
+    assert again.resolved().to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (["traffic.0.flows=50000000"], "traffic[0].flows: 50000000 takes about 75 GB of memory"),
+        (
+            ["probes.queues=true", "probes.interval=1ns"],
+            'probes.interval: "1ns" makes 6e+10 rows',
+        ),
+    ],
+)
+def test_a_run_that_would_not_fit_is_refused_in_words(
+    sojourn: Command, tmp_path: Path, changes: list[str], said: str
+) -> None:
+    file = tmp_path / "newcomer.toml"
+    file.write_text(NEWCOMER)
+    sets = [word for change in changes for word in ("--set", change)]
+    for command in (["run", file], ["compare", file, "--vary", "bottleneck.qdisc=pi,codel"]):
+        done = sojourn(*command, *sets)
+        assert done.returncode == 2, done.stderr
+        assert said in done.stderr and "--no-limit" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
