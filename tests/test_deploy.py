@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from conftest import COMMAND
 from sojourn import Scenario, schema
-from sojourn.deploy import DeployError, deploy
+from sojourn.deploy import DeployError, Deployment, deploy
 
 ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
@@ -66,6 +67,101 @@ def test_tc_reads_the_commands_of_every_discipline(kind: str, tmp_path: Path) ->
     assert not [line for line in said.splitlines() if "failed:" in line and " htb " in line], said
 
 
+def in_namespace(tmp_path: Path, body: str) -> subprocess.CompletedProcess[str]:
+    """Runs shell commands in a namespace of their own, with a device ``port``."""
+    unshare = shutil.which("unshare")
+    if os.geteuid() != 0 or shutil.which("tc") is None or unshare is None:
+        pytest.skip("SKIPPED: needs root, tc and unshare to try commands in a namespace of its own")
+    file = tmp_path / "steps.sh"
+    file.write_text(f"set -eu\nip link add port type veth peer name other\n{body}")
+    return subprocess.run(
+        [unshare, "-n", "sh", file],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def known_to_kernel(tmp_path: Path, made: Deployment) -> bool:
+    """Whether this kernel and this tc have the disciplines of a script."""
+    (tmp_path / "try.sh").write_text(made.script())
+    done = in_namespace(tmp_path, "sh try.sh port\n")
+    return "unknown" not in done.stderr and "hence option" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_script_runs_twice_switches_and_is_removed(kind: str, tmp_path: Path) -> None:
+    made = deploy(scenario(whole(kind), frame_overhead=38, min_frame=84))
+    (tmp_path / "other.sh").write_text(deploy(scenario("droptail")).script())
+    if not known_to_kernel(tmp_path, made):
+        pytest.skip(f"SKIPPED: this kernel or this tc has no discipline for {kind}")
+    steps = (
+        "sh try.sh port; tc qdisc show dev port > first\n"
+        "sh try.sh port; tc qdisc show dev port > again\n"
+        "sh other.sh port; tc qdisc show dev port > other\n"
+        "sh try.sh port; tc qdisc show dev port > back\n"
+        "sh try.sh port remove; sh try.sh port remove; tc qdisc show dev port > bare\n"
+    )
+    done = in_namespace(tmp_path, steps)
+    assert done.returncode == 0, done.stderr
+    seen = {name: (tmp_path / name).read_text() for name in ("first", "again", "other", "back")}
+    assert seen["first"] == seen["again"] == seen["back"] != ""
+    assert "pfifo" in seen["other"]
+    assert "htb" in seen["first"] and "htb" not in (tmp_path / "bare").read_text()
+    # RED's weights below 2^-10 are meant.
+    said = [line for line in done.stderr.splitlines() if "WARNING. Burst" not in line]
+    assert not said, said
+
+
+def test_download_goes_through_a_device_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "try.sh").write_text(deploy(scenario("droptail"), ingress=True).script())
+    probe = in_namespace(tmp_path, "ip link add name ifb-try type ifb\n")
+    if probe.returncode:
+        pytest.skip(f"SKIPPED: this kernel has no IFB: {probe.stderr.strip()}")
+    steps = (
+        "sh try.sh port; sh try.sh port; tc qdisc show dev ifb-port > there\n"
+        "tc filter show dev port parent ffff: > redirected\n"
+        "sh try.sh port remove; ip link > links; tc qdisc show dev port > bare\n"
+    )
+    done = in_namespace(tmp_path, steps)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "htb" in (tmp_path / "there").read_text()
+    assert "ifb-port" in (tmp_path / "redirected").read_text()
+    assert "ifb-port" not in (tmp_path / "links").read_text()
+    assert "ingress" not in (tmp_path / "bare").read_text()
+
+
+def test_a_step_that_fails_undoes_the_others(tmp_path: Path) -> None:
+    made = deploy(scenario("droptail"))
+    broken = replace(made, commands=(*made.commands, "false"))
+    (tmp_path / "try.sh").write_text(broken.script())
+    done = in_namespace(tmp_path, "sh try.sh port || echo $?\ntc qdisc show dev port > bare\n")
+    assert done.stdout == "1\n"
+    assert done.stderr == "try.sh: failed; port has its own queue\n"
+    assert "htb" not in (tmp_path / "bare").read_text()
+
+
+def test_script_refuses_other_words(tmp_path: Path) -> None:
+    file = tmp_path / "try.sh"
+    file.write_text(deploy(scenario("droptail")).script())
+    for words in ([], ["port", "delete"]):
+        done = subprocess.run(["sh", file, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_way_back_has_a_script_of_its_own() -> None:
+    both = scenario("codel", reverse={"rate": "2mbit"})
+    there, back = deploy(both), deploy(both, "reverse")
+    assert "rate 10mbit" in there.commands[1] and "rate 2mbit" in back.commands[1]
+    assert "codel" in back.commands[-1], "what the way back does not say is as on the way there"
+    assert deploy(scenario("codel"), "reverse").commands == deploy(scenario("codel")).commands
+    with pytest.raises(DeployError, match="link reverse: there is none"):
+        deploy(scenario("codel", reverse="ideal"), "reverse")
+
+
 @pytest.mark.parametrize("kind", sorted(ABSENT - {"python"}))
 def test_deploy_names_fields_that_linux_lacks(kind: str) -> None:
     with pytest.raises(DeployError, match=rf"bottleneck\.qdisc = {kind}: .*Linux.*there are"):
@@ -99,7 +195,7 @@ def test_classes_inside_classes_and_changing_rates_are_refused() -> None:
     steps = {"kind": "steps", "steps": [["1s", "5mbit"]]}
     with pytest.raises(DeployError, match=r"bottleneck\.schedule"):
         deploy(scenario("codel", schedule=steps))
-    with pytest.raises(DeployError, match="link hop9: there is none; the scenario has bottleneck"):
+    with pytest.raises(DeployError, match=r"link hop9: there is none; .* bottleneck, reverse"):
         deploy(scenario("codel"), "hop9")
 
 
@@ -125,7 +221,7 @@ def test_the_command_writes_a_script(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "up.sh").read_text()
     # Ethernet's header is counted by Linux anyhow: 38 - 14.
-    assert "htb rate 100mbit overhead 24 mpu 84" in text
+    assert "htb rate 100mbit quantum 200000 overhead 24 mpu 84" in text
     assert "parent 1:1 handle 10: fq_codel limit 10240" in text
     assert subprocess.run(["sh", "-n", tmp_path / "up.sh"], check=False).returncode == 0
     unused = subprocess.run(["sh", tmp_path / "up.sh"], capture_output=True, text=True, check=False)

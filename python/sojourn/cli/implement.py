@@ -49,7 +49,13 @@ def vectors(
 
 def deploy(
     file: Annotated[Path, typer.Argument(help="The scenario.", show_default=False)],
-    link: Annotated[str, typer.Option(help="Which of its links.")] = "bottleneck",
+    link: Annotated[
+        str, typer.Option(help="Which of its links; reverse is a dumbbell's way back.")
+    ] = "bottleneck",
+    ingress: Annotated[
+        bool,
+        typer.Option("--ingress", help="For what the device receives (through an IFB)."),
+    ] = False,
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Another value. Repeatable."),
@@ -61,5 +67,5 @@ def deploy(
     """Write the commands that give a Linux router's device a scenario's link."""
     from sojourn.deploy import deploy as commands
 
-    write_text(commands(scenario_of(file, set_), link).script(), out, "script")
+    write_text(commands(scenario_of(file, set_), link, ingress=ingress).script(), out, "script")
     return 0

@@ -34,6 +34,11 @@ class Class:
     default: bool
 
 
+def quantum(bps: float) -> str:
+    """HTB's quantum: tc works it out, but warns of its own result where that is far from usual."""
+    return f" quantum {round(min(max(bps / 80, 1514), 200_000))}"
+
+
 def is_classful(qdisc: Fields) -> bool:
     """Whether it has classes that are written as HTB's."""
     return qdisc["kind"] in _CLASSFUL
@@ -62,8 +67,8 @@ def classes(qdisc: Fields, place: Place) -> tuple[list[Class], list[str]]:
         priority = number if kind == "prio" else entry.get("priority", 1) - 1
         priority = min(7, max(0, priority))
         words = f"rate {rate_text(guaranteed)} ceil {rate_text(ceiling)} prio {priority}"
-        if kind == "drr" and "quantum" in entry:
-            words += f" quantum {entry['quantum']}"
+        given = kind == "drr" and "quantum" in entry
+        words += f" quantum {entry['quantum']}" if given else quantum(guaranteed)
         if entry["labels"]:
             names = ", ".join(entry["labels"])
             remarks.append(

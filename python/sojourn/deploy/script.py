@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sojourn.deploy import bpf
-from sojourn.deploy.classes import classes, filters, is_classful
+from sojourn.deploy.classes import classes, filters, is_classful, quantum
 from sojourn.deploy.errors import DeployError
 from sojourn.deploy.leaves import Place, leaf
 from sojourn.quantities import quantity
@@ -22,6 +22,43 @@ __all__ = ["DeployError", "Deployment", "deploy"]
 # Linux counts an Ethernet frame's header with the packet, a scenario only the IP packet.
 _ETHERNET = 14
 
+_NO_ROOT = 'tc qdisc del dev "$DEV" root'
+# A name of an interface has 15 characters at most. IFB is set before DEV becomes its name.
+_IFB = (
+    'ip link add name "$IFB" type ifb',
+    'ip link set dev "$IFB" up',
+    'tc qdisc add dev "$DEV" handle ffff: ingress',
+    'tc filter add dev "$DEV" parent ffff: protocol all u32 match u32 0 0 '
+    'action mirred egress redirect dev "$IFB"',
+    "DEV=$IFB",
+)
+_NO_IFB = ('tc qdisc del dev "$PORT" ingress', 'ip link del dev "$IFB"')
+_SCRIPT = """\
+#!/bin/sh
+# {link}, for Linux. Usage: sh SCRIPT DEVICE, or sh SCRIPT DEVICE remove
+{remarks}set -eu
+DEV=${{1:?the device, such as eth0}}
+PORT=$DEV
+IFB=$(printf 'ifb-%.11s' "$DEV")
+remove() {{
+{undo}}}
+case ${{2-up}} in
+up) ;;
+remove) remove; exit ;;
+*) echo "$0: $2: must be remove, or nothing" >&2; exit 2 ;;
+esac
+ended() {{
+    code=$?
+    [ -z "${{OBJECT-}}" ] || rm -r "$OBJECT"
+    [ "$code" = 0 ] || {{ DEV=$PORT; remove; echo "$0: failed; $PORT has its own queue" >&2; }}
+    exit "$code"
+}}
+trap ended EXIT
+# What stands there, of this or another discipline, goes first.
+remove
+{commands}
+"""
+
 
 @dataclass(frozen=True)
 class Deployment:
@@ -32,32 +69,58 @@ class Deployment:
     """Each for a shell, with the device as ``"$DEV"``."""
     remarks: tuple[str, ...]
     """What Linux does otherwise than the scenario."""
-    undo: tuple[str, ...] = ("tc qdisc del dev DEVICE root",)
+    undo: tuple[str, ...] = (_NO_ROOT,)
     """Commands that take it away again."""
 
     def script(self) -> str:
-        """A shell script: the device is its argument."""
-        lines = ["#!/bin/sh", f"# {self.link}, for Linux. Usage: sh SCRIPT DEVICE"]
-        lines += [f"# {remark}" for remark in self.remarks]
-        lines += [
-            f"# Undo: {'; '.join(self.undo)}",
-            "set -eu",
-            "DEV=${1:?the device, such as eth0}",
-        ]
-        return "\n".join([*lines, *self.commands]) + "\n"
+        """A shell script: the device is its argument, and ``remove`` takes it away again.
+
+        It can be run again, whatever stands at the device; a step that fails undoes the others.
+        """
+        remarks = "".join(f"# {remark}\n" for remark in self.remarks)
+        undo = "".join(f"    {command} 2>/dev/null || true\n" for command in self.undo)
+        return _SCRIPT.format(
+            link=self.link, remarks=remarks, undo=undo, commands="\n".join(self.commands)
+        )
+
+    def ingress(self) -> Deployment:
+        """The same for what comes in: packets go through a device of their own, an IFB.
+
+        Raises:
+            DeployError: If the discipline is one in BPF.
+        """
+        if any("bpftool" in command for command in self.commands):
+            raise DeployError(
+                f"{self.link}.qdisc: a discipline in BPF serves what leaves a device; put it on "
+                "the other side of the router"
+            )
+        said = "Packets that DEVICE receives go through an IFB, ifb-DEVICE, where they wait."
+        return replace(
+            self,
+            commands=(*_IFB, *self.commands),
+            remarks=(*self.remarks, said),
+            undo=_NO_IFB,
+        )
 
 
-def deploy(scenario: ScenarioLike, link: str = "bottleneck") -> Deployment:
+def deploy(
+    scenario: ScenarioLike, link: str = "bottleneck", *, ingress: bool = False
+) -> Deployment:
     """The commands for one link of a scenario.
 
     Args:
         scenario: What was simulated.
-        link: The link's name; ``bottleneck`` for a dumbbell.
+        link: The link's name; ``bottleneck`` for a dumbbell, ``reverse`` for its way back.
+        ingress: For what the device receives instead of what it sends.
 
     Raises:
         DeployError: If there is no such link, or Linux cannot do what it says.
     """
-    table = _link(Scenario.of(scenario).to_dict(), link)
+    made = _egress(_link(Scenario.of(scenario).to_dict(), link), link)
+    return made.ingress() if ingress else made
+
+
+def _egress(table: dict[str, Any], link: str) -> Deployment:
     if table.get("schedule") is not None:
         raise DeployError(f"{link}.schedule: a link whose rate changes cannot be written down")
     bps = quantity(f"{link}.rate", str(table["rate"]), "rate")
@@ -84,7 +147,7 @@ def deploy(scenario: ScenarioLike, link: str = "bottleneck") -> Deployment:
         qdisc, place = qdisc["qdisc"], Place(inner_rate, place.mean_packet, f"{link}.qdisc.qdisc")
     commands = [
         'tc qdisc replace dev "$DEV" root handle 1: htb default {default:x}',
-        f'tc class replace dev "$DEV" parent 1: classid 1:1 htb rate {rate}{size}',
+        f'tc class replace dev "$DEV" parent 1: classid 1:1 htb rate {rate}{quantum(bps)}{size}',
     ]
     if is_classful(qdisc):
         found, said = classes(qdisc, place)
@@ -113,7 +176,12 @@ def deploy(scenario: ScenarioLike, link: str = "bottleneck") -> Deployment:
 def _link(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     named: dict[str, Any] = {}
     if fields.get("bottleneck"):
-        named["bottleneck"] = fields["bottleneck"]
+        named["bottleneck"] = forward = fields["bottleneck"]
+        back = forward.get("reverse", {})
+        if isinstance(back, Mapping):
+            # A rate of its own does not follow the other direction's schedule.
+            own = {"schedule": None} if "rate" in back else {}
+            named["reverse"] = {**forward, **own, **back}
     if lot := fields.get("parking_lot"):
         named |= {f"hop{n + 1}": lot for n in range(lot["hops"])}
     # A link without a rate is pure delay and has no queue.

@@ -57,7 +57,6 @@ def commands(
         ]
     text = [
         "OBJECT=$(mktemp -d)",
-        "trap 'rm -r \"$OBJECT\"' EXIT",
         "compiled() {",
         '  ${CLANG:-clang-19} -O2 -g -target bpf "-I/usr/include/$(uname -m)-linux-gnu" \\',
         f'    "-I$OBJECT" {defines} \\',
@@ -69,7 +68,7 @@ def commands(
         _text("queue.bpf.c") + "END_OF_C",
     ]
     load = [f'bpftool struct_ops register "$OBJECT/{law}.bpf.o"']
-    undo = ["tc qdisc del dev DEVICE root", f"bpftool struct_ops unregister name sojourn_{law}"]
+    undo = ['tc qdisc del dev "$DEV" root', f"bpftool struct_ops unregister name sojourn_{law}"]
     if marks:
         text += [f"compiled {law}_mark <<'END_OF_C'", _text("mark.bpf.c") + "END_OF_C"]
         pin, state = f"/sys/fs/bpf/sojourn_{law}", f".data.{law}"
@@ -81,7 +80,7 @@ def commands(
             f"object-pinned {pin}",
             f"rm {pin}",
         ]
-        undo.insert(1, f"tc filter del dev DEVICE {place_of_it}")
+        undo.insert(1, f'tc filter del dev "$DEV" {place_of_it}')
     # Last what packets wait in: until then the link is as it was.
     load.append(f'tc qdisc replace dev "$DEV" root sojourn_{law}')
     return (*text, *load), remarks, tuple(undo)
