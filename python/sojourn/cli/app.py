@@ -9,6 +9,7 @@ import typer
 from sojourn.cli.design import design
 from sojourn.cli.implement import deploy, vectors
 from sojourn.cli.lab import lab
+from sojourn.cli.new import new
 from sojourn.cli.options import TYPER_SUGGESTS
 from sojourn.cli.runs import export, report, run
 from sojourn.cli.scenarios import calibrate, check, explain, schema
@@ -66,6 +67,7 @@ def router(
     return between(arguments or ["--help"])
 
 
+app.command()(new)
 app.command()(run)
 app.command(
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
