@@ -115,7 +115,7 @@ def content(file: Path) -> object:
 
         return pl.read_parquet(file).drop("wall_s").to_dicts()
     if file.parent.name == "study" and file.suffix == ".html":
-        return re.sub(r"(Wall time of all runs</dt>\s*<dd>)[^<]*", "", file.read_text())
+        return re.sub(r"(Wall time of all runs</span>)[^<]*", "", file.read_text())
     return file.read_bytes()
 
 

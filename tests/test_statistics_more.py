@@ -72,7 +72,7 @@ def test_claim_agrees_only_if_every_pair_does() -> None:
 def test_numbers_are_formatted_for_people() -> None:
     assert [number(x) for x in (1234.4, 0.012345, -7.0, 0.0)] == ["1234", "0.0123", "−7.00", "0"]
     assert number(12.3456, sign=True) == "+12.3"
-    assert number(1.5e-9) == "1.5e−09"
+    assert number(1.5e-9) == "1.5e−9"
     assert percent(0.98) == "98 %" and percent(1.05) == "105 %"
     # 95 % of three values: 4.303 standard errors.
     assert with_interval([1.0, 2.0, 3.0]) == "2.0 ± 2.5"
