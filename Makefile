@@ -33,7 +33,7 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo test test-long mutants lint format docs bench clean
+.PHONY: help install demo test test-long mutants lint format readme docs bench clean
 .PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
@@ -146,6 +146,9 @@ format: install ## Format all code, and write what is made from the schema
 	@rustfmt --edition 2024 $(LISTED)
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
+
+readme: install ## Write the outputs that README.md shows, as its commands give them now
+	@$(BIN)/python tests/readme.py
 
 docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
 	@$(BIN)/python docs/builder
