@@ -31,4 +31,6 @@ def write(folder: Path) -> None:
     with warnings.catch_warnings():
         # A module that a package has brought along already comes once all the same.
         warnings.filterwarnings("ignore", "The module specification")
+        # Types that only a checker imports are shown by their names.
+        warnings.filterwarnings("ignore", "Error parsing type annotation")
         pdoc.pdoc(*modules(), output_directory=folder)

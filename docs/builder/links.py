@@ -43,6 +43,7 @@ def _of(page: Path, folder: Path) -> Iterator[str]:
         if re.match(r"[a-z]+:|//", target):
             continue
         there, _, anchor = unquote(target).partition("#")
+        there = there.partition("?")[0]
         file = (page.parent / there).resolve() if there else page
         if file.is_dir():
             file = file / "index.html"

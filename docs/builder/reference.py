@@ -9,14 +9,12 @@ from typing import Any
 
 import click
 import typer
-from pages import Page
 
 from sojourn import schema
 from sojourn._engine import documentation
 from sojourn.cli import explain
 from sojourn.cli.app import app
 
-_GROUP = "Reference"
 _ABOUT = {
     "queue disciplines": '`qdisc = { kind = "NAME", … }` of a link.',
     "congestion controls": '`congestion = { kind = "NAME", … }` of `[tcp]`.',
@@ -26,17 +24,17 @@ _ABOUT = {
 }
 
 
-def pages() -> Iterator[Page]:
-    """A page for each kind of thing that a scenario names, and one for the commands."""
+def pages() -> Iterator[tuple[str, str]]:
+    """A page for each kind of thing that a scenario names, and one for the commands: its place
+    and its text."""
     whole = schema()
     for title, topics in explain.topics(whole).items():
         name = title.replace(" ", "-")
         parts = [f"# {title.capitalize()}", _ABOUT[title]]
         for topic, found in topics.items():
             parts += _topic(topic, found, whole["$defs"])
-        yield Page(f"reference/{name}.html", title.capitalize(), _GROUP, "\n\n".join(parts))
-    text = "\n\n".join(["# Commands", *_commands()])
-    yield Page("reference/commands.html", "Commands", _GROUP, text)
+        yield f"reference/{name}.md", "\n\n".join(parts)
+    yield "reference/commands.md", "\n\n".join(["# Commands", *_commands()])
 
 
 def _topic(name: str, topic: Mapping[str, Any], defs: Mapping[str, Any]) -> Iterator[str]:
