@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import api
+import data
 import links
 import notebook
 import reference
@@ -33,7 +34,7 @@ def prepare(folder: Path) -> None:
         if path == tutorial:
             site.document(path, notebook.markdown(path, folder / "tutorial"))
         else:
-            site.document(path)
+            site.document(path, data.filled(path.read_text(encoding="utf-8")))
     made = dict(reference.pages())
     for place, text in made.items():
         site.write(place, text)

@@ -1,0 +1,162 @@
+"""Tables of study pages, made from the results that are kept.
+
+A line ``<!-- data: NAME -->`` in a page becomes the table of that name: Markdown if it is short, a
+table that sorts by a click if it is long.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+from stage import DOCS
+
+from sojourn.studies.linux_reference import Measured, differences
+
+RESULTS = DOCS / "studies" / "results"
+MARK = re.compile(r"^<!-- data: (.+?) -->$", re.M)
+_MEASURES = ("utilisation", "sojourn_s", "sojourn_p99_s", "dropped", "marked")
+# What a row of a study's runs says beside its labels: column, heading, factor, digits.
+_COLUMNS = (
+    ("utilisation", "util. %", 100, 1),
+    ("loss", "loss %", 100, 2),
+    ("queue_mean_packets", "queue mean packets", 1, 1),
+    ("response_p50_s", "response p50 ms", 1000, 0),
+    ("response_p99_s", "response p99 ms", 1000, 0),
+    ("goodput_bps", "goodput Mb/s", 1e-6, 2),
+)
+_NO_LABELS = {"engine", "wall_s", "key", "mark_fraction", "throughput_bps", "queue_p99_packets"}
+_NO_LABELS |= {"exchanges", "response_p90_s", "response_mean_s", "retransmissions", "switch"}
+
+
+def filled(text: str) -> str:
+    """A page with its tables in the places of their marks."""
+    return MARK.sub(lambda found: TABLES[found[1]](), text)
+
+
+def linux(engine: str) -> dict[str, Measured]:
+    """What an engine measured in each situation of linux-reference."""
+    rows = pl.read_parquet(RESULTS / "linux-reference-full.parquet").filter(engine=engine)
+    return {
+        row["situation"]: Measured(*(row[name] for name in _MEASURES))
+        for row in rows.iter_rows(named=True)
+    }
+
+
+def agreement(engine: str) -> dict[str, bool]:
+    """Whether an engine agrees with Linux, by situation."""
+    ours = linux(engine)
+    return {name: not differences(ours[name], theirs) for name, theirs in linux("kernel").items()}
+
+
+def _agreement() -> str:
+    rows = pl.read_parquet(RESULTS / "linux-reference-full.parquet").filter(engine="kernel")
+    packets, hosts = agreement("packets"), agreement("linux")
+    kinds: list[dict[str, list[str]]] = [{}, {}, {}, {}]
+    for row in rows.iter_rows(named=True):
+        flows = f"{row['flows']} flow{'s' if row['flows'] > 1 else ''}"
+        path = f"{row['mbit']} Mb/s, {row['rtt_ms']} ms"
+        names = (path, row["congestion"], row["qdisc"], flows)
+        for groups, name in zip(kinds, names, strict=True):
+            groups.setdefault(name, []).append(row["situation"])
+    found = [
+        [name, f"{sum(packets[i] for i in own)} of {len(own)}", f"{sum(hosts[i] for i in own)}"]
+        for groups in kinds
+        for name, own in groups.items()
+    ]
+    return markdown(["", "packet engine agrees", "Linux's TCP, our queue"], found)
+
+
+def _grid() -> str:
+    seeds = pl.read_parquet(RESULTS / "linux-reference-full.parquet").filter(engine="packets")
+    agreeing = dict(seeds.select("situation", "agreeing").iter_rows())
+    packets, hosts = linux("packets"), linux("linux")
+    heads = [
+        "situation",
+        "engine",
+        "util. %",
+        "sojourn ms",
+        "p99 ms",
+        "drops",
+        "beyond the margins",
+    ]
+    heads.append("seeds that agree")
+    found = []
+    for name, theirs in linux("kernel").items():
+        found.append([name, "Linux", *_numbers(theirs), "", ""])
+        for engine, ours in (("packets", packets[name]), ("linux", hosts[name])):
+            beyond = "; ".join(differences(ours, theirs)) or "–"
+            count = str(agreeing[name]) if engine == "packets" else ""
+            found.append([name, engine, *_numbers(ours), beyond, count])
+    return sortable(heads, found)
+
+
+def _numbers(found: Measured) -> list[str]:
+    return [
+        f"{100 * found.utilisation:.1f}",
+        f"{1e3 * found.sojourn_s:.1f}",
+        f"{1e3 * found.sojourn_p99_s:.1f}",
+        f"{found.dropped:.0f}",
+    ]
+
+
+def _loads() -> str:
+    path = RESULTS / "web-aqm-2003-loads.json"
+    heads, *rows = json.loads(path.read_text(encoding="utf-8"))
+    return sortable(heads, rows)
+
+
+def _stored(part: str) -> str:
+    path = RESULTS / "linux-reference-settings.json"
+    heads, *rows = json.loads(path.read_text(encoding="utf-8"))[part]
+    return markdown(heads, rows)
+
+
+def _runs(path: Path) -> str:
+    """All runs of a study, a row each."""
+    runs = pl.read_parquet(path)
+    measures = [each for each in _COLUMNS if each[0] in runs.columns]
+    shown = {name for name, *_ in measures}
+    labels = [name for name in runs.columns if name not in shown | _NO_LABELS]
+    heads = [*labels, *(head for _, head, _, _ in measures)]
+    rows = []
+    for row in runs.iter_rows(named=True):
+        cells = ["" if row[name] is None else str(row[name]) for name in labels]
+        for name, _, factor, digits in measures:
+            cells.append("" if row[name] is None else f"{factor * row[name]:.{digits}f}")
+        rows.append(cells)
+    return sortable(heads, rows)
+
+
+def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A short table."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def sortable(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A long table."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(each)}</{tag}>" for each in cells) + "</tr>"
+
+    body = "\n".join(line(row, "td") for row in rows)
+    head = line(heads, "th")
+    table = f'<table class="sortable"><thead>{head}</thead><tbody>\n{body}\n</tbody></table>'
+    return "```{raw} html\n" + table + "\n```"
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "linux-reference agreement": _agreement,
+    "linux-reference grid": _grid,
+    "linux-reference settings": lambda: _stored("settings"),
+    "linux-reference cubic": lambda: _stored("cubic"),
+    "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
+    "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
+    "web-aqm-2003 loads": _loads,
+    "web-aqm-2003 runs": lambda: _runs(RESULTS / "web-aqm-2003-full.parquet"),
+}

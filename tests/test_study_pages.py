@@ -1,0 +1,115 @@
+"""The pages of studies against the results that are kept beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import polars as pl
+import pytest
+
+from documents import DOCS, text_of
+
+sys.path.insert(0, str(DOCS / "builder"))
+import data
+
+PAGES = sorted((DOCS / "studies").glob("*.md"))
+
+
+def words(name: str) -> str:
+    """The running text of a page on one line."""
+    return " ".join(text_of(DOCS / "studies" / f"{name}.md").split())
+
+
+def test_every_mark_becomes_a_table_and_every_table_is_used() -> None:
+    marks = [mark for page in PAGES for mark in data.MARK.findall(text_of(page))]
+    assert sorted(marks) == sorted(data.TABLES)
+    for page in PAGES:
+        filled = data.filled(text_of(page))
+        assert not data.MARK.search(filled)
+        assert not data.MARK.search(text_of(page)) or len(filled) > len(text_of(page)) + 400
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_say_what_was_found_and_not_when(page: object) -> None:
+    text = words(page.stem)  # type: ignore[attr-defined]
+    assert not re.search(r"\b(?:\d+ November|2026-|November 20)|\bbeside other work\b", text)
+
+
+def test_linux_reference_is_short_and_counts_right() -> None:
+    text = words("linux-reference")
+    assert len(text.encode()) < 15_000
+    packets, hosts = data.agreement("packets"), data.agreement("linux")
+    other = [name for name, same in hosts.items() if not same]
+    assert f"**{sum(packets.values())} of {len(packets)} agree.**" in text
+    assert (
+        f"agrees with Linux alone in {sum(hosts.values())} situations, and the packet engine in "
+        f"{sum(packets[name] for name in other)} of the other {len(other)}." in text
+    )
+    path = data.RESULTS / "linux-reference-full.parquet"
+    seeds = dict(
+        pl.read_parquet(path).filter(engine="packets").select("situation", "agreeing").iter_rows()
+    )
+    apart = [name for name, same in packets.items() if not same]
+    chance = sum(seeds[name] > 0 for name in apart)
+    assert f"Of the {len(apart)} others {chance} have seeds that agree" in text
+    testing = " ".join(text_of(DOCS / "testing.md").split())
+    assert f"{sum(packets.values())} of {len(packets)} situations agree with Linux" in testing
+
+
+def test_linux_reference_quotes_its_situations_right() -> None:
+    text = words("linux-reference")
+    found = {engine: data.linux(engine) for engine in ("kernel", "linux", "packets")}
+    at = "codel, 10 Mb/s, 20 ms, 8 × scalable"
+    mean = {engine: f"{1e3 * each[at].sojourn_s:.1f}" for engine, each in found.items()}
+    assert f"mean is {mean['packets']} ms for Linux's {mean['kernel']}," in text
+    assert f"Linux's TCP over our CoDel has {mean['linux']}." in text
+    for mbit, said in ((10, "{} % for Linux's {} at 10 Mb/s"), (50, "{} for {} at 50")):
+        one = f"cobalt, {mbit} Mb/s, 100 ms, 1 × cubic"
+        used = [f"{100 * found[each][one].utilisation:.1f}" for each in ("packets", "kernel")]
+        assert said.format(*used) in text
+    agree = data.agreement("packets")
+    slow = [same for name, same in agree.items() if re.match(r"cobalt, .* 100 ms, 1 ×", name)]
+    count = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight")
+    phrase = f"{count[sum(slow)]} of the {count[len(slow)]} rows with one flow and 100 ms agree"
+    assert phrase in text
+
+
+def test_transfers_of_scalable_are_those_of_the_runs() -> None:
+    runs = pl.read_parquet(data.RESULTS / "scalable-2003-full.parquet").filter(part="bulk")
+    lines = text_of(DOCS / "studies" / "scalable-2003.md").splitlines()
+    heads = {
+        "TCP of 2003": "classic",
+        "TCP of 2003, device queues of 2000": "buffers",
+        "Scalable TCP": "scalable",
+        "CUBIC": "cubic",
+        "BBR": "bbr",
+    }
+    seen = 0
+    for head, stack in heads.items():
+        line = next(each for each in lines if each.startswith(f"| {head} |"))
+        cells = [cell.strip().replace("*", "") for cell in line.strip("|").split("|")[1:]]
+        for flows, cell in zip((1, 2, 4, 8, 16), cells, strict=True):
+            if cell:
+                seen += 1
+                (count,) = runs.filter(stack=stack, flows=flows)["exchanges"]
+                assert int(cell.split(" / ")[-1]) == count, (head, flows)
+    assert seen == 21
+
+
+def test_table_of_loads_is_near_the_runs_of_its_first_direction() -> None:
+    """The table has the mean of both directions, the runs have the first."""
+    runs = pl.read_parquet(data.RESULTS / "web-aqm-2003-full.parquet").filter(part="grid")
+    path = data.RESULTS / "web-aqm-2003-loads.json"
+    _, *rows = json.loads(path.read_text(encoding="utf-8"))
+    assert len(rows) == len(runs) == 64
+    for load, scheme, loss, _, rate, _ in rows:
+        one = runs.filter(scheme=scheme.replace(" with", ""), load=int(load.split()[0]) / 100)
+        throughput, lost = one.select("throughput_bps", "loss").row(0)
+        assert float(rate.split(" / ")[-1]) == pytest.approx(throughput / 1e6, rel=0.02), scheme
+        assert float(loss.split(" / ")[-1]) == pytest.approx(100 * lost, abs=1.0), scheme
+    page = text_of(DOCS / "studies" / "web-aqm-2003.md").splitlines()
+    shown = [row for load, *row in rows if load == "98 %" and f"| {' | '.join(row)} |" in page]
+    start = page.index(next(line for line in page if line.startswith("| at 98 % |")))
+    assert len(shown) == page.index("", start) - start - 2
