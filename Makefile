@@ -153,8 +153,8 @@ readme: install ## Write the outputs that README.md shows, as its commands give 
 docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
 	@$(BIN)/python docs/builder
 
-bench: install ## Measure speed, side by side with what else is installed
-	@$(BIN)/python benches/run.py
+bench: install ## Measure speed, side by side with what else is installed; docs/performance.md shows it
+	@$(BIN)/python benches/run.py --keep
 
 clean: ## Remove what make has made
 	rm -rf .venv .tools target docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache

@@ -19,6 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BENCHES = ROOT / "benches"
 SCENARIOS = BENCHES / "scenarios"
+RESULTS = BENCHES / "results.json"
 # The shipped command; another build can be put in its place to compare the two.
 SOJOURN = Path(os.environ.get("SOJOURN", ROOT / ".venv" / "bin" / "sojourn"))
 # Programs built for a comparison, and workloads too large to be kept.
@@ -145,6 +146,30 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         + "|"
     )
     return "\n".join([line(header), rule, *(line(row) for row in rows)])
+
+
+def tables_of(text: str) -> list[list[list[str]]]:
+    """The cells of the Markdown tables in a report, each with its header first."""
+    found: list[list[list[str]]] = []
+    inside = False
+    for each in text.splitlines():
+        if not each.startswith("|"):
+            inside = False
+            continue
+        if not inside:
+            found.append([])
+        inside = True
+        cells = [cell.strip() for cell in each.strip("|").split("|")]
+        if any(cell.strip("-:") for cell in cells):
+            found[-1].append(cells)
+    return found
+
+
+def keep(part: str, tables: list[list[list[str]]], file: Path = RESULTS) -> None:
+    """Puts a report's tables, with this machine's name, in the place of those of its last run."""
+    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    kept[part] = {"machine": machine(), "tables": tables}
+    file.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def seconds(value: float) -> str:

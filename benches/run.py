@@ -26,7 +26,7 @@ import memory
 import queues
 import speed
 import startup
-from common import BenchError, machine
+from common import BenchError, keep, machine, tables_of
 
 REPORTS = {
     "speed": ("Speed", speed.report),
@@ -47,6 +47,9 @@ def main() -> int:
     )
     parser.add_argument("what", choices=[*REPORTS, "all", *REFERENCES], nargs="?", default="all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
+    parser.add_argument(
+        "--keep", action="store_true", help="in results.json, for docs/performance.md"
+    )
     chosen = parser.parse_args()
     if chosen.what in REFERENCES:
         return _tell(REFERENCES[chosen.what])
@@ -62,6 +65,8 @@ def main() -> int:
             code = 2
             continue
         print(text, flush=True)
+        if chosen.keep:
+            keep(name, tables_of(text))
         code = max(code, 0 if met else 1)
     return code
 

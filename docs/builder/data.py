@@ -1,4 +1,4 @@
-"""Tables of study pages, made from the results that are kept.
+"""Tables of pages, made from the results that are kept.
 
 A line ``<!-- data: NAME -->`` in a page becomes the table of that name: Markdown if it is short, a
 table that sorts by a click if it is long.
@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -17,6 +18,7 @@ from stage import DOCS
 
 from sojourn.studies.linux_reference import Measured, differences
 
+BENCHES = DOCS.parent / "benches" / "results.json"
 RESULTS = DOCS / "studies" / "results"
 MARK = re.compile(r"^<!-- data: (.+?) -->$", re.M)
 _MEASURES = ("utilisation", "sojourn_s", "sojourn_p99_s", "dropped", "marked")
@@ -104,6 +106,12 @@ def _numbers(found: Measured) -> list[str]:
     ]
 
 
+def _performance(part: str) -> str:
+    kept = json.loads(BENCHES.read_text(encoding="utf-8"))[part]
+    tables = (markdown(heads, rows) for heads, *rows in kept["tables"])
+    return "\n\n".join([*tables, f"*{kept['machine']}*"])
+
+
 def _loads() -> str:
     path = RESULTS / "web-aqm-2003-loads.json"
     heads, *rows = json.loads(path.read_text(encoding="utf-8"))
@@ -150,7 +158,9 @@ def sortable(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "```{raw} html\n" + table + "\n```"
 
 
+_PARTS = json.loads(BENCHES.read_text(encoding="utf-8"))
 TABLES: Mapping[str, Callable[[], str]] = {
+    **{f"performance {part}": partial(_performance, part) for part in _PARTS},
     "linux-reference agreement": _agreement,
     "linux-reference grid": _grid,
     "linux-reference settings": lambda: _stored("settings"),

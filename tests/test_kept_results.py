@@ -1,15 +1,16 @@
-"""The pages of studies against the results that are kept beside them."""
+"""Pages against the results that are kept for them: studies and benchmarks."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from documents import DOCS, text_of
+from documents import DOCS, ROOT, text_of
 
 sys.path.insert(0, str(DOCS / "builder"))
 import data
@@ -23,17 +24,18 @@ def words(name: str) -> str:
 
 
 def test_every_mark_becomes_a_table_and_every_table_is_used() -> None:
-    marks = [mark for page in PAGES for mark in data.MARK.findall(text_of(page))]
+    pages = [*PAGES, DOCS / "performance.md"]
+    marks = [mark for page in pages for mark in data.MARK.findall(text_of(page))]
     assert sorted(marks) == sorted(data.TABLES)
-    for page in PAGES:
+    for page in pages:
         filled = data.filled(text_of(page))
         assert not data.MARK.search(filled)
         assert not data.MARK.search(text_of(page)) or len(filled) > len(text_of(page)) + 400
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_pages_say_what_was_found_and_not_when(page: object) -> None:
-    text = words(page.stem)  # type: ignore[attr-defined]
+def test_pages_say_what_was_found_and_not_when(page: Path) -> None:
+    text = words(page.stem)
     assert not re.search(r"\b(?:\d+ November|2026-|November 20)|\bbeside other work\b", text)
 
 
@@ -113,3 +115,31 @@ def test_table_of_loads_is_near_the_runs_of_its_first_direction() -> None:
     shown = [row for load, *row in rows if load == "98 %" and f"| {' | '.join(row)} |" in page]
     start = page.index(next(line for line in page if line.startswith("| at 98 % |")))
     assert len(shown) == page.index("", start) - start - 2
+
+
+def test_performance_and_readme_quote_the_benchmarks() -> None:
+    (speed,) = json.loads(data.BENCHES.read_text(encoding="utf-8"))["speed"]["tables"]
+    rows = {row[0]: row for row in speed[1:]}
+    ours, _, ns2 = rows["dumbbell-100: ns-2"][1:4]
+    ns3 = rows["dumbbell-100: ns-3"][3]
+    page = " ".join(text_of(DOCS / "performance.md").split())
+    assert (
+        f"goes at {ours.split()[0]} million packets a second, {ns2} times as fast as ns-2" in page
+    )
+    assert f"and {ns3} times as fast as ns-3" in page
+    line = next(each for each in text_of(ROOT / "README.md").splitlines() if "| Speed" in each)
+    assert line.split("|")[2:5] == [f" {ns2} ", f" {float(ns2) / float(ns3):.2f} ", " 1 "]
+
+
+def test_kept_benchmarks_name_their_machine(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "benches"))
+    import common
+
+    text = common.table(["work", "s"], [["one", "1.5"], ["two", "2"]])
+    cells = common.tables_of(f"before\n\n{text}\n\nbetween\n\n{text}\n")
+    assert cells == [[["work", "s"], ["one", "1.5"], ["two", "2"]]] * 2
+    common.keep("speed", cells, tmp_path / "results.json")
+    common.keep("memory", cells[:1], tmp_path / "results.json")
+    kept = json.loads((tmp_path / "results.json").read_text())
+    assert list(kept) == ["speed", "memory"]
+    assert kept["speed"] == {"machine": common.machine(), "tables": cells}
