@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -175,6 +176,20 @@ def test_sweeps_into_one_store_at_once(tmp_path: Path, apart: bool) -> None:
     for folder in store.iterdir():
         assert not folder.name.startswith("."), "a draft was left behind"
         sums.check(folder)
+
+
+def test_a_draft_that_becomes_a_run_while_another_begins_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mkdir = os.mkdir
+
+    def gone_at_once(name: str, mode: int = 0o777) -> None:
+        if str(name).endswith(".0"):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+        mkdir(name, mode)
+
+    monkeypatch.setattr(os, "mkdir", gone_at_once)
+    assert Draft(tmp_path / "run").folder.name == ".run.1"
 
 
 HOLDER = """

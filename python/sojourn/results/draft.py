@@ -39,9 +39,12 @@ class Draft:
         self.target = target
         _check_replaceable(target)
         try:
+            target.parent.mkdir(parents=True, exist_ok=True)
             for number in itertools.count():
                 self.folder = _name(target, number)
-                self.folder.mkdir(parents=True, exist_ok=True)
+                # Without exist_ok, which fails if the folder becomes a run meanwhile.
+                with contextlib.suppress(FileExistsError):
+                    self.folder.mkdir()
                 if (held := _claim(self.folder)) is not None:
                     break
             assert held is not None, "the loop ends with a lock"
