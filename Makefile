@@ -121,7 +121,7 @@ endif
 tools:
 	@tests/tools.sh
 
-lint: lint-rust lint-python ## Check formatting, lints, types and imports
+lint: lint-rust lint-python ## Check formatting, lints, types, imports and spelling
 
 lint-rust: | .venv/pyvenv.cfg
 	@echo "== rustfmt, clippy"
@@ -136,6 +136,8 @@ lint-python: .venv/.packages
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
 	@$(BIN)/mypy --no-error-summary
+	@echo "== spelling, lines"
+	@$(BIN)/typos --format brief
 	@$(BIN)/python tests/lines.py
 	@echo "== imports"
 	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log || { cat .venv/imports.log; exit 1; }

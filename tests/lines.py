@@ -1,13 +1,27 @@
 """Finds lines of more than 100 columns where no formatter looks: comments in Rust, prose in
-Markdown. Tables, figures and blocks of code may be wider."""
+Markdown. Tables, figures and blocks of code may be wider. Finds phrases in Markdown, too, that have
+plainer ones; for single words there is the list of typos in pyproject.toml."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 WIDTH = 100
+PLAINER = {
+    r"one['’]s own": "your own",
+    r"its kin": "its variants",
+    r"as Linux has it": "as in Linux",
+    r"one sees": "you see",
+    r"in vain": "without a result",
+    r"that while": "meanwhile",
+    r"answered by nobody": "open-loop",
+    r"for the time being": "for now",
+    r"in order to": "to",
+    r"due to the fact that": "because",
+}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -35,6 +49,13 @@ def main() -> int:
             if len(line) > WIDTH:
                 found += 1
                 print(f"{path.relative_to(ROOT)}:{number}: {len(line)} columns")
+    for path in documents:
+        text = re.sub(r"\s", " ", path.read_text(encoding="utf-8"))
+        for phrase, plainer in PLAINER.items():
+            for each in re.finditer(phrase, text):
+                found += 1
+                around = text[max(each.start() - 20, 0) : each.end() + 20]
+                print(f"{path.relative_to(ROOT)}: … {around} …: rather “{plainer}”")
     return bool(found)
 
 

@@ -1,4 +1,4 @@
-"""Queue disciplines of one's own, as small classes::
+"""Your own queue disciplines, as small classes::
 
     from dataclasses import dataclass
     from sojourn.qdisc import MARK, PASS, Discipline, Packet, Queue, Time, register

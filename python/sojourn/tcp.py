@@ -1,4 +1,4 @@
-"""Congestion controls of one's own, as small classes::
+"""Your own congestion controls, as small classes::
 
     from dataclasses import dataclass
     from sojourn.tcp import CongestionControl, register
