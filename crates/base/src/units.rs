@@ -51,10 +51,11 @@ impl Time {
     pub fn from_secs_f64(s: f64) -> Self {
         Self((s * 1e9 + 0.5) as u64)
     }
-    /// Seconds, for display and statistics only.
+    /// Seconds, for display and statistics only: the nearest number, up to 104 days.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        // Not times 1e-9, which is itself rounded: a minute would be 60.00000000000001 s.
+        self.0 as f64 / 1e9
     }
     /// The difference, or zero if `other` is later.
     #[must_use]
@@ -135,5 +136,14 @@ mod tests {
     fn serialisation_time_rounds_up() {
         assert_eq!(Rate(100_000_000).time_for(1500), Time(120_000));
         assert_eq!(Rate(3).time_for(1), Time(2_666_666_667));
+    }
+
+    #[test]
+    fn seconds_are_the_nearest_number() {
+        for seconds in 0..100_000 {
+            assert_eq!(Time::from_secs(seconds).as_secs_f64(), seconds as f64);
+        }
+        assert_eq!(Time(60_100_000_000).as_secs_f64(), 60.1);
+        assert_eq!(Time(3).as_secs_f64(), 3e-9);
     }
 }
