@@ -1,6 +1,6 @@
 //! A state that is a probability: it moves between 0 and 1, and is held at either.
 
-use super::Mode;
+use super::{Mode, step};
 use crate::scalar::Scalar;
 
 /// It is held at 0.
@@ -29,9 +29,15 @@ pub(super) fn within<S: Scalar>(mode: &Mode, own: S) -> S {
     }
 }
 
-/// Puts right what rounding did at an end.
-pub(super) fn clamp(piece: usize, own: &mut f64) {
-    match piece {
+/// How fast it moves: as it is driven, unless it is held.
+pub(super) fn slope<S: Scalar>(mode: &Mode, drive: impl FnOnce() -> S) -> S {
+    if mode.piece == FREE { drive() } else { S::of(0.0) }
+}
+
+/// Goes on to the next piece, and puts right what rounding did at an end.
+pub(super) fn crossed(mode: &mut Mode, guard: usize, own: &mut f64) {
+    step(mode, guard);
+    match mode.piece {
         LOW => *own = 0.0,
         HIGH => *own = 1.0,
         _ => *own = own.clamp(0.0, 1.0),

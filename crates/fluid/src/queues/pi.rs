@@ -11,8 +11,8 @@
 
 use sojourn_qdisc::pi::Params;
 
-use super::clamped::{self, FREE, HIGH, LOW, clamp};
-use super::{Env, Law, Made, Mode, View, step};
+use super::clamped::{self, HIGH, LOW};
+use super::{Env, Law, Made, Mode, View};
 use crate::Invalid;
 use crate::scalar::Scalar;
 
@@ -79,7 +79,7 @@ impl Law for Pi {
     }
 
     fn slope<S: Scalar>(&self, mode: &Mode, _: S, view: &View<S>) -> S {
-        if mode.piece == FREE { self.drive(view) } else { S::of(0.0) }
+        clamped::slope(mode, || self.drive(view))
     }
 
     fn guards(&self, mode: &Mode, own: f64, view: &View<f64>) -> [f64; 2] {
@@ -93,13 +93,13 @@ impl Law for Pi {
     }
 
     fn crossed(&self, mode: &mut Mode, guard: usize, own: &mut f64, _: &View<f64>) {
-        step(mode, guard);
-        clamp(mode.piece, own);
+        clamped::crossed(mode, guard, own);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::clamped::FREE;
     use super::*;
 
     #[test]

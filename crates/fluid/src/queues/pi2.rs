@@ -8,9 +8,9 @@
 
 use sojourn_qdisc::pi2::Params;
 
-use super::clamped::{self, FREE, HIGH, LOW, clamp};
+use super::clamped::{self, HIGH, LOW};
 use super::delay_pi::DelayPi;
-use super::{Env, Law, Made, Mode, View, step};
+use super::{Env, Law, Made, Mode, View};
 use crate::Invalid;
 use crate::scalar::Scalar;
 
@@ -52,7 +52,7 @@ impl Law for Pi2 {
     }
 
     fn slope<S: Scalar>(&self, mode: &Mode, _: S, view: &View<S>) -> S {
-        if mode.piece == FREE { self.0.drive(view) } else { S::of(0.0) }
+        clamped::slope(mode, || self.0.drive(view))
     }
 
     fn guards(&self, mode: &Mode, own: f64, view: &View<f64>) -> [f64; 2] {
@@ -66,13 +66,13 @@ impl Law for Pi2 {
     }
 
     fn crossed(&self, mode: &mut Mode, guard: usize, own: &mut f64, _: &View<f64>) {
-        step(mode, guard);
-        clamp(mode.piece, own);
+        clamped::crossed(mode, guard, own);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::clamped::FREE;
     use super::*;
 
     #[test]
