@@ -33,7 +33,7 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo test test-long mutants lint format readme docs bench clean
+.PHONY: help install demo wasm test test-long mutants lint format readme docs bench clean
 .PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
@@ -73,6 +73,9 @@ demo: install ## Compare queue disciplines under web traffic, at reduced scale: 
 	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24,queue_in_bytes=true},{kind="pi",qref=24,queue_in_bytes=true,ecn=true},{kind="rem",qref=24,queue_in_bytes=true},{kind="rem",qref=24,queue_in_bytes=true,ecn=true}' \
 	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
 
+wasm: ## Build the engines for browsers, target/wasm: docs/browser.md
+	@crates/wasm/build.sh
+
 test: ## Check the style, then run all tests but the long ones: Rust, Python, pages in a browser
 	@$(MAKE) -j4 lint .venv/.checked tools
 	@echo "== cargo test"
@@ -87,6 +90,7 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 
 test-long: install ## Run the tests that are long by nature, with the engines as they are shipped
 	@tests/tools.sh long
+	@timeout 1800 crates/wasm/build.sh || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
 	@echo "== mutants"

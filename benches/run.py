@@ -6,7 +6,8 @@
     queue      nanoseconds in a queue discipline, side by side with DPDK's RED
     startup    wall time of short commands
     memory     bytes per flow and per user
-    all        the six
+    wasm       the engine in WebAssembly beside the native one, and its size
+    all        the seven
     reference  runs ns-2 and rewrites its part of benches/reference
     reference-ns3  the same for ns-3
 
@@ -28,6 +29,8 @@ import speed
 import startup
 from common import BenchError, keep, machine, tables_of
 
+import wasm
+
 REPORTS = {
     "speed": ("Speed", speed.report),
     "fidelity": ("Fidelity against ns-2", fidelity.report),
@@ -35,6 +38,7 @@ REPORTS = {
     "queue": ("Queue disciplines", queues.report),
     "startup": ("Starting", startup.report),
     "memory": ("Memory", memory.report),
+    "wasm": ("WebAssembly", wasm.report),
 }
 
 REFERENCES = {"reference": fidelity.reference, "reference-ns3": fidelity_ns3.reference}

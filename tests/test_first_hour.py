@@ -61,7 +61,7 @@ def test_check_shows_every_option_of_tcp(sojourn: Command, tmp_path: Path) -> No
         (["traffic.0.flows=50000000"], "traffic[0].flows: 50000000 takes about 75 GB of memory"),
         (
             ["probes.queues=true", "probes.interval=1ns"],
-            'probes.interval: "1ns" makes 6e+10 rows',
+            'probes.interval: "1ns" makes 6.0e10 rows',
         ),
     ],
 )

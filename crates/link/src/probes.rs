@@ -10,7 +10,8 @@ use sojourn_records::pcapng::Content;
 use sojourn_records::{CaptureId, PacketCountRow, QueueRow, Recorder};
 use sojourn_scenario::Network;
 
-/// Samples of the queues, counts of arrivals and captures. A copy counts on and records nothing.
+/// Samples of the queues, counts of arrivals and captures. A copy counts on and
+/// records where its original does in memory, else nothing.
 pub struct Probes {
     /// Where rows go.
     pub recorder: Recorder,
@@ -24,7 +25,7 @@ impl Clone for Probes {
     fn clone(&self) -> Self {
         let Self { interval, samples, counting, .. } = self;
         let (samples, counting) = (samples.clone(), counting.clone());
-        let (recorder, captures) = (Recorder::none(), Vec::new());
+        let (recorder, captures) = (self.recorder.for_copy(), Vec::new());
         Self { recorder, interval: *interval, samples, counting, captures }
     }
 }

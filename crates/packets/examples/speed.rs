@@ -1,9 +1,13 @@
 //! Runs a scenario several times and prints how fast: `cargo run --release -p sojourn-packets
 //! --example speed -- FILE [TIMES]`.
 
-use sojourn_packets::{Control, Recorder, run};
+use sojourn_packets::{Clock, Control, Recorder, run};
 use sojourn_scenario::Scenario;
 use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Instant;
+
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -12,8 +16,10 @@ fn main() {
     let scenario = Scenario::from_file(Path::new(&file)).unwrap_or_else(|e| panic!("{e}"));
     let folder = Path::new(&file).parent().unwrap_or(Path::new("."));
     let network = scenario.network(folder).unwrap_or_else(|e| panic!("{e}"));
+    let clock = Clock(|| START.elapsed().as_secs_f64());
+    let control = Control { clock, ..Control::default() };
     for _ in 0..times {
-        let summary = run(&network, &Control::default(), &mut Recorder::none()).unwrap();
+        let summary = run(&network, &control, &mut Recorder::none()).unwrap();
         let sent: u64 = summary.bottleneck_packets;
         let link = &summary.links[0];
         println!(

@@ -25,7 +25,6 @@ mod probes;
 mod run;
 mod sim;
 mod simulation;
-mod stopwatch;
 mod summary;
 mod tap;
 mod wheel;
@@ -33,11 +32,10 @@ mod wheel;
 pub use error::Error;
 pub use observation::{FlowObservation, GroupObservation, LinkObservation, Observation};
 pub use simulation::Simulation;
-pub use sojourn_records::{Provenance, Recorder, Summary};
+pub use sojourn_records::{Clock, Provenance, Recorder, Summary};
 
 use sojourn_scenario::Network;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use stopwatch::Stopwatch;
 
 /// Talks with a run from another thread: it looks here every 16384 events.
 #[derive(Debug, Default)]
@@ -48,6 +46,8 @@ pub struct Control {
     pub now: AtomicU64,
     /// Packets that have left the bottleneck's queue.
     pub packets: AtomicU64,
+    /// Times the run.
+    pub clock: Clock,
 }
 
 /// Runs a network to its end, or until `control` says stop. Records go to `recorder`, which is the
@@ -61,13 +61,13 @@ pub fn run(
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
-    let begun = Stopwatch::start();
+    let begun = control.clock.now();
     // The present lies at zero until the first look.
     control.now.store(0, Ordering::Relaxed);
-    let mut simulation = Simulation::of(network.clone(), std::mem::take(recorder), true)?;
+    let mut simulation = Simulation::fixed(network.clone(), std::mem::take(recorder))?;
     simulation.run_until(network.duration, control)?;
     let mut summary;
     (summary, *recorder) = simulation.finish();
-    summary.wall_s = begun.seconds();
+    summary.wall_s = control.clock.now() - begun;
     Ok(summary)
 }

@@ -3,7 +3,6 @@
 use crate::build::build;
 use crate::observation::{GroupObservation, LinkObservation, Observation};
 use crate::run::Run;
-use crate::stopwatch::Stopwatch;
 use crate::{Control, Error};
 use sojourn_base::{Time, Value};
 use sojourn_link::{Samples, places};
@@ -64,8 +63,16 @@ impl Simulation {
         Ok(new)
     }
 
+    /// The simulation of a network, at its start: as fast as a whole run, but nothing can be set.
+    ///
+    /// # Errors
+    /// If the network holds something that cannot be built.
+    pub fn fixed(network: Network, recorder: Recorder) -> Result<Self, Error> {
+        Self::of(network, recorder, true)
+    }
+
     /// The simulation of a network. Links are fused if `fusing`, unless a rate is to change.
-    pub(crate) fn of(network: Network, recorder: Recorder, fusing: bool) -> Result<Self, Error> {
+    fn of(network: Network, recorder: Recorder, fusing: bool) -> Result<Self, Error> {
         let fusing = fusing && !network.changes.iter().any(NetworkChange::is_of_rate);
         let run = build(&network, recorder, fusing)?;
         Ok(Self {
@@ -99,7 +106,7 @@ impl Simulation {
     /// # Errors
     /// If a change of the scenario is refused by a discipline.
     pub fn run_until(&mut self, until: Time, control: &Control) -> Result<Time, Error> {
-        let started = Stopwatch::start();
+        let started = control.clock.now();
         let until = until.min(self.network.duration);
         while let Some(change) = self.to_come.pop_if(|change| change.at <= until) {
             self.go(change.at, control);
@@ -112,7 +119,7 @@ impl Simulation {
         if self.to_come.last().is_none_or(|change| change.at > until) {
             self.go(until, control);
         }
-        self.engine_seconds += started.seconds();
+        self.engine_seconds += control.clock.now() - started;
         Ok(self.now)
     }
 
@@ -213,7 +220,7 @@ impl Simulation {
         self.origin.as_ref().map(|origin| &origin.scenario)
     }
 
-    /// A copy that goes its own way and records nothing.
+    /// A copy that goes its own way. It writes no files; in memory it has tables of its own.
     ///
     /// # Errors
     /// If algorithms from outside are at work, which cannot be copied.
@@ -229,6 +236,11 @@ impl Simulation {
             return Err(Error::scenario(message));
         }
         Ok(self.clone())
+    }
+
+    /// Where its records go.
+    pub fn recorder(&mut self) -> &mut Recorder {
+        &mut self.run.sim.probes.links.recorder
     }
 
     /// Ends the simulation where it is: the summary of what has been simulated, and the recorder.

@@ -3,6 +3,7 @@
 //! Text goes in and out as TOML and JSON; what the text means is the business of the crates below,
 //! and what is done with it that of the Python package above.
 
+mod clock;
 mod errors;
 mod fluid;
 mod outside;

@@ -12,6 +12,7 @@ use sojourn_fluid::engine as fluid;
 use sojourn_packets::{Control, Provenance, Recorder};
 use sojourn_scenario::Scenario as Definition;
 
+use crate::clock;
 use crate::errors::{self, Error, ScenarioError};
 use crate::outside::{self, Outside};
 use crate::scenario::Scenario;
@@ -70,7 +71,9 @@ impl Run {
                 return Err(Error::new_err(message));
             }
         };
-        let shared = Arc::new(Shared::default());
+        let shared =
+            Shared { control: clock::packets(), fluid: clock::fluid(), ..Shared::default() };
+        let shared = Arc::new(shared);
         let (theirs, definition) = (Arc::clone(&shared), scenario.definition.clone());
         let work = move || {
             let simulate = || {

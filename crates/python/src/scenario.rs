@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sojourn_scenario::Scenario as Definition;
+use sojourn_scenario::{Room, Scenario as Definition};
 
 use crate::errors;
 
@@ -89,6 +89,11 @@ impl Scenario {
             "reverse_bps": back.and_then(|link| link.rate).map(|rate| rate.0),
         })
         .to_string()
+    }
+
+    /// Why a run would not fit into so many bytes of memory.
+    fn too_large(&self, free: Option<f64>) -> Option<String> {
+        self.definition.too_large(Room { free, row: 0.0 })
     }
 
     /// Fails as a run would before it begins.

@@ -5,8 +5,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use sojourn_base::{Time, Value};
-use sojourn_packets::{Control, Recorder, Simulation as Stepped};
+use sojourn_packets::{Recorder, Simulation as Stepped};
 
+use crate::clock;
 use crate::errors::{self, Error, ScenarioError};
 use crate::scenario::Scenario;
 
@@ -61,7 +62,7 @@ impl Simulation {
         loop {
             let now = self.with(py, |simulation| {
                 let next = Time(until).min(simulation.now() + SLICE);
-                simulation.run_until(next, &Control::default())
+                simulation.run_until(next, &clock::packets())
             })?;
             let end = self.with(py, |simulation| Ok(simulation.duration()))?;
             if now >= Time(until).min(end) {

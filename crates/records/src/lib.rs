@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod books;
+mod clock;
 mod coarse;
 mod counts;
 mod histogram;
@@ -18,6 +19,7 @@ mod summary;
 mod tables;
 
 pub use books::{Exchange, GroupBook, Totals};
+pub use clock::Clock;
 pub use coarse::CoarseHistogram;
 pub use counts::{Imbalance, LinkCounts};
 pub use histogram::Histogram;

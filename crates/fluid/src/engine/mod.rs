@@ -13,9 +13,8 @@ mod summary;
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 
-use sojourn_records::{Recorder, Summary};
+use sojourn_records::{Clock, Recorder, Summary};
 use sojourn_scenario::Network;
 
 use crate::course::follow;
@@ -31,6 +30,8 @@ pub struct Control {
     pub stop: AtomicBool,
     /// Time reached, in nanoseconds.
     pub now: AtomicU64,
+    /// Times the run.
+    pub clock: Clock,
 }
 
 /// Why a scenario cannot be run: one line that names the field.
@@ -55,10 +56,10 @@ pub fn run(
     control: &Control,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
-    let begun = Instant::now();
+    let begun = control.clock.now();
     let plan = read(network)?;
     let mut measure = Measure::new(network, &plan, std::mem::take(recorder))?;
-    let started = Instant::now();
+    let started = control.clock.now();
     let state = plan.parameters.empty();
     let start = plan.parameters.empty_past();
     let model = Mgt::new(plan.parameters.clone(), &state);
@@ -71,10 +72,10 @@ pub fn run(
     });
     let reached = reached.map_err(|failure| Error(failure.to_string()))?;
     measure.check_access()?;
-    let engine = started.elapsed();
+    let engine = control.clock.now() - started;
     let mut summary = measure.summarise(network, reached, solver.work());
     *recorder = measure.into_recorder();
-    summary.engine_seconds = engine.as_secs_f64();
-    summary.wall_s = begun.elapsed().as_secs_f64();
+    summary.engine_seconds = engine;
+    summary.wall_s = control.clock.now() - begun;
     Ok(summary)
 }

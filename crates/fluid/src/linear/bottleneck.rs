@@ -356,20 +356,21 @@ impl Bottleneck {
         }
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let part = size.div_ceil(threads).max(1);
+        let rows = |start| {
+            let (mut rows, mut own) = (Rows::default(), self.clone());
+            for i in start..size.min(start + part) {
+                columns.put(i, &mut own);
+                rows.push(&own);
+            }
+            rows
+        };
+        if part == size {
+            // There may be no threads at all, as in WebAssembly.
+            return Ok(rows(0));
+        }
         let parts: Vec<Rows> = std::thread::scope(|scope| {
             let starts = (0..size).step_by(part);
-            let work: Vec<_> = starts
-                .map(|start| {
-                    scope.spawn(move || {
-                        let (mut rows, mut own) = (Rows::default(), self.clone());
-                        for i in start..size.min(start + part) {
-                            columns.put(i, &mut own);
-                            rows.push(&own);
-                        }
-                        rows
-                    })
-                })
-                .collect();
+            let work: Vec<_> = starts.map(|start| scope.spawn(move || rows(start))).collect();
             work.into_iter().filter_map(|thread| thread.join().ok()).collect()
         });
         Ok(Rows::joined(parts))

@@ -1,6 +1,5 @@
 //! What may stand in a row, and how it becomes a value of a column.
 
-use parquet::data_type::ByteArray;
 use sojourn_base::Time;
 
 /// A link, as its place in [`Names::links`]; the file holds the name.
@@ -37,24 +36,22 @@ pub struct Names {
     pub flows: Vec<String>,
 }
 
-/// [`Names`] in the writer's form: cloning one of these shares its bytes.
-pub struct Texts {
-    links: Vec<ByteArray>,
-    groups: Vec<ByteArray>,
-    flows: Vec<ByteArray>,
-    outcomes: [ByteArray; 3],
+impl Outcome {
+    /// All, as they are called in files, in the order of their numbers.
+    pub const NAMES: [&'static str; 3] = ["finished", "censored", "failed"];
 }
 
-impl Texts {
-    pub(super) fn new(names: &Names) -> Self {
-        let all = |names: &[String]| names.iter().map(|n| ByteArray::from(n.as_str())).collect();
-        Self {
-            links: all(&names.links),
-            groups: all(&names.groups),
-            flows: all(&names.flows),
-            outcomes: ["finished", "censored", "failed"].map(ByteArray::from),
-        }
-    }
+/// A text of a column, as its place among those of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Text {
+    /// Among [`Names::links`].
+    Link(u32),
+    /// Among [`Names::groups`].
+    Group(u32),
+    /// Among [`Names::flows`].
+    Flow(u32),
+    /// Among [`Outcome::NAMES`].
+    Outcome(u32),
 }
 
 /// How a column is stored.
@@ -81,15 +78,15 @@ pub struct Column<R> {
     /// Whether a value may be missing (null).
     pub optional: bool,
     /// Appends this column's values of `rows`.
-    pub(super) fill: fn(rows: &[R], texts: &Texts, out: &mut ColumnBuffer),
+    pub(super) fill: fn(rows: &[R], out: &mut ColumnBuffer),
 }
 
-/// Values of one column on their way to the file. Only the vector of the column's kind is used.
+/// Values of one column on their way out. Only the vector of the column's kind is used.
 #[derive(Default)]
 pub struct ColumnBuffer {
     pub(super) floats: Vec<f64>,
     pub(super) integers: Vec<i64>,
-    pub(super) texts: Vec<ByteArray>,
+    pub(super) texts: Vec<Text>,
     /// For optional columns, 1 for each value and 0 for each null.
     pub(super) present: Vec<i16>,
 }
@@ -101,6 +98,22 @@ impl ColumnBuffer {
         self.texts.clear();
         self.present.clear();
     }
+
+    /// The values as numbers: texts as their places, and what is missing as NaN.
+    pub(super) fn numbers(&self, rows: usize) -> Vec<f64> {
+        let place = |text: &Text| match *text {
+            Text::Link(at) | Text::Group(at) | Text::Flow(at) | Text::Outcome(at) => f64::from(at),
+        };
+        // Of the three only one holds anything.
+        let floats = self.floats.iter().copied();
+        let integers = self.integers.iter().map(|number| *number as f64);
+        let mut values = floats.chain(integers).chain(self.texts.iter().map(place));
+        let value = |row| match self.present.get(row) {
+            Some(0) => f64::NAN,
+            _ => values.next().unwrap_or(f64::NAN),
+        };
+        (0..rows).map(value).collect()
+    }
 }
 
 /// A type that a field of a row may have.
@@ -110,13 +123,13 @@ pub trait Cell: Copy {
     /// Whether it may be missing.
     const OPTIONAL: bool = false;
     /// Appends the value to its column.
-    fn put(self, texts: &Texts, out: &mut ColumnBuffer);
+    fn put(self, out: &mut ColumnBuffer);
 }
 
 /// Stored as seconds.
 impl Cell for Time {
     const KIND: ColumnKind = ColumnKind::Float;
-    fn put(self, _: &Texts, out: &mut ColumnBuffer) {
+    fn put(self, out: &mut ColumnBuffer) {
         // A division: 0.1 s becomes the number that is also written 0.1.
         out.floats.push(self.0 as f64 / 1e9);
     }
@@ -124,7 +137,7 @@ impl Cell for Time {
 
 impl Cell for f64 {
     const KIND: ColumnKind = ColumnKind::Float;
-    fn put(self, _: &Texts, out: &mut ColumnBuffer) {
+    fn put(self, out: &mut ColumnBuffer) {
         out.floats.push(self);
     }
 }
@@ -132,14 +145,14 @@ impl Cell for f64 {
 /// Stored as a signed integer, which is easier to subtract; saturates at 2⁶³ − 1.
 impl Cell for u64 {
     const KIND: ColumnKind = ColumnKind::Integer;
-    fn put(self, _: &Texts, out: &mut ColumnBuffer) {
+    fn put(self, out: &mut ColumnBuffer) {
         out.integers.push(i64::try_from(self).unwrap_or(i64::MAX));
     }
 }
 
 impl Cell for u32 {
     const KIND: ColumnKind = ColumnKind::Integer;
-    fn put(self, _: &Texts, out: &mut ColumnBuffer) {
+    fn put(self, out: &mut ColumnBuffer) {
         out.integers.push(i64::from(self));
     }
 }
@@ -147,28 +160,28 @@ impl Cell for u32 {
 impl<C: Cell> Cell for Option<C> {
     const KIND: ColumnKind = C::KIND;
     const OPTIONAL: bool = true;
-    fn put(self, texts: &Texts, out: &mut ColumnBuffer) {
+    fn put(self, out: &mut ColumnBuffer) {
         out.present.push(i16::from(self.is_some()));
         if let Some(value) = self {
-            value.put(texts, out);
+            value.put(out);
         }
     }
 }
 
 macro_rules! named {
-    ($($type:ty, $list:ident, $index:expr;)*) => {$(
+    ($($type:ty, $text:ident, $index:expr;)*) => {$(
         impl Cell for $type {
             const KIND: ColumnKind = ColumnKind::Text;
-            fn put(self, texts: &Texts, out: &mut ColumnBuffer) {
-                let index: fn(Self) -> usize = $index;
-                out.texts.push(texts.$list[index(self)].clone());
+            fn put(self, out: &mut ColumnBuffer) {
+                let index: fn(Self) -> u32 = $index;
+                out.texts.push(Text::$text(index(self)));
             }
         }
     )*};
 }
 named! {
-    LinkId, links, |id| id.0 as usize;
-    GroupId, groups, |id| id.0 as usize;
-    FlowId, flows, |id| id.0 as usize;
-    Outcome, outcomes, |outcome| outcome as usize;
+    LinkId, Link, |id| id.0;
+    GroupId, Group, |id| id.0;
+    FlowId, Flow, |id| id.0;
+    Outcome, Outcome, |outcome| outcome as u32;
 }

@@ -1,20 +1,52 @@
 //! One Parquet file: rows in, a finished file out.
 
-use super::cell::{Column, ColumnBuffer, ColumnKind, Names, Texts};
+use super::cell::{Column, ColumnBuffer, ColumnKind, Names, Outcome, Text};
 use super::error::RecordError;
-use super::provenance::{Provenance, metadata};
+use super::provenance::Provenance;
 use super::row::Row;
 use super::written::partial;
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
-use parquet::data_type::{ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
+use serde_json::{Map, json};
 use std::fs::File;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// [`Names`] in the writer's form: cloning one of these shares its bytes.
+struct Texts {
+    links: Vec<ByteArray>,
+    groups: Vec<ByteArray>,
+    flows: Vec<ByteArray>,
+    outcomes: [ByteArray; 3],
+}
+
+impl Texts {
+    fn new(names: &Names) -> Self {
+        let all = |names: &[String]| names.iter().map(|n| ByteArray::from(n.as_str())).collect();
+        Self {
+            links: all(&names.links),
+            groups: all(&names.groups),
+            flows: all(&names.flows),
+            outcomes: Outcome::NAMES.map(ByteArray::from),
+        }
+    }
+
+    fn get(&self, text: Text) -> ByteArray {
+        let (list, at) = match text {
+            Text::Link(at) => (&self.links[..], at),
+            Text::Group(at) => (&self.groups[..], at),
+            Text::Flow(at) => (&self.flows[..], at),
+            Text::Outcome(at) => (&self.outcomes[..], at),
+        };
+        list[at as usize].clone()
+    }
+}
 
 /// A table's file while it is being written, under a temporary name. Dropping it unfinished
 /// removes it.
@@ -68,7 +100,7 @@ impl<R: Row> TableFile<R> {
             for rows in batches {
                 let buffer = &mut self.buffer;
                 buffer.clear();
-                (column.fill)(rows, &self.texts, buffer);
+                (column.fill)(rows, buffer);
                 let present = column.optional.then_some(buffer.present.as_slice());
                 match column.kind {
                     ColumnKind::Float => {
@@ -78,7 +110,9 @@ impl<R: Row> TableFile<R> {
                         chunk.typed::<Int64Type>().write_batch(&buffer.integers, present, None)?
                     }
                     ColumnKind::Text => {
-                        chunk.typed::<ByteArrayType>().write_batch(&buffer.texts, present, None)?
+                        let texts = buffer.texts.iter().map(|text| self.texts.get(*text));
+                        let texts: Vec<_> = texts.collect();
+                        chunk.typed::<ByteArrayType>().write_batch(&texts, present, None)?
                     }
                 };
             }
@@ -150,4 +184,26 @@ fn properties<R: Row>(run: Option<&Provenance>) -> WriterProperties {
         };
     }
     properties.build()
+}
+
+/// The metadata of the file of table `R`. The same run has the same, so there is no date in it.
+fn metadata<R: Row>(run: Option<&Provenance>) -> Vec<KeyValue> {
+    let pair = |key: &str, value: String| KeyValue::new(format!("sojourn.{key}"), value);
+    let columns: Map<_, _> = R::COLUMNS
+        .iter()
+        .map(|column| {
+            let about = json!({ "unit": column.unit, "meaning": column.about });
+            (column.name.to_string(), about)
+        })
+        .collect();
+    let mut pairs = vec![
+        pair("version", env!("CARGO_PKG_VERSION").into()),
+        pair("columns", json!(columns).to_string()),
+    ];
+    if let Some(run) = run {
+        pairs.push(pair("engine", run.engine.clone()));
+        pairs.push(pair("seed", run.seed.to_string()));
+        pairs.push(pair("scenario", run.scenario.clone()));
+    }
+    pairs
 }

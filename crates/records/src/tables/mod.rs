@@ -1,4 +1,4 @@
-//! Full records of a run as Parquet files, one per table.
+//! Full records of a run as Parquet files, one per table, or in memory.
 //!
 //! The engine pushes a row (a plain struct, one copy) onto a buffer; every 8192 rows the buffer
 //! goes through a bounded channel to the table's own thread, which turns rows into columns and
@@ -8,12 +8,15 @@
 mod capture;
 mod cell;
 mod error;
+#[cfg(not(target_family = "wasm"))]
 mod file;
 mod open;
 mod provenance;
 mod recorder;
 mod row;
 mod rows;
+mod table;
+#[cfg_attr(target_family = "wasm", path = "no_writer.rs")]
 mod writer;
 mod written;
 

@@ -3,7 +3,7 @@
 use super::error::RecordError;
 use super::row::Row;
 use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, TraceRow, TransferRow};
-use super::writer::Table;
+use super::table::Table;
 use super::written::Written;
 
 /// A row that a recorder has a table for. Implemented in this crate only.
@@ -22,6 +22,19 @@ macro_rules! tables {
         }
 
         impl Tables {
+            /// The tables of a copy of the run.
+            pub(super) fn for_copy(&self) -> Self {
+                Self { $($table: self.$table.for_copy()),* }
+            }
+
+            /// The rows of the table of this name, column by column.
+            pub(super) fn take(&mut self, name: &str) -> Option<Vec<f64>> {
+                $(if name == <$row>::NAME {
+                    return Some(self.$table.take());
+                })*
+                None
+            }
+
             /// Ends each table that is open: the file that is complete, or why there is none.
             pub(super) fn finish(&mut self) -> Vec<Result<Written, RecordError>> {
                 [$(self.$table.finish()),*].into_iter().flatten().collect()

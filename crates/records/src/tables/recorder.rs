@@ -5,7 +5,8 @@ use super::cell::Names;
 use super::error::RecordError;
 use super::open::{Recorded, Tables};
 use super::provenance::Provenance;
-use super::writer::{BATCH, Table, Writer};
+use super::table::{BATCH, Table};
+use super::writer::Writer;
 use super::written::Written;
 use crate::pcapng;
 use sojourn_base::Time;
@@ -22,10 +23,19 @@ use std::path::PathBuf;
 pub struct Recorder {
     tables: Tables,
     captures: Vec<Capture>,
-    directory: Option<PathBuf>,
+    to: Destination,
     names: Names,
     run: Option<Provenance>,
     errors: Vec<RecordError>,
+}
+
+/// Where rows go.
+#[derive(Clone, Default)]
+enum Destination {
+    #[default]
+    Nowhere,
+    Memory,
+    Directory(PathBuf),
 }
 
 /// An open packet capture of a [`Recorder`].
@@ -39,6 +49,40 @@ impl Recorder {
         Self::default()
     }
 
+    /// A recorder that keeps rows until they are [taken](Self::take), and no captures.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self { to: Destination::Memory, ..Self::default() }
+    }
+
+    /// For a copy of a run whose tables are open: in memory if this is, and else one that ignores
+    /// everything.
+    #[must_use]
+    pub fn for_copy(&self) -> Self {
+        match self.to {
+            Destination::Memory => Self {
+                tables: self.tables.for_copy(),
+                names: self.names.clone(),
+                ..Self::in_memory()
+            },
+            _ => Self::none(),
+        }
+    }
+
+    /// What the identifiers in rows stand for.
+    #[must_use]
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The columns of a table in memory as numbers, one after another: all rows since the last
+    /// time. Names are their places in [`names`](Self::names), how something ended the place in
+    /// [`Outcome::NAMES`](super::Outcome::NAMES), and what is missing is NaN. `None` if there is no
+    /// such table.
+    pub fn take(&mut self, table: &str) -> Option<Vec<f64>> {
+        self.tables.take(table)
+    }
+
     /// A recorder that writes into `directory`, which is created if need be.
     ///
     /// # Errors
@@ -50,7 +94,7 @@ impl Recorder {
         std::fs::create_dir_all(&directory).map_err(error)?;
         let probe = directory.join(".sojourn.partial");
         File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(error)?;
-        Ok(Self { directory: Some(directory), ..Self::default() })
+        Ok(Self { to: Destination::Directory(directory), ..Self::default() })
     }
 
     /// The same with the run that tables are from, which their files say.
@@ -68,15 +112,18 @@ impl Recorder {
     /// Opens the table of `R`: from now on its rows are recorded. A table without rows becomes a
     /// file without rows.
     pub fn open<R: Recorded>(&mut self) {
-        if let Some(directory) = &self.directory
-            && R::table(&mut self.tables).writer.is_none()
-        {
-            match Writer::start(directory, &self.names, self.run.as_ref()) {
-                Ok(writer) => {
-                    *R::table(&mut self.tables) =
-                        Table { rows: Vec::with_capacity(BATCH), writer: Some(writer) };
+        let table = R::table(&mut self.tables);
+        if table.is_open() {
+            return;
+        }
+        match &self.to {
+            Destination::Nowhere => {}
+            Destination::Memory => *table = Table::kept(),
+            Destination::Directory(directory) => {
+                match Writer::start(directory, &self.names, self.run.as_ref()) {
+                    Ok(writer) => *table = Table::written(writer),
+                    Err(error) => self.errors.push(error),
                 }
-                Err(error) => self.errors.push(error),
             }
         }
     }
@@ -85,7 +132,7 @@ impl Recorder {
     #[must_use]
     #[inline]
     pub fn wants<R: Recorded>(&mut self) -> bool {
-        R::table(&mut self.tables).rows.capacity() > 0
+        R::table(&mut self.tables).is_open()
     }
 
     /// Adds a row to its table; ignores it if the table is not open. Waits if the disk is so slow
@@ -93,7 +140,7 @@ impl Recorder {
     #[inline]
     pub fn push<R: Recorded>(&mut self, row: R) {
         let table = R::table(&mut self.tables);
-        if table.rows.capacity() > 0 {
+        if table.is_open() {
             table.rows.push(row);
             if table.rows.len() == BATCH {
                 table.flush();
@@ -104,7 +151,7 @@ impl Recorder {
     /// Opens the capture `NAME.pcapng` of a link. `None` if this recorder ignores everything or
     /// the file cannot be made.
     pub fn open_capture(&mut self, link: &str, content: pcapng::Content) -> Option<CaptureId> {
-        let directory = self.directory.as_ref()?;
+        let Destination::Directory(directory) = &self.to else { return None };
         let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
         let file: String = link.chars().map(safe).collect();
         let path = directory.join(format!("{file}.pcapng"));

@@ -36,9 +36,9 @@ macro_rules! tables {
                     unit: optional!($($unit)?),
                     kind: <$type as Cell>::KIND,
                     optional: <$type as Cell>::OPTIONAL,
-                    fill: |rows, texts, out| {
+                    fill: |rows, out| {
                         for row in rows {
-                            row.$field.put(texts, out);
+                            row.$field.put(out);
                         }
                     },
                 }),*];

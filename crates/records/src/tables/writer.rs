@@ -5,47 +5,16 @@ use super::error::RecordError;
 use super::file::TableFile;
 use super::provenance::Provenance;
 use super::row::Row;
+use super::table::BATCH;
 use super::written::Written;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Rows in a buffer.
-pub(super) const BATCH: usize = 8192;
 /// Buffers in a row group of the file.
 const GROUP: usize = 4;
 /// Buffers on their way to a writer before the engine has to wait.
 const WAITING: usize = 2;
-
-/// The engine's side of a table: the buffer being filled. Without capacity the table is not open.
-#[doc(hidden)]
-pub struct Table<R> {
-    pub(super) rows: Vec<R>,
-    pub(super) writer: Option<Writer<R>>,
-}
-
-impl<R> Default for Table<R> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), writer: None }
-    }
-}
-
-impl<R> Table<R> {
-    /// Sends the buffer off and takes an empty one.
-    #[cold]
-    pub(super) fn flush(&mut self) {
-        if let Some(writer) = &self.writer {
-            self.rows = writer.send(std::mem::take(&mut self.rows));
-        }
-    }
-}
-
-impl<R: Row> Table<R> {
-    pub(super) fn finish(&mut self) -> Option<Result<Written, RecordError>> {
-        let writer = self.writer.take()?;
-        Some(writer.finish(std::mem::take(&mut self.rows)))
-    }
-}
 
 enum Message<R> {
     Rows(Vec<R>),
@@ -78,7 +47,7 @@ impl<R: Row> Writer<R> {
         Ok(Self { full: Some(full), empty, thread: Some(thread), path })
     }
 
-    fn finish(mut self, rest: Vec<R>) -> Result<Written, RecordError> {
+    pub(super) fn finish(mut self, rest: Vec<R>) -> Result<Written, RecordError> {
         let failed = RecordError::new(&self.path, "its writer stopped unexpectedly");
         if let Some(full) = self.full.take() {
             // A writer that has failed no longer listens; its error is the thread's result.
@@ -92,7 +61,7 @@ impl<R: Row> Writer<R> {
 impl<R> Writer<R> {
     /// Hands over a full buffer; returns an empty one. If the writer has failed, the rows are
     /// forgotten and the run goes on.
-    fn send(&self, rows: Vec<R>) -> Vec<R> {
+    pub(super) fn send(&self, rows: Vec<R>) -> Vec<R> {
         let Some(full) = &self.full else { return rows };
         match full.send(Message::Rows(rows)) {
             Ok(()) => self.empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(BATCH)),

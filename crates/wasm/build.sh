@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds the engines for WebAssembly into target/wasm: sojourn.wasm and its JavaScript.
+#
+# Rust's standard library for WebAssembly comes by rustup. Without rustup, or without a network, it
+# is compiled from its sources if they are there (the component rust-src; rust-src of a
+# distribution). node and npm, if they are there, get wasm-opt, which makes the module smaller.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+TARGET=wasm32-unknown-unknown
+BINARYEN=132.0.0
+built=${CARGO_TARGET_DIR:-target}
+out=$built/wasm
+tools=.tools/binaryen
+
+missing() {
+    echo "make wasm: $1" >&2
+    exit 1
+}
+
+command -v cargo >/dev/null || missing "cargo is missing; install Rust"
+rustc=${RUSTC:-rustc}
+sysroot=$("$rustc" --print sysroot)
+host=$("$rustc" -vV | sed -n 's/^host: //p')
+options=()
+
+# Where rustup installs it, or a distribution.
+library() {
+    compgen -G "$sysroot/lib/rustlib/$TARGET/lib/libstd-*.rlib" >/dev/null
+}
+
+if ! library && command -v rustup >/dev/null; then
+    rustup target add "$TARGET" || true
+fi
+if ! library; then
+    [ -e "$sysroot/lib/rustlib/src/rust/library/std/Cargo.toml" ] || missing \
+        "Rust's standard library for $TARGET is missing. Try 'rustup target add $TARGET', or, to \
+compile it here, 'rustup component add rust-src'"
+    echo "compiling Rust's standard library for $TARGET as well"
+    export RUSTC_BOOTSTRAP=1
+    options+=(-Zbuild-std=std,panic_abort)
+fi
+# Rust brings its linker along where rustup installs it.
+linker=CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER
+if [ -z "${!linker:-}" ] && [ ! -e "$sysroot/lib/rustlib/$host/bin/rust-lld" ]; then
+    found=$(command -v rust-lld wasm-ld | head -n 1 || true)
+    [ -n "$found" ] || missing "the linker is missing: install lld (rust-lld or wasm-ld)"
+    export "$linker=$found"
+fi
+
+echo "building the engines for WebAssembly (a few minutes the first time)"
+env -u MAKEFLAGS -u RUSTFLAGS cargo build --locked --quiet --profile wasm -p sojourn-wasm \
+    --target "$TARGET" ${options[@]+"${options[@]}"}
+mkdir -p "$out"
+made=$built/$TARGET/wasm/sojourn_wasm.wasm
+module=$out/sojourn.wasm
+
+# Whatever ends in an error leaves the module as it came from the compiler.
+shrunk() {
+    command -v node >/dev/null && command -v npm >/dev/null || return 1
+    local program=$tools/node_modules/binaryen/bin/wasm-opt
+    if ! node "$program" --version 2>/dev/null | grep -qF "version ${BINARYEN%%.*} "; then
+        npm install --prefix "$tools" --silent --no-fund --no-audit "binaryen@$BINARYEN" || return 1
+    fi
+    node "$program" -O3 --enable-bulk-memory --enable-mutable-globals --enable-sign-ext \
+        --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types \
+        "$made" -o "$module.partial"
+}
+
+if ! shrunk; then
+    echo "not shrunk: that needs node, npm and the package binaryen $BINARYEN; larger, otherwise the same"
+    cp "$made" "$module.partial"
+fi
+mv "$module.partial" "$module"
+cp crates/wasm/js/*.js "$out"
+size() { wc -c | awk '{ printf "%.0f kB", $1 / 1000 }'; }
+echo "$out/sojourn.wasm: $(size <"$module"), compressed $(gzip -9 <"$module" | size)"

@@ -1,0 +1,217 @@
+// The engines in WebAssembly, called directly: in a worker, or where waiting does no harm.
+//
+// Numbers are copied out of the module's memory once, as typed arrays; what is missing is NaN.
+
+/** What is wrong with a scenario or a call, in words. */
+export class SojournError extends Error {
+  name = "SojournError";
+}
+
+/** The engine itself failed; its instance cannot be used any more. */
+export class EngineFailure extends SojournError {
+  name = "EngineFailure";
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export class Engine {
+  #exports;
+  #failed = "";
+
+  /** @param {WebAssembly.Module} module */
+  constructor(module) {
+    this.#exports = new WebAssembly.Instance(module, {}).exports;
+  }
+
+  /**
+   * A simulation by the packet engine, at its start.
+   *
+   * @param {string} toml the scenario
+   * @param {{changeable?: boolean}} options with `changeable: false` nothing can be set, and the
+   *   simulation is as fast as a whole run
+   */
+  simulation(toml, { changeable = true } = {}) {
+    const number = this.call("simulation_start", [Number(changeable)], toml);
+    return new Simulation(this, number, JSON.parse(this.text()));
+  }
+
+  /** A whole run by the fluid engine: a simulation that is finished. */
+  fluid(toml) {
+    const number = this.call("simulation_run_fluid", [], toml);
+    const simulation = new Simulation(this, number, JSON.parse(this.text()));
+    simulation.finish();
+    return simulation;
+  }
+
+  /** A loop about its operating point. */
+  linearise(description) {
+    this.call("theory_linearise", [], JSON.stringify(description));
+    return JSON.parse(this.text());
+  }
+
+  /**
+   * Phase margins of many loops.
+   *
+   * @param {object} description what they share
+   * @param {Record<string, ArrayLike<number>>} columns values for each loop, by parameter
+   * @returns {Record<string, Float64Array>}
+   */
+  margins(description, columns) {
+    const names = Object.keys(columns);
+    const values = names.flatMap((name) => Array.from(columns[name]));
+    this.call("theory_margins", [], JSON.stringify({ description, columns: names }), values);
+    const found = this.numbers();
+    let at = 0;
+    return Object.fromEntries(
+      JSON.parse(this.text()).map(([name, size]) => [name, found.slice(at, (at += size))]),
+    );
+  }
+
+  /** Calls a function of the module after writing what it takes beside numbers. */
+  call(name, numbers = [], text = undefined, values = undefined) {
+    if (this.#failed) throw new EngineFailure(this.#failed);
+    const exports = this.#exports;
+    try {
+      if (text !== undefined) {
+        const bytes = encoder.encode(text);
+        const at = exports.text_in(bytes.length);
+        new Uint8Array(exports.memory.buffer, at, bytes.length).set(bytes);
+      }
+      if (values !== undefined) {
+        const at = exports.numbers_in(values.length);
+        new Float64Array(exports.memory.buffer, at, values.length).set(values);
+      }
+      const answer = exports[name](...numbers);
+      if (answer >= 0) return answer;
+    } catch (error) {
+      this.#failed = this.#panic(error);
+      throw new EngineFailure(this.#failed);
+    }
+    throw new SojournError(this.text());
+  }
+
+  /** The text of the last answer. */
+  text() {
+    const { memory, text_out, text_out_bytes } = this.#exports;
+    return decoder.decode(new Uint8Array(memory.buffer, text_out(), text_out_bytes()));
+  }
+
+  /** The numbers of the last answer: a copy, as the module's memory moves when it grows. */
+  numbers() {
+    const { memory, numbers_out, numbers_out_count } = this.#exports;
+    return new Float64Array(memory.buffer, numbers_out(), numbers_out_count()).slice();
+  }
+
+  forget(number) {
+    if (!this.#failed) this.#exports.simulation_forget(number);
+  }
+
+  #panic(error) {
+    const { memory, panic_text, panic_text_bytes } = this.#exports;
+    const bytes = new Uint8Array(memory.buffer, panic_text(), panic_text_bytes());
+    if (bytes.length > 0) return `internal error, please report it: ${decoder.decode(bytes)}`;
+    // Where memory runs out there is none left to say so.
+    return `the engine stopped, out of memory or of stack (${error.message})`;
+  }
+}
+
+class Simulation {
+  #engine;
+  #number;
+  #about;
+
+  constructor(engine, number, about) {
+    this.#engine = engine;
+    this.#number = number;
+    this.#about = about;
+    /** The end of the scenario, s. */
+    this.duration = about.duration_s;
+    /** Names that rows and observations tell of, and the columns of tables. */
+    this.names = about.names;
+    this.tables = about.tables;
+    /** Once it is finished. */
+    this.summary = undefined;
+  }
+
+  /** Runs on up to an instant, s; gives the instant reached. */
+  runUntil(time) {
+    this.#engine.call("simulation_run_until", [this.#number, time]);
+    return this.#engine.numbers()[0];
+  }
+
+  /**
+   * Links and groups now, and what has passed since the last look. Flows are columns:
+   * `groups[0].flows.cwnd_bytes[3]`.
+   */
+  observe() {
+    this.#engine.call("simulation_observe", [this.#number]);
+    return observation(this.#about.observation, this.#engine.numbers());
+  }
+
+  /** Sets a value of the scenario from now on, such as `"bottleneck.qdisc.qref", 40`. */
+  set(path, value) {
+    this.#engine.call("simulation_set", [this.#number], JSON.stringify([path, value]));
+  }
+
+  /** A copy that goes its own way. */
+  fork() {
+    const number = this.#engine.call("simulation_fork", [this.#number]);
+    return new Simulation(this.#engine, number, this.#about);
+  }
+
+  /** The scenario with all that was set, TOML. */
+  scenario() {
+    this.#engine.call("simulation_scenario", [this.#number]);
+    return this.#engine.text();
+  }
+
+  /**
+   * The rows of a table since the last time, as columns. Links, groups, flows and outcomes are
+   * places in `names`.
+   *
+   * @returns {Record<string, Float64Array>}
+   */
+  rows(table) {
+    this.#engine.call("simulation_rows", [this.#number], table);
+    return byName(this.#about.tables[table], this.#engine.numbers());
+  }
+
+  /** Ends the simulation where it is; gives the summary. Its tables can still be read. */
+  finish() {
+    this.#engine.call("simulation_finish", [this.#number]);
+    this.summary = JSON.parse(this.#engine.text());
+    return this.summary;
+  }
+
+  /** Gives its memory back. */
+  forget() {
+    this.#engine.forget(this.#number);
+  }
+}
+
+/** Columns of equal length that follow one another. */
+function byName(names, values) {
+  const size = values.length / names.length;
+  return Object.fromEntries(
+    names.map((name, at) => [name, values.slice(at * size, (at + 1) * size)]),
+  );
+}
+
+function observation(about, values) {
+  let at = 0;
+  const take = (columns) =>
+    Object.fromEntries(columns.map((name) => [name, values[at++]]));
+  const time_s = values[at++];
+  const links = about.links.map((name) => ({ name, ...take(about.link_columns) }));
+  const groups = about.groups.map((name) => {
+    const group = { name, ...take(about.group_columns) };
+    const [count, width] = [values[at++], about.flow_columns.length];
+    const start = at;
+    at += count * width;
+    const column = (c) => Float64Array.from({ length: count }, (_, i) => values[start + i * width + c]);
+    group.flows = Object.fromEntries(about.flow_columns.map((name, c) => [name, column(c)]));
+    return group;
+  });
+  return { time_s, links, groups };
+}

@@ -1,0 +1,4 @@
+//! The tests of `sojourn-wasm` from outside: what it does does not depend on WebAssembly.
+
+mod simulations;
+mod theory;

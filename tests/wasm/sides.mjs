@@ -1,0 +1,46 @@
+// Two sides next to each other, and one that is ended in the middle of a run.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const [, , folder, file] = process.argv;
+const { Side, SojournError, load } = await import(new URL("side.js", pathToFileURL(`${folder}/`)));
+const toml = readFileSync(file, "utf8");
+const module = await load();
+
+// Both give what one gives alone, whatever happens in between.
+const [a, b] = await Promise.all([Side.open(module), Side.open(module)]);
+const seen = [];
+const [one, two] = await Promise.all([
+  a.run(toml, { progress: (time) => seen.push(time), steps: 4 }),
+  b.run(toml),
+]);
+assert.deepEqual(seen, [1, 2, 3, 4]);
+// How many events there are depends on pauses, nothing else does.
+assert.deepEqual({ ...one.summary, events: 0 }, { ...two.summary, events: 0 });
+assert.ok((await one.rows("queues")).packets.length > 100);
+
+// Steps, changes and copies by messages.
+const simulation = await a.simulation(toml);
+assert.equal(await simulation.runUntil(2), 2);
+await simulation.set("bottleneck.rate", "5mbit");
+const copy = await simulation.fork();
+await Promise.all([simulation.runUntil(4), copy.runUntil(4)]);
+assert.ok((await copy.observe()).links[0].rate_bps === 5e6);
+assert.match(await simulation.scenario(), /5mbit/);
+assert.deepEqual(await simulation.finish(), await copy.finish());
+await assert.rejects(simulation.observe(), /the simulation is finished/);
+await assert.rejects(a.run("duration = 3"), SojournError);
+
+// A year of simulated time would take hours: the call is refused when its side is closed, and the
+// other goes on.
+const long = toml.replace(/duration = "\d+s"/, 'duration = "8000h"').replace("queues = true", "");
+const endless = await b.simulation(long);
+const never = assert.rejects(endless.runUntil(8000 * 3600), /the side is closed/);
+b.close();
+await never;
+await assert.rejects(endless.observe(), /the side is closed/);
+assert.equal((await a.run(toml)).summary.simulated_s, 4);
+a.close();
+console.log("done");
