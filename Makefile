@@ -148,6 +148,7 @@ lint-python: .venv/.packages
 
 format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/python -m sojourn._typegen
+	@$(BIN)/python docs/builder/fields.py
 	@cargo fmt --all
 	@rustfmt --edition 2024 $(LISTED)
 	@$(BIN)/ruff check --quiet --fix .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from documents import DOCS, PAGES, ROOT, console_lines, own_command, page_name, prose, text_of
 from sojourn import Scenario, run, schema
+
+sys.path.insert(0, str(DOCS / "builder"))
+import fields as field_tables
 
 
 def test_the_readme_shows_the_commands() -> None:
@@ -71,23 +75,6 @@ def alternatives(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return kinds
 
 
-def documented_fields() -> dict[str, dict[str, Any]]:
-    """For each table of fields what the schema has there."""
-    whole = schema()
-    parts = {"scenario": whole["properties"]}
-    for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
-        parts[name] = resolve(whole["properties"][name])["properties"]
-    parts["device"] = resolve(resolve(whole["properties"]["bottleneck"])["properties"]["device"])
-    parts["device"] = parts["device"]["properties"]
-    parts["links"] = resolve(whole["properties"]["links"]["items"])["properties"]
-    kinds = alternatives(whole["$defs"]["Group"])
-    common = set.intersection(*(set(fields) for fields in kinds.values()))
-    parts["group"] = {name: kinds["bulk"][name] for name in common}
-    for kind, fields in kinds.items():
-        parts[kind] = {name: field for name, field in fields.items() if name not in common}
-    return parts
-
-
 def written(cell: str) -> object:
     """A default as a document has it, or nothing if the cell holds words."""
     try:
@@ -96,18 +83,18 @@ def written(cell: str) -> object:
         return None
 
 
-@pytest.mark.parametrize("part", sorted(documented_fields()))
-def test_every_field_of_a_scenario_is_documented_with_its_default(part: str) -> None:
-    rows = tables(DOCS / "scenarios.md", "fields")[part]
-    fields = documented_fields()[part]
-    shown = [name for row in rows for name in names(row[0])]
-    assert sorted(shown) == sorted(fields)
-    for row in rows:
-        default, told = written(row[1]), names(row[0])
-        if default is not None and len(told) == 1:
-            known = fields[told[0]].get("default")
-            known = known.get("kind") if isinstance(known, dict) else known
-            assert known == default, told[0]
+def test_tables_of_fields_are_those_of_the_schema() -> None:
+    text = text_of(field_tables.PAGE)
+    assert text == field_tables.written(text), "make format"
+    known = set(field_tables.parts())
+    assert set(field_tables.shown(text)) == known | {"schedule", "distribution"}
+    assert '| `qdisc` | `"droptail"` |' in text and "| `duration` | required |" in text
+
+
+def test_a_changed_default_is_written_anew() -> None:
+    text = text_of(field_tables.PAGE)
+    old = text.replace("| `mean_packet` | `1500` |", "| `mean_packet` | `1400` |")
+    assert old != text == field_tables.written(old)
 
 
 def test_every_distribution_is_documented() -> None:

@@ -15,11 +15,15 @@ from sojourn._engine import documentation
 from sojourn.cli import explain
 from sojourn.cli.app import app
 
+# docs/scenarios.md has the tables of these.
+_ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "access", "traffic"} | {
+    "probes",
+    "packets",
+}
 _ABOUT = {
     "queue disciplines": '`qdisc = { kind = "NAME", … }` of a link.',
     "congestion controls": '`congestion = { kind = "NAME", … }` of `[tcp]`.',
-    "traffic": "`kind` of each `[[traffic]]`.",
-    "parts of the file": "Tables of a scenario file.",
+    "parts of the file": "Tables of a scenario file that [scenarios](../scenarios.md) lacks.",
     "values": "Tables that stand for a value.",
 }
 
@@ -29,9 +33,13 @@ def pages() -> Iterator[tuple[str, str]]:
     and its text."""
     whole = schema()
     for title, topics in explain.topics(whole).items():
+        if title in _ELSEWHERE:
+            continue
         name = title.replace(" ", "-")
         parts = [f"# {title.capitalize()}", _ABOUT[title]]
         for topic, found in topics.items():
+            if topic in _ELSEWHERE:
+                continue
             parts += _topic(topic, found, whole["$defs"])
         yield f"reference/{name}.md", "\n\n".join(parts)
     yield "reference/commands.md", "\n\n".join(["# Commands", *_commands()])
@@ -49,7 +57,7 @@ def _topic(name: str, topic: Mapping[str, Any], defs: Mapping[str, Any]) -> Iter
         choices = explain.choices(resolved)
         if choices:
             about += f" One of {', '.join(f'`{each}`' for each in choices)}."
-        cells = [f"`{field}`", _default(inner), _range(inner, resolved), about]
+        cells = [f"`{field}`", default(inner), bounds(inner, resolved), about]
         rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     yield "\n".join(rows)
     kind, _, own = name.rpartition(".")
@@ -58,14 +66,16 @@ def _topic(name: str, topic: Mapping[str, Any], defs: Mapping[str, Any]) -> Iter
         yield re.sub(r"^#+ ", "### ", text, flags=re.M)
 
 
-def _default(field: Mapping[str, Any]) -> str:
+def default(field: Mapping[str, Any]) -> str:
+    """What a field is when it is left out, as a scenario would say it."""
     value = field.get("default")
-    if value in (None, [], {}, ""):
-        return ""
-    return f"`{value}`" if isinstance(value, str) else f"`{json.dumps(value)}`"
+    if isinstance(value, dict):  # a discipline; other tables say it field by field
+        value = value.get("kind")
+    return "" if value in (None, [], "") else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
-def _range(field: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
+def bounds(field: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
+    """Between what a number has to be."""
     both = {**resolved, **field}
     low, high = both.get("minimum"), both.get("maximum")
     above, below = both.get("exclusiveMinimum"), both.get("exclusiveMaximum")
