@@ -141,7 +141,7 @@ lint-python: .venv/.packages
 	@$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --check .; exit 1; }
 	@$(BIN)/mypy --no-error-summary
 	@echo "== spelling, lines"
-	@$(BIN)/typos --format brief
+	@$(BIN)/typos --format brief *.md docs benches python
 	@$(BIN)/python tests/lines.py
 	@echo "== imports"
 	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log || { cat .venv/imports.log; exit 1; }
