@@ -73,7 +73,7 @@ demo: install ## Compare queue disciplines under web traffic, at reduced scale: 
 	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24,queue_in_bytes=true},{kind="pi",qref=24,queue_in_bytes=true,ecn=true},{kind="rem",qref=24,queue_in_bytes=true},{kind="rem",qref=24,queue_in_bytes=true,ecn=true}' \
 	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
 
-wasm: ## Build the engines for browsers, target/wasm: docs/browser.md
+wasm: ## Build the engines for browsers, target/browser: docs/browser.md
 	@crates/wasm/build.sh
 
 test: ## Check the style, then run all tests but the long ones: Rust, Python, pages in a browser

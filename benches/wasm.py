@@ -26,7 +26,7 @@ from common import (
     verdict,
 )
 
-MODULE = ROOT / "target" / "wasm" / "sojourn.wasm"
+MODULE = ROOT / "target" / "browser" / "sojourn.wasm"
 NATIVE = """
 import sys, sojourn
 runs = [sojourn.run(sys.argv[1]).summary["engine_seconds"] for _ in range(3)]
@@ -39,7 +39,7 @@ def report(quick: bool) -> tuple[str, bool]:
     """A row for each scenario, and the size; whether the targets are met."""
     require_sojourn()
     if not MODULE.exists() or find("node") is None:
-        raise BenchError("needs node, and target/wasm: make wasm")
+        raise BenchError("needs node, and target/browser: make wasm")
     rows = []
     for file in (SCENARIOS / "dumbbell-100.toml", ROOT / "scenarios" / "elephants.toml"):
         native, wasm = alternate(4 if quick else 10, partial(_native, file), partial(_wasm, file))

@@ -19,7 +19,7 @@ from conftest import SMALL, untimed
 from sojourn import ScenarioError, Simulation, _engine, schema
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "wasm"
+FOLDER = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "browser"
 GOLDEN = ROOT / "crates" / "packets" / "tests" / "golden"
 HERE = Path(__file__).with_name("wasm")
 NODE = shutil.which("node")
@@ -33,10 +33,12 @@ def missing() -> str:
     if NODE is None:
         return "NO NODE: the engines in WebAssembly are not tested"
     if not module.exists():
-        return "NO target/wasm/sojourn.wasm: the engines in WebAssembly are not tested; make wasm"
+        return (
+            "NO target/browser/sojourn.wasm: the engines in WebAssembly are not tested; make wasm"
+        )
     sources = [*ROOT.glob("crates/*/src/**/*.rs"), *ROOT.glob("crates/wasm/js/*.js")]
     if any(source.stat().st_mtime > module.stat().st_mtime for source in sources):
-        return "target/wasm is OUT OF DATE: the engines in WebAssembly are not tested; make wasm"
+        return "target/browser is OUT OF DATE: the engines in WebAssembly are not tested; make wasm"
     return ""
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the engines for WebAssembly into target/wasm: sojourn.wasm and its JavaScript.
+# Builds the engines for WebAssembly into target/browser: sojourn.wasm and its JavaScript.
 #
 # Rust's standard library for WebAssembly comes by rustup. Without rustup, or without a network, it
 # is compiled from its sources if they are there (the component rust-src; rust-src of a
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 TARGET=wasm32-unknown-unknown
 BINARYEN=132.0.0
 built=${CARGO_TARGET_DIR:-target}
-out=$built/wasm
+out=$built/browser
 tools=.tools/binaryen
 
 missing() {
