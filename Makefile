@@ -68,10 +68,10 @@ ifeq ($(shell uname -s),Linux)
 	@cp -f $(TARGET)/router/sojourn-router $@
 endif
 
-demo: install ## Compare queue disciplines under web traffic, at reduced scale: about a minute
-	$(BIN)/sojourn compare scenarios/web.toml \
-	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=12,max_th=36},{kind="ared",min_th=12,max_th=36,ecn=true},{kind="pi",qref=24,queue_in_bytes=true},{kind="pi",qref=24,queue_in_bytes=true,ecn=true},{kind="rem",qref=24,queue_in_bytes=true},{kind="rem",qref=24,queue_in_bytes=true,ecn=true}' \
-	  --vary load=0.90,0.98 --repeat 3 --out runs/demo --report runs/demo/report.html
+demo: install ## Compare queue disciplines under web traffic, ten seeds each: about a minute
+	$(BIN)/sojourn compare scenarios/demo.toml \
+	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=30,max_th=90,ecn=true},{kind="pi",qref=60},{kind="pi",qref=60,ecn=true}' \
+	  --repeat 10 --out runs/demo --report runs/demo/report.html
 
 wasm: ## Build the engines for browsers, target/browser: docs/browser.md
 	@crates/wasm/build.sh

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from conftest import Command
@@ -108,6 +110,12 @@ LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-7, "b": 9.9e-8, "qref": 20}},
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20}},
     ),
+    "not-settled": (
+        {"bottleneck.qdisc": {"kind": "pi", "a": 4e-6, "b": 3.985e-6, "limit": 400},
+         "traffic.flows.flows": 40, "probes.queues": True},
+        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20},
+         "probes.queues": True},
+    ),
 }  # fmt: skip
 
 
@@ -160,9 +168,59 @@ def test_late_packets_come_from_the_routers_own_verdict() -> None:
     assert not after(scenario, {"links": [], "groups": [], "router": router | {"late": False}})
 
 
+@pytest.mark.parametrize(
+    ("course", "told"),
+    [
+        ([x / 100 for x in range(400)], True),  # on and on
+        ([1 - math.exp(-x / 200) for x in range(400)], True),  # slower and slower
+        ([1 - math.exp(-x / 20) for x in range(400)], False),  # soon there
+        ([2 + math.sin(x / 20) for x in range(400)], False),  # to and fro
+        ([4 + x / 1000 for x in range(400)], False),  # by a tenth
+        ([x / 1e6 for x in range(400)], False),  # nothing worth speaking of
+    ],
+)
+def test_a_course_that_moves_one_way_has_not_settled(course: list[float], told: bool) -> None:
+    base = changed({"warmup": "20s", "bottleneck.qdisc": "pie"})
+    time = [20 + x / 20 for x in range(400)]
+    samples = pl.DataFrame(
+        {"time_s": time, "link": ["bottleneck"] * 400, "bytes": [0] * 400, "probability": course}
+    )
+    link = {"name": "bottleneck", "rate_bps": 20e6, "utilisation": 0.9, "arrived": 9}
+    link |= {"dropped": 5, "marked": 0, "dropped_overflow": 0}
+    summary = {"links": [link], "groups": []}
+    found = {each.name: each for each in after(base, summary, samples)}
+    assert set(found) == ({"not-settled"} if told else set())
+    # The approach has a time constant of ten seconds: three of them, and nothing for the first.
+    settling = found["not-settled"].numbers.get("settling_s") if told else None
+    assert settling is None or settling == pytest.approx(30, rel=0.05)
+    # Links that change, and traffic that begins within the window, mean to move.
+    for change in ({"traffic.flows.start": "0s..25s"}, {"traffic.flows.stop": "35s"}):
+        assert not after(base.with_(change), summary, samples)
+
+
 def test_a_comparison_of_two_seeds_says_so() -> None:
-    assert [each["name"] for each in compared([{}, {}], 2)] == ["few-seeds"]
-    assert compared([{}, {}, {}], 3) == []
+    assert [each["name"] for each in compared([[{}, {}], [{}, {}, {}]])] == ["few-seeds"]
+    assert compared([[{}, {}, {}]]) == []
+
+
+def test_a_comparison_says_in_how_many_runs() -> None:
+    def told(*names: str) -> dict[str, Any]:
+        of = {"place": "bottleneck", "message": "it is so", "remedy": "mend it"}
+        return {"diagnoses": [{"name": name} | of for name in names]}
+
+    here, nothing = told("no-bottleneck"), told()
+    (some,) = compared([[here, here, nothing], [nothing] * 3])
+    assert some["message"] == "in 2 of 6 runs, such as: it is so"
+    (every,) = compared([[here] * 3])
+    assert every["message"] == "it is so"
+    # The way to a state is common to the seeds of a variation; chance is not.
+    moves = told("not-settled")
+    assert compared([[moves, nothing, nothing, nothing], [nothing, moves, nothing, nothing]]) == []
+    (settling,) = compared([[moves, moves, moves, nothing], [nothing] * 4])
+    assert settling["message"].startswith("in 3 of 8 runs")
+    # Comparing ECN with none is no mistake.
+    assert compared([[told("ecn-on-one-side")] * 3, [nothing] * 3]) == []
+    assert len(compared([[told("ecn-on-one-side")] * 3])) == 1
 
 
 def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
@@ -200,7 +258,8 @@ def sensible(seed: int) -> Scenario:
     draw = random.Random(seed)
     rate = draw.choice([10, 20, 50, 100])
     rtt = draw.choice([20, 40, 80])
-    qdisc = draw.choice(["droptail", "codel", "fq_codel", "pie", "ared", "cobalt", "fq_pie"])
+    buffer = {"kind": "droptail", "limit": 10 * rate}
+    qdisc = draw.choice([buffer, "codel", "fq_codel", "pie", "ared", "cobalt", "fq_pie"])
     # Enough flows that no queue runs empty.
     flows = draw.randint(max(4, rate // 5), max(5, rate // 2))
     return Scenario(
@@ -208,6 +267,7 @@ def sensible(seed: int) -> Scenario:
             "duration": "40s",
             "warmup": "15s",
             "seed": seed,
+            "probes": {"queues": True},
             "tcp": {"congestion": draw.choice(["reno", "cubic"])},
             "bottleneck": {"rate": f"{rate}mbit", "delay": "5ms", "qdisc": qdisc},
             "traffic": [

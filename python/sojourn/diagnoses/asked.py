@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ from sojourn.diagnoses.finding import Diagnosis, Finding, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
     from sojourn.diagnoses.facts import Facts
     from sojourn.scenario import Scenario
@@ -25,20 +28,35 @@ def before(scenario: Scenario) -> list[Diagnosis]:
     return _asked(Facts.of(scenario), *_early())
 
 
-def after(scenario: Scenario, summary: Mapping[str, Any]) -> list[Diagnosis]:
-    """What can be known of a run: what was known before, and what came out."""
+def after(
+    scenario: Scenario, summary: Mapping[str, Any], samples: pl.DataFrame | None = None
+) -> list[Diagnosis]:
+    """What can be known of a run: what was known before, and what came out.
+
+    Args:
+        samples: Its table `queues`, if it has one.
+    """
     from sojourn.diagnoses.facts import Facts  # noqa: PLC0415 (start-up)
 
-    return _asked(Facts.of(scenario, summary), *_early(), *_late())
+    return _asked(Facts.of(scenario, summary, samples), *_early(), *_late())
 
 
-def compared(runs: Sequence[Mapping[str, Any]], repeats: int) -> list[dict[str, Any]]:
-    """The diagnoses in the summaries of a comparison's runs, each once, and those of its own."""
+def compared(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """The diagnoses in the summaries of a comparison's runs, each once, and those of its own.
+
+    Args:
+        cases: For each variation the summaries of its runs, one for each seed.
+    """
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for summary in runs:
-        for each in summary.get("diagnoses", ()):
-            found.setdefault((each["name"], each["place"], each["remedy"]), each)
-    merged = list(found.values())
+    count: Counter[tuple[str, str, str]] = Counter()
+    for runs in cases:
+        for key, each, seeds in _told(runs):
+            found.setdefault(key, each)
+            count[key] += seeds
+    total = sum(len(runs) for runs in cases)
+    told = (_of_some(each, count[key], total) for key, each in found.items())
+    merged = [each for each in told if each is not None]
+    repeats = min((len(runs) for runs in cases if runs), default=0)
     if repeats < LEAST_SEEDS:
         merged.append(
             Diagnosis(
@@ -51,6 +69,32 @@ def compared(runs: Sequence[Mapping[str, Any]], repeats: int) -> list[dict[str, 
             ).to_dict()
         )
     return merged
+
+
+def _told(
+    runs: Sequence[Mapping[str, Any]],
+) -> Iterator[tuple[tuple[str, str, str], dict[str, Any], int]]:
+    """The diagnoses of one variation, and of how many of its seeds each was made."""
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for summary in runs:
+        for each in summary.get("diagnoses", ()):
+            found.setdefault((each["name"], each["place"], each["remedy"]), []).append(each)
+    for key, made in found.items():
+        # All seeds have the way to a state in common; a load that wanders goes its own way in each.
+        if key[0] != "not-settled" or len(made) > len(runs) / 2:
+            yield key, made[0], len(made)
+
+
+def _of_some(each: dict[str, Any], count: int, runs: int) -> dict[str, Any] | None:
+    """A diagnosis that says in how many of the runs it was made, if not in all.
+
+    ECN on one side of some runs is what is compared.
+    """
+    if count == runs:
+        return each
+    if each["name"] == "ecn-on-one-side":
+        return None
+    return each | {"message": f"in {count} of {runs} runs, such as: {each['message']}"}
 
 
 def kinds() -> dict[str, Kind]:
@@ -87,6 +131,6 @@ def _early() -> tuple[Callable[[Facts], Iterator[Finding]], ...]:
 
 
 def _late() -> tuple[Callable[[Facts], Iterator[Finding]], ...]:
-    from sojourn.diagnoses import hosts, queues  # noqa: PLC0415 (start-up)
+    from sojourn.diagnoses import course, hosts, queues  # noqa: PLC0415 (start-up)
 
-    return (*hosts.LATE, *queues.LATE)
+    return (*hosts.LATE, *queues.LATE, *course.LATE)

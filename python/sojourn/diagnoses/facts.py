@@ -12,6 +12,8 @@ from sojourn._engine import quantity, resolved
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from sojourn.scenario import Scenario
 
 Row = Mapping[str, Any]
@@ -71,6 +73,12 @@ class Group:
         return seconds(start.split("..")[0]) if isinstance(start, str) else 0.0
 
     @property
+    def all_began_s(self) -> float:
+        """When its last member has started."""
+        start = self.fields.get("start", "0s")
+        return seconds(start.split("..")[-1]) if isinstance(start, str) else 0.0
+
+    @property
     def ends_s(self) -> float:
         """When it stops."""
         stop = self.fields.get("stop")
@@ -88,15 +96,18 @@ class Group:
 
 @dataclass(frozen=True)
 class Facts:
-    """A scenario in numbers, and the summary of its run if there was one."""
+    """A scenario in numbers; the summary of its run, and the samples of its queues, if any."""
 
     fields: Row
     summary: Row
+    samples: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, scenario: Scenario, summary: Row | None = None) -> Facts:
+    def of(
+        cls, scenario: Scenario, summary: Row | None = None, samples: pl.DataFrame | None = None
+    ) -> Facts:
         """Of a scenario, and of its run."""
-        return cls(json.loads(scenario.resolved().to_json()), summary or {})
+        return cls(json.loads(scenario.resolved().to_json()), summary or {}, samples)
 
     @property
     def duration_s(self) -> float:

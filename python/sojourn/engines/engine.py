@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import threading
     from tempfile import TemporaryDirectory
 
+    import polars as pl
+
     from sojourn.scenario import Scenario
 
 
@@ -101,13 +103,15 @@ def kept(
     if out is None:
         scratch = _scratch(scenario)
         text, interrupted = go(None if scratch is None else Path(scratch.name))
-        result = named(text, scratch=scratch)
+        result = named(
+            text, tables=None if scratch is None else Path(scratch.name), scratch=scratch
+        )
     else:
         draft = Draft(Path(out))
         try:
             text, interrupted = go(draft.folder)
             # Labels go in before the run gets its name: from then on it is whole.
-            made = named(text)
+            made = named(text, tables=draft.folder)
             result = draft.finish(made, about(made))
         finally:
             draft.discard()
@@ -116,13 +120,26 @@ def kept(
     return result
 
 
-def _diagnosed(text: str, scenario: Scenario, **named: Any) -> RunResult:
+def _diagnosed(text: str, scenario: Scenario, tables: Path | None, **named: Any) -> RunResult:
     """The run, and in its summary why it may not mean what it seems to."""
     result = RunResult.from_engine(text, scenario, **named)
+    told = []
     # The uncongested link is no bottleneck on purpose.
-    told = [] if result.label == UNCONGESTED else after(scenario, result.summary)
+    if result.label != UNCONGESTED:
+        told = after(scenario, result.summary, None if tables is None else _samples(tables))
     result.summary["diagnoses"] = [each.to_dict() for each in told]
     return result
+
+
+def _samples(tables: Path) -> pl.DataFrame | None:
+    """What diagnoses look at of the queues' samples, if there are any."""
+    path = tables / "queues.parquet"
+    if not path.exists():
+        return None
+    # Start-up: most runs have no tables.
+    import polars as pl
+
+    return pl.read_parquet(path, columns=["time_s", "link", "bytes", "probability"])
 
 
 def _scratch(scenario: Scenario) -> TemporaryDirectory[str] | None:

@@ -58,8 +58,10 @@ class Comparison:
     @property
     def diagnoses(self) -> list[dict[str, Any]]:
         """Why they may not mean what they seem to, each once: see :mod:`sojourn.diagnoses`."""
-        seeds = [len(group) for label, group in self.by_label().items() if group]
-        return compared([run.summary for run in self.runs], min(seeds, default=0))
+        cases: dict[str, list[dict[str, Any]]] = {}
+        for run in self.runs:
+            cases.setdefault(run.label, []).append(run.summary)
+        return compared(list(cases.values()))
 
     def by_label(self) -> dict[str, list[RunResult]]:
         """The runs of each variation, the uncongested ones first."""
