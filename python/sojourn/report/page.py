@@ -25,6 +25,7 @@ from sojourn.report.differences import Differences, differences
 from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import ReportError, Run, RunLike, check, number
 from sojourn.report.sections import sections
+from sojourn.verdict.diagnosed import merged
 
 FOLDER = "figures"
 VEGA_LITE = "6.4"
@@ -265,18 +266,10 @@ def _warnings(layout: Layout) -> Iterator[str]:
 
 
 def _diagnoses(layout: Layout) -> Iterator[str]:
-    """Why results may not mean what they seem to, each once, and in which runs."""
-    found: dict[str, list[int]] = {}
-    for run in layout.runs:
-        for each in run.summary.get("diagnoses", ()):
-            # The numbers differ from run to run; those of the first stand for all.
-            key = f"{each['name']}: {each['place']}"
-            found.setdefault(key, []).append(run.number)
-    for key, numbers in found.items():
-        first = layout.runs[[run.number for run in layout.runs].index(numbers[0])]
-        each = next(d for d in first.summary["diagnoses"] if f"{d['name']}: {d['place']}" == key)
-        many = "" if len(numbers) == len(layout.runs) else f" ({len(numbers)} of the runs)"
-        yield f"{key}{many}: {each['message']}; {each['remedy']}."
+    """Why results may not mean what they seem to, each once."""
+    curves = [curve for curve in layout.curves if not curve.series.reference]
+    for each in merged([[run.summary for run in curve.runs] for curve in curves]):
+        yield f"{each['name']}: {each['place']}: {each['message']}; {each['remedy']}."
 
 
 def _run_details(layout: Layout) -> Iterator[dict[str, Any]]:
