@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Error,
         InputError,
         Interrupted,
+        MissingExtraError,
         ScenarioError,
         Stopped,
     )
@@ -49,6 +50,7 @@ __all__ = [
     "Error",
     "InputError",
     "Interrupted",
+    "MissingExtraError",
     "RunResult",
     "Scenario",
     "ScenarioError",
@@ -69,6 +71,7 @@ _HOME = {
     "Error": "sojourn.errors",
     "InputError": "sojourn.errors",
     "Interrupted": "sojourn.errors",
+    "MissingExtraError": "sojourn.errors",
     "RunResult": "sojourn.results",
     "Scenario": "sojourn.scenario",
     "ScenarioError": "sojourn.errors",

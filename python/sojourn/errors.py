@@ -20,6 +20,10 @@ class ScenarioError(InputError):
     """A scenario is wrong; the message names the field, its value and what would be right."""
 
 
+class MissingExtraError(Error, ImportError):
+    """What was asked for needs a package that is not installed; the message says how to get it."""
+
+
 class Stopped(Error):  # noqa: N818
     """A run was given up because its caller asked for it."""
 

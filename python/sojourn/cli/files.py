@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
+from sojourn.extras import require
 from sojourn.files import cannot, page_file, write_whole
 from sojourn.scenario import Scenario
 
@@ -72,15 +73,18 @@ def _finite(value: object) -> object:
 
 
 def check_figure(path: Path | None) -> None:
-    """Refuses a figure's name before anything is computed for it."""
+    """Refuses a figure that cannot be made before anything is computed for it."""
     if path is not None and path.suffix.lower() not in (".png", ".svg", ".json"):
         raise InputError(f"--figure {path}: must end in .png, .svg or .json")
+    if path is not None:
+        require("report", "--figure")
 
 
 def check_report(path: Path | None) -> None:
-    """Refuses a page's name before anything is computed for it."""
+    """Refuses a page that cannot be written before anything is computed for it."""
     if path is not None:
         page_file(path)
+        require("report", "a report")
 
 
 def write_text(text: str, out: Path | None, what: str) -> None:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from sojourn.extras import require
+
 
 def lab(
     file: Annotated[
@@ -24,6 +26,7 @@ def lab(
     ] = False,
 ) -> int:
     """Serve a page on this machine: move a slider and see the queue answer."""
+    require("lab", "sojourn lab")
     from sojourn.lab.serve import serve
 
     serve(file, host=host, port=port, readonly=readonly, browser=not no_browser)

@@ -9,6 +9,7 @@ import typer
 
 from sojourn.cli.files import check_report, write_report
 from sojourn.cli.options import File, Json, NoLimit, Quiet, Report, Sets, Strict
+from sojourn.extras import require
 
 
 def run(
@@ -70,10 +71,10 @@ def report(
     """Write a page with tables and figures of runs: one HTML file that needs no network."""
     from sojourn.results import open_runs
 
-    check_report(out)
-    found = open_runs(runs)
     if out is None:
         out = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
+    check_report(out)
+    found = open_runs(runs)
     write_report(found, out, baseline, quiet=quiet)
     return 0
 
@@ -88,5 +89,6 @@ def export(
     """Write a run that recorded its queues, and pings if any, as a file for Flent."""
     from sojourn.results import flent, open_run
 
+    require("tables", "sojourn export")
     flent.write(open_run(run), output, step)
     return 0

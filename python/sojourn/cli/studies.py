@@ -17,6 +17,7 @@ from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Worke
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_value, split
 from sojourn.errors import Error, InputError, Interrupted
+from sojourn.extras import require
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Reproduction, Study
@@ -84,6 +85,7 @@ def evaluate(
     Kinds of senders, round trips, bursts, levels of congestion, changing rates, mixes, both
     directions, several links, ECN, scheduling: tables, and ellipses of delay and goodput.
     """
+    require("studies", "sojourn evaluate")
     from sojourn.studies.rfc7928.study import Rfc7928
 
     wanted = Rfc7928()

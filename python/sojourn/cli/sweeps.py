@@ -164,7 +164,7 @@ def sweep(
     finally:
         line.clear()
     if json:
-        print_json(results.frame().to_dicts() if len(results) else [])
+        print_json(results.rows())
         return code
     if len(results):
         from sojourn.cli.tables import print_means

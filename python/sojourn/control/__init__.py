@@ -19,6 +19,10 @@ probabilities as such, frequencies in radians per second, phases in degrees.
 
 from __future__ import annotations
 
+from sojourn.extras import require
+
+require("theory", "the theory bench")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any

@@ -25,6 +25,7 @@ import numpy as np
 
 from sojourn._engine import linearise
 from sojourn.control.models import Model, Point, asked
+from sojourn.extras import require
 
 if TYPE_CHECKING:
     import control
@@ -96,6 +97,7 @@ class Loop:
 
     def rational(self) -> control.TransferFunction:
         """The part without the delay, as an object of python-control, which must be installed."""
+        require("control", "an object of python-control")
         import control
 
         return control.tf(self.numerator, self.denominator)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -132,9 +133,11 @@ def _diagnosed(text: str, scenario: Scenario, tables: Path | None, **named: Any)
 
 
 def _samples(tables: Path) -> pl.DataFrame | None:
-    """What diagnoses look at of the queues' samples, if there are any."""
+    """What diagnoses look at of the queues' samples, if there are any, and it can be read."""
     path = tables / "queues.parquet"
     if not path.exists():
+        return None
+    if find_spec("polars") is None:
         return None
     # Start-up: most runs have no tables.
     import polars as pl

@@ -22,6 +22,10 @@ are packets, packets per second and seconds; probabilities are 0 to 1. Whatever 
 raises :class:`sojourn.ScenarioError` with one line that names it.
 """
 
+from sojourn.extras import require
+
+require("theory", "sojourn.fluid")
+
 from sojourn.fluid.course import Course, KellyPoint, MgtPoint, Work
 from sojourn.fluid.models import (
     RENO_SPREAD,

@@ -6,6 +6,10 @@ Computing is apart from drawing: `runs` reads and checks, `layout` finds out wha
 
 from __future__ import annotations
 
+from sojourn.extras import require
+
+require("report", "a report or a figure")
+
 from sojourn.report.chart import chart
 from sojourn.report.page import write
 from sojourn.report.runs import ReportError, RunLike

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error, InputError
+from sojourn.extras import require
 from sojourn.results import sums
 
 if TYPE_CHECKING:
@@ -118,12 +119,13 @@ class RunResult:
         """
         if name not in TABLES:
             raise InputError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-        import polars as pl
-
         if self.folder is None or not self.has(name):
             raise InputError(
                 f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}"
             )
+        require("tables", f"the table {name!r}")
+        import polars as pl
+
         path = self.folder / f"{name}.parquet"
         if (self.folder / sums.SUMS).exists():
             sums.check(self.folder, path.name)

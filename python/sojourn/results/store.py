@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import DamagedRunWarning, Error, InputError
+from sojourn.extras import require
 from sojourn.files import read_json, reason
 from sojourn.labels import plain
 from sojourn.results import sums
@@ -65,6 +66,7 @@ class Store:
 
         What was varied is in columns of its own, by dotted path.
         """
+        require("tables", "a table of the runs in a store")
         import polars as pl
 
         rows = []

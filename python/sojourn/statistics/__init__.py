@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sojourn.statistics import student
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -44,10 +46,8 @@ def student_interval(values: Sequence[float], confidence: float = 0.95) -> Inter
     if n == 1:
         return Interval(1, mean, None)
     variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    # scipy.special alone: scipy.stats takes ten times as long to import.
-    from scipy.special import stdtrit
-
-    return Interval(n, mean, float(stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance / n))
+    half = student.quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n)
+    return Interval(n, mean, half)
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,8 @@ def paired_difference(
     if error == 0:
         # Equal differences come of rounding, as quantiles are those of a histogram: no test.
         return PairedDifference(n, mean, mean, mean, 1.0 if mean == 0 else None)
-    # scipy.special alone: scipy.stats takes ten times as long to import.
-    from scipy.special import stdtr, stdtrit
-
-    half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
-    p = 2 * float(stdtr(n - 1, -abs(mean) / error))
+    half = student.quantile((1 + confidence) / 2, n - 1) * error
+    p = 2 * student.cdf(-abs(mean) / error, n - 1)
     return PairedDifference(n, mean, mean - half, mean + half, p)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.statistics import paired_difference
+from sojourn.statistics import paired_difference, student
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,11 @@ def equivalence(
     if low is None or high is None:
         return Equivalence(found.pairs, found.mean, None, None, margin, None)
     n = found.pairs
-    from scipy.special import stdtr, stdtrit
-
-    error = (high - low) / 2 / float(stdtrit(n - 1, 1 - alpha))
+    error = (high - low) / 2 / student.quantile(1 - alpha, n - 1)
     if error == 0:
         p = 0.0 if abs(found.mean) < margin else 1.0
     else:
-        p = float(stdtr(n - 1, (abs(found.mean) - margin) / error))
+        p = student.cdf((abs(found.mean) - margin) / error, n - 1)
     return Equivalence(n, found.mean, low, high, margin, p)
 
 

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.errors import InputError
+from sojourn.extras import require
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Study
@@ -90,6 +91,7 @@ def study(name: str) -> Study:
     """
     if name not in STUDIES:
         raise InputError(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
+    require("studies", f"the study {name!r}")
     module, _, attribute = STUDIES[name].where.partition(":")
     found: Study = getattr(import_module(module), attribute)()
     return found

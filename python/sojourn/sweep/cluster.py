@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error
+from sojourn.extras import require
 from sojourn.results.store import Store
 from sojourn.scenario import Scenario
 from sojourn.sweep.job import Job
@@ -45,10 +46,9 @@ def run_on(
     Raises:
         Error: If the scheduler cannot be reached, a run fails, or a worker has another version.
     """
-    try:
-        from distributed import Client, as_completed
-    except ImportError as error:
-        raise Error("--cluster needs dask.distributed: pip install 'sojourn[cluster]'") from error
+    require("cluster", "--cluster")
+    from distributed import Client, as_completed
+
     try:
         client = Client(address, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:

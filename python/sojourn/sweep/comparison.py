@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.diagnoses import compared
 from sojourn.errors import InputError
+from sojourn.extras import require
 from sojourn.labels import plain
 from sojourn.measures import Measure, mean, means, measures
 from sojourn.measures import measure as measure_of
@@ -72,6 +73,7 @@ class Comparison:
 
     def table(self) -> pl.DataFrame:
         """The same as :meth:`rows`, as a table."""
+        require("tables", "a table of a comparison")
         import polars as pl
 
         rows = [{k: plain(v) for k, v in row.items()} for row in self.rows()]

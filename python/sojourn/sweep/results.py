@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error
+from sojourn.extras import require
 from sojourn.labels import plain
 from sojourn.load import realised_load
 from sojourn.measures import measure as measure_of
@@ -112,10 +113,8 @@ class Results:
         values = list(self.values(measure).values())
         return sum(values) / len(values) if values else None
 
-    def frame(self) -> pl.DataFrame:
+    def rows(self) -> list[dict[str, Any]]:
         """One row per run: its labels, its seed, where it is, and all measures."""
-        import polars as pl
-
         rows = []
         for each in self.runs:
             row: dict[str, Any] = {k: plain(v) for k, v in each.case.labels.items()}
@@ -123,7 +122,15 @@ class Results:
             row |= {"wall_s": each.run.summary.get("wall_s")}
             row |= {"key": each.run.folder.name if each.run.kept and each.run.folder else None}
             rows.append(row | measures(each.run.summary))
-        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
+        columns = dict.fromkeys(name for row in rows for name in row)
+        return [{name: row.get(name) for name in columns} for row in rows]
+
+    def frame(self) -> pl.DataFrame:
+        """The same as :meth:`rows`, as a table."""
+        require("tables", "a table of the runs of a sweep")
+        import polars as pl
+
+        return pl.DataFrame(self.rows(), infer_schema_length=None, strict=False)
 
     def realised_load(self, ideal: Results) -> dict[int, float]:
         """By seed, what ``ideal``, the same on the uncongested link, offers of the link's rate."""
