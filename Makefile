@@ -33,7 +33,7 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo wasm test test-long mutants lint format readme docs bench clean
+.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel clean
 .PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
@@ -95,6 +95,12 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
 	@echo "== mutants"
 	@$(BIN)/python tests/mutants.py --number 16 --seconds 180
+
+# With the engine that is there, whatever it was built from.
+check: lint ## The quick part of the tests, in a minute or two: style, types, what runs no simulation
+	@[ -e python/sojourn/_engine.abi3.so ] || $(MAKE) .venv/.checked
+	@echo "== pytest, quick"
+	@$(BIN)/pytest -m "not alone and not long and not browser" $(QUICK)
 
 mutants: install ## Break the Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
 	@$(BIN)/python tests/mutants.py --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
@@ -163,7 +169,19 @@ docs: install ## Build the documentation as HTML, docs/site/index.html, and chec
 bench: install ## Measure speed, side by side with what else is installed; docs/performance.md shows it
 	@$(BIN)/python benches/run.py --keep
 
+# For Linux with this version of the C library or a later one; elsewhere for this machine.
+GLIBC ?= 2.17
+ifeq ($(shell uname -s),Linux)
+wheel: export SOJOURN_GLIBC := $(GLIBC)
+endif
+wheel: export CARGO_TARGET_DIR := $(abspath $(TARGET))
+wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that needs no compiler
+	@rm -rf dist
+	@$(UV) build --quiet --build-constraints requirements.lock --out-dir dist \
+	  --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@ls -l dist
+
 clean: ## Remove what make has made
-	rm -rf .venv .tools target docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .tools target dist docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache
 	rm -f python/sojourn/_engine*.so
 	find python tests benches docs -name __pycache__ -prune -exec rm -rf {} +

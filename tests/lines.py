@@ -22,6 +22,7 @@ PLAINER = {
     r"in order to": "to",
     r"due to the fact that": "because",
 }
+PAGES = ("*.md", "benches/**/*.md", "crates/*/README.md", "docs/**/*.md")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -42,7 +43,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 def main() -> int:
     found = 0
-    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benches/**/*.md")]
+    documents = [path for each in PAGES for path in ROOT.glob(each)]
     sources = [(path, comments) for path in ROOT.glob("crates/**/*.rs")]
     for path, lines in [*sources, *((path, prose) for path in documents)]:
         for number, line in lines(path.read_text(encoding="utf-8")):

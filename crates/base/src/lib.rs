@@ -1,7 +1,4 @@
-//! Units, random streams, and what is wrong with a parameter: what every other crate stands on.
-//!
-//! Time is whole nanoseconds, a rate is whole bits per second, a size is whole bytes: integers,
-//! so that a run gives the same bytes on every machine. Random numbers are counter-based.
+#![doc = include_str!("../README.md")]
 #![no_std]
 extern crate alloc;
 

@@ -1,8 +1,4 @@
-//! A link: a queue discipline, a transmitter, a wire, and what is measured there.
-//!
-//! This is plain code that is told the time: the packet engine drives it with the time of its
-//! events and the router with instants of the real clock, so that a simulated packet and a real
-//! one meet the same queue, the same limiter and the same counters.
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod arrivals;

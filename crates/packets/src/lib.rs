@@ -1,4 +1,4 @@
-//! The packet engine: a scenario, packet by packet.
+#![doc = include_str!("../README.md")]
 //!
 //! A run is built from the scenario's normal form ([`sojourn_scenario::Network`]) and driven by a
 //! queue of events. Disciplines, TCP and traffic are those of their own crates; what is here moves

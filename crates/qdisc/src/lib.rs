@@ -1,9 +1,9 @@
-//! Queue disciplines as plain state machines: integers only on the packet path.
+#![doc = include_str!("../README.md")]
 //!
-//! A discipline is told the time, the packet and where to report drops; it reads no clock, seeds
-//! no generator and, once its ring has reached its high-water mark, allocates nothing. Everything
-//! that samples at fixed instants does so lazily: what is due by `now` runs, in order, before the
-//! call does its own work, with the queue as it stood since the previous call.
+//! # What holds for all of them
+//!
+//! Everything that samples at fixed instants does so lazily: what is due by `now` runs, in order,
+//! before the call does its own work, with the queue as it stood since the previous call.
 //!
 //! **What the queue counts.** `dequeue` is called when a transmission starts, so neither the
 //! packet in service nor its bytes are in the queue, in any limit, or in anything a controller

@@ -1,4 +1,4 @@
-//! The one definition of a scenario: strict, with units, defaults and documentation.
+#![doc = include_str!("../README.md")]
 //!
 //! A [`Scenario`] is what a user writes, in TOML, in JSON or by varying another; a [`Network`] is
 //! what an engine takes: nodes, links, and groups with their paths and parameters resolved. Every

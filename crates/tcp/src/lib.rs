@@ -1,30 +1,4 @@
-//! TCP without I/O: segments in, segments out, wake me at.
-//!
-//! An [`Endpoint`] is one end of a connection, both sender and receiver. It is given the time with
-//! every call and tells what it does through an [`Output`]; payload is counted, never stored.
-//!
-//! ```
-//! use sojourn_base::Time;
-//! use sojourn_tcp::{Endpoint, Event, Flags, Output, SackBlock, Segment, Spec};
-//!
-//! struct Wire(Vec<Segment>);
-//! impl Output for Wire {
-//!     fn send(&mut self, segment: Segment, _: &[SackBlock]) {
-//!         self.0.push(segment);
-//!     }
-//!     fn deliver(&mut self, _: u32) {}
-//!     fn event(&mut self, _: Event) {}
-//! }
-//!
-//! let params = Spec::resolve(&[&Spec::default()])?;
-//! let mut client = Endpoint::client(&params, 1000);
-//! let mut wire = Wire(Vec::new());
-//! client.write(&params, Time::ZERO, 10_000, &mut wire);
-//! client.open(&params, Time::ZERO, &mut wire);
-//! assert_eq!(wire.0[0].flags, Flags::SYN);
-//! assert_eq!(client.deadline(), Time::from_secs(1)); // when the SYN is sent again
-//! # Ok::<(), sojourn_tcp::Invalid>(())
-//! ```
+#![doc = include_str!("../README.md")]
 //!
 //! # Differences from the sources
 //!
