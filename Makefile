@@ -97,7 +97,10 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	@$(BIN)/python tests/mutants.py --number 16 --seconds 180
 
 # With the engine that is there, whatever it was built from.
-check: lint ## The quick part of the tests, in a minute or two: style, types, what runs no simulation
+QUICK := $(addprefix tests/test_,defaults.py diagnoses.py measures.py metadata.py new.py run.py \
+  scenario.py statistics.py statistics_closed_forms.py store.py sweep.py verdict.py)
+
+check: lint ## The quick part of the tests, in a minute or two: style, types, the tests of every day
 	@[ -e python/sojourn/_engine.abi3.so ] || $(MAKE) .venv/.checked
 	@echo "== pytest, quick"
 	@$(BIN)/pytest -m "not alone and not long and not browser" $(QUICK)

@@ -16,8 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import maturin
-from maturin import build_sdist, get_requires_for_build_editable, get_requires_for_build_sdist
-from maturin import prepare_metadata_for_build_editable, prepare_metadata_for_build_wheel
+from maturin import (
+    build_sdist,
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
 
 __all__ = [
     "build_editable",
