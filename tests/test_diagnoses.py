@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,57 +12,15 @@ import polars as pl
 import pytest
 
 from conftest import Command
+from diagnosed import EARLY, GOOD, LATE, PAGE, changed, link, pages_block, said, shown
 from sojourn import Scenario, run
 from sojourn.diagnoses import after, before, compared, kinds
 
 ROOT = Path(__file__).parent.parent
 
-# Ten long flows over a link whose queue is managed and settled.
-GOOD = {
-    "duration": "40s",
-    "warmup": "10s",
-    "tcp": {"congestion": "cubic"},
-    "bottleneck": {"rate": "20mbit", "delay": "5ms", "qdisc": "codel"},
-    "traffic": [{"kind": "bulk", "name": "flows", "flows": 10, "rtt": "40ms"}],
-}
-
-
-def changed(changes: Mapping[str, object]) -> Scenario:
-    return Scenario(GOOD).with_(changes)
-
 
 def names(found: list[Any]) -> set[str]:
     return {each.name for each in found}
-
-
-EARLY: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
-    # name: (speaks, is silent)
-    "ecn-on-one-side": (
-        {"bottleneck.qdisc": {"kind": "codel", "ecn": True}},
-        {"bottleneck.qdisc": {"kind": "codel", "ecn": True}, "tcp.ecn": True},
-    ),
-    "target-above-interval": (
-        {"bottleneck.qdisc": {"kind": "codel", "target": "200ms"}},
-        {"bottleneck.qdisc": {"kind": "codel", "target": "20ms"}},
-    ),
-    "traffic-outside-window": (
-        {"traffic.flows.start": "40s"},
-        {"traffic.flows.start": "39s"},
-    ),
-    "no-warmup": ({"warmup": "0s"}, {"warmup": "1s"}),
-    "delay-beyond-run": (
-        {"traffic.flows.rtt": "2000s", "bottleneck.delay": "1000s"},
-        {"traffic.flows.rtt": "2s", "bottleneck.delay": "1s"},
-    ),
-    "overload": (
-        {"traffic": [{"kind": "udp", "rate": "25mbit"}]},
-        {"traffic": [{"kind": "udp", "rate": "19mbit"}]},
-    ),
-    "unstable-gains": (
-        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-2, "b": 9.9e-3}, "tcp.congestion": "reno"},
-        {"bottleneck.qdisc": "pi", "tcp.congestion": "reno"},
-    ),
-}
 
 
 @pytest.mark.parametrize("name", EARLY)
@@ -83,42 +40,6 @@ def test_gains_for_another_link_come_from_the_linear_model() -> None:
     assert "sojourn design pi" in found.remedy
 
 
-LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
-    "receive-window": (
-        {"tcp.profile": "classic", "bottleneck.rate": "200mbit"},
-        {"tcp.profile": "classic", "tcp.receive_window": "4MiB"},
-    ),
-    "application-limited": (
-        {"traffic.flows.rate": "500kbit"},
-        {"traffic.flows.rate": "5mbit"},
-    ),
-    "access-limited": ({"access.rate": "1mbit"}, {"access.rate": "100mbit"}),
-    "no-bottleneck": (
-        {"traffic.flows.rate": "100kbit", "bottleneck.qdisc": "droptail"},
-        {},
-    ),
-    "limit-decides": (
-        {"bottleneck.qdisc": {"kind": "codel", "limit": 5}},
-        {},
-    ),
-    "never-acted": (
-        {"bottleneck.qdisc": {"kind": "red", "min_th": 5000, "max_th": 9000, "limit": 20000},
-         "tcp.receive_window": "64KiB"},
-        {},
-    ),
-    "off-setpoint": (
-        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-7, "b": 9.9e-8, "qref": 20}},
-        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20}},
-    ),
-    "not-settled": (
-        {"bottleneck.qdisc": {"kind": "pi", "a": 4e-6, "b": 3.985e-6, "limit": 400},
-         "traffic.flows.flows": 40, "probes.queues": True},
-        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20},
-         "probes.queues": True},
-    ),
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("name", LATE)
 def test_what_came_out(name: str) -> None:
     for changes, speaks in zip(LATE[name], (True, False), strict=True):
@@ -131,16 +52,6 @@ def test_what_came_out(name: str) -> None:
 
 
 def test_the_other_direction_may_be_the_bottleneck() -> None:
-    def link(name: str, utilisation: float, dropped: int) -> dict[str, object]:
-        queue = {"queue_packets": {"p99": 9.0}, "marked": 0, "dropped_overflow": 0}
-        return queue | {
-            "name": name,
-            "rate_bps": 1,
-            "utilisation": utilisation,
-            "dropped": dropped,
-            "arrived": 1000,
-        }
-
     busy, idle = link("reverse", 0.999, 5), link("bottleneck", 0.6, 0)
     scenario = changed({"bottleneck.qdisc": "droptail"})
     (found,) = after(scenario, {"links": [idle, busy], "groups": []})
@@ -226,10 +137,20 @@ def test_a_comparison_says_in_how_many_runs() -> None:
 def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
     tried = {*EARLY, *LATE, "other-bottleneck", "few-exchanges", "late-packets", "few-seeds"}
     assert tried == set(kinds())
-    page = (ROOT / "docs/diagnoses.md").read_text()
+    page = PAGE.read_text(encoding="utf-8")
     for name, kind in kinds().items():
         assert f"### {name}\n" in page, name
         assert kind.summary.endswith(".") and kind.text.endswith(".")
+
+
+def test_the_document_shows_what_is_said() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    found = dict(shown())
+    assert set(found) == set(kinds())
+    for name, each in found.items():
+        # Lines are as wide as the terminal.
+        block = pages_block(page, name) or ""
+        assert block.split() == said(each).split(), "python tests/diagnosed.py writes it anew"
 
 
 def test_nothing_is_wrong_with_a_good_scenario() -> None:
