@@ -94,7 +94,7 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
 	@echo "== mutants"
-	@$(BIN)/python tests/mutants.py --number 16 --seconds 180
+	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
 
 # With the engine that is there, whatever it was built from.
 QUICK := $(addprefix tests/test_,defaults.py diagnoses.py measures.py metadata.py new.py run.py \
@@ -106,7 +106,7 @@ check: lint ## The quick part of the tests, in a minute or two: style, types, th
 	@$(BIN)/pytest -m "not alone and not long and not browser" $(QUICK)
 
 mutants: install ## Break the Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
-	@$(BIN)/python tests/mutants.py --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
+	@PYTHONPATH=tests $(BIN)/python -m mutants --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
 
 # Everything of Rust that tests need in one go, so that nothing is compiled twice: their binaries,
 # and the engines and the router with the same profile, quick to compile and with its checks.

@@ -270,3 +270,87 @@ def test_failures_are_shown_where_there_are_any() -> None:
 
     assert names(0, 0) == ["finished"]
     assert names(0, 2) == ["finished", "failed"]
+
+
+def test_the_table_of_groups_leaves_out_pings_and_what_nobody_waits_for() -> None:
+    def group(name: str, kind: str, **more: object) -> dict[str, Any]:
+        return entry(GROUP, 7) | {"name": name, "kind": kind, "started": 9} | more
+
+    udp, web = group("voice", "udp", failed=0), group("users", "web", failed=3)
+    found = shown.groups({"links": [], "groups": [udp, group("probe", "ping"), web]})
+    assert found.headings[0] == "group"
+    assert [row[0] for row in found.rows] == ["voice", "users"]
+    columns = {each.name: n for n, each in enumerate(shown.GROUP_SHOWN, 1)}
+    failed, finished = columns["failed"], columns["finished"]
+    assert [row[failed] for row in found.rows] == [shown.NOTHING, "3"]
+    assert [row[finished] for row in found.rows] == [shown.NOTHING, f"{web['finished']}"]
+    # What both count is shown of both.
+    assert all(row[columns["members"]] == "7" for row in found.rows)
+    probes = shown.pings({"links": [], "groups": [udp, group("probe", "ping"), web]})
+    assert probes.headings[0] == "ping" and [row[0] for row in probes.rows] == ["probe"]
+
+
+def test_the_table_of_links_leaves_out_ideal_ones() -> None:
+    links = [entry(LINK, 3) | {"name": n, "rate_bps": r} for n, r in (("a", 1.0), ("b", None))]
+    found = shown.links({"links": links, "groups": []})
+    assert found.headings[0] == "link" and [row[0] for row in found.rows] == ["a"]
+
+
+def test_columns_of_several_places_have_their_full_names() -> None:
+    summary = {"links": [{"name": "a", "loss": 0.1}, {"name": "b", "loss": 0.2}], "groups": []}
+    chosen = tuple(measure(name) for name in ("a.loss", "b.loss"))
+    found = shown.means(shown.Section("x", chosen), {"row": [summary]})
+    assert found.headings == ["", "a.loss", "b.loss"]
+    assert found.rows == [["row", "10.00", "20.00"]]
+    (section,) = shown.sections([summary], chosen=["a.loss", "b.loss"])
+    assert section.title == "a.loss, b.loss" and section.measures[1].of(summary) == 0.2
+
+
+def test_groups_as_one_are_said_to_be() -> None:
+    def group(name: str, kind: str) -> dict[str, Any]:
+        return {"name": name, "kind": kind, "started": 1}
+
+    two = {"groups": [group("a", "web"), group("b", "bulk"), group("p", "ping")]}
+    assert shown.pooled_words([two]) == "response times of a and b as one, pings of p"
+    assert shown.pooled_words([{"groups": two["groups"][1:2]}]) == "response times of b"
+    assert shown.pooled_words([{"groups": []}]) == ""
+
+
+def test_quantiles_lie_within_the_cell_that_reaches_them() -> None:
+    # A cell of a histogram is less than 1/64 wide: its middle is 1/256 below its end at the least.
+    curve = [(1.0, 0.1), (2.0, 0.5), (4.0, 0.9), (8.0, 1.0)]
+    assert pooling._inverse(curve, 0.05) == 1.0
+    assert pooling._inverse(curve, 0.5) == 2.0 * (1 - 1 / 256)
+    assert pooling._inverse(curve, 0.9) == 4.0 * (1 - 1 / 256)
+    assert pooling._inverse(curve, 0.95) == 8.0
+    # A cell narrower than that begins where the one before ends.
+    assert pooling._inverse([(1.0, 0.1), (2.0, 0.4), (2.001, 0.6), (8.0, 1.0)], 0.5) == 2.0
+    assert pooling._inverse([(1.0, 0.1), (2.0, 0.4)], 0.5) is None
+    assert pooling._inverse([], 0.5) is None
+
+
+def test_a_part_without_samples_changes_no_distribution() -> None:
+    found = pooling._times([{"count": 0}, {"count": 4, "mean": 2.0, "p50": 1.5, "cdf": []}])
+    assert found == {"count": 4, "mean": 2.0, "p50": 1.5, "cdf": []}
+    parts = [
+        {"count": 3, "mean": 2.0, "max": 4.0, "cdf": [(1.0, 0.0), (4.0, 1.0)]},
+        {"count": 1, "mean": 6.0, "max": 7.0, "cdf": [(5.0, 0.0), (7.0, 1.0)]},
+    ]
+    found = pooling._times(parts)
+    assert (found["count"], found["mean"], found["max"]) == (4, 3.0, 7.0)
+    # One part without a mean leaves none for both.
+    found = pooling._times([parts[0], parts[1] | {"mean": None}])
+    assert (found["mean"], found["max"]) == (None, None)
+
+
+def test_groups_none_of_whose_exchanges_ended_have_no_response_times() -> None:
+    groups = [
+        {"kind": "web", "name": name, "started": 3, "response_time_s": {"count": 0}}
+        for name in "ab"
+    ]
+    found = pooling.exchanges({"groups": groups})
+    assert found is not None
+    assert found["started"] == 6
+    nothing = dict.fromkeys(("mean", "max", "p50", "p90", "p99"))
+    assert found["response_time_s"] == {"count": 0, "cdf": [], **nothing}
+    assert measure("response_p50_s").of({"links": [], "groups": groups}) is None

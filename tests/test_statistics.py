@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from sojourn.statistics import holm, paired_difference
+from sojourn.statistics import holm, paired_difference, student
 
 
 def test_the_interval_is_student_s() -> None:
@@ -34,3 +36,18 @@ def test_holm_steps_down_and_never_falls() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.9, 0.8]) == [1.0, 1.0]
     assert holm([]) == []
+
+
+def test_students_distribution_has_its_closed_forms() -> None:
+    # With 1 and 2 degrees of freedom.
+    for t in (-30.0, -1.0, 0.0, 0.25, 5.0):
+        assert student.cdf(t, 1) == pytest.approx(0.5 + math.atan(t) / math.pi, rel=1e-13)
+        assert student.cdf(t, 2) == pytest.approx(0.5 + t / 2 / math.sqrt(2 + t * t), rel=1e-12)
+    # Values whose square is no number any more.
+    assert (student.cdf(-1e200, 3), student.cdf(1e200, 3)) == (0.0, 1.0)
+    for freedom in (1, 2, 7, 400):
+        assert student.quantile(0.5, freedom) == pytest.approx(0, abs=1e-15)
+        for p in (0.025, 0.3, 0.9, 0.999):
+            assert student.cdf(student.quantile(p, freedom), freedom) == pytest.approx(p, rel=1e-12)
+    assert student.quantile(0.75, 1) == pytest.approx(1.0, rel=1e-13)
+    assert student.quantile(0.9, 2) == pytest.approx(0.8 * math.sqrt(2 / (1 - 0.64)), rel=1e-12)

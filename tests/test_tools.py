@@ -70,12 +70,60 @@ def test_whatever_is_built_or_installed_is_locked() -> None:
 
 
 def test_mutants_are_drawn_from_every_part_and_differ_from_what_is_there() -> None:
-    from mutants import PACKAGE, PARTS, drawn
+    from mutants.sample import PACKAGE, PARTS, drawn
 
     found = drawn(list(PARTS), 40, 1)
     assert len(found) == 40 and found == drawn(list(PARTS), 40, 1) != drawn(list(PARTS), 40, 2)
-    assert [sum(each.part == part for each in found) for part in PARTS] == [10] * len(PARTS)
-    for mutant in found:
+    assert [sum(each == part for each, _ in found) for part in PARTS] == [5] * len(PARTS)
+    for part, mutant in found:
         compile(mutant.text, str(mutant.file), "exec")
-        assert mutant.file.is_relative_to(PACKAGE)
+        assert mutant.file in PARTS[part].files() and mutant.file.is_relative_to(PACKAGE)
+        assert mutant.source in mutant.file.read_text()
         assert ast.dump(ast.parse(mutant.text)) != ast.dump(ast.parse(mutant.file.read_text()))
+
+
+def test_every_equivalent_mutant_is_one_that_would_be_made() -> None:
+    from mutants.changes import mutants_of
+    from mutants.sample import PACKAGE, PARTS, equivalents, name_of
+
+    listed = equivalents()
+    made = {
+        (name_of(each.file), each.source, each.change)
+        for name in {each.file for each in listed}
+        for each in mutants_of(PACKAGE / name)
+    }
+    for each in listed:
+        assert (each.file, each.line, each.change) in made, each
+        assert len(each.why.split()) > 3, each
+        assert any(PACKAGE / each.file in part.files() for part in PARTS.values()), each
+
+
+def test_mutants_that_are_caught_are_told_from_those_that_are_not(tmp_path: Path) -> None:
+    from mutants.__main__ import Reach, caught
+    from mutants.changes import mutants_of
+    from mutants.sample import PACKAGE
+
+    package = tmp_path / "sojourn"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    file = PACKAGE / "measures" / "definitions.py"
+    by_change = {(each.source, each.change): each for each in mutants_of(file)}
+    source = 'Definition("loss", ("loss",), "", "loss", "%", 100, 2, "loss",'
+    scale = by_change[source, "number: 100 → 101"]
+    noticing = "tests/test_measures.py::test_a_measure_has_the_unit_of_its_name[loss]"
+    silent = "tests/test_measures.py::test_means_are_of_those_that_are_there"
+    assert caught(scale, [noticing], tmp_path)
+    assert not caught(scale, [silent], tmp_path)
+    assert (package / "measures" / "definitions.py").read_text() == file.read_text()
+
+    # Of a line that is run on import no test is left out, of others those that do not reach it.
+    seconds = {silent: 1.0, noticing: 0.5, "tests/test_run.py::a": 0.1, "tests/test_run.py::b": 0.2}
+    quick = [*seconds][2:]
+    at = str(scale.line)
+    for by, tests in (
+        (["*", silent], [*quick, noticing, silent]),
+        ([silent], [silent]),
+        (["tests/test_run.py", silent], [*quick, silent]),
+        ([], [*quick, noticing, silent]),
+    ):
+        reach = Reach(seconds, {"measures/definitions.py": {at: by}})
+        assert reach.tests(scale) == tests

@@ -8,6 +8,7 @@ pub mod address;
 mod burst;
 mod child;
 mod device;
+mod enclosed;
 mod error;
 mod lab;
 mod merge;

@@ -105,6 +105,8 @@ def _times(parts: Sequence[Entry]) -> dict[str, Any]:
 def _inverse(curve: Points, fraction: float) -> float | None:
     """A quantile. Points of a curve are the ends of cells, each less than 1/64 wide."""
     i = bisect.bisect_left(curve, fraction, key=lambda point: point[1])
+    if i == len(curve):
+        return None
     if i in (0, len(curve) - 1):
         return curve[i][0]
-    return max(curve[i - 1][0], curve[i][0] * (1 - 1 / 256)) if i < len(curve) else None
+    return max(curve[i - 1][0], curve[i][0] * (1 - 1 / 256))

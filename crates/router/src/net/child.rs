@@ -1,18 +1,20 @@
 //! Programs that run inside a namespace and do not outlive this process.
 
-use super::{Error, Namespace, namespace};
+use super::{Error, Namespace, enclosed, namespace};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 
-/// A program that runs inside a namespace. It is ended when this is dropped.
+/// A program that runs inside a namespace. It is ended when this is dropped, with all that it has
+/// started.
 #[derive(Debug)]
 pub struct Child {
     process: std::process::Child,
     name: String,
 }
 
-/// Starts `command` inside `namespace`. When the calling *thread* ends, the program is killed: even
-/// if this process is, nothing stays behind.
+/// Starts `command` inside `namespace`. When the calling *thread* ends, the program is killed, and
+/// when the program ends, whatever it has started: even if this process is killed, nothing stays
+/// behind.
 ///
 /// # Errors
 /// If there is no such program, or it cannot be started.
@@ -30,7 +32,7 @@ pub fn spawn(namespace: &Namespace, mut command: Command) -> Result<Child, Error
             if libc::getppid() != parent {
                 libc::_exit(1);
             }
-            Ok(())
+            enclosed::enclose()
         });
     }
     let process = command.spawn().map_err(|e| Error::of(&name, e))?;
@@ -44,7 +46,7 @@ impl Child {
         &self.name
     }
 
-    /// Its process.
+    /// A process in its network namespace.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
@@ -60,18 +62,24 @@ impl Child {
 
     /// Asks it to end, with SIGTERM.
     pub fn ask_to_end(&self) {
+        self.signal(libc::SIGTERM);
+    }
+
+    fn signal(&self, signal: i32) {
         // SAFETY: a system call without pointers; the process has not been waited for.
         #[expect(unsafe_code, reason = "a system call")]
         unsafe {
-            libc::kill(self.process.id() as libc::pid_t, libc::SIGTERM);
+            libc::kill(self.process.id() as libc::pid_t, signal);
         }
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        // Fails only if it has ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // If it has ended, it has been waited for, and its number may be another's.
+        if matches!(self.process.try_wait(), Ok(None)) {
+            self.signal(enclosed::END);
+            let _ = self.process.wait();
+        }
     }
 }

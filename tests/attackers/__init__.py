@@ -1,0 +1,1 @@
+"""What means harm to the router and to the lab."""

@@ -1,0 +1,148 @@
+"""The command: see the package."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from mutants.changes import Mutant
+from mutants.sample import EVERY, PACKAGE, PARTS, ROOT, Part, drawn, name_of
+
+# A test that watches the clock says nothing of a machine that runs mutants.
+_MARKED = "not alone and not long and not browser"
+_TIMEOUT_S = 180
+_MISUSED, _NONE = 4, 5
+"""pytest's exit codes where a test is not found by its name."""
+
+
+def pytest(package: Path, tests: list[str], *more: str, **extra: str) -> int:
+    """Runs tests with the package that lies in a folder; the exit code, 1 if they do not end."""
+    words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _MARKED]
+    path = os.pathsep.join([str(package), str(ROOT / "tests")])
+    environment = os.environ | {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"} | extra
+    with tempfile.TemporaryDirectory() as place:
+        try:
+            return subprocess.run(
+                [*words, *more, "--basetemp", f"{place}/tests", *tests],
+                cwd=ROOT,
+                env=environment,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_TIMEOUT_S,
+                check=False,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return 1
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which tests reach which lines."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[str]]]
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Those that reach the change, quick ones first; all if that is not known."""
+        by = self.lines[name_of(mutant.file)]
+        found = {each for n in range(mutant.line, mutant.last + 1) for each in by.get(str(n), [])}
+        if EVERY in found:
+            found = set()
+        files = {each for each in found if "::" not in each}
+        chosen = [
+            test for test in self.seconds if test in found or test.partition("::")[0] in files
+        ]
+        return sorted(chosen or self.seconds, key=lambda test: self.seconds[test])
+
+
+def reach(part: Part, package: Path) -> Reach:
+    """Runs the tests of a part without a mutant."""
+    files = [f"tests/test_{name}.py" for name in part.tests]
+    with tempfile.NamedTemporaryFile(suffix=".json") as told:
+        names = " ".join(name_of(file) for file in part.files())
+        extra = {"REACHED": told.name, "REACHED_FILES": names}
+        code = pytest(package, files, "-p", "mutants.reached", **extra)
+        if code:
+            raise SystemExit(f"without a mutant the tests fail: {' '.join(files)}")
+        return Reach(**json.loads(Path(told.name).read_text(encoding="utf-8")))
+
+
+def caught(mutant: Mutant, tests: list[str], package: Path) -> bool:
+    """Whether a test notices."""
+    file = package / "sojourn" / name_of(mutant.file)
+    whole = file.read_text(encoding="utf-8")
+    file.write_text(mutant.text, encoding="utf-8")
+    try:
+        code = pytest(package, tests)
+        if code in (_MISUSED, _NONE):
+            code = pytest(package, sorted({test.partition("::")[0] for test in tests}))
+    finally:
+        file.write_text(whole, encoding="utf-8")
+    if code in (_MISUSED, _NONE):
+        raise SystemExit(f"pytest ends with {code}")
+    return code != 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Sampled mutation run of the Python code.")
+    parser.add_argument("--number", type=int, default=40, help="how many mutants")
+    parser.add_argument("--seed", type=int, default=1, help="which ones")
+    parser.add_argument("--seconds", type=float, default=600, help="no further one after so long")
+    parser.add_argument("--of", choices=PARTS, action="append", help="a part; default all")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at a time")
+    options = parser.parse_args()
+    parts: list[str] = options.of or list(PARTS)
+    end = time.monotonic() + options.seconds
+    found = {part: [0, 0] for part in parts}
+    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
+        packages: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        for number in range(options.jobs):
+            package = Path(place) / str(number)
+            leave = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(PACKAGE, package / "sojourn", ignore=leave)
+            packages.put(package)
+
+        def reached(part: str) -> Reach:
+            package = packages.get()
+            try:
+                return reach(PARTS[part], package)
+            finally:
+                packages.put(package)
+
+        def tried(part: str, mutant: Mutant) -> None:
+            if time.monotonic() > end:
+                return
+            package = packages.get()
+            try:
+                noticed = caught(mutant, reaches[part].tests(mutant), package)
+            finally:
+                packages.put(package)
+            found[part][0] += noticed
+            found[part][1] += 1
+            if not noticed:
+                where = f"{mutant.file.relative_to(ROOT)}:{mutant.line}"
+                print(f"survived: {where}: {mutant.change}", flush=True)
+
+        reaches = dict(zip(parts, pool.map(reached, parts), strict=True))
+        sample = drawn(parts, options.number, options.seed)
+        list(pool.map(tried, *zip(*sample, strict=True)))
+    for part, (good, of) in found.items():
+        print(f"{part}: {good} of {of} caught, at least {PARTS[part].bar:.0%} wanted")
+    good, of = (sum(each[i] for each in found.values()) for i in (0, 1))
+    print(f"mutants: {good} of {of} caught, seed {options.seed}")
+    # That none is caught means that the tests ran without the mutants.
+    return int(good == 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
