@@ -3,7 +3,7 @@
 //! Each side is one thread with an event loop of its own, in its namespace. Data come from the
 //! left: flows and transfers open there and send, web servers listen there. Who sends what, when,
 //! is drawn by the code and from the streams that the simulator draws from; when something is
-//! finished is defined as there (docs/measures.md).
+//! finished is defined as there (docs/reference/measures.md).
 
 pub mod addresses;
 pub mod clock;

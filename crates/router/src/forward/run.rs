@@ -286,7 +286,8 @@ fn prefer_this_thread(spins: bool) {
         // What this thread starts, if anything, is ordinary again.
         let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
         if spins || libc::sched_setscheduler(0, policy, &raw const priority) != 0 {
-            libc::setpriority(libc::PRIO_PROCESS, libc::gettid() as libc::id_t, -15);
+            // Zero is this thread. C libraries before 2.30 have no gettid.
+            libc::setpriority(libc::PRIO_PROCESS, 0, -15);
         }
     }
 }

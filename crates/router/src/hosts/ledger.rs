@@ -1,5 +1,5 @@
 //! The books: what every group has begun, finished and counted, as the simulator defines it
-//! (docs/measures.md).
+//! (docs/reference/measures.md).
 
 use super::connection::{CLIENT, Connection, Key, SERVER};
 use super::receipts::Receipts;
