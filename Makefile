@@ -73,7 +73,7 @@ demo: install ## Compare queue disciplines under web traffic, ten seeds each: ab
 	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=30,max_th=90,ecn=true},{kind="pi",qref=60},{kind="pi",qref=60,ecn=true}' \
 	  --repeat 10 --out runs/demo --report runs/demo/report.html
 
-wasm: ## Build the engines for browsers, target/browser: docs/browser.md
+wasm: ## Build the engines for browsers, target/browser: docs/how-to/browser.md
 	@crates/wasm/build.sh
 
 test: ## Check the style, then run all tests but the long ones: Rust, Python, pages in a browser
@@ -169,7 +169,7 @@ readme: install ## Write the outputs that README.md shows, as its commands give 
 docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
 	@$(BIN)/python docs/builder
 
-bench: install ## Measure speed, side by side with what else is installed; docs/performance.md shows it
+bench: install ## Measure speed, side by side with what else is installed; docs/explanation/performance.md shows it
 	@$(BIN)/python benches/run.py --keep
 
 # For Linux with this version of the C library or a later one; elsewhere for this machine.

@@ -2,9 +2,9 @@
 
 A seed chooses the flows' start times, uniform within a second, and the discipline's coin, on
 both sides. Ours runs with the settings that name what ns-2 does otherwise than RFCs and papers
-(docs/fidelity.md), for which the bounds are, and once more without them. ns-2's side is read from
-benches/reference/ns2-dumbbell.json, which `python benches/run.py reference` writes where ns-2 is
-installed, so that the comparison needs no ns-2.
+(docs/explanation/fidelity.md), for which the bounds are, and once more without them. ns-2's side is
+read from benches/reference/ns2-dumbbell.json, which `python benches/run.py reference` writes where
+ns-2 is installed, so that the comparison needs no ns-2.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The scenario is benches/scenarios/dumbbell-20.toml; a seed chooses the starts and the discipline's
 coin on both sides. ns-3's side is read from benches/reference/ns3-dumbbell.json, which
 `python benches/run.py reference-ns3` writes where ns-3 is installed. There are no bounds: the two
-programs differ in known ways (docs/fidelity.md), and the table shows by how much.
+programs differ in known ways (docs/explanation/fidelity.md), and the table shows by how much.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from common import SOJOURN, require_sojourn, run, table, verdict
 
 SMALL = 1_000
 LARGE = 100_000
-# As in the tables of docs/performance.md.
+# As in the tables of docs/explanation/performance.md.
 TCP = {"profile": "classic"}
 LINK = {"rate": "10gbit", "delay": "5ms", "qdisc": {"kind": "droptail", "limit": 1_000_000}}
 

@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("what", choices=[*REPORTS, "all", *REFERENCES], nargs="?", default="all")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, for a first look")
     parser.add_argument(
-        "--keep", action="store_true", help="in results.json, for docs/performance.md"
+        "--keep", action="store_true", help="in results.json, for docs/explanation/performance.md"
     )
     chosen = parser.parse_args()
     if chosen.what in REFERENCES:

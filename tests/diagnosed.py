@@ -1,6 +1,6 @@
 """Scenarios in which each diagnosis speaks, and is silent.
 
-``python tests/diagnosed.py`` writes what is said into docs/diagnoses.md, where
+``python tests/diagnosed.py`` writes what is said into docs/reference/diagnoses.md, where
 ``test_diagnoses.py`` holds it against the engine.
 """
 
@@ -17,7 +17,7 @@ from sojourn import Scenario, run
 from sojourn.cli.diagnoses import tell
 from sojourn.diagnoses import after, before, compared
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "diagnoses.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs/reference/diagnoses.md"
 
 # Ten long flows over a link whose queue is managed and settled.
 GOOD = {

@@ -98,7 +98,7 @@ def test_a_changed_default_is_written_anew() -> None:
 
 
 def test_every_distribution_is_documented() -> None:
-    rows = tables(DOCS / "scenarios.md", "fields")["distribution"]
+    rows = tables(DOCS / "reference/scenarios.md", "fields")["distribution"]
     defs = schema()["$defs"]
     assert [names(row[0])[0] for row in rows] == defs["DistributionName"]["enum"]
     told = {name for row in rows for name in names(row[1])}
@@ -106,14 +106,14 @@ def test_every_distribution_is_documented() -> None:
 
 
 def test_every_way_a_rate_changes_is_documented() -> None:
-    rows = tables(DOCS / "scenarios.md", "fields")["schedule"]
+    rows = tables(DOCS / "reference/scenarios.md", "fields")["schedule"]
     kinds = alternatives(schema()["$defs"]["Schedule"])
     told = {names(row[0])[0]: set(names(row[1])) for row in rows}
     assert told == {kind: set(fields) - {"kind"} for kind, fields in kinds.items()}
 
 
 def test_every_discipline_has_a_row_with_its_parameters() -> None:
-    page = DOCS / "disciplines.md"
+    page = DOCS / "reference/disciplines.md"
     common = tables(page, "fields")["common"]
     rows = {names(row[0])[0]: row[1] for row in tables(page, "fields")["disciplines"]}
     kinds = alternatives(schema()["$defs"]["QueueDiscipline"])
@@ -132,7 +132,7 @@ def test_every_discipline_has_a_row_with_its_parameters() -> None:
 
 
 def test_the_profiles_of_tcp_are_documented() -> None:
-    rows = tables(DOCS / "tcp.md", "profiles")["profiles"]
+    rows = tables(DOCS / "reference/tcp.md", "profiles")["profiles"]
     fields = schema()["$defs"]["Tcp"]["properties"]
     assert [names(row[0])[0] for row in rows] == list(fields)
     for row in rows:
@@ -155,7 +155,7 @@ def test_the_columns_of_every_table_are_documented(tmp_path: Path) -> None:
     base = {"duration": "1s", "bottleneck": {"rate": "10mbit"}, "probes": probes}
     kinds: list[dict[str, object]] = [{"kind": "bulk"}, {"kind": "web", "users": 1}]
     result = run(Scenario({**base, "traffic": kinds}), tmp_path / "run")
-    told = tables(DOCS / "scenarios.md", "columns")
+    told = tables(DOCS / "reference/scenarios.md", "columns")
     assert len(told) == len(list((tmp_path / "run").glob("*.parquet")))
     for name, rows in told.items():
         shown = [column for row in rows for column in names(row[0])]
@@ -165,7 +165,7 @@ def test_the_columns_of_every_table_are_documented(tmp_path: Path) -> None:
 def test_every_measure_of_the_summary_is_documented() -> None:
     base = {"duration": "1s", "bottleneck": {"rate": "10mbit"}, "probes": {"flows": True}}
     summary = run(Scenario({**base, "traffic": [{"kind": "bulk", "flows": 2}]})).summary
-    text = text_of(DOCS / "measures.md")
+    text = text_of(DOCS / "reference/measures.md")
     parts = [summary["links"][0], summary["groups"][0], summary["flows"][0]]
     known = {"name", "kind", "rate_bps", "group", "index"}
     for name in {name for part in parts for name in part} - known:

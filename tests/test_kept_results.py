@@ -24,7 +24,7 @@ def words(name: str) -> str:
 
 
 def test_every_mark_becomes_a_table_and_every_table_is_used() -> None:
-    pages = [*PAGES, DOCS / "performance.md"]
+    pages = [*PAGES, DOCS / "explanation/performance.md"]
     marks = [mark for page in pages for mark in data.MARK.findall(text_of(page))]
     assert sorted(marks) == sorted(data.TABLES)
     for page in pages:
@@ -56,7 +56,7 @@ def test_linux_reference_is_short_and_counts_right() -> None:
     apart = [name for name, same in packets.items() if not same]
     chance = sum(seeds[name] > 0 for name in apart)
     assert f"Of the {len(apart)} others {chance} have seeds that agree" in text
-    testing = " ".join(text_of(DOCS / "testing.md").split())
+    testing = " ".join(text_of(DOCS / "explanation/testing.md").split())
     assert f"{sum(packets.values())} of {len(packets)} situations agree with Linux" in testing
 
 
@@ -122,7 +122,7 @@ def test_performance_and_readme_quote_the_benchmarks() -> None:
     rows = {row[0]: row for row in speed[1:]}
     ours, _, ns2 = rows["dumbbell-100: ns-2"][1:4]
     ns3 = rows["dumbbell-100: ns-3"][3]
-    page = " ".join(text_of(DOCS / "performance.md").split())
+    page = " ".join(text_of(DOCS / "explanation/performance.md").split())
     assert (
         f"goes at {ours.split()[0]} million packets a second, {ns2} times as fast as ns-2" in page
     )

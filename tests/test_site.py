@@ -48,7 +48,7 @@ def test_parameters_commands_and_docstrings_are_there(site: Path) -> None:
 
 @pytest.mark.long
 def test_tutorial_shows_what_its_cells_give(site: Path) -> None:
-    text = (site / "tutorial.html").read_text()
+    text = (site / "tutorials/tutorial.html").read_text()
     assert "<table" in text and "<img" in text
     search = (site / "searchindex.js").read_text()
     assert "droptail" in search

@@ -60,7 +60,8 @@ def test_sweeps_with_other_labels_share_a_store(small: Scenario, tmp_path: Path)
 def test_duckdb_reads_the_store(small: Scenario, tmp_path: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     results = sweep(grid(small, VARY, [1, 2]), tmp_path / "runs/rates")
-    (sql,) = re.findall(r"```sql\n(.*?)```", (ROOT / "docs/sweeps.md").read_text(), flags=re.S)
+    page = (ROOT / "docs/how-to/sweeps.md").read_text()
+    (sql,) = re.findall(r"```sql\n(.*?)```", page, flags=re.S)
     rows = duckdb.sql(sql.replace("'runs/", f"'{tmp_path}/runs/")).fetchall()
     assert {(label, seeds) for label, seeds, _ in rows} == {
         (each.case.label, 2) for each in results

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 
 from documents import DOCS, ROOT
 
-NOTEBOOK = DOCS / "tutorial.ipynb"
+NOTEBOOK = DOCS / "tutorials/tutorial.ipynb"
 
 
 def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

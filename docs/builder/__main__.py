@@ -29,10 +29,10 @@ def prepare(folder: Path) -> None:
     """Writes what the generator reads."""
     site = stage.Stage(folder)
     shutil.copytree(_HERE / "_static", folder / "_static")
-    tutorial = stage.DOCS / "tutorial.ipynb"
+    tutorial = stage.DOCS / "tutorials" / "tutorial.ipynb"
     for path in site.places:
         if path == tutorial:
-            site.document(path, notebook.markdown(path, folder / "tutorial"))
+            site.document(path, notebook.markdown(path, folder / "tutorials" / "tutorial"))
         else:
             site.document(path, data.filled(path.read_text(encoding="utf-8")))
     made = dict(reference.pages())

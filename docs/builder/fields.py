@@ -1,5 +1,5 @@
-"""The tables of fields in docs/scenarios.md, from the schema: ``python docs/builder/fields.py``
-writes them, below marks such as ``<!-- fields: bottleneck -->``. ``make format`` does so."""
+"""The tables of fields in docs/reference/scenarios.md, from the schema: ``make format`` writes
+them, below marks such as ``<!-- fields: bottleneck -->``."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import reference
 from sojourn import schema
 from sojourn.cli import explain
 
-PAGE = Path(__file__).resolve().parents[1] / "scenarios.md"
+PAGE = Path(__file__).resolve().parents[1] / "reference" / "scenarios.md"
 _TABLE = re.compile(r"^(<!-- fields: (\S+) -->\n)((?:\|.*\n)*)", re.M)
 # Where there is more about a field.
 _SEE = {
     "changes": "[more](#changes-during-a-run)",
     "device": "[more](#queues-of-devices)",
-    "load": "[calibration](calibration.md)",
+    "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
     "schedule": "[more](#rates-that-change)",
     "standing_window": "[standing queues](measures.md#standing-queues)",

@@ -15,7 +15,7 @@ from sojourn._engine import documentation
 from sojourn.cli import explain
 from sojourn.cli.app import app
 
-# docs/scenarios.md has the tables of these.
+# docs/reference/scenarios.md has the tables of these.
 _ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "access", "traffic"} | {
     "probes",
     "packets",
@@ -23,7 +23,7 @@ _ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "access", "traff
 _ABOUT = {
     "queue disciplines": '`qdisc = { kind = "NAME", … }` of a link.',
     "congestion controls": '`congestion = { kind = "NAME", … }` of `[tcp]`.',
-    "parts of the file": "Tables of a scenario file that [scenarios](../scenarios.md) lacks.",
+    "parts of the file": "Tables of a scenario file that [scenarios](scenarios.md) lacks.",
     "values": "Tables that stand for a value.",
 }
 

@@ -20,7 +20,7 @@ _OUTSIDE = {
     ROOT / "CONTRIBUTING.md": "contributing.md",
     ROOT / "CHANGELOG.md": "changes.md",
     ROOT / "benches" / "README.md": "benchmarks.md",
-    DOCS / "tutorial.ipynb": "tutorial.md",
+    DOCS / "tutorials" / "tutorial.ipynb": "tutorials/tutorial.md",
 }
 _COPIED = {".png", ".svg", ".ipynb", ".parquet", ".json"}
 _LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".sh": "bash"}

@@ -3,7 +3,7 @@
 //! A model gives the mean window of each class of flows and the length of each queue as functions
 //! of time, without packets: milliseconds for what takes the packet engine seconds, and exact
 //! enough to tell a stable controller from an unstable one. What it leaves out is said in each
-//! file and in `docs/fluid.md`.
+//! file and in `docs/explanation/fluid.md`.
 //!
 //! - [`integrate`]: delay differential equations with lags that depend on the state.
 //! - [`mgt`]: TCP classes over queues; [`kelly`]: TCP under a price on the rate.

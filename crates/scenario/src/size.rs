@@ -5,7 +5,7 @@ use sojourn_traffic::Source;
 
 use crate::Scenario;
 
-/// Measured, one flow of many in slow start: docs/performance.md.
+/// Measured, one flow of many in slow start: docs/explanation/performance.md.
 const FLOW_BYTES: f64 = 1_500.0;
 /// One web user in a busy group, likewise.
 const USER_BYTES: f64 = 1_200.0;

@@ -3,7 +3,7 @@
 //!
 //! It takes the same normal form as the packet engine and gives the same summary and tables, as far
 //! as a model without packets knows them: what it does not know, such as retransmissions, is left
-//! out. `docs/fluid.md` says what is modelled and what is not.
+//! out. `docs/explanation/fluid.md` says what is modelled and what is not.
 
 mod classes;
 mod links;
