@@ -17,6 +17,7 @@ def markdown(path: Path, pictures: Path) -> str:
         path: The notebook.
         pictures: The folder for figures, beside the page.
     """
+    pictures.mkdir(parents=True, exist_ok=True)
     notebook = nbformat.read(path, as_version=4)
     NotebookClient(
         notebook,
@@ -26,7 +27,6 @@ def markdown(path: Path, pictures: Path) -> str:
         extra_arguments=["--IPKernelApp.log_level=ERROR"],
         resources={"metadata": {"path": str(pictures.parent)}},
     ).execute()
-    pictures.mkdir(parents=True, exist_ok=True)
     parts = [part for cell in notebook.cells for part in _cell(cell, pictures)]
     note = f"*This page is [a notebook]({path.name}): download it and change it.*"
     parts.insert(1, note)
