@@ -37,10 +37,14 @@ PARTS = {
     ),
     "results": Part(
         ("results/*.py", "files.py"),
-        ("flent_series", "store", "run", "bad_input"),
+        ("results", "flent_series", "store", "run", "bad_input"),
         0.9,
     ),
-    "sweep": Part(("sweep/*.py",), ("statistics_closed_forms", "cluster", "compare", "sweep"), 0.9),
+    "sweep": Part(
+        ("sweep/*.py",),
+        ("statistics_closed_forms", "sweep_results", "cluster", "compare", "sweep"),
+        0.9,
+    ),
     "report": Part(
         ("report/differences.py", "report/frames.py", "report/runs.py", "report/tables.py"),
         ("report_data", "report", "compare"),

@@ -1,0 +1,234 @@
+"""Runs as objects and on disk: names, copies, comparisons opened again, drafts, pages' names."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+from conftest import SMALL
+from sojourn import Error, Scenario, open_runs, run
+from sojourn.errors import InputError
+from sojourn.files import cannot, page_file, read_json, with_remedy, write_whole
+from sojourn.results import flent
+from sojourn.results.draft import Draft, _exchange
+from sojourn.results.run import RunResult
+from sojourn.results.store import Store, about, open_run
+
+SUMMARY: dict[str, Any] = {
+    "name": "", "engine": "packets", "seed": 4, "simulated_s": 2.0, "wall_s": 0.5,
+    "links": [{"name": "l", "rate_bps": 1, "loss": 0.25}], "groups": [],
+}  # fmt: skip
+
+
+def result(**more: Any) -> RunResult:
+    text = json.dumps(SUMMARY | more)
+    return RunResult.from_engine(text, Scenario(SMALL), varied={"load": 0.5})
+
+
+def kept(folder: Path, run: RunResult) -> RunResult:
+    draft = Draft(folder)
+    made = draft.finish(run, {"label": run.label, "varied": run.varied})
+    draft.discard()
+    return made
+
+
+def test_a_run_is_named_by_its_label_or_its_scenario() -> None:
+    assert result().label == "run" and result(name="mine").label == "mine"
+    other = result().named("other", {"load": 0.7})
+    assert (other.label, other.varied, other.seed) == ("other", {"load": 0.7}, 4)
+    assert result().bottleneck["name"] == "l" and result().diagnoses == []
+
+
+def test_copies_keep_what_was_said_of_a_run(tmp_path: Path) -> None:
+    first = kept(tmp_path / "run", result())
+    first.realised_load = 0.875
+    shallow, deep = copy.copy(first), copy.deepcopy(first)
+    for each in (shallow, deep):
+        assert (each.label, each.varied, each.folder) == (first.label, {"load": 0.5}, first.folder)
+        assert each.realised_load == 0.875 and each.kept
+    assert shallow.summary is first.summary
+    assert deep.summary == first.summary and deep.summary is not first.summary
+    assert deep.varied is not first.varied
+
+
+def test_a_run_is_kept_if_its_folder_outlives_it(tmp_path: Path) -> None:
+    assert result().kept is False
+    scratch = TemporaryDirectory(dir=tmp_path)
+    passing = RunResult.from_engine(json.dumps(SUMMARY), Scenario(SMALL), scratch=scratch)
+    assert passing.folder == Path(scratch.name) and passing.kept is False
+    assert passing.named("x", {}).kept is False
+    assert kept(tmp_path / "run", result()).kept is True
+
+
+def test_a_comparison_is_opened_with_its_own_names_and_loads(tmp_path: Path) -> None:
+    kept(tmp_path / "b", result())
+    kept(tmp_path / "a", result(seed=7))
+    entries = [
+        {"folder": "b", "label": "second", "varied": {"x": 1}, "realised_load": 0.5},
+        {"folder": "a", "label": "first", "varied": {"x": 2}},
+        {"folder": "b", "label": "again", "varied": {"x": 3}, "realised_load": None},
+    ]
+    (tmp_path / "comparison.json").write_text(json.dumps({"runs": entries}))
+    found = open_runs(tmp_path)
+    assert [each.label for each in found] == ["second", "first", "again"]
+    assert [each.varied for each in found] == [{"x": 1}, {"x": 2}, {"x": 3}]
+    assert [each.realised_load for each in found] == [0.5, None, None]
+    assert [each.seed for each in found] == [4, 7, 4]
+    for damage in ({}, {"runs": []}, {"runs": 3}, {"runs": [{"folder": "b"}]}, {"runs": [5]}):
+        (tmp_path / "comparison.json").write_text(json.dumps(damage))
+        with pytest.raises(Error, match=r"comparison\.json: damaged"):
+            open_runs(tmp_path)
+    (tmp_path / "comparison.json").unlink()
+    assert [each.folder for each in open_runs(tmp_path)] == [tmp_path / "a", tmp_path / "b"]
+    # The same through a list, and beside a single run.
+    both = open_runs([tmp_path, tmp_path / "b"])
+    assert [each.seed for each in both] == [7, 4, 4]
+
+
+def test_a_store_tells_of_each_run_what_it_measured(tmp_path: Path) -> None:
+    first = kept(tmp_path / "0123456789abcdef", result(version="1.2"))
+    told = about(first)
+    assert told["format"] == 1 and told["measures"]["loss"] == 0.25
+    assert {name: told[name] for name in ("label", "seed", "engine", "version", "wall_s")} == {
+        "label": "run", "seed": 4, "engine": "packets", "version": "1.2", "wall_s": 0.5,
+    }  # fmt: skip
+    (row,) = Store(tmp_path).frame().to_dicts()
+    assert (row["key"], row["seed"], row["load"], row["loss"]) == (
+        "0123456789abcdef", 4, 0.5, 0.25,
+    )  # fmt: skip
+    assert Store(tmp_path).get("0123456789abcdef") is not None
+    assert Store(tmp_path).get("0" * 16) is None
+
+
+def test_a_run_takes_the_place_of_another_in_one_step(tmp_path: Path) -> None:
+    target = tmp_path / "run"
+    kept(target, result(seed=1))
+    draft = Draft(target)
+    assert draft.folder.parent == tmp_path and draft.folder != target
+    draft.finish(result(seed=2), {})
+    draft.discard()
+    assert open_run(target).seed == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    # The same run but for the clock is left as it is.
+    before = (target / "summary.json").stat().st_ino
+    draft = Draft(target)
+    draft.finish(result(seed=2, wall_s=9.0), {})
+    draft.discard()
+    assert (target / "summary.json").stat().st_ino == before
+    assert open_run(target).summary["wall_s"] == 0.5
+
+
+def test_drafts_of_the_dead_are_removed_and_those_of_the_living_stay(tmp_path: Path) -> None:
+    living = Draft(tmp_path / ("0" * 16))
+    (living.folder / "half").write_text("")
+    dead = tmp_path / f".{'1' * 16}.0"
+    (dead / "deep" / "deeper").mkdir(parents=True)
+    (dead / "half").write_text("")
+    other = tmp_path / ".no-draft.0"
+    other.mkdir()
+    Store(tmp_path).tidy()
+    assert sorted(tmp_path.iterdir()) == sorted([living.folder, other])
+    assert (living.folder / "half").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("a.html", "a.html"), ("a.HTM", "a.HTM"), ("results", "results/report.html"),
+        ("results-1.5", "results-1.5/report.html"), ("a.", "a./report.html"),
+    ],
+)  # fmt: skip
+def test_a_name_means_a_page(name: str, page: str) -> None:
+    assert str(page_file(name)) == page
+
+
+def test_a_name_of_another_kind_is_no_page_but_a_folder_may_have_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a\.pdf: a report is a page"):
+        page_file(tmp_path / "a.pdf")
+    (tmp_path / "a.pdf").mkdir()
+    assert page_file(tmp_path / "a.pdf") == tmp_path / "a.pdf" / "report.html"
+
+
+def test_what_cannot_be_written_is_said_with_a_remedy() -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert str(cannot("write to", Path("x"), full)) == (
+        "cannot write to x: No space left on device; free space, or name a folder on another disk"
+    )
+    assert str(cannot("read", Path("x"), full)) == "cannot read x: No space left on device"
+    assert str(cannot("write to", Path("x"), OSError("odd"))) == "cannot write to x: odd"
+    for number in (errno.EDQUOT, errno.EIO, errno.EROFS, errno.EACCES, errno.EPERM):
+        assert "; " in str(cannot("write to", Path("x"), OSError(number, "no")))
+    said = f"run: cannot write y: full (os error {errno.ENOSPC})"
+    assert with_remedy(said) == "run: cannot write y: full; free space, or name a folder on " + (
+        "another disk"
+    )
+    assert with_remedy("cannot write y: odd (os error 9999)") == "cannot write y: odd"
+    assert with_remedy("something else (os error 28)") == "something else (os error 28)"
+
+
+def test_json_is_an_object(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    for text, words in (("[1]", "damaged: not an object"), ("{", "damaged: ")):
+        file.write_text(text)
+        with pytest.raises(Error, match=words):
+            read_json(file)
+    with pytest.raises(Error, match=r"cannot read .*b\.json"):
+        read_json(tmp_path / "b.json")
+
+
+def test_what_is_written_whole_takes_the_place_of_the_file_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("longer than what comes")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / ".real.new").write_text("left by one that was killed, and longer still" * 9)
+    write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "real").read_text() == "new" and (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+def test_a_series_for_flent_has_means_and_sums_by_hand() -> None:
+    points = [(0.0, 1.0), (0.1, 3.0), (0.2, 5.0), (0.65, 7.0), (0.8, 100.0)]
+    assert flent._means(points, 0.2, 4) == [2.0, 5.0, None, 7.0]
+    made = run(Scenario(SMALL).with_({"probes.queues": True, "probes.interval": "100ms"}))
+    document = flent.document(made, 0.5)
+    queues = made.queues
+    assert document["x_values"] == [0.5 * n for n in range(1, 9)]
+    for link, series in (("bottleneck", "TCP download sum"), ("reverse", "TCP upload sum")):
+        rows = queues.filter(queues["link"] == link)
+        values = document["results"][series]
+        assert values == document["results"][f"Link {link} throughput"]
+        assert sum(values) * 0.5 / 8e-6 == pytest.approx(rows["dequeued_bytes"].sum())
+        # What left within the first half second: five rows, the last of them at its end.
+        first = rows.filter(rows["time_s"] <= 0.5 + 1e-9)["dequeued_bytes"].sum()
+        assert values[0] == pytest.approx(first * 8e-6 / 0.5)
+    both = zip(
+        document["results"]["TCP download sum"], document["results"]["TCP upload sum"], strict=True
+    )
+    assert document["results"]["TCP totals"] == [one + other for one, other in both]
+    ended = document["metadata"]["LENGTH"], document["metadata"]["TOTAL_LENGTH"]
+    assert ended == (4, 4) and document["metadata"]["STEP_SIZE"] == 0.5
+    assert flent.document(made, 2.0)["x_values"] == [2.0, 4.0]
+    for step in (2.01, 0.0009):
+        with pytest.raises(Error, match=r"from 0\.001 s to half of the run, 2 s"):
+            flent.document(made, step)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="others have no such call")
+def test_two_folders_swap_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    for folder in (one, other):
+        folder.mkdir()
+        (folder / folder.name).write_text("")
+    with pytest.raises(FileNotFoundError, match="missing"):
+        _exchange(one, tmp_path / "missing")
+    monkeypatch.setattr(shutil, "rmtree", lambda _: pytest.fail("one was missing for a while"))
+    _exchange(one, other)
+    assert (one / "other").exists() and (other / "one").exists()
