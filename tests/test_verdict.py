@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from sojourn.errors import InputError
-from sojourn.verdict import Verdict, entrants, judge
+from sojourn.measures import BY_NAME, Measure
+from sojourn.verdict import Verdict, differences, entrants, judge, pairings
+from sojourn.verdict.diagnosed import merged
+from sojourn.verdict.judge import judged, other_way
 from sojourn.verdict.pairing import case_name, reference
+from sojourn.verdict.sentences import sentences
 
 PATH = "bottleneck.qdisc"
 
@@ -185,3 +189,139 @@ def test_a_baseline_that_two_are_called_is_refused() -> None:
     varied = [{PATH: {"kind": "pi", "qref": 1}}, {PATH: {"kind": "pi", "qref": 2}}]
     with pytest.raises(InputError, match=r"several variations are called so; there are pi qref=1"):
         reference(varied, None, "pi")
+
+
+def one(values: Sequence[float], base: Sequence[float], name: str = "loss") -> Any:
+    """The difference of two cases whose measure has these values, seed by seed."""
+    definition = BY_NAME[name].definition
+    measure = Measure(name, definition, lambda summary: summary)
+    runs = [
+        Numbered(kind, seed, value, definition.path)
+        for kind, all_ in (("base", base), ("case", values))
+        for seed, value in enumerate(all_)
+    ]
+    (found,) = differences(pairings(*entrants(runs, None, "base")), [measure])
+    return found
+
+
+@dataclass
+class Numbered:
+    kind: str
+    seed: int
+    value: float
+    path: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return self.kind
+
+    @property
+    def varied(self) -> dict[str, Any]:
+        return {PATH: self.kind}
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        value: Any = self.value
+        for step in reversed(self.path):
+            value = {step: value}
+        return value
+
+
+def test_alike_is_what_no_shown_digit_or_no_percent_tells_apart() -> None:
+    # Losses have two digits of a percent: half of the last one is 0.005 %, 5e-5.
+    for value, grade in ((4.9e-5, "alike"), (5.1e-5, "better")):
+        found = one([0.001] * 3, [0.001 + value] * 3)
+        assert (found.low, found.high) == (found.mean, found.mean)
+        assert found.grade.removeprefix("seems ") == grade
+    # Delays have one digit of a millisecond; one percent of the baseline is more here.
+    for part, grade in ((0.0099, "alike"), (0.0101, "better")):
+        found = one([1 - part] * 3, [1.0] * 3, "sojourn_mean_s")
+        assert found.grade.removeprefix("seems ") == grade
+        assert found.relative == pytest.approx(-part)
+    # An interval that ends just at the margin is within it.
+    exact = one([0.5, 0.5], [0.5, 0.5])
+    assert replace(exact, low=-0.005, high=0.005).grade == "alike"
+    assert replace(exact, low=-0.005, high=0.0051).grade == "open"
+    assert replace(exact, low=None, high=0.1).grade == "single"
+    assert replace(exact, low=-0.1, high=None).grade == "single"
+    assert replace(exact, low=0.0, high=0.4).grade == "open"
+    assert replace(exact, low=-0.4, high=0.0).grade == "open"
+
+
+def test_a_difference_counts_the_pairs_that_agree_with_its_mean() -> None:
+    found = one([0.1, 0.2, 0.9], [0.2, 0.3, 0.3])
+    assert found.mean == pytest.approx(0.4 / 3) and (found.pairs, found.agree) == (3, 1)
+    assert (found.value, found.reference) == (pytest.approx(0.4), pytest.approx(0.8 / 3))
+    assert one([0.1] * 2, [0.0] * 2).relative is None
+    told = found.to_dict()
+    assert (told["label"], told["baseline"], told["agree"]) == ("case", "base", 1)
+
+
+def test_a_baseline_of_nothing_gets_absolute_differences() -> None:
+    found = replace(one([0.02, 0.04], [0.0, 0.0]), p_holm=0.01)
+    (said, _) = sentences([replace(found, low=0.01, high=0.05)])
+    assert said == (
+        "case is worse than base, in all 2 seeds: loss 3.00 % against 0 % "
+        "(+3.00 points, 95 % interval +1.00 to +5.00 points)."
+    )
+    delay = replace(one([0.02], [0.0], "sojourn_mean_s"))
+    (said, _) = sentences([delay])
+    assert said.endswith("mean queueing delay 20.0 ms against 0 ms (+20.0 ms).")
+
+
+def summary(delay: float, loss: float, failed: float | None = None) -> dict[str, Any]:
+    def link(name: str, delay: float, loss: float) -> dict[str, Any]:
+        times = {"mean": delay}
+        return {"name": name, "rate_bps": 1, "loss": loss, "sojourn_s": times, "throughput_bps": 1}
+
+    group = {"name": "g", "kind": "web", "started": 1, "failed": failed, "jain": 0.9}
+    return {
+        "links": [link("there", 0.1, 0.1), link("back", delay, loss)],
+        "groups": [group | {"response_time_s": {"count": 0}}],
+    }
+
+
+def test_the_way_back_is_judged_if_it_has_a_queue() -> None:
+    for delay, loss, there in ((0.001, 0.0, False), (0.0011, 0.0, True), (0.0, 0.01, True)):
+        names = [each.name for each in other_way([summary(delay, loss)], "there")]
+        expected = ["back.sojourn_mean_s", "back.throughput_bps", "back.loss"]
+        assert names == (expected if there else [])
+    assert [each.place for each in other_way([summary(0, 0)], "back")] == ["there"] * 3
+
+
+def test_failures_and_fairness_are_judged_where_there_are_any() -> None:
+    def names(*all_: dict[str, Any]) -> list[str]:
+        return [each.name for each in judged(all_)]
+
+    assert names(summary(0, 0, 0)) == ["sojourn_mean_s", "throughput_bps", "loss", "g.jain"]
+    assert names(summary(0, 0, 0), summary(0, 0, 2))[0] == "failed"
+    assert "failed" not in names(summary(0, 0, None))
+    two = summary(0, 0)
+    two["groups"].append(two["groups"][0] | {"name": "h"})
+    assert not any(name.endswith("jain") for name in names(two))
+
+
+def test_a_state_that_is_not_settled_is_told_if_most_seeds_say_so() -> None:
+    def runs(*told: int, name: str = "not-settled") -> list[dict[str, Any]]:
+        each = {"name": name, "place": "q", "remedy": "Wait.", "message": "It moves."}
+        return [{"diagnoses": [each] * there} for there in told]
+
+    assert merged([runs(1, 1)]) == runs(1)[0]["diagnoses"]
+    assert merged([runs(1, 0)]) == [] and merged([runs(1, 0, 0)]) == []
+    (found,) = merged([runs(1, 1, 0)])
+    assert found["message"] == "in 2 of 3 runs, such as: It moves."
+    # Anything else is told of a single one; of both variations together.
+    (found,) = merged([runs(1, 0, name="late"), runs(1, 1, name="late")])
+    assert found["message"].startswith("in 3 of 4 runs")
+    assert merged([runs(1, 0, name="ecn-on-one-side")]) == []
+    assert len(merged([runs(1, 1, name="ecn-on-one-side")])) == 1
+
+
+def test_what_is_not_varied_cannot_be_a_baseline() -> None:
+    with pytest.raises(InputError, match="nothing is varied by 'x'"):
+        reference([{PATH: "a"}], "x")
+    with pytest.raises(InputError, match="nothing but load is varied"):
+        reference([{"load": 0.5}])
+    assert reference([{"load": 0.5}, {"load": 0.9}], "load") == ("load", "load 0.5")
+    with pytest.raises(InputError, match="none of the variations is called so"):
+        reference([{PATH: "a"}], None, "b")

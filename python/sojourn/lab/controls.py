@@ -59,7 +59,7 @@ def _common(scenario: Scenario) -> list[Control]:
         made.append(_slider("bottleneck.rate", "Link rate", link["rate"], "rate", 5e5, 1e9))
         made.append(_slider("bottleneck.delay", "Delay of the link", link["delay"], "time", 0, 5e8))
     for number, group in enumerate(fields["traffic"]):
-        name = group["name"] or group["kind"]
+        name = group.get("name") or group["kind"]
         path = f"traffic.{number}"
         if group.get("flows") is not None:
             made.append(_count(f"{path}.flows", f"{name}: flows", group["flows"], 500))

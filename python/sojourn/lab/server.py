@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -40,7 +40,7 @@ _PAGE = {
     "/lab.js": ("lab.js", "text/javascript"),
 }
 _POLICY = (
-    "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
@@ -107,6 +107,9 @@ class _Server:
             response = await made if not isinstance(made, Response) else made
         except Error as error:
             response = JSONResponse({"error": str(error)}, 400)
+        except ClientDisconnect:
+            # Nobody is there to read it.
+            response = PlainTextResponse("the request ended early", 400)
         response.headers["Content-Security-Policy"] = _POLICY
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"

@@ -169,7 +169,7 @@ def script_json(value: Any) -> str:
 @functools.cache
 def bundle() -> str:
     """Vega, Vega-Lite and vega-embed, out of the vl-convert package: no network is needed."""
-    code = str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE))
+    code = str(vl_convert.javascript_bundle(asset("charts.js"), vl_version=VEGA_LITE))
     return code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
 
 
