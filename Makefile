@@ -33,7 +33,7 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel clean
+.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel crates clean
 .PHONY: lint-rust lint-python compile tools
 
 help: ## Show this
@@ -180,9 +180,24 @@ endif
 wheel: export CARGO_TARGET_DIR := $(abspath $(TARGET))
 wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that needs no compiler
 	@rm -rf dist
-	@$(UV) build --quiet --build-constraints requirements.lock --out-dir dist \
-	  --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')"
+	@mkdir -p $(TARGET)
+	@$(UV) build --build-constraints requirements.lock --out-dir dist \
+	  --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" \
+	  > $(TARGET)/wheel.log 2>&1 || { cat $(TARGET)/wheel.log; exit 1; }
 	@ls -l dist
+
+# What other programs may take, and of that what needs an allocator only, built for a machine
+# without a system: rustup target add thumbv7em-none-eabihf.
+CRATES := $(addprefix -p sojourn-,base qdisc tcp traffic records scenario link packets)
+BARE := thumbv7em-none-eabihf
+crates: ## Check the crates that others may take: without a system, documentation, packages
+	@echo "== $(BARE)"
+	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) \
+	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp
+	@echo "== cargo doc"
+	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --profile quick --no-deps $(CRATES)
+	@echo "== cargo package"
+	@$(CARGO) package --locked --quiet --no-verify --allow-dirty $(CRATES)
 
 clean: ## Remove what make has made
 	rm -rf .venv .tools target dist docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache

@@ -37,8 +37,8 @@ __all__ = [
 
 Settings = Mapping[str, object] | None
 
-# Where maturin looks for what a wheel installs outside of the package.
-_DATA = Path("sojourn.data")
+# Where maturin looks for what a wheel installs outside of the package: by the extension's name.
+_DATA = Path("sojourn._engine.data")
 _PROGRAM = "sojourn-router"
 _PROFILE = "wheel"
 

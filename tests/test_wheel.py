@@ -23,7 +23,13 @@ ROOT = Path(__file__).resolve().parent.parent
 UV = ROOT / ".tools/bin/uv"
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 # No program of the developer's: neither cargo nor what make has installed.
-PLAIN = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": os.environ.get("HOME", "/"), "LANG": "C"}
+PLAIN = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": os.environ.get("HOME", "/"),
+    "LANG": "C",
+    # As pyproject.toml has it, which uv reads only where it lies.
+    "UV_SYSTEM_CERTS": "1",
+}
 SOURCES = ("Cargo.toml", "Cargo.lock", "pyproject.toml", "packaging", "crates", "python")
 
 

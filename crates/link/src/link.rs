@@ -176,7 +176,7 @@ pub struct Sent<S> {
 }
 
 impl<S: Waiting> Link<S> {
-    /// The links of a network that are not ideal, in order: see [`build`](Self::build).
+    /// The links of a network that are not ideal, in order.
     ///
     /// # Errors
     /// One line that names the link whose discipline cannot be built.
