@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from sojourn import Scenario, ScenarioError, calibrate, run
-from sojourn.calibration import with_users
+from sojourn import Error, Scenario, ScenarioError, calibrate, run
+from sojourn.calibration import (
+    Calibration,
+    _default_name,
+    _guess,
+    _points,
+    _read,
+    _slope,
+    _web_group,
+    _write,
+    with_users,
+)
 from sojourn.load import realised_load, uncongested
 
 # Sizes without a heavy tail, so that a short run realises what is asked for.
@@ -74,3 +85,86 @@ def test_a_load_needs_a_bottleneck(web: Scenario) -> None:
     fields["parking_lot"] = {**fields.pop("bottleneck"), "hops": 2}
     with pytest.raises(ScenarioError, match=r"\[bottleneck\]"):
         run(Scenario(fields))
+
+
+RATE = 1e6
+
+
+@pytest.mark.parametrize(
+    ("share", "asked"),
+    [
+        # What 64 users offer of the rate; how many are tried until it is a fifth of it.
+        (0.2, [64]),
+        (0.1, [64, 192]),
+        (0.19, [64, 128]),
+        (0.001, [64, 1024, 16384]),
+    ],
+)
+def test_a_first_guess_is_of_a_fifth_of_the_rate_or_more(share: float, asked: list[int]) -> None:
+    tried: list[int] = []
+
+    def measure(users: int, seed: int, _: object) -> float:
+        assert seed == 7_000_001
+        tried.append(users)
+        return share * RATE / 64 * users
+
+    assert _guess(measure, RATE, None) == pytest.approx(share * RATE / 64)
+    assert tried == asked
+
+
+def test_users_who_offer_nothing_are_an_error() -> None:
+    tried: list[int] = []
+
+    def measure(users: int, *_: object) -> float:
+        tried.append(users)
+        return 0.0
+
+    with pytest.raises(Error, match=r"4000000 users offer only 0 bit/s"):
+        _guess(measure, RATE, None)
+    assert tried == [64, 1024, 16384, 262144, 4_000_000]
+
+
+def test_points_have_seeds_of_their_own() -> None:
+    asked: dict[int, int] = {}
+
+    def measure(users: int, seed: int, _: object) -> float:
+        asked[users] = seed
+        return 2.0 * users
+
+    assert _points(measure, [5, 3, 9], None) == [(5, 10.0), (3, 6.0), (9, 18.0)]
+    assert asked == {5: 7_000_002, 3: 7_000_003, 9: 7_000_004}
+    # The line through the origin: all that was offered by all who offered it.
+    assert _slope([(1, 3.0), (3, 5.0)]) == 2.0
+
+
+def test_loads_of_half_and_more_than_all_are_aimed_at(light: Scenario) -> None:
+    found = calibrate(light)
+    shares = [users * found.bps_per_user / found.rate_bps for users, _ in found.points]
+    assert shares == pytest.approx([0.5, 0.8, 1.1], rel=0.25)
+    assert shares[1] / shares[0] == pytest.approx(1.6, rel=0.02)
+    assert shares[2] / shares[0] == pytest.approx(2.2, rel=0.02)
+    assert found.group == "web1"
+    assert calibrate(light.with_({"traffic.0.name": "users"})).group == "users"
+
+
+def test_a_kept_calibration_is_taken_only_for_what_it_is_of(tmp_path: Path) -> None:
+    made = Calibration("web1", RATE, 2.0, [(1, 3.0), (3, 5.0)])
+    file = tmp_path / "deep" / "kept.json"
+    _write(file, made)
+    assert _read(file, "web1", RATE) == made
+    assert _read(file, "web2", RATE) is None and _read(file, "web1", RATE + 1) is None
+    _write(file, replace(made, bps_per_user=2.5))
+    assert _read(file, "web1", RATE) is None
+    assert _read(tmp_path / "none.json", "web1", RATE) is None
+    assert made.users_for(0.5) == 250_000 and made.users_for(1e-9) == 1
+
+
+def test_groups_are_found_by_kind_and_named_by_it() -> None:
+    fields = {"traffic": [{"kind": kind} for kind in ("bulk", "web", "bulk", "web")]}
+    assert [_default_name(fields, n) for n in range(4)] == ["bulk1", "web1", "bulk2", "web2"]
+    assert (_web_group(fields, None), _web_group(fields, 3)) == (1, 3)
+    for wrong in (-1, 0, 4):
+        with pytest.raises(ScenarioError, match="not a group of kind web"):
+            _web_group(fields, wrong)
+    with pytest.raises(ScenarioError, match="no group of kind web"):
+        _web_group({"traffic": [{"kind": "bulk"}]}, None)

@@ -227,3 +227,38 @@ def test_the_command_writes_a_script(tmp_path: Path) -> None:
     unused = subprocess.run(["sh", tmp_path / "up.sh"], capture_output=True, text=True, check=False)
     assert unused.returncode != 0
     assert "the device" in unused.stderr
+
+
+# Harmless names that a shell would take for something else, and some that are not harmless.
+NAMES = (
+    "a b", "it's", 'say "yes"', "$(touch pwned)", "`touch pwned`", "x\ntouch pwned",
+    "x\r\ntouch pwned", "x; touch pwned", "x\u2028touch pwned", "#", "\\", "*", "%s",
+    "{default}", "-rf", "é",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_no_commands(name: str, tmp_path: Path) -> None:
+    classes = [{"name": name, "dscp": ["af11"]}, {"name": "rest"}]
+    queue = {"kind": "drr", "classes": classes, "default": "rest"}
+    made = deploy(scenario(queue))
+    odd = replace(made, link=name, remarks=(*made.remarks, f"{name}: said"))
+    for each in (made, odd, odd.ingress()):
+        (tmp_path / "script.sh").write_text(each.script())
+        # Programs that only note what they are given.
+        for program in ("tc", "ip"):
+            (tmp_path / program).write_text(
+                '#!/bin/sh\nprintf "%s|" "$@" >> asked; echo >> asked\n'
+            )
+            (tmp_path / program).chmod(0o755)
+        environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        done = subprocess.run(
+            ["sh", "script.sh", "dev 0"], cwd=tmp_path, env=environment, capture_output=True,
+            text=True, timeout=20, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        asked = (tmp_path / "asked").read_text().splitlines()
+        assert sum(line.startswith("class|") for line in asked) == 3 and name not in asked
+        assert any("|dev 0|" in line for line in asked), "the device is one word"
+        (tmp_path / "asked").unlink()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["ip", "script.sh", "tc"]

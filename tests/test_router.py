@@ -65,6 +65,7 @@ def test_options_are_passed_to_router_unchanged(
     monkeypatch.delenv("SOJOURN_ROUTER", raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     words = ["--rate=10mbit", "--qdisc", "pi,qref=24", "--", "ping", "-c", "1", "--json"]
+    words += ["a b", "it's", 'say "yes"', "$(touch pwned)", "`id`", "x; id", "*", ""]
     assert router.between(words) == 7
     assert capfd.readouterr().out == "|".join(words) + "|"
 

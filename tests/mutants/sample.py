@@ -54,7 +54,7 @@ PARTS = {
         ("control/*.py", "control/design/*.py", "control/theory/*.py"),
         ("control_theory", "control_design", "control_loops", "control_maps", "control_fluid"),
     ),
-    "calibration": Part(("calibration.py", "load.py"), ("calibrate",)),
+    "calibration": Part(("calibration.py", "load.py"), ("calibrate", "sweep_results")),
 }
 
 

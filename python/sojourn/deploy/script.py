@@ -77,10 +77,13 @@ class Deployment:
 
         It can be run again, whatever stands at the device; a step that fails undoes the others.
         """
-        remarks = "".join(f"# {remark}\n" for remark in self.remarks)
+        remarks = "".join(f"# {_on_one_line(remark)}\n" for remark in self.remarks)
         undo = "".join(f"    {command} 2>/dev/null || true\n" for command in self.undo)
         return _SCRIPT.format(
-            link=self.link, remarks=remarks, undo=undo, commands="\n".join(self.commands)
+            link=_on_one_line(self.link),
+            remarks=remarks,
+            undo=undo,
+            commands="\n".join(self.commands),
         )
 
     def ingress(self) -> Deployment:
@@ -120,6 +123,11 @@ def deploy(
     return made.ingress() if ingress else made
 
 
+def _on_one_line(text: str) -> str:
+    """Text for a comment: a name must not end the line, or what follows would be a command."""
+    return "".join(each if each.isprintable() else " " for each in text)
+
+
 def _egress(table: dict[str, Any], link: str) -> Deployment:
     if table.get("schedule") is not None:
         raise DeployError(f"{link}.schedule: a link whose rate changes cannot be written down")
@@ -157,7 +165,7 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
             minor = f"{entry.minor:x}"
             commands.append(
                 f'tc class replace dev "$DEV" parent 1:1 classid 1:{minor} htb {entry.words}{size}'
-                f"  # {entry.name}"
+                f"  # {_on_one_line(entry.name)}"
             )
             commands.append(
                 f'tc qdisc replace dev "$DEV" parent 1:{minor} handle {minor}0: {entry.leaf.words}'
