@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 use sojourn_base::{Kind, Stream, Time};
 
-/// The columns of the table that [`write`] gives.
+/// The columns of the table that [`write()`] gives.
 pub const COLUMNS: &str =
     "op,time_ns,packet,bytes,ecn,flow,result,packets,queue_bytes,p_q32,dropped";
 
