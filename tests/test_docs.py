@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,12 @@ def written(cell: str) -> object:
         return json.loads(cell.strip("`"))
     except ValueError:
         return None
+
+
+def test_the_version_is_told_once() -> None:
+    version = tomllib.loads(text_of(ROOT / "Cargo.toml"))["workspace"]["package"]["version"]
+    assert f"\nversion: {version}\n" in text_of(ROOT / "CITATION.cff")
+    assert re.search(rf"^## \[{re.escape(version)}\] - ", text_of(ROOT / "CHANGELOG.md"), re.M)
 
 
 def test_tables_of_fields_are_those_of_the_schema() -> None:
