@@ -292,12 +292,15 @@ def test_files_are_written_whole(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "real" / "file")
     write_whole(tmp_path / "link", b"one")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real/file").read_bytes() == b"one"
-    # What is no file keeps its place.
-    write_whole(Path(os.devnull), b"two")
-    assert not Path(os.devnull).is_file()
+    # What is no file keeps its place; a pipe of our own, not a device that others need.
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(tmp_path / "pipe", b"two")
+    assert os.read(reading, 9) == b"two" and (tmp_path / "pipe").is_fifo()
+    os.close(reading)
     with pytest.raises(IsADirectoryError):
         write_whole(tmp_path / "real", b"three")
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "link", "real"]
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "link", "pipe", "real"]
 
 
 def test_a_full_disk_at_the_output_is_one_line(sojourn: Command, small_file: Path) -> None:
