@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from documents import ROOT
 from sojourn import Scenario, run
 from sojourn.results import flent
+
+WAYS = ("download", "upload")
 
 SCENARIO = """
 name = "both ways"
@@ -26,6 +29,7 @@ reverse = { rate = "5mbit" }
 queues = true
 exchanges = true
 interval = "50ms"
+traces = ["bulk1.0", "bulk1.reverse.0"]
 [[traffic]]
 kind = "bulk"
 direction = "both"
@@ -50,7 +54,7 @@ def test_the_command_writes_what_flent_reads(folder: Path, sojourn, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     known = json.loads(gzip.decompress(file.read_bytes()))
     assert known["version"] == 4
-    assert known["metadata"]["NAME"] == "rrul"
+    assert known["metadata"]["NAME"] == "rrul_be"
     assert known["metadata"]["TITLE"] == "both ways"
     assert known["metadata"]["TIME"].endswith("Z")
     # Flent wants a number, or null, at each point of each series.
@@ -65,13 +69,19 @@ def test_the_series_are_the_run_s(folder: Path) -> None:
     known = flent.document(result, 0.5)
     series = known["results"]
     for link in result.summary["links"]:
-        name = {"bottleneck": "TCP download sum", "reverse": "TCP upload sum"}[link["name"]]
-        mean = sum(series[name]) / len(series[name])
+        throughput = series[f"Link {link['name']} throughput"]
+        mean = sum(throughput) / len(throughput)
         assert mean == pytest.approx(link["throughput_bps"] / 1e6, rel=0.02)
+    goodput = {group["name"]: group["goodput_bps"] / 1e6 for group in result.summary["groups"]}
+    for group, way in (("bulk1", "TCP download"), ("bulk1.reverse", "TCP upload")):
+        mean = sum(series[f"{way} BE"]) / len(series[f"{way} BE"])
+        # What arrived at the end is not acknowledged yet: about a queue's length.
+        assert mean == pytest.approx(goodput[group], rel=0.05)
+        assert series[f"{way} avg"] == series[f"{way} sum"] == series[f"{way} BE"]
     transfers = result.transfers
     assert transfers is not None
     for member in range(2):
-        raw = known["raw_values"][f"Ping (ms) ping.{member}"]
+        raw = known["raw_values"][f"Ping (ms) UDP BE{member + 1}"]
         rows = transfers.filter((transfers["group"] == "ping") & (transfers["index"] == member))
         assert len(raw) == rows.height > 100
         assert sum(one["val"] for one in raw) == pytest.approx(1e3 * rows["duration_s"].sum())
@@ -79,8 +89,23 @@ def test_the_series_are_the_run_s(folder: Path) -> None:
         assert min(one["val"] for one in raw) >= 20
         # Not all of them found the queues empty.
         assert max(one["val"] for one in raw) > 40
-    pings = [series[f"Ping (ms) ping.{member}"][3] for member in range(2)]
+    pings = [series[f"Ping (ms) UDP BE{member + 1}"][3] for member in range(2)]
     assert series["Ping (ms) avg"][3] == pytest.approx(sum(pings) / 2)
+
+
+def test_the_plot_all_scaled_of_rrul_has_all_its_series() -> None:
+    scenario = Scenario(ROOT / "scenarios" / "rrul.toml").with_({"duration": "20s"})
+    known = flent.document(run(scenario))
+    # What its panels draw, in Flent's names: averages, and a line for each flow and each ping.
+    flows = [f"TCP {way} {name}" for way in WAYS for name in ("BE", "BE2", "BE3", "BE4", "avg")]
+    pings = [f"Ping (ms) {name}" for name in ("UDP BE1", "UDP BE2", "UDP BE3", "ICMP", "avg")]
+    for name in flows + pings:
+        values = [value for value in known["results"][name][30:] if value is not None]
+        assert len(values) > 40 and max(values) > 0, name
+    for way in WAYS:
+        single = [known["results"][name] for name in flows if way in name and "avg" not in name]
+        means = [sum(column) / 4 for column in zip(*single, strict=True)]
+        assert known["results"][f"TCP {way} avg"] == pytest.approx(means)
 
 
 def test_export_of_unsuitable_run_is_one_line_error(folder: Path, sojourn, tmp_path: Path) -> None:

@@ -37,19 +37,47 @@ TRANSFERS = [
     ("probe", 0, None, None),
     ("bulk1", 0, 0.3, 9.0),
 ]
+TRACES = [
+    # Seconds, flow, bytes acknowledged since the flow's transfer began.
+    (0.2, "bulk1.0", 1000),
+    (0.2, "bulk1.1", 500),
+    (0.5, "bulk1.0", 4000),
+    (0.6, "bulk1.0", 6000),
+    (0.8, "bulk1.reverse.0", 700),
+    # Another transfer: it has 300 bytes of its own.
+    (1.4, "bulk1.0", 300),
+    (1.9, "bulk1.1", 2500),
+    (2.3, "bulk1.0", 900),
+    (2.3, "bulk1.reverse.1", 40),
+]
+SCENARIO = """
+[[traffic]]
+kind = "bulk"
+direction = "both"
+[[traffic]]
+kind = "bulk"
+direction = "reverse"
+"""
 
 
 class Made(RunResult):
     """A run of two seconds with these records."""
 
     def __init__(self, folder: Path | None = None, probers: bool = True) -> None:
-        groups = [{"name": "bulk1", "kind": "bulk", "members": 1}]
+        groups = [
+            {"name": "bulk1", "kind": "bulk", "members": 2},
+            {"name": "bulk1.reverse", "kind": "bulk", "members": 2},
+            {"name": "back", "kind": "bulk", "members": 0},
+        ]
+        scenario = SCENARIO
         if probers:
             groups.append({"name": "probe", "kind": "ping", "members": 2})
             groups.append({"name": "lone", "kind": "ping", "members": 1})
+            scenario += '[[traffic]]\nkind = "ping"\n' * 2
         summary = {"simulated_s": 2.4, "wall_s": 0.4, "engine": "packets", "seed": 7}
-        super().__init__(summary | {"groups": groups}, "", label="by hand", folder=folder)
-        self.without: set[str] = set()
+        super().__init__(summary | {"groups": groups}, scenario, label="by hand", folder=folder)
+        self.without = {"traces"}
+        self.acknowledged: list[tuple[float, str, int | None]] = list(TRACES)
 
     def has(self, name: str) -> bool:
         return name not in self.without
@@ -58,6 +86,9 @@ class Made(RunResult):
         if name == "queues":
             columns = ["time_s", "link", "packets", "dequeued_bytes"]
             return pl.DataFrame(QUEUES, columns, orient="row")
+        if name == "traces":
+            columns = ["time_s", "flow", "acked_bytes"]
+            return pl.DataFrame(self.acknowledged, columns, orient="row")
         columns = ["group", "index", "finished_s", "duration_s"]
         return pl.DataFrame(TRANSFERS, columns, orient="row")
 
@@ -77,6 +108,78 @@ def test_throughput_is_what_left_in_each_step() -> None:
     assert results["TCP totals"] == pytest.approx(totals)
 
 
+MBPS = 8e-6 / 0.5
+
+
+def test_goodput_of_a_flow_is_what_was_acknowledged_in_each_step() -> None:
+    result = Made()
+    result.without = set()
+    results = flent.document(result, 0.5)["results"]
+    first = [4000 * MBPS, 2000 * MBPS, 300 * MBPS, 600 * MBPS]
+    second = [500 * MBPS, 0, 0, 2000 * MBPS]
+    assert results["TCP download BE"] == pytest.approx(first)
+    assert results["TCP download BE2"] == pytest.approx(second)
+    assert results["TCP upload BE"] == pytest.approx([0, 700 * MBPS, 0, 0])
+    assert results["TCP upload BE2"] == pytest.approx([0, 0, 0, 40 * MBPS])
+    # All are traced: averages and sums are over flows.
+    sums = [a + b for a, b in zip(first, second, strict=True)]
+    assert results["TCP download sum"] == pytest.approx(sums)
+    assert results["TCP download avg"] == pytest.approx([each / 2 for each in sums])
+    assert results["TCP upload avg"] == pytest.approx([0, 350 * MBPS, 0, 20 * MBPS])
+    assert sum(results["TCP totals"]) == pytest.approx(sum(sums) + 740 * MBPS)
+    assert results["Link bottleneck throughput"] != results["TCP download sum"]
+
+
+def test_with_some_flows_traced_there_are_no_averages() -> None:
+    links = flent.document(Made(), 0.5)["results"]
+    assert "TCP download avg" not in links
+    result = Made()
+    result.without = set()
+    # One of four is not, and it is the last.
+    result.acknowledged = [row for row in TRACES if row[1] != "bulk1.reverse.1"]
+    results = flent.document(result, 0.5)["results"]
+    assert sorted(set(results) - set(links)) == [
+        "TCP download BE",
+        "TCP download BE2",
+        "TCP upload BE",
+    ]
+    assert results["TCP download sum"] == results["Link bottleneck throughput"]
+    assert results["TCP totals"] == links["TCP totals"]
+
+
+@pytest.mark.parametrize("column", ["acked_bytes", "older"])
+def test_traces_of_the_fluid_engine_and_of_older_runs_have_no_goodput(column: str) -> None:
+    class Without(Made):
+        def table(self, name: str) -> pl.DataFrame:
+            found = super().table(name)
+            return found.rename({"acked_bytes": column}) if name == "traces" else found
+
+    result = Without()
+    result.without = set()
+    result.acknowledged = [(at, flow, None) for at, flow, _ in TRACES]
+    assert set(flent.document(result, 0.5)["results"]) == set(flent.document(Made())["results"])
+
+
+def test_pings_beyond_four_keep_their_names() -> None:
+    class More(Made):
+        def table(self, name: str) -> pl.DataFrame:
+            found = super().table(name)
+            renamed = pl.col("group").replace({"bulk1": "more"})
+            return found.with_columns(renamed) if name == "transfers" else found
+
+    result = More()
+    result.scenario_toml += '[[traffic]]\nkind = "ping"\n' * 2
+    result.summary["groups"] += [
+        {"name": "silent", "kind": "ping", "members": 1},
+        {"name": "more", "kind": "ping", "members": 1},
+    ]
+    raw = flent.document(result, 0.5)["raw_values"]
+    assert sorted(raw) == [
+        *(f"Ping (ms) UDP BE{number}" for number in (1, 2, 3)),
+        "Ping (ms) more",
+    ]
+
+
 def test_queues_are_means_over_each_step() -> None:
     results = flent.document(Made(), 0.5)["results"]
     assert results["Link bottleneck queue"] == [2.0, 6.5, None, 1.0]
@@ -87,14 +190,14 @@ def test_queues_are_means_over_each_step() -> None:
 def test_pings_are_milliseconds_at_their_answers() -> None:
     found = flent.document(Made(), 0.5)
     results, raw = found["results"], found["raw_values"]
-    assert results["Ping (ms) probe.0"] == pytest.approx([15.0, None, None, None])
-    assert results["Ping (ms) probe.1"] == [None, pytest.approx(30.0), None, pytest.approx(50.0)]
-    assert results["Ping (ms) lone"] == [None, None, pytest.approx(5.0), None]
+    assert results["Ping (ms) UDP BE1"] == pytest.approx([15.0, None, None, None])
+    assert results["Ping (ms) UDP BE2"] == [None, pytest.approx(30.0), None, pytest.approx(50.0)]
+    assert results["Ping (ms) UDP BE3"] == [None, None, pytest.approx(5.0), None]
     assert results["Ping (ms) avg"] == pytest.approx([15.0, 30.0, 5.0, 50.0])
-    assert sorted(raw) == ["Ping (ms) lone", "Ping (ms) probe.0", "Ping (ms) probe.1"]
-    assert [one["val"] for one in raw["Ping (ms) probe.0"]] == pytest.approx([10, 20, 777])
-    begun = raw["Ping (ms) lone"][0]["t"] - 1.2
-    assert [one["t"] - begun for one in raw["Ping (ms) probe.0"]] == pytest.approx([0.1, 0.4, 2.5])
+    assert sorted(raw) == [f"Ping (ms) UDP BE{number}" for number in (1, 2, 3)]
+    assert [one["val"] for one in raw["Ping (ms) UDP BE1"]] == pytest.approx([10, 20, 777])
+    begun = raw["Ping (ms) UDP BE3"][0]["t"] - 1.2
+    assert [one["t"] - begun for one in raw["Ping (ms) UDP BE1"]] == pytest.approx([0.1, 0.4, 2.5])
 
 
 def test_the_average_of_pings_is_over_those_that_were_answered() -> None:
@@ -107,7 +210,7 @@ def test_the_average_of_pings_is_over_those_that_were_answered() -> None:
 def test_without_pings_there_are_links_alone(probers: bool) -> None:
     result = Made(probers=probers)
     if probers:
-        result.without = {"transfers"}
+        result.without = {"traces", "transfers"}
     found = flent.document(result, 0.5)
     assert not [name for name in found["results"] if name.startswith("Ping")]
     assert found["raw_values"] == {}
@@ -123,11 +226,11 @@ def test_the_head_says_what_it_is(tmp_path: Path) -> None:
     began = datetime.fromtimestamp(ended - 0.4, UTC)
     assert abs(datetime.fromisoformat(head["TIME"]) - began) < timedelta(milliseconds=1)
     assert head["T0"] == head["TIME"] and head["TIME"].endswith("Z")
-    assert found["raw_values"]["Ping (ms) lone"][0]["t"] == pytest.approx(ended - 0.4 + 1.2)
+    assert found["raw_values"]["Ping (ms) UDP BE3"][0]["t"] == pytest.approx(ended - 0.4 + 1.2)
     assert (head["LENGTH"], head["TOTAL_LENGTH"], head["STEP_SIZE"]) == (2, 2, 0.5)
     assert head["TITLE"] == "by hand" and head["DATA_FILENAME"] == "it.flent.gz"
     assert head["NOTE"] == "sojourn, engine packets, seed 7"
-    assert (found["version"], head["NAME"], head["IP_VERSION"]) == (4, "rrul", 4)
+    assert (found["version"], head["NAME"], head["IP_VERSION"]) == (4, "rrul_be", 4)
     assert (head["HOST"], head["LOCAL_HOST"], head["HOSTS"]) == ("right", "left", ["right"])
     units = {name: each["UNITS"] for name, each in head["SERIES_META"].items()}
     assert set(units) == set(found["results"])
@@ -160,7 +263,7 @@ def test_other_steps_are_refused(step: float) -> None:
 
 def test_a_run_in_memory_ended_now() -> None:
     before = time.time()
-    found = flent.document(Made(), 0.5)["raw_values"]["Ping (ms) lone"][0]["t"] - 1.2 + 0.4
+    found = flent.document(Made(), 0.5)["raw_values"]["Ping (ms) UDP BE3"][0]["t"] - 1.2 + 0.4
     assert before - 0.001 <= found <= time.time() + 0.001
 
 

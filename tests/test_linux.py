@@ -359,6 +359,9 @@ def test_rate_schedule_is_followed_and_flow_traced(real, tmp_path: Path) -> None
     assert traces.height > 50
     assert traces["time_s"].is_sorted()
     assert (traces["in_flight_bytes"] <= traces["cwnd_bytes"] + 3 * 1448).all()
+    # One of two flows: what is acknowledged only grows, and no more than passed the link.
+    assert traces["acked_bytes"].is_sorted()
+    assert 0.2 < traces["acked_bytes"][-1] / queues["dequeued_bytes"].sum() < 0.8
     # The window follows the rate, which fell to a quarter.
     cwnd = [
         traces.filter(pl.col("time_s").is_between(*part))["cwnd_bytes"].mean()

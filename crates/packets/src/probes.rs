@@ -106,6 +106,7 @@ impl Probes {
             ssthresh_bytes: end.ssthresh().map(u64::from),
             srtt_s: end.srtt(),
             in_flight_bytes: u64::from(end.in_network()),
+            acked_bytes: Some(end.bytes_acked()),
         });
     }
 }

@@ -1,10 +1,10 @@
 """A run as a file that Flent opens, to put its own plots beside those of measured networks.
 
 The file is what Flent 2 writes itself (version 4 of its format): JSON, compressed. It bears the
-name of Flent's test "rrul", whose plots it has the series for: ``totals``, ``ping``, ``ping_cdf``,
-``box_ping``, ``box_totals`` and others of sums and pings. Flent's own series of sums are goodput;
-here they are what left the link, headers and acknowledgements included, for that is what is
-recorded over time.
+name of Flent's test "rrul_be": TCP flows each way and pings, none of them with a mark (DSCP). Its
+series of single flows are the goodput of flows that ``probes.traces`` names. If every long flow is
+traced, their averages and sums are over them; if not, there are no averages, and the sums are what
+left the link, headers and acknowledgements included.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ from sojourn.errors import InputError
 from sojourn.files import cannot, write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
 
     from sojourn.results.run import RunResult
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
 SUFFIX = ".flent.gz"
 _VERSION = 4
 
-# What Flent's plots of "rrul" call the two directions of a dumbbell.
-_SUMS = {"bottleneck": "TCP download sum", "reverse": "TCP upload sum"}
+# What Flent's plots of "rrul_be" call the two directions of a dumbbell, by link.
+_WAYS = {"bottleneck": "TCP download", "reverse": "TCP upload"}
+# Its names of pings; more than these are in the file under their own names.
+_PINGS = ("UDP BE1", "UDP BE2", "UDP BE3", "ICMP")
 
 
 def write(result: RunResult, path: str | Path, step_s: float = 0.2) -> None:
@@ -66,6 +71,13 @@ def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX)
     begun = _begun(result)
     steps = int(length / step_s)
     results = _links(result.table("queues"), step_s, steps)
+    flows = _flows(result, step_s, steps)
+    if not any(f"{way} sum" in flows for way in _WAYS.values()):
+        links = {way: f"Link {link} throughput" for link, way in _WAYS.items()}
+        flows |= {f"{way} sum": results[link] for way, link in links.items() if link in results}
+    results |= flows
+    if sums := [flows[f"{way} sum"] for way in _WAYS.values() if f"{way} sum" in flows]:
+        results["TCP totals"] = _sums(sums)
     raw: dict[str, list[dict[str, float]]] = {}
     for series, points in _pings(result).items():
         results[series] = _means(points, step_s, steps)
@@ -81,7 +93,7 @@ def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX)
     return {
         "version": _VERSION,
         "metadata": {
-            "NAME": "rrul",
+            "NAME": "rrul_be",
             "TITLE": result.label,
             "TIME": moment.replace("+00:00", "Z"),
             "T0": moment.replace("+00:00", "Z"),
@@ -113,44 +125,95 @@ def _begun(result: RunResult) -> float:
 def _links(queues: pl.DataFrame, step_s: float, steps: int) -> dict[str, list[float | None]]:
     """Throughput and queue of each link."""
     series: dict[str, list[float | None]] = {}
-    sums = []
     for (link,), rows in queues.group_by(["link"], maintain_order=True):
         times = rows["time_s"].to_list()
         # What left between two rows counts as sent at the second.
-        sent = [0.0] * steps
-        for at, size in zip(times, rows["dequeued_bytes"], strict=True):
-            sent[min(max(int(at / step_s - 1e-9), 0), steps - 1)] += size
-        throughput: list[float | None] = [size * 8e-6 / step_s for size in sent]
+        throughput = _rates(zip(times, rows["dequeued_bytes"], strict=True), step_s, steps)
         series[f"Link {link} throughput"] = throughput
         waiting = list(zip(times, map(float, rows["packets"]), strict=True))
         series[f"Link {link} queue"] = _means(waiting, step_s, steps)
-        if link in _SUMS:
-            series[_SUMS[str(link)]] = throughput
-            sums.append(throughput)
-    if sums:
-        columns = zip(*sums, strict=True)
-        series["TCP totals"] = [sum(x for x in column if x is not None) for column in columns]
     return series
+
+
+def _flows(result: RunResult, step_s: float, steps: int) -> dict[str, list[float | None]]:
+    """Goodput of the long flows that were traced; averages and sums if that was all of them."""
+    table = result.table("traces") if result.has("traces") else None
+    # The fluid engine counts no bytes, and older runs have not kept them.
+    if table is None or "acked_bytes" not in table.columns or table["acked_bytes"].null_count():
+        return {}
+    traces = {
+        str(flow): _rates(_increments(rows), step_s, steps)
+        for (flow,), rows in table.group_by(["flow"], maintain_order=True)
+    }
+    series: dict[str, list[float | None]] = {}
+    of_all: dict[str, list[float | None]] = {}
+    complete = True
+    for way, flows in _long_flows(result).items():
+        names = {name: number for number, name in enumerate(flows, 1) if name in traces}
+        for name, number in names.items():
+            series[f"{way} BE{number if number > 1 else ''}"] = traces[name]
+        complete = complete and len(names) == len(flows)
+        if flows and complete:
+            of_all[f"{way} sum"] = _sums([traces[name] for name in names])
+            of_all[f"{way} avg"] = [x / len(flows) for x in of_all[f"{way} sum"] if x is not None]
+    # A sum of goodput beside one of throughput would make a total of neither.
+    return series | of_all if complete else series
+
+
+def _long_flows(result: RunResult) -> dict[str, list[str]]:
+    """The members of groups of kind bulk in each direction."""
+    ways: list[str] = []
+    for group in tomllib.loads(result.scenario_toml).get("traffic", []):
+        direction = group.get("direction", "forward")
+        ways += {"both": _WAYS, "reverse": ["reverse"]}.get(direction, ["bottleneck"])
+    found: dict[str, list[str]] = {way: [] for way in _WAYS.values()}
+    for link, group in zip(ways, result.summary["groups"], strict=True):
+        if group["kind"] == "bulk":
+            members = range(group["members"])
+            found[_WAYS[link]] += [f"{group['name']}.{member}" for member in members]
+    return found
+
+
+def _increments(rows: pl.DataFrame) -> list[tuple[float, float]]:
+    """When how many bytes more were acknowledged. A new transfer counts from 0 again."""
+    found, before = [], 0
+    for at, acked in rows.select("time_s", "acked_bytes").iter_rows():
+        found.append((at, acked - before if acked >= before else acked))
+        before = acked
+    return found
+
+
+def _rates(sizes: Iterable[tuple[float, float]], step_s: float, steps: int) -> list[float | None]:
+    """Mb/s in each step of bytes with their instants, which count into the step they end."""
+    sent = [0.0] * steps
+    for at, size in sizes:
+        sent[min(max(int(at / step_s - 1e-9), 0), steps - 1)] += size
+    return [size * 8e-6 / step_s for size in sent]
+
+
+def _sums(series: Iterable[list[float | None]]) -> list[float | None]:
+    return [sum(x for x in column if x is not None) for column in zip(*series, strict=True)]
 
 
 def _pings(result: RunResult) -> dict[str, list[tuple[float, float]]]:
     """For each prober, when answers came and how long they took, ms."""
+    if not result.has("transfers"):
+        return {}
     probers = {
-        group["name"]: group["members"]
+        (group["name"], member): group["name"] + (f".{member}" if group["members"] > 1 else "")
         for group in result.summary["groups"]
         if group["kind"] == "ping"
+        for member in range(group["members"])
     }
-    if not probers or not result.has("transfers"):
-        return {}
-    found: dict[str, list[tuple[float, float]]] = {}
+    probers |= dict(zip(probers, _PINGS, strict=False))
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in probers.values()}
     columns = ("group", "index", "finished_s", "duration_s")
     for group, index, finished, took in (
         result.transfers.select(columns).sort("finished_s").iter_rows()
     ):
-        if group in probers and took is not None:
-            name = group if probers[group] == 1 else f"{group}.{index}"
-            found.setdefault(f"Ping (ms) {name}", []).append((finished, 1e3 * took))
-    return dict(sorted(found.items()))
+        if took is not None and (name := probers.get((group, index))):
+            found[name].append((finished, 1e3 * took))
+    return {f"Ping (ms) {name}": answers for name, answers in found.items() if answers}
 
 
 def _means(points: list[tuple[float, float]], step_s: float, steps: int) -> list[float | None]:

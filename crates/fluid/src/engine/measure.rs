@@ -308,6 +308,7 @@ impl Measure {
                 ssthresh_bytes: None,
                 srtt_s: Some(Time((model.round_trip_in(class, row) * 1e9) as u64)),
                 in_flight_bytes: window,
+                acked_bytes: None,
             });
         }
     }

@@ -123,6 +123,9 @@ tables! {
         /// Bytes taken to be in the network: sent, neither known to have arrived nor lost (hosts
         /// of the packet engine without SACK, RACK and their like: all that is not acknowledged).
         in_flight_bytes: u64 as "B",
+        /// Payload bytes of its connection acknowledged so far; null in the fluid engine. A flow
+        /// that begins another transfer begins again at 0.
+        acked_bytes: Option<u64> as "B",
     }
 
     /// One request of a web user and its response.

@@ -229,6 +229,7 @@ impl Books {
                 ssthresh_bytes: info.ssthresh_bytes(),
                 srtt_s: (info.srtt_us > 0).then(|| Time(u64::from(info.srtt_us) * 1000)),
                 in_flight_bytes: info.in_flight_bytes(),
+                acked_bytes: Some(info.acked_bytes()),
             });
         }
     }

@@ -174,6 +174,8 @@ pub struct TcpInfo {
     pub lost: u32,
     /// Of the lost, under way again.
     pub again: u32,
+    /// Bytes acknowledged, the SYN as one of them.
+    pub acked: u64,
     /// Segments sent, data or not.
     pub segments: u32,
     /// Segments with data sent.
@@ -185,6 +187,11 @@ impl TcpInfo {
     pub fn in_flight_bytes(&self) -> u64 {
         let left = u64::from(self.unacked).saturating_sub(u64::from(self.sacked + self.lost));
         (left + u64::from(self.again)) * u64::from(self.mss)
+    }
+
+    /// Bytes of payload that are acknowledged.
+    pub fn acked_bytes(&self) -> u64 {
+        self.acked.saturating_sub(1)
     }
 
     /// The slow-start threshold in bytes, after congestion.
@@ -207,6 +214,10 @@ impl TcpInfo {
             sacked: word(28),
             lost: word(32),
             again: word(36),
+            acked: bytes
+                .get(120..128)
+                .and_then(|b| b.try_into().ok())
+                .map_or(0, u64::from_ne_bytes),
             segments: word(136),
             data_segments: word(156),
         }
