@@ -163,8 +163,9 @@ format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/ruff check --quiet --fix .
 	@$(BIN)/ruff format --quiet .
 
-readme: install ## Write the outputs that README.md shows, as its commands give them now
+readme: install ## Write the outputs that README.md and the tutorial show, as they come now
 	@$(BIN)/python tests/readme.py
+	@$(BIN)/python tests/tutorial.py
 
 docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
 	@$(BIN)/python docs/builder
