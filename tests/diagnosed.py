@@ -120,6 +120,9 @@ def shown() -> Iterator[tuple[str, Mapping[str, Any]]]:
     links = [link("bottleneck", 0.6, 0), link("reverse", 0.999, 5)]
     (found,) = after(plain, {"links": links, "groups": []})
     yield "other-bottleneck", found.to_dict()
+    links = [link("bottleneck", 0.99, 7), link("reverse", 0.999, 5)]
+    (found,) = after(plain, {"links": links, "groups": []})
+    yield "two-bottlenecks", found.to_dict()
     late = {"late": True, "lateness_limit_s": 0.0005, "lateness_s": {"p99": 0.004}}
     (found,) = after(plain, {"links": [], "groups": [], "router": late})
     yield "late-packets", found.to_dict()

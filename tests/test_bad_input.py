@@ -220,7 +220,7 @@ def unreadable(folder: Path) -> dict[str, tuple[Path, str]]:
     for name, (text, _) in texts.items():
         (folder / name).write_bytes(text)
     return {
-        "pipe": (pipe, "is a pipe or a device"),
+        "pipe": (pipe, "standard input, as -"),
         "device": (Path("/dev/zero"), "is a pipe or a device"),
         "folder": (folder / "folder.toml", "is a folder"),
         **{name: (folder / name, said) for name, (_, said) in texts.items()},

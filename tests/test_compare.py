@@ -13,6 +13,7 @@ import pytest
 
 from conftest import COMMAND, Command, untimed
 from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, open_runs
+from sojourn.results import kept_baseline
 from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
@@ -138,3 +139,16 @@ def test_a_failing_variation_is_named_before_anything_runs(
     assert done.returncode == 2
     assert "traffic[0].flows" in done.stderr
     assert not list((tmp_path / "runs").glob("*/*.json"))
+
+
+def test_a_report_of_the_folder_keeps_the_baseline(small: Scenario, tmp_path: Path) -> None:
+    compare(small, VARY, repeat=2, out=tmp_path, baseline="pi qref=10 ecn")
+    assert kept_baseline(tmp_path) == "pi qref=10 ecn"
+    found = open_comparison(tmp_path).verdict()
+    assert found is not None
+    assert found.baseline == "PI qref 10 ECN"
+    page = tmp_path / "page.html"
+    subprocess.run([COMMAND, "report", tmp_path, "--out", page], check=True, timeout=60)
+    assert "than PI qref 10 ECN" in page.read_text(encoding="utf-8")
+    compare(small, VARY, repeat=2, out=tmp_path)
+    assert kept_baseline(tmp_path) is None

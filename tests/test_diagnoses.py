@@ -56,10 +56,14 @@ def test_the_other_direction_may_be_the_bottleneck() -> None:
     scenario = changed({"bottleneck.qdisc": "droptail"})
     (found,) = after(scenario, {"links": [idle, busy], "groups": []})
     assert (found.name, found.place) == ("other-bottleneck", "reverse")
-    for links in ([idle, link("reverse", 0.9, 5)], [link("bottleneck", 0.99, 7), busy]):
-        assert not after(scenario, {"links": links, "groups": []})
+    assert not after(scenario, {"links": [idle, link("reverse", 0.9, 5)], "groups": []})
+    full = link("bottleneck", 0.99, 7)
+    (found,) = after(scenario, {"links": [full, busy], "groups": []})
+    assert (found.name, found.place) == ("two-bottlenecks", "reverse")
+    assert "bottleneck, 99 % busy, 7" in found.message
     both = changed({"bottleneck.qdisc": "droptail", "traffic.flows.direction": "both"})
     assert not after(both, {"links": [idle, busy], "groups": []})
+    assert not after(both, {"links": [full, busy], "groups": []})
 
 
 def test_few_exchanges_make_no_percentile() -> None:
@@ -135,7 +139,15 @@ def test_a_comparison_says_in_how_many_runs() -> None:
 
 
 def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
-    tried = {*EARLY, *LATE, "other-bottleneck", "few-exchanges", "late-packets", "few-seeds"}
+    tried = {
+        *EARLY,
+        *LATE,
+        "other-bottleneck",
+        "two-bottlenecks",
+        "few-exchanges",
+        "late-packets",
+        "few-seeds",
+    }
     assert tried == set(kinds())
     page = PAGE.read_text(encoding="utf-8")
     for name, kind in kinds().items():

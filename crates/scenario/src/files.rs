@@ -27,7 +27,9 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<String, String> {
         return Err("is a folder, not a file".into());
     }
     if !about.is_file() {
-        return Err("is a pipe or a device, not a file".into());
+        return Err("is a pipe or a device, not a file; write it to a file first (a scenario may \
+                    come by standard input, as -)"
+            .into());
     }
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(unreadable)?;

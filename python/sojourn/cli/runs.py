@@ -64,17 +64,23 @@ def report(
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What the others are measured against; default first."),
+        typer.Option(
+            metavar="NAME",
+            help="What the others are measured against; default as the comparison was told, "
+            "else the first.",
+        ),
     ] = None,
     quiet: Quiet = False,
 ) -> int:
     """Write a page with tables and figures of runs: one HTML file that needs no network."""
-    from sojourn.results import open_runs
+    from sojourn.results import kept_baseline, open_runs
 
     if out is None:
         out = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
     check_report(out)
     found = open_runs(runs)
+    if baseline is None and len(runs) == 1:
+        baseline = kept_baseline(runs[0])
     write_report(found, out, baseline, quiet=quiet)
     return 0
 

@@ -46,21 +46,50 @@ def other_bottleneck(facts: Facts) -> Iterator[Finding]:
     first is decided at the second. Nothing is said where data are sent both ways.
     """
     link = facts.link("bottleneck")
-    if link is None or link["utilisation"] >= _BUSY or _signals(link) > 0:
+    if link is None or _works(link):
         return
+    for other in _full_beside(facts, link):
+        yield Finding(
+            other["name"],
+            f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
+            f"{_signals(other)} packets, while bottleneck is "
+            f"{100 * link['utilisation']:.3g} % busy and does neither",
+            f"give {other['name']} a higher rate, or look at its queue",
+            {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
+        )
+
+
+def two_bottlenecks(facts: Facts) -> Iterator[Finding]:
+    """Another link is a bottleneck as well.
+
+    Both are full or signal: delays and losses at the link to look at are only a part of what
+    flows meet. Nothing is said where data are sent both ways.
+    """
+    link = facts.link("bottleneck")
+    if link is None or not _works(link):
+        return
+    for other in _full_beside(facts, link):
+        yield Finding(
+            other["name"],
+            f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
+            f"{_signals(other)} packets, and bottleneck, {100 * link['utilisation']:.3g} % busy, "
+            f"{_signals(link)}: what flows get is decided at both",
+            f"give {other['name']} a higher rate, or look at both queues",
+            {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
+        )
+
+
+def _works(link: Row) -> bool:
+    return link["utilisation"] >= _BUSY or _signals(link) > 0
+
+
+def _full_beside(facts: Facts, link: Row) -> Iterator[Row]:
+    """Other links that are full and signal, though no data are meant to go that way."""
     if any(group.fields.get("direction", "forward") != "forward" for group in facts.groups):
         return
     for other in facts.links:
-        full = other["utilisation"] > 0.98 and (other["dropped"] or other["marked"])
-        if other is not link and full:
-            yield Finding(
-                other["name"],
-                f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
-                f"{_signals(other)} packets, while bottleneck is "
-                f"{100 * link['utilisation']:.3g} % busy and does neither",
-                f"give {other['name']} a higher rate, or look at its queue",
-                {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
-            )
+        if other is not link and other["utilisation"] > 0.98 and _signals(other) > 0:
+            yield other
 
 
 def limit_decides(facts: Facts) -> Iterator[Finding]:
@@ -175,6 +204,7 @@ def _managed(facts: Facts) -> Iterator[tuple[Qdisc, Row]]:
 LATE = (
     no_bottleneck,
     other_bottleneck,
+    two_bottlenecks,
     limit_decides,
     never_acted,
     off_setpoint,

@@ -163,6 +163,14 @@ def _open_folder(path: Path) -> list[RunResult]:
     return [open_run(folder) for folder in folders] or [open_run(path)]
 
 
+def kept_baseline(path: Path) -> str | None:
+    """What the comparison in a folder was told to measure the others against, if there is one."""
+    if not (path / COMPARISON).exists():
+        return None
+    baseline = read_json(path / COMPARISON).get("baseline")
+    return baseline if isinstance(baseline, str) else None
+
+
 def _open_comparison(path: Path) -> list[RunResult]:
     """The runs that the comparison last made there lists, under the names that it gave them."""
     runs = []

@@ -131,6 +131,7 @@ class Comparison:
         """Everything but the runs' own summaries, for JSON; the verdict is by ``measures``."""
         verdict = self.verdict(measures=measures)
         return {
+            "baseline": self.baseline,
             "verdict": verdict.to_dict() if verdict is not None else None,
             "diagnoses": self.diagnoses,
             "runs": [_entry(run, self.folder) for run in [*self.uncongested, *self.runs]],

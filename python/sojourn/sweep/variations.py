@@ -14,7 +14,7 @@ from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED
 from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
-from sojourn.results.store import Store, open_run, open_runs
+from sojourn.results.store import Store, kept_baseline, open_run, open_runs
 from sojourn.sweep.case import Case, grid
 from sojourn.sweep.comparison import Comparison
 from sojourn.sweep.execute import Progress
@@ -125,4 +125,6 @@ def open_comparison(folder: str | Path) -> Comparison:
         raise Error(f"{folder}: a single run, not a comparison")
     runs = open_runs([folder])
     ideal = [run for run in runs if run.label.startswith(UNCONGESTED)]
-    return Comparison([run for run in runs if run not in ideal], ideal, folder)
+    return Comparison(
+        [run for run in runs if run not in ideal], ideal, folder, kept_baseline(folder)
+    )
