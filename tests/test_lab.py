@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import time
 import urllib.error
@@ -17,6 +18,8 @@ from websockets.sync.client import ClientConnection, connect
 
 import sojourn
 from conftest import COMMAND
+from documents import DOCS
+from sojourn.lab.presets import all_presets
 
 Setting = dict[str, Any]
 
@@ -100,7 +103,7 @@ def test_every_preset_has_controls_and_runs(lab: str) -> None:
             assert len(found["points"]) == 2 and found["figures"], name
 
 
-def test_fluid_queue_is_drawn_over_simulated_queue(lab: str) -> None:
+def test_fluid_delay_and_queue_are_drawn_over_simulated_ones(lab: str) -> None:
     found = presets(lab)
     short = {"duration": "12s", "warmup": "2s"}
     for name, there in (("mis-scaled", True), ("good-bad", False)):
@@ -109,16 +112,27 @@ def test_fluid_queue_is_drawn_over_simulated_queue(lab: str) -> None:
             socket.send(json.dumps({"id": 7, **setting}))
             full = answers(socket, 7)
             theory = answers(socket, 7, until="theory")
-        assert (theory["queue"] is not None) == there, name
-        if there:
-            before = next(each for each in full["figures"] if each["slug"] == "queue")
-            assert theory["queue"]["title"] == before["title"]
-            assert "fluid" in theory["queue"]["words"]
-            (text,) = theory["queue"]["spec"]["datasets"].values()
+        assert [each["slug"] for each in full["figures"]][:2] == ["delay", "queue"], name
+        assert [each["slug"] for each in theory["overlaid"]] == ["delay", "queue"] * there, name
+        before = {each["slug"]: each for each in full["figures"]}
+        peaks = {}
+        for each in theory["overlaid"]:
+            assert each["title"] == before[each["slug"]]["title"]
+            assert "fluid" in each["words"]
+            (text,) = each["spec"]["datasets"].values()
             rows = list(csv.DictReader(io.StringIO(text)))
             modelled = [float(row["model"]) for row in rows if row["model"]]
             # 60 flows of the paper begin with empty queues and fill them.
-            assert len(modelled) > 50 and max(modelled) > 50 > min(modelled)
+            assert len(modelled) > 50 and max(modelled) > 10 * min(modelled) >= 0
+            peaks[each["slug"]] = max(modelled)
+        if there:
+            # A full queue of packets of 500 bytes at 15 Mb/s.
+            assert peaks["delay"] == pytest.approx(peaks["queue"] * 500 * 8e3 / 15e6, rel=0.1)
+
+
+def test_documents_list_every_experiment() -> None:
+    listed = re.findall(r"^- \*\*(.+?)\*\*:", (DOCS / "lab.md").read_text(), re.MULTILINE)
+    assert listed == [each.title for each in all_presets()]
 
 
 def test_a_link_whose_rate_falls_holds_a_queue_by_length_ten_times_as_long(lab: str) -> None:

@@ -11,14 +11,14 @@ from sojourn.report.layout import arrange
 from sojourn.report.runs import check
 from sojourn.results.run import RunResult
 
-# The sections of a report that the page has room for.
-_SHOWN = ("queue", "response-times", "goodput")
+# The sections of a report that the page has room for, in its order: what packets wait comes first.
+_SHOWN = ("delay", "queue", "response-times", "goodput")
 
 
 def answer(runs: Mapping[str, RunResult]) -> dict[str, Any]:
     """Figures, table and points of the sides, as JSON can carry them."""
     layout = arrange(check(list(runs.values())))
-    made = sections.sections(layout, _SHOWN)
+    made = sorted(sections.sections(layout, _SHOWN), key=lambda each: _SHOWN.index(each.slug))
     summary = tables.summary(layout)
     points = frames.plane(layout)
     rows = {row["series"]: row for row in points.iter_rows(named=True)}

@@ -241,7 +241,7 @@ class _Server:
             await _send(socket, {"id": number, "stage": stage, **made}, job)
         loops = await asyncio.to_thread(theory, scenarios)
         if not job.stop.is_set():
-            loops["queue"] = await asyncio.to_thread(overlaid, runs, scenarios)
+            loops["overlaid"] = await asyncio.to_thread(overlaid, runs, scenarios)
         await _send(socket, {"id": number, "stage": "theory", **loops}, job)
 
     def _scenarios(self, setting: Setting) -> dict[str, Any]:

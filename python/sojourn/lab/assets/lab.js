@@ -261,8 +261,9 @@
     }
     complain("");
     if (message.stage === "theory") {
-      if (message.queue && answer) {
-        answer.figures = answer.figures.map((each) => (each.slug === "queue" ? message.queue : each));
+      if (message.overlaid?.length && answer) {
+        const over = new Map(message.overlaid.map((each) => [each.slug, each]));
+        answer.figures = answer.figures.map((each) => over.get(each.slug) ?? each);
         figures(answer.figures, $("figures"));
       }
       $("results").dataset.state = "done";
@@ -403,6 +404,11 @@
       if (!wanted.has(holder.dataset.slug)) holder.parentElement.remove();
     }
     const colours = recoloured();
+    // What was not there before does not come last: the order is the list's.
+    for (const [place, each] of list.entries()) {
+      const figure = frame(parent, each.slug, each.title, each.words).parentElement;
+      if (parent.children[place] !== figure) parent.insertBefore(figure, parent.children[place] ?? null);
+    }
     for (const each of list) draw(frame(parent, each.slug, each.title, each.words), each.spec, colours, each.square);
   };
 
