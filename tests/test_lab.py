@@ -131,7 +131,7 @@ def test_fluid_delay_and_queue_are_drawn_over_simulated_ones(lab: str) -> None:
 
 
 def test_documents_list_every_experiment() -> None:
-    listed = re.findall(r"^- \*\*(.+?)\*\*:", (DOCS / "lab.md").read_text(), re.MULTILINE)
+    listed = re.findall(r"^- \*\*(.+?)\*\*:", (DOCS / "how-to/lab.md").read_text(), re.MULTILINE)
     assert listed == [each.title for each in all_presets()]
 
 
