@@ -20,6 +20,10 @@ compiler() {
     { have clang || have clang-19; } && [ -e /usr/include/bpf/bpf_helpers.h ] && have ip tc
 }
 
+hardware() {
+    have verilator yosys make c++
+}
+
 emulator() {
     have qemu-system-x86_64 ip tc
 }
@@ -47,6 +51,7 @@ case "${1:-}" in
     "")
         need "THE TESTS IN A BROWSER" chromium chromium chromium-driver
         need "CONGESTION CONTROLS IN BPF" compiler clang-19 libbpf-dev iproute2
+        need "THE TESTS OF HARDWARE" hardware verilator yosys make g++
         ;;
     long)
         need "THE TESTS THAT BOOT A KERNEL" emulator qemu-system-x86 iproute2

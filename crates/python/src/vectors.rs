@@ -25,3 +25,16 @@ pub(crate) fn vectors(
         .map_err(errors::Error::new_err)?
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
 }
+
+/// `passes` passes over a bank of PI controllers, `each` of eight classes.
+#[pyfunction]
+pub(crate) fn bank_vectors(
+    py: Python<'_>,
+    seed: u64,
+    each: usize,
+    passes: u64,
+) -> PyResult<String> {
+    py.detach(|| errors::guarded(|| sojourn_qdisc::bank::vectors::write(seed, each, passes)))
+        .map_err(errors::Error::new_err)?
+        .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+}

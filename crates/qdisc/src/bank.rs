@@ -6,6 +6,7 @@
 //! - [`Table`]: up to 16 probabilities, and which of them stands for which stretch of [0, 1].
 //! - [`Gains`]: what one class's controllers have in common, as mantissas and shifts.
 //! - [`Bank`]: the controllers, 8 bytes each, and one pass that updates them all.
+//! - [`vectors`]: what banks in hardware are checked against.
 //!
 //! A library, not a discipline: `pi_table` is PI with one such table.
 
@@ -14,6 +15,7 @@ mod gains;
 mod grid;
 mod lloyd;
 mod table;
+pub mod vectors;
 
 pub use controllers::Bank;
 pub use gains::Gains;

@@ -9,14 +9,19 @@ import typer
 
 from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.values import parse_set
+from sojourn.errors import ScenarioError
 from sojourn.scenario import Scenario
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
+# Not a discipline, but what controls thousands of queues: `hardware/pi_bank.v` is one.
+_BANK = "bank"
+_EACH = 16
+_CONTROLLERS = 8 * _EACH
 
 
 def vectors(
-    name: Annotated[str, typer.Argument(help="A queue discipline.", show_default=False)],
+    name: Annotated[str, typer.Argument(help="A queue discipline, or bank.", show_default=False)],
     ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Other operations, other random numbers.")] = 1,
     rate: Annotated[str, typer.Option(help="The link's rate.")] = "10mbit",
@@ -34,8 +39,14 @@ def vectors(
     ] = None,
 ) -> int:
     """Write test vectors: operations on a discipline and what it did, for other implementations."""
+    from sojourn._engine import bank_vectors
     from sojourn._engine import vectors as write
 
+    if name == _BANK:
+        if set_:
+            raise ScenarioError("--set: a bank has no parameters; --seed draws other gains")
+        write_text(bank_vectors(seed, _EACH, -(-ops // _CONTROLLERS)), out, "vectors")
+        return 0
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
     scenario = Scenario(fields)

@@ -1,0 +1,128 @@
+//! Test vectors of a bank: passes over queues that wander, and p and level of each controller after
+//! each, for banks in hardware.
+
+use super::gains::{P_BITS, Scaled};
+use super::{Bank, Gains, Grid, MOST_CLASSES, MOST_ENTRIES, Table};
+use crate::Invalid;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
+use sojourn_base::{Kind, Stream};
+
+/// A threshold that no p reaches, Q.15.
+const OUT_OF_REACH: u16 = 1 << 15;
+
+/// Gains of all kinds: fine and coarse, with and without a rest. `turn` picks the kind.
+fn gains(turn: u64, draws: &mut Stream) -> Result<Gains, Invalid> {
+    let between =
+        |draws: &mut Stream, low: f64, high: f64| libm::exp2(low + (high - low) * draws.uniform());
+    let (a, difference) = match turn % 4 {
+        0 => (between(draws, -29.0, -18.0), between(draws, -38.0, -30.0)),
+        1 => (between(draws, -12.0, -6.0), between(draws, -28.0, -18.0)),
+        2 => (between(draws, -10.0, -1.0), between(draws, -14.0, -11.0)),
+        _ => (between(draws, -17.0, -13.0), between(draws, -24.0, -18.0)),
+    };
+    let qref = [draws.below(40), draws.below(2000), draws.below(32_768)][draws.below(3) as usize];
+    Gains::new(a, a - difference, qref as u16)
+}
+
+fn table(turn: u64) -> Result<Table, Invalid> {
+    let grid = [Grid::Geometric, Grid::Linear, Grid::Sqrt, Grid::Log][(turn % 4) as usize];
+    grid.table([16, 9, 16, 2][(turn / 2 % 4) as usize], 0.001, 0.9, &[])
+}
+
+fn scaled(text: &mut String, gain: &Scaled) {
+    let Scaled { mantissa, left, right, most } = gain;
+    let _ = write!(text, " {mantissa} {left} {right} {most}");
+}
+
+/// The next queue of a controller: mostly near the last, at times anywhere, beyond 15 bits too.
+fn moved(queue: u16, draws: &mut Stream) -> u16 {
+    match draws.below(64) {
+        0 => draws.below(65_536) as u16,
+        1 => 0,
+        2 => u16::MAX,
+        _ => {
+            let step = draws.below(65) as i32 - 32;
+            (i32::from(queue) + step).clamp(0, i32::from(u16::MAX)) as u16
+        }
+    }
+}
+
+/// `passes` passes over a bank of eight classes with `each` controllers, drawn with `seed`, in
+/// lines of whole numbers:
+///
+/// ```text
+/// bank CLASSES EACH
+/// class qref, then mantissa left right most of a and of a − b, then 15 thresholds (Q.15)
+/// queues one for each controller
+/// p      one for each controller (Q.29)
+/// levels one for each controller
+/// ```
+///
+/// # Errors
+/// If there are no controllers, or too many.
+pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+    let mut draws = Stream::new(seed, Kind::Test, 0, 0);
+    let mut classes = Vec::new();
+    for turn in 0..MOST_CLASSES as u64 {
+        classes.push((gains(turn, &mut draws)?, table(seed.wrapping_add(turn))?));
+    }
+    let mut bank = Bank::new(&classes, each)?;
+    let mut text = String::new();
+    let _ = writeln!(text, "bank {MOST_CLASSES} {each}");
+    for (gains, table) in &classes {
+        let _ = write!(text, "class {}", gains.qref);
+        scaled(&mut text, &gains.a);
+        scaled(&mut text, &gains.difference);
+        let within = table.entries().len() - 1;
+        for (i, &t) in table.thresholds().iter().enumerate().take(MOST_ENTRIES - 1) {
+            let t = if i < within { t as u16 } else { OUT_OF_REACH };
+            let _ = write!(text, " {t}");
+        }
+        text.push('\n');
+    }
+    let mut queues: Vec<u16> = (0..bank.len()).map(|_| draws.below(2000) as u16).collect();
+    for _ in 0..passes {
+        bank.update(&queues);
+        line(&mut text, "queues", queues.iter().map(|&q| u32::from(q)));
+        let places = || (0..MOST_CLASSES).flat_map(|class| (0..each).map(move |at| (class, at)));
+        let p = |(class, at)| libm::ldexp(bank.exact(class, at), P_BITS) as u32;
+        line(&mut text, "p", places().map(p));
+        line(&mut text, "levels", places().map(|(class, at)| u32::from(bank.level(class, at))));
+        queues.iter_mut().for_each(|q| *q = moved(*q, &mut draws));
+    }
+    Ok(text)
+}
+
+fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = u32>) {
+    text.push_str(name);
+    numbers.for_each(|n| {
+        let _ = write!(text, " {n}");
+    });
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_reach_both_ends_of_p_and_every_kind_of_gain() {
+        let text = write(1, 4, 400).expect("valid");
+        assert_eq!(text, write(1, 4, 400).expect("valid"));
+        assert_ne!(text, write(2, 4, 400).expect("valid"));
+        let of = |name: &str| -> Vec<Vec<u32>> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(name));
+            lines.map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect()).collect()
+        };
+        let (classes, p) = (of("class "), of("p "));
+        assert_eq!((classes.len(), p.len(), p[0].len()), (8, 400, 32));
+        // Shifted to the right or not, a and a − b.
+        let kinds: alloc::collections::BTreeSet<_> =
+            classes.iter().map(|c| (c[3] > 0, c[7] > 0)).collect();
+        assert!(kinds.len() >= 3, "{kinds:?}");
+        let ends = [0, (1 << P_BITS) - 1];
+        ends.iter().for_each(|end| assert!(p.iter().flatten().any(|p| p == end), "{end}"));
+    }
+}

@@ -1,0 +1,126 @@
+"""The bank of PI controllers in Verilog gives the same bits as the one in software."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND
+
+HARDWARE = Path(__file__).resolve().parent.parent / "hardware"
+BANK = ("pi_bank.v", "table_level.v")
+UPDATES = 256_000
+
+
+def needed(*programs: str) -> None:
+    missing = ", ".join(each for each in programs if not shutil.which(each))
+    if missing:
+        pytest.skip(f"SKIPPED: hardware needs {missing}; tests/tools.sh installs it, as root")
+
+
+def built(folder: Path, sources: Path) -> Path:
+    """The bench of the bank in ``sources``: eight classes of 16 controllers."""
+    files = [*(sources / name for name in BANK), HARDWARE / "bench/pi_bank.cpp"]
+    options = ["--cc", "--exe", "--build", "-Wall", "--top-module", "pi_bank", "-GEACH_BITS=4"]
+    command = ["verilator", *options, "--Mdir", str(folder), *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "Vpi_bank"
+
+
+def vectors(file: Path, seed: int, updates: int) -> Path:
+    arguments = ["bank", "--seed", str(seed), "--ops", str(updates), "--out", str(file)]
+    subprocess.run([COMMAND, "vectors", *arguments], check=True)
+    return file
+
+
+def passed(bench: Path, file: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([bench, file], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    needed("verilator", "make", "c++")
+    return built(tmp_path_factory.mktemp("bank"), HARDWARE)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_bank_in_verilog_gives_the_bits_of_the_one_in_software(
+    bench: Path, tmp_path: Path, seed: int
+) -> None:
+    done = passed(bench, vectors(tmp_path / "bank.txt", seed, UPDATES))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {name: numbers.split() for name, numbers in re.findall(r"(\w+) (.*)", done.stdout)}
+    assert found["updates"] == [str(UPDATES)]
+    # One update a clock: 128, and what the pipeline is long.
+    assert 128 < int(found["clocks_of_a_pass"][0]) <= 128 + 14
+    # Both saturations, queues beyond 15 bits, every level.
+    assert min(int(found[name][0]) for name in ("floor", "ceiling", "long_queues")) > 100
+    assert min(map(int, found["levels"])) > 0
+
+
+def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> None:
+    file = vectors(tmp_path / "bank.txt", 1, 12_800)
+    before, last = file.read_text().rsplit("\np ", 1)
+    first, rest = last.split(" ", 1)
+    file.write_text(f"{before}\np {int(first) ^ 1} {rest}")
+    done = passed(bench, file)
+    assert done.returncode == 1
+    assert "pass 99, controller 0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "right", "wrong"),
+    [
+        ("pi_bank.v", "queue_read[15] ? 15'h7fff", "queue_read[15] ? 15'h7ffe"),
+        ("pi_bank.v", "sum_6[33] ? 29'd0", "sum_6[33] ? 29'd1"),
+        ("pi_bank.v", "29'h1fffffff", "29'h1ffffffe"),
+        ("pi_bank.v", "sum_5[15:0] & below_5 : rest_5", "16'd0 & below_5 : rest_5"),
+        ("pi_bank.v", "assign level = started ?", "assign level = (started || first) ?"),
+        ("pi_bank.v", "first ? 16'd0 : state_1", "state_1"),
+        ("table_level.v", "{1'b0, p_3} >=", "{1'b0, p_3} >"),
+    ],
+)
+def test_a_mistake_in_the_bank_is_found(
+    tmp_path: Path, module: str, right: str, wrong: str
+) -> None:
+    needed("verilator", "make", "c++")
+    sources = tmp_path / "sources"
+    shutil.copytree(HARDWARE, sources)
+    text = (sources / module).read_text()
+    assert right in text
+    (sources / module).write_text(text.replace(right, wrong))
+    broken = built(tmp_path / "broken", sources)
+    done = passed(broken, vectors(tmp_path / "bank.txt", 1, UPDATES))
+    assert done.returncode == 1
+    assert "difference" in done.stdout
+
+
+def test_the_bank_is_synthesized_into_block_ram_and_three_multipliers() -> None:
+    needed("yosys")
+    files = " ".join(BANK)
+    script = f"read_verilog {files}; synth_ecp5 -top pi_bank; stat"
+    done = subprocess.run(
+        ["yosys", "-p", script], cwd=HARDWARE, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    cells = dict(re.findall(r"^ +(\w+) +(\d+)$", done.stdout.rsplit("=== pi_bank", 1)[1], re.M))
+    assert cells["MULT18X18D"] == "3"
+    assert 0 < int(cells["DP16KD"]) <= 15
+    # Neither the state nor the levels of 4096 controllers are in flip-flops.
+    assert int(cells["TRELLIS_FF"]) < 2000
+
+
+def test_a_bank_has_no_parameters_to_set() -> None:
+    done = subprocess.run(
+        [COMMAND, "vectors", "bank", "--set", "qref=20"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "--set: a bank has no parameters; --seed draws other gains" in done.stderr
