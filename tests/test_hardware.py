@@ -1,4 +1,4 @@
-"""The bank of PI controllers in Verilog gives the same bits as the one in software."""
+"""PI controllers in Verilog, and the decisions about packets, give the bits of the software."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from conftest import COMMAND
 
 HARDWARE = Path(__file__).resolve().parent.parent / "hardware"
-BANK = ("pi_bank.v", "table_level.v")
+MODULES = ("pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v")
 UPDATES = 256_000
 
 
@@ -24,12 +24,12 @@ def needed(*programs: str) -> None:
 
 def built(folder: Path, sources: Path) -> Path:
     """The bench of the bank in ``sources``: eight classes of 16 controllers."""
-    files = [*(sources / name for name in BANK), HARDWARE / "bench/pi_bank.cpp"]
-    options = ["--cc", "--exe", "--build", "-Wall", "--top-module", "pi_bank", "-GEACH_BITS=4"]
+    files = [*(sources / name for name in MODULES), HARDWARE / "bench/pi_aqm.cpp"]
+    options = ["--cc", "--exe", "--build", "-Wall", "--top-module", "pi_aqm", "-GEACH_BITS=4"]
     command = ["verilator", *options, "--Mdir", str(folder), *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "Vpi_bank"
+    return folder / "Vpi_aqm"
 
 
 def vectors(file: Path, seed: int, updates: int) -> Path:
@@ -61,6 +61,9 @@ def test_the_bank_in_verilog_gives_the_bits_of_the_one_in_software(
     # Both saturations, queues beyond 15 bits, every level.
     assert min(int(found[name][0]) for name in ("floor", "ceiling", "long_queues")) > 100
     assert min(map(int, found["levels"])) > 0
+    decisions = [int(found[name][0]) for name in ("passed", "marked", "dropped")]
+    assert min(decisions) > 1000
+    assert sum(decisions) == UPDATES
 
 
 def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> None:
@@ -77,11 +80,12 @@ def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> Non
     ("module", "right", "wrong"),
     [
         ("pi_bank.v", "queue_read[15] ? 15'h7fff", "queue_read[15] ? 15'h7ffe"),
-        ("pi_bank.v", "sum_6[33] ? 29'd0", "sum_6[33] ? 29'd1"),
         ("pi_bank.v", "29'h1fffffff", "29'h1ffffffe"),
         ("pi_bank.v", "sum_5[15:0] & below_5 : rest_5", "16'd0 & below_5 : rest_5"),
         ("pi_bank.v", "assign level = started ?", "assign level = (started || first) ?"),
-        ("pi_bank.v", "first ? 16'd0 : state_1", "state_1"),
+        ("decide.v", "coin} <= entry_1", "coin} < (entry_1 >> 1)"),
+        ("decide.v", "if (packet_1 && drop_1)", "if (drop_1)"),
+        ("pi_aqm.v", "class_1 <= packet_at[CLASS", "class_1 <= ~packet_at[CLASS"),
         ("table_level.v", "{1'b0, p_3} >=", "{1'b0, p_3} >"),
     ],
 )
@@ -102,13 +106,13 @@ def test_a_mistake_in_the_bank_is_found(
 
 def test_the_bank_is_synthesized_into_block_ram_and_three_multipliers() -> None:
     needed("yosys")
-    files = " ".join(BANK)
-    script = f"read_verilog {files}; synth_ecp5 -top pi_bank; stat"
+    files = " ".join(MODULES)
+    script = f"read_verilog {files}; synth_ecp5 -top pi_aqm; stat"
     done = subprocess.run(
         ["yosys", "-p", script], cwd=HARDWARE, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    cells = dict(re.findall(r"^ +(\w+) +(\d+)$", done.stdout.rsplit("=== pi_bank", 1)[1], re.M))
+    cells = dict(re.findall(r"^ +(\w+) +(\d+)$", done.stdout.rsplit("=== pi_aqm", 1)[1], re.M))
     assert cells["MULT18X18D"] == "3"
     assert 0 < int(cells["DP16KD"]) <= 15
     # Neither the state nor the levels of 4096 controllers are in flip-flops.

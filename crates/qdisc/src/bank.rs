@@ -6,11 +6,13 @@
 //! - [`Table`]: up to 16 probabilities, and which of them stands for which stretch of [0, 1].
 //! - [`Gains`]: what one class's controllers have in common, as mantissas and shifts.
 //! - [`Bank`]: the controllers, 8 bytes each, and one pass that updates them all.
+//! - [`Decide`]: the decision about a packet, as hardware takes it.
 //! - [`vectors`]: what banks in hardware are checked against.
 //!
 //! A library, not a discipline: `pi_table` is PI with one such table.
 
 mod controllers;
+mod decide;
 mod gains;
 mod grid;
 mod lloyd;
@@ -18,6 +20,7 @@ mod table;
 pub mod vectors;
 
 pub use controllers::Bank;
+pub use decide::{Decide, Decision};
 pub use gains::Gains;
 pub use grid::Grid;
 pub use lloyd::{cost, optimal};

@@ -1,9 +1,9 @@
-//! Test vectors of a bank: passes over queues that wander, and p and level of each controller after
-//! each, for banks in hardware.
+//! Test vectors of a bank: passes over queues that wander, p and level of each controller after
+//! each, and decisions about packets, for banks in hardware.
 
 use super::gains::{P_BITS, Scaled};
-use super::{Bank, Gains, Grid, MOST_CLASSES, MOST_ENTRIES, Table};
-use crate::Invalid;
+use super::{Bank, Decide, Gains, Grid, MOST_CLASSES, MOST_ENTRIES, Table};
+use crate::{Ecn, Invalid};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write;
@@ -54,10 +54,14 @@ fn moved(queue: u16, draws: &mut Stream) -> u16 {
 ///
 /// ```text
 /// bank CLASSES EACH
-/// class qref, then mantissa left right most of a and of a − b, then 15 thresholds (Q.15)
+/// seed   of the generator
+/// class qref, then mantissa left right most of a and of a − b, 15 thresholds
+///       (Q.15), 16 entries (Q.32)
 /// queues one for each controller
 /// p      one for each controller (Q.29)
 /// levels one for each controller
+/// packets controller and ECN field of packets that come then, one after the other
+/// decisions one for each packet: 0 passes, 1 is marked, 2 is dropped
 /// ```
 ///
 /// # Errors
@@ -70,8 +74,10 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
     }
     let mut bank = Bank::new(&classes, each)?;
     let mut text = String::new();
-    let _ = writeln!(text, "bank {MOST_CLASSES} {each}");
-    for (gains, table) in &classes {
+    let coin = draws.next_u64() as u32;
+    let mut path = Decide::new(classes.iter().map(|(_, table)| table), coin);
+    let _ = writeln!(text, "bank {MOST_CLASSES} {each}\nseed {coin}");
+    for (class, (gains, table)) in classes.iter().enumerate() {
         let _ = write!(text, "class {}", gains.qref);
         scaled(&mut text, &gains.a);
         scaled(&mut text, &gains.difference);
@@ -79,6 +85,9 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
         for (i, &t) in table.thresholds().iter().enumerate().take(MOST_ENTRIES - 1) {
             let t = if i < within { t as u16 } else { OUT_OF_REACH };
             let _ = write!(text, " {t}");
+        }
+        for entry in path.entries(class) {
+            let _ = write!(text, " {entry}");
         }
         text.push('\n');
     }
@@ -90,6 +99,16 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
         let p = |(class, at)| libm::ldexp(bank.exact(class, at), P_BITS) as u32;
         line(&mut text, "p", places().map(p));
         line(&mut text, "levels", places().map(|(class, at)| u32::from(bank.level(class, at))));
+        let mut packets = Vec::new();
+        let mut decisions = Vec::new();
+        for _ in 0..bank.len() {
+            let (at, ecn) = (draws.below(bank.len() as u64) as usize, draws.below(4) as u8);
+            let (class, ecn) = (at / each, Ecn::from_bits(ecn));
+            packets.extend([at as u32, ecn as u32]);
+            decisions.push(path.decide(class, bank.level(class, at % each), ecn) as u32);
+        }
+        line(&mut text, "packets", packets.into_iter());
+        line(&mut text, "decisions", decisions.into_iter());
         queues.iter_mut().for_each(|q| *q = moved(*q, &mut draws));
     }
     Ok(text)

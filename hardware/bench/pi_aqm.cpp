@@ -1,6 +1,6 @@
-// Runs the vectors of `sojourn vectors bank` through pi_bank and compares p and level of every
-// controller after every pass; levels are read at random all the while. In the end the bank is
-// reset and makes its first pass again. Usage: Vpi_bank FILE
+// Runs the vectors of `sojourn vectors bank` through pi_aqm and compares p and level of every
+// controller after every pass, and the decision about every packet; levels are read at random all
+// the while. In the end the bank is reset and makes its first pass again. Usage: Vpi_aqm FILE
 //
 // Says how often each end of p and each level was reached; exit status 1 at the first difference.
 
@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "Vpi_bank.h"
+#include "Vpi_aqm.h"
 #include "verilated.h"
 
 namespace {
 
-using Numbers = std::vector<uint32_t>;
+using Numbers = std::vector<uint64_t>;
 
 constexpr uint32_t P_MOST = (1u << 29) - 1;
 
@@ -36,12 +36,12 @@ Numbers line(std::istream& file, const std::string& name) {
         std::exit(2);
     }
     Numbers numbers;
-    for (uint32_t n; words >> n;) numbers.push_back(n);
+    for (uint64_t n; words >> n;) numbers.push_back(n);
     return numbers;
 }
 
 // `bits` of `value` into `words`, from bit `at` on.
-void put(WData* words, int at, int bits, uint32_t value) {
+void put(WData* words, int at, int bits, uint64_t value) {
     for (int i = 0; i < bits; ++i) {
         if (value >> i & 1) words[(at + i) / 32] |= 1u << (at + i) % 32;
     }
@@ -72,11 +72,52 @@ class Bench {
         bank.gains_write = 0;
         bank.threshold_write = 1;
         for (int i = 1; i <= 15; ++i) {
-            bank.threshold_at = i;
+            bank.write_at = i;
             bank.threshold = n[8 + i];
             clock();
         }
         bank.threshold_write = 0;
+        bank.entry_write = 1;
+        for (int i = 0; i < 16; ++i) {
+            bank.write_at = i;
+            bank.entry = n[24 + i];
+            clock();
+        }
+        bank.entry_write = 0;
+    }
+
+    void seed(uint32_t seed) {
+        bank.seed_write = 1;
+        bank.seed = seed;
+        clock();
+        bank.seed_write = 0;
+    }
+
+    // Packets, mostly one a clock: each is decided three clocks after it came, none is lost.
+    void packets(const Numbers& packets, const Numbers& decisions) {
+        const size_t n = packets.size() / 2;
+        std::vector<bool> came;
+        size_t sent = 0, got = 0;
+        for (uint64_t clocks = 0; got < n; ++clocks) {
+            bank.packet = sent < n && random() % 8 > 0;
+            came.push_back(bank.packet);
+            if (bank.packet) {
+                bank.packet_at = packets[2 * sent];
+                bank.packet_ecn = packets[2 * sent + 1];
+                ++sent;
+            }
+            clock();
+            const bool due = clocks >= 2 && came[clocks - 2];
+            if (bool(bank.decided) != due) fail("a decision is missing, or nobody's");
+            if (!due) continue;
+            if (bank.decision != decisions[got]) fail("a decision");
+            ++decided[decisions[got++]];
+        }
+        bank.packet = 0;
+        if (bank.passed != uint32_t(decided[0]) || bank.marked != uint32_t(decided[1]) ||
+            bank.dropped != uint32_t(decided[2])) {
+            fail("a counter");
+        }
     }
 
     // One pass; `before` are the levels in force until a controller's update.
@@ -88,7 +129,7 @@ class Bench {
         bank.start = 1;
         while (done < n || bank.busy) {
             const uint32_t at = bank.queue_at;
-            const uint32_t looked = bank.level_at;
+            const uint32_t looked = bank.packet_at;
             const bool visible = written[looked];
             if (bank.updated) {
                 if (bank.updated_at != done) fail("an update is lost or comes twice");
@@ -109,20 +150,20 @@ class Bench {
             // In the first pass nothing is in force until all is.
             const uint32_t level = passes == 0 ? 0 : visible ? levels[looked] : before[looked];
             if (bank.busy && bank.level != level) fail("a level in force during a pass");
-            bank.level_at = random() % n;
+            bank.packet_at = random() % n;
             if (++clocks > 2 * n + 100) fail("a pass does not end");
         }
         bank.start = 0;
         longest = clocks > longest ? clocks : longest;
         for (uint32_t i = 0; i < n; ++i) {
-            bank.level_at = i;
+            bank.packet_at = i;
             clock();
             if (bank.level != levels[i]) fail("a level in force after a pass");
         }
         ++passes;
     }
 
-    uint64_t passes = 0, longest = 0;
+    uint64_t passes = 0, longest = 0, decided[3] = {};
 
   private:
     void clock() {
@@ -138,7 +179,7 @@ class Bench {
         return state ^= state << 5;
     }
 
-    Vpi_bank bank;
+    Vpi_aqm bank;
     uint32_t state = 2463534242u;
 };
 
@@ -146,7 +187,7 @@ class Bench {
 
 int main(int argc, char** argv) {
     if (argc != 2) {
-        std::cerr << "usage: Vpi_bank FILE" << std::endl;
+        std::cerr << "usage: Vpi_aqm FILE" << std::endl;
         return 2;
     }
     std::ifstream file(argv[1]);
@@ -156,6 +197,8 @@ int main(int argc, char** argv) {
         return 2;
     }
     Bench bench;
+    const Numbers coin = line(file, "seed");
+    bench.seed(coin.at(0));
     for (uint32_t i = 0; i < size[0]; ++i) bench.configure(i, line(file, "class"));
     const Numbers none(size[0] * size[1]);
     Numbers before(none), old_p(none), first[3];
@@ -165,6 +208,8 @@ int main(int argc, char** argv) {
         if (queues.empty()) break;
         const Numbers p = line(file, "p"), levels = line(file, "levels");
         bench.pass(queues, p, levels, before);
+        const Numbers packets = line(file, "packets");
+        bench.packets(packets, line(file, "decisions"));
         if (updates == 0) first[0] = queues, first[1] = p, first[2] = levels;
         for (size_t i = 0; i < p.size(); ++i) {
             floor += p[i] == 0 && old_p[i] > 0;
@@ -182,7 +227,9 @@ int main(int argc, char** argv) {
         bench.pass(first[0], first[1], first[2], none);
     }
     std::cout << "updates " << updates << "\nclocks_of_a_pass " << bench.longest << "\nfloor "
-              << floor << "\nceiling " << ceiling << "\nlong_queues " << long_queues << "\nlevels";
+              << floor << "\nceiling " << ceiling << "\nlong_queues " << long_queues << "\npassed "
+              << bench.decided[0] << "\nmarked " << bench.decided[1] << "\ndropped "
+              << bench.decided[2] << "\nlevels";
     for (uint64_t n : reached) std::cout << ' ' << n;
     std::cout << std::endl;
     return updates == 0;
