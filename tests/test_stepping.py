@@ -16,7 +16,7 @@ SCENARIO = {
 
 def measures(result: sojourn.RunResult) -> dict[str, object]:
     """What two equal runs agree in."""
-    return {k: result.summary[k] for k in ("links", "groups")}
+    return {k: result.summary[k] for k in ("links", "groups", "diagnoses")}
 
 
 def test_steps_are_the_run() -> None:
@@ -45,6 +45,16 @@ def test_what_was_set_is_replayed() -> None:
     assert result == measures(other.finish())
     assert result == measures(sojourn.run(saved.to_toml()))
     assert result != measures(sojourn.run(SCENARIO))
+
+
+def test_the_end_tells_what_a_run_tells() -> None:
+    """A warm-up within slow start is told at the end of steps, too."""
+    short = {**SCENARIO, "warmup": "0s"}
+    simulation = sojourn.Simulation(short)
+    simulation.run_until("8s")
+    told = simulation.finish().diagnoses
+    assert told == sojourn.run(short).diagnoses
+    assert told
 
 
 def test_what_cannot_be_is_said_in_one_line() -> None:

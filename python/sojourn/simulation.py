@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sojourn._engine import Simulation as Core
+from sojourn.diagnoses import after
 from sojourn.errors import InputError, ScenarioError
 from sojourn.quantities import quantity
 from sojourn.results.run import RunResult
@@ -102,6 +103,8 @@ class Simulation:
         return Scenario._of(self._core.scenario(), self._base_dir)
 
     def finish(self) -> RunResult:
-        """Ends the simulation where it is and sums up what has been simulated."""
+        """Ends the simulation where it is: measures and diagnoses of what has been simulated."""
         scenario = self.scenario
-        return RunResult.from_engine(self._core.finish(), scenario)
+        result = RunResult.from_engine(self._core.finish(), scenario)
+        result.summary["diagnoses"] = [each.to_dict() for each in after(scenario, result.summary)]
+        return result
