@@ -159,6 +159,110 @@ def test_the_address_restores_the_setting(browser: Any, lab: str) -> None:
     assert shown == "7mbit"
 
 
+def test_curves_have_the_colours_of_their_sides(browser: Any, lab: str) -> None:
+    for dark in (False, True):
+        open_page(browser, lab, dark=dark)
+        sides, drawn = browser.execute_script(
+            """
+            const probe = document.body.appendChild(document.createElement('i'));
+            const sides = ['--a', '--b'].map((name) => {
+              probe.style.color = `var(${name})`;
+              return getComputedStyle(probe).color;
+            });
+            probe.remove();
+            const panels = document.querySelectorAll('[data-slug=delay] svg .mark-line');
+            const drawn = [...panels].map((panel) => [...new Set(
+              [...panel.querySelectorAll('path')].map((path) => getComputedStyle(path).stroke))]);
+            return [sides, drawn.filter((each) => each.length)];
+            """
+        )
+        assert [[side] for side in sides] == drawn
+        keys = browser.execute_script(
+            "return [...document.querySelectorAll('#table .key')]"
+            ".map((each) => getComputedStyle(each).color)"
+        )
+        assert keys == sides
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280, 1920])
+def test_nothing_collides_at_any_width(browser: Any, lab: str, width: int) -> None:
+    open_page(browser, lab, width)
+    overlaps, sideways = browser.execute_script(
+        """
+        const overlaps = [];
+        for (const axis of document.querySelectorAll('.plot svg .role-axis-label')) {
+          const boxes = [...axis.querySelectorAll('text')]
+            .filter((each) => each.textContent && each.getAttribute('opacity') !== '0')
+            .map((each) => [each.textContent, each.getBoundingClientRect()]);
+          for (const [i, [a, one]] of boxes.entries())
+          for (const [b, other] of boxes.slice(i + 1)) {
+            if (one.left < other.right && other.left < one.right
+                && one.top < other.bottom && other.top < one.bottom) overlaps.push([a, b]);
+          }
+        }
+        const page = document.documentElement;
+        return [overlaps, page.scrollWidth - page.clientWidth];
+        """
+    )
+    assert overlaps == []
+    assert sideways <= 0
+    # All measures of both sides, without scrolling sideways.
+    table, room = browser.execute_script(
+        "const box = document.querySelector('.scroll'); return [box.scrollWidth, box.clientWidth]"
+    )
+    assert table <= room
+
+
+def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, lab: str) -> None:
+    open_page(browser, lab, 360)
+    tops = browser.execute_script(
+        """
+        const found = [];
+        for (const slider of document.querySelectorAll('#controls input[type=range]')) {
+          slider.focus();
+          const picture = document.querySelector('#watch svg').getBoundingClientRect();
+          const control = slider.getBoundingClientRect();
+          found.push([picture.top, picture.bottom, control.top, control.bottom, innerHeight]);
+        }
+        return found;
+        """
+    )
+    assert len(tops) > 5
+    for top, bottom, above, below, height in tops:
+        assert top >= 0
+        assert bottom <= above
+        assert below <= height
+    # On a wide screen it stands among the others.
+    open_page(browser, lab, 1280)
+    assert browser.execute_script("return document.querySelectorAll('#watch svg').length") == 0
+    top, height = browser.execute_script(
+        "const box = document.querySelector('[data-slug=delay] svg').getBoundingClientRect();"
+        "return [box.top, innerHeight]"
+    )
+    assert top < height / 3
+
+
+def test_a_wrong_value_is_marked_at_its_control(browser: Any, lab: str) -> None:
+    marked = (
+        "return [...document.querySelectorAll('[aria-invalid=true]')].map((each) => "
+        "[each.dataset.path, document.getElementById(each.getAttribute('aria-describedby'))"
+        ".textContent])"
+    )
+    open_page(browser, lab)
+    browser.execute_script(
+        "const field = [...document.querySelectorAll('input[type=text]')]"
+        ".find((each) => each.dataset.path === 'bottleneck.rate');"
+        "field.value = 'quick'; document.getElementById('results').dataset.state = 'moved';"
+        "field.dispatchEvent(new Event('change'))"
+    )
+    settle(browser, "refused")
+    ((path, message),) = browser.execute_script(marked)
+    assert path == "bottleneck.rate"
+    assert "quick" in message
+    move(browser, "bottleneck.rate", "9mbit")
+    assert browser.execute_script(marked) == []
+
+
 @pytest.mark.parametrize("hash_", ["nonsense", "e30", "%00%ff", "A" * 3000])
 def test_a_broken_address_shows_the_first_experiment(
     browser: Any,

@@ -59,12 +59,13 @@ def _common(scenario: Scenario) -> list[Control]:
         made.append(_slider("bottleneck.rate", "Link rate", link["rate"], "rate", 5e5, 1e9))
         made.append(_slider("bottleneck.delay", "Delay of the link", link["delay"], "time", 0, 5e8))
     for number, group in enumerate(fields["traffic"]):
-        name = group.get("name") or group["kind"]
+        name = str(group.get("name") or group["kind"])
+        name = name[0].upper() + name[1:]
         path = f"traffic.{number}"
         if group.get("flows") is not None:
-            made.append(_count(f"{path}.flows", f"{name}: flows", group["flows"], 500))
+            made.append(_count(f"{path}.flows", f"{name}: number of flows", group["flows"], 500))
         if group.get("users") is not None:
-            made.append(_count(f"{path}.users", f"{name}: users", group["users"], 5000))
+            made.append(_count(f"{path}.users", f"{name}: number of users", group["users"], 5000))
         if isinstance(group.get("rtt"), str):
             made += _round_trips(f"{path}.rtt", name, group["rtt"])
     tcp = fields.get("tcp", {})
@@ -98,13 +99,12 @@ def _common(scenario: Scenario) -> list[Control]:
 
 def _round_trips(path: str, name: str, text: str) -> list[Control]:
     low, _, high = text.partition("..")
-    label = f"{name}: round trip"
     if not high:
-        return [_slider(path, label, low, "time", 1e6, 1e9)]
+        return [_slider(path, f"{name}: round trip", low, "time", 1e6, 1e9)]
     about = "Each flow has a round trip of its own between the two."
     return [
-        _slider(f"{path}#low", f"{label}, least", low, "time", 1e6, 1e9, about),
-        _slider(f"{path}#high", f"{label}, greatest", high, "time", 1e6, 1e9, about),
+        _slider(f"{path}#low", f"{name}: shortest round trip", low, "time", 1e6, 1e9, about),
+        _slider(f"{path}#high", f"{name}: longest round trip", high, "time", 1e6, 1e9, about),
     ]
 
 

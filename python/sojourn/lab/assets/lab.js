@@ -3,6 +3,7 @@
   const $ = (id) => document.getElementById(id);
   const SIDES = ["A", "B"];
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const narrow = matchMedia("(max-width: 56rem)");  // as in lab.css
   const query = new URLSearchParams(location.search);
   const token = query.get("token");
   const address = (path) => (token ? `${path}?token=${encodeURIComponent(token)}` : path);
@@ -157,7 +158,10 @@
       });
       text.addEventListener("change", () => {
         const value = control.unit ? text.value.trim() : Number(text.value);
-        if (!control.unit && !Number.isFinite(value)) return complain(`${control.label}: a number, please`);
+        if (!control.unit && !Number.isFinite(value)) {
+          complain(`${control.label}: a number, please`);
+          return invalid(text);
+        }
         show(value);
         change(where, control, value, false);
       });
@@ -214,6 +218,20 @@
     $("error").textContent = text;
     $("error").hidden = !text;
     if (text) status("");
+    // A refusal names the field; its controls are those with that path.
+    for (const each of document.querySelectorAll('#controls [aria-invalid="true"]')) {
+      each.removeAttribute("aria-invalid");
+      each.removeAttribute("aria-describedby");
+    }
+    for (const each of document.querySelectorAll('#controls :is(input[type="text"], select)')) {
+      if (text && named(text).includes(each.dataset.path.split("#")[0])) invalid(each);
+    }
+  };
+  // The paths in a text, each whole.
+  const named = (text) => text.match(/[a-z_]+(?:\.[\w-]+)+/gi) ?? [];
+  const invalid = (input) => {
+    input.setAttribute("aria-invalid", "true");
+    input.setAttribute("aria-describedby", "error");
   };
   const status = (text) => { $("status").textContent = text; };
 
@@ -264,7 +282,7 @@
       if (message.overlaid?.length && answer) {
         const over = new Map(message.overlaid.map((each) => [each.slug, each]));
         answer.figures = answer.figures.map((each) => over.get(each.slug) ?? each);
-        figures(answer.figures, $("figures"));
+        pictures();
       }
       $("results").dataset.state = "done";
       return theory(message.theory);
@@ -277,7 +295,7 @@
       document.querySelector(`#side-${side} .what`).textContent = message.names[side] ?? "as A";
     }
     table(message.table);
-    figures(message.figures, $("figures"));
+    pictures();
     plane();
     notes(message.stage === "full" ? message.diagnoses : []);
   };
@@ -291,31 +309,28 @@
     }));
   };
 
+  // A measure a line and a side a column: two sides fit on every screen.
   const table = ({ columns, rows }) => {
-    const head = document.createElement("tr");
-    head.append(Object.assign(document.createElement("th"), { className: "name", textContent: "" }));
-    for (const column of columns) {
-      const cell = document.createElement("th");
-      cell.scope = "col";
-      cell.title = column.title;
-      cell.textContent = [column.group, column.heading].filter(Boolean).join(" ");
-      if (column.unit) cell.append(Object.assign(document.createElement("small"), { textContent: column.unit }));
-      head.append(cell);
-    }
-    const body = document.createElement("tbody");
+    const element = (name, fields, ...children) => {
+      const made = Object.assign(document.createElement(name), fields);
+      made.append(...children);
+      return made;
+    };
+    const head = element("tr", {}, element("td", {}));
     rows.forEach((row, index) => {
-      const line = document.createElement("tr");
-      const name = Object.assign(document.createElement("th"), { className: "name", scope: "row" });
-      const side = SIDES[index];
-      name.append(Object.assign(document.createElement("span"), { className: `key side ${side.toLowerCase()}`, textContent: side }), ` ${row.name}`);
-      name.firstChild.style.border = "0";
-      line.append(name);
-      for (const cell of row.cells) line.append(Object.assign(document.createElement("td"), { textContent: cell }));
-      body.append(line);
+      const key = element("span", { className: `key ${SIDES[index].toLowerCase()}` }, SIDES[index]);
+      head.append(element("th", { scope: "col" }, key, ` ${row.name}`));
     });
-    const thead = document.createElement("thead");
-    thead.append(head);
-    $("table").replaceChildren(thead, body);
+    const lines = columns.map((column, place) => {
+      // A group of columns may have their unit: "Delay, ms".
+      const [what, unit = column.unit] = (column.group ?? "").split(", ");
+      const words = [what, column.heading].filter(Boolean).join(" ");
+      const name = element("th", { className: "name", scope: "row", title: column.title }, words);
+      if (unit) name.append(" ", element("small", {}, unit));
+      const cells = rows.map((row) => element("td", {}, row.cells[place]));
+      return element("tr", {}, name, ...cells);
+    });
+    $("table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...lines));
   };
 
   // -- figures: specified for paper; sides have the same two colours everywhere
@@ -412,6 +427,15 @@
     for (const each of list) draw(frame(parent, each.slug, each.title, each.words), each.spec, colours, each.square);
   };
 
+  const pictures = () => {
+    const watched = narrow.matches ? 1 : 0;
+    const low = (each) => ({ ...each, spec: lowered(each.spec) });
+    figures(answer.figures.slice(0, watched).map(low), $("watch"));
+    figures(answer.figures.slice(watched), $("figures"));
+  };
+  // Half of a phone's screen is for the controls.
+  const lowered = (spec) => (spec.spec ? { ...spec, spec: { ...spec.spec, height: 90 } } : { ...spec, height: 150 });
+
   const plane = () => {
     const now = answer.points.map((point) => ({ ...point, age: "now" }));
     const before = trail.map((point) => ({ ...point, age: "before" }));
@@ -440,7 +464,7 @@
     let note = $("theory-note");
     if (!note) {
       note = Object.assign(document.createElement("p"), { id: "theory-note", className: "note" });
-      $("results").querySelector(".figures").after(note);
+      $("results").querySelector(".figures").append(note);
     }
     note.textContent = found?.note ?? "";
   };
@@ -524,7 +548,7 @@
       if (other) { setting = other; trail = []; answer = null; again(); }
     });
     let resized;
-    const redraw = () => { if (answer) { figures(answer.figures, $("figures")); plane(); } };
+    const redraw = () => { if (answer) { pictures(); plane(); } };
     addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(redraw, 150); });
     dark.addEventListener("change", redraw);
     if (readonly) $("results").dataset.readonly = "";
