@@ -7,7 +7,8 @@
     startup    wall time of short commands
     memory     bytes per flow and per user
     wasm       the engine in WebAssembly beside the native one, and its size
-    all        the seven
+    learning   steps a second of the environment for learners
+    all        the eight
     reference  runs ns-2 and rewrites its part of benches/reference
     reference-ns3  the same for ns-3
 
@@ -23,6 +24,7 @@ from collections.abc import Callable
 
 import fidelity
 import fidelity_ns3
+import learning
 import memory
 import queues
 import speed
@@ -39,6 +41,7 @@ REPORTS = {
     "startup": ("Starting", startup.report),
     "memory": ("Memory", memory.report),
     "wasm": ("WebAssembly", wasm.report),
+    "learning": ("Environment for learners", learning.report),
 }
 
 REFERENCES = {"reference": fidelity.reference, "reference-ns3": fidelity_ns3.reference}

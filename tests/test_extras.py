@@ -124,6 +124,7 @@ def test_a_command_without_its_extra_says_which(tmp_path: Path, line: str, extra
         ("sojourn.compare('small.toml', vary={'bottleneck.qdisc': ['pi']}).table()", "tables"),
         ("sojourn.report", "report"),
         ("sojourn.fluid", "theory"),
+        ("import sojourn.environments", "gymnasium"),
         ("sojourn.control.Network", "theory"),
     ],
 )

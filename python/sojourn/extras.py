@@ -13,6 +13,7 @@ _THEORY = ("numpy", "scipy", "polars")
 PACKAGES = {
     "cluster": ("distributed",),
     "control": ("control", *_THEORY),
+    "gymnasium": ("gymnasium", "numpy"),
     "lab": ("starlette", "uvicorn", "websockets", *_REPORT, *_THEORY),
     "report": _REPORT,
     "studies": (*_REPORT, *_THEORY),

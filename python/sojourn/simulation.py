@@ -53,6 +53,12 @@ class Simulation:
         """The simulated time reached, in seconds."""
         return self._core.times()[0] / 1e9
 
+    @property
+    def at_end(self) -> bool:
+        """Whether the scenario's end is reached."""
+        now, end = self._core.times()
+        return now >= end
+
     def run_until(self, time: str | float) -> float:
         """Runs on until everything up to ``time`` has happened, but not beyond the scenario's end.
 

@@ -1,0 +1,117 @@
+"""Environments for learners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import sojourn
+from sojourn.environments import AqmEnv
+
+SCENARIO = {
+    "duration": "3s",
+    "warmup": "1s",
+    "bottleneck": {"rate": "5mbit", "delay": "5ms", "qdisc": {"kind": "pi", "qref": 40}},
+    "traffic": [{"kind": "bulk", "flows": 4, "rtt": "50ms"}],
+}
+QREF = "bottleneck.qdisc.qref"
+
+
+def env(**options: Any) -> AqmEnv:
+    return AqmEnv(SCENARIO, {QREF: (1, 200)}, interval="100ms", **options)
+
+
+def episode(seed: int, qref: float) -> np.ndarray:
+    """Observations and rewards of a whole episode with the same action in every step."""
+    world = env()
+    rows = [np.append(world.reset(seed=seed)[0], 0.0)]
+    over = False
+    while not over:
+        seen, reward, terminated, over, _ = world.step(np.array([qref]))
+        assert not terminated
+        rows.append(np.append(seen, reward))
+    return np.array(rows)
+
+
+# Actions have the units of the scenario, and a queue has no greatest delay.
+@pytest.mark.filterwarnings("ignore:.*For Box action spaces, we recommend")
+@pytest.mark.filterwarnings("ignore:.*maximum value is infinity")
+def test_gymnasium_finds_nothing_wrong() -> None:
+    check_env(env(), skip_render_check=True)
+
+
+def test_the_seed_says_what_happens() -> None:
+    one, again, other = episode(7, 40.0), episode(7, 40.0), episode(8, 40.0)
+    assert len(one) == 31
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_actions_reach_the_queue() -> None:
+    """A shorter queue is asked for, and comes."""
+    short, long = episode(7, 1.0), episode(7, 200.0)
+    assert short[15:, 0].mean() < long[15:, 0].mean()
+
+
+def test_the_reward_is_what_is_documented() -> None:
+    rows = episode(7, 40.0)[1:]
+    np.testing.assert_allclose(rows[:, 5], rows[:, 2] - rows[:, 0] / 0.020)
+
+
+def test_an_episode_is_a_run_with_its_changes() -> None:
+    world = env(start="1s")
+    world.reset(seed=5)
+    for qref in (20.0, 60.0, 30.0):
+        world.step(np.array([qref]))
+    first = {"at": "1s", "set": {QREF: 20.0}}
+    second = {"at": "1.1s", "set": {QREF: 60.0}}
+    third = {"at": "1.2s", "set": {QREF: 30.0}}
+    replay = sojourn.Simulation({**SCENARIO, "seed": 5, "changes": [first, second, third]})
+    replay.run_until("1.3s")
+    assert world.finish().summary["links"] == replay.finish().summary["links"]
+
+
+def test_without_a_seed_each_episode_is_another() -> None:
+    world = env()
+    seeds = [world.reset(seed=1)[1]["seed"], *(world.reset()[1]["seed"] for _ in range(2))]
+    assert len(set(seeds)) == 3
+
+
+@pytest.mark.parametrize(
+    ("parameters", "options", "error", "said"),
+    [
+        ({}, {}, sojourn.InputError, "parameters: there are none"),
+        ({QREF: (5, 5)}, {}, sojourn.InputError, "least must be below"),
+        ({QREF: 5}, {}, sojourn.InputError, "must be two numbers"),
+        ({"bottleneck.qdisc.limit": (1, 5)}, {}, sojourn.ScenarioError, "not a whole number"),
+        ({QREF: (-1, 5)}, {}, sojourn.ScenarioError, "qref"),
+        ({"bottleneck.delay": (1, 5)}, {}, sojourn.ScenarioError, "does not change"),
+        ({QREF: (1, 5)}, {"link": "no"}, sojourn.InputError, "there are bottleneck"),
+        ({QREF: (1, 5)}, {"interval": "0s"}, sojourn.InputError, "interval"),
+        ({QREF: (1, 5)}, {"target": "x"}, sojourn.InputError, "target"),
+    ],
+)
+def test_what_is_wrong_is_said_at_once(
+    parameters: Any, options: dict[str, str], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said) as raised:
+        AqmEnv(SCENARIO, parameters, **options)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("action", [[201.0], [float("nan")], [1.0, 2.0]])
+def test_an_action_out_of_range_is_refused(action: list[float]) -> None:
+    world = env()
+    world.reset(seed=1)
+    with pytest.raises(sojourn.InputError, match="action = "):
+        world.step(np.array(action))
+
+
+def test_an_episode_begins_with_reset() -> None:
+    world = env()
+    for call in (lambda: world.step(np.array([5.0])), world.finish):
+        with pytest.raises(sojourn.InputError, match=r"call reset\(\) first"):
+            call()
