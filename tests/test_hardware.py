@@ -3,71 +3,43 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from conftest import COMMAND
+from verilated import HARDWARE, broken, built, found, needed, passed, vectors
 
-HARDWARE = Path(__file__).resolve().parent.parent / "hardware"
 MODULES = ("pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v")
+# Eight classes of 16 controllers.
+SMALL = ("-GEACH_BITS=4",)
 UPDATES = 256_000
 
 
-def needed(*programs: str) -> None:
-    missing = ", ".join(each for each in programs if not shutil.which(each))
-    if missing:
-        pytest.skip(f"SKIPPED: hardware needs {missing}; tests/tools.sh installs it, as root")
-
-
-def built(folder: Path, sources: Path) -> Path:
-    """The bench of the bank in ``sources``: eight classes of 16 controllers."""
-    files = [*(sources / name for name in MODULES), HARDWARE / "bench/pi_aqm.cpp"]
-    options = ["--cc", "--exe", "--build", "-Wall", "--top-module", "pi_aqm", "-GEACH_BITS=4"]
-    command = ["verilator", *options, "--Mdir", str(folder), *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "Vpi_aqm"
-
-
-def vectors(file: Path, seed: int, updates: int) -> Path:
-    arguments = ["bank", "--seed", str(seed), "--ops", str(updates), "--out", str(file)]
-    subprocess.run([COMMAND, "vectors", *arguments], check=True)
-    return file
-
-
-def passed(bench: Path, file: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([bench, file], capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    needed("verilator", "make", "c++")
-    return built(tmp_path_factory.mktemp("bank"), HARDWARE)
+def bench() -> Path:
+    return built(MODULES, options=SMALL)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_bank_in_verilog_gives_the_bits_of_the_one_in_software(
     bench: Path, tmp_path: Path, seed: int
 ) -> None:
-    done = passed(bench, vectors(tmp_path / "bank.txt", seed, UPDATES))
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = {name: numbers.split() for name, numbers in re.findall(r"(\w+) (.*)", done.stdout)}
-    assert found["updates"] == [str(UPDATES)]
+    counted = found(passed(bench, vectors("bank", tmp_path / "bank.txt", seed, UPDATES)))
+    assert counted["updates"] == [UPDATES]
     # One update a clock: 128, and what the pipeline is long.
-    assert 128 < int(found["clocks_of_a_pass"][0]) <= 128 + 14
+    assert 128 < counted["clocks_of_a_pass"][0] <= 128 + 14
     # Both saturations, queues beyond 15 bits, every level.
-    assert min(int(found[name][0]) for name in ("floor", "ceiling", "long_queues")) > 100
-    assert min(map(int, found["levels"])) > 0
-    decisions = [int(found[name][0]) for name in ("passed", "marked", "dropped")]
+    assert min(counted[name][0] for name in ("floor", "ceiling", "long_queues")) > 100
+    assert min(counted["levels"]) > 0
+    decisions = [counted[name][0] for name in ("passed", "marked", "dropped")]
     assert min(decisions) > 1000
     assert sum(decisions) == UPDATES
 
 
 def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> None:
-    file = vectors(tmp_path / "bank.txt", 1, 12_800)
+    file = vectors("bank", tmp_path / "bank.txt", 1, 12_800)
     before, last = file.read_text().rsplit("\np ", 1)
     first, rest = last.split(" ", 1)
     file.write_text(f"{before}\np {int(first) ^ 1} {rest}")
@@ -76,6 +48,7 @@ def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> Non
     assert "pass 99, controller 0" in done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("module", "right", "wrong"),
     [
@@ -92,14 +65,8 @@ def test_a_wrong_bit_in_the_vectors_is_found(bench: Path, tmp_path: Path) -> Non
 def test_a_mistake_in_the_bank_is_found(
     tmp_path: Path, module: str, right: str, wrong: str
 ) -> None:
-    needed("verilator", "make", "c++")
-    sources = tmp_path / "sources"
-    shutil.copytree(HARDWARE, sources)
-    text = (sources / module).read_text()
-    assert right in text
-    (sources / module).write_text(text.replace(right, wrong))
-    broken = built(tmp_path / "broken", sources)
-    done = passed(broken, vectors(tmp_path / "bank.txt", 1, UPDATES))
+    bench = built(MODULES, sources=broken(tmp_path, module, right, wrong), options=SMALL)
+    done = passed(bench, vectors("bank", tmp_path / "bank.txt", 1, UPDATES))
     assert done.returncode == 1
     assert "difference" in done.stdout
 

@@ -1,0 +1,81 @@
+"""Benches of the modules in ``hardware``, built by Verilator once for the same text."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from conftest import COMMAND
+
+ROOT = Path(__file__).resolve().parent.parent
+HARDWARE = ROOT / "hardware"
+_BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "hardware"
+
+
+def needed(*programs: str) -> None:
+    missing = ", ".join(each for each in programs if not shutil.which(each))
+    if missing:
+        pytest.skip(f"SKIPPED: hardware needs {missing}; tests/tools.sh installs it, as root")
+
+
+def built(modules: Sequence[str], *, sources: Path = HARDWARE, options: Sequence[str] = ()) -> Path:
+    """The program of ``bench/TOP.cpp`` with ``modules``, of which the first is the top."""
+    needed("verilator", "make", "c++")
+    top = Path(modules[0]).stem
+    files = [*(sources / name for name in modules), HARDWARE / f"bench/{top}.cpp"]
+    included = sorted((HARDWARE / "bench").glob("*.h"))
+    version = subprocess.run(["verilator", "--version"], capture_output=True, check=True).stdout
+    key = hashlib.sha256(version + " ".join(options).encode())
+    for file in (*files, *included):
+        key.update(file.read_bytes() + b"\0")
+    folder = _BUILT / f"{top}-{key.hexdigest()[:16]}"
+    if not (folder / "bench").exists():
+        _BUILT.mkdir(parents=True, exist_ok=True)
+        # Built aside, so that tests beside this one meet all of it or nothing.
+        aside = Path(tempfile.mkdtemp(dir=_BUILT))
+        command = ["verilator", "--cc", "--exe", "--build", "-Wall", "--top-module", top]
+        command += [*options, "--Mdir", str(aside), *map(str, files)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        try:
+            assert done.returncode == 0, done.stdout + done.stderr
+            (aside / f"V{top}").rename(aside / "bench")
+            folder.mkdir(exist_ok=True)
+            (aside / "bench").rename(folder / "bench")
+        finally:
+            shutil.rmtree(aside)
+    return folder / "bench"
+
+
+def broken(folder: Path, module: str, right: str, wrong: str) -> Path:
+    """A copy of all modules in which something of one is wrong."""
+    sources = folder / "sources"
+    shutil.copytree(HARDWARE, sources)
+    text = (sources / module).read_text()
+    assert right in text
+    (sources / module).write_text(text.replace(right, wrong))
+    return sources
+
+
+def vectors(what: str, file: Path, seed: int, operations: int) -> Path:
+    arguments = [what, "--seed", str(seed), "--ops", str(operations), "--out", str(file)]
+    subprocess.run([COMMAND, "vectors", *arguments], check=True)
+    return file
+
+
+def passed(bench: Path, file: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([bench, file], capture_output=True, text=True, check=False)
+
+
+def found(done: subprocess.CompletedProcess[str]) -> dict[str, list[int]]:
+    """What a bench that found no difference has counted."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = re.findall(r"(\w+) (.*)", done.stdout)
+    return {name: [int(number) for number in numbers.split()] for name, numbers in said}
