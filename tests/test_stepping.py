@@ -57,6 +57,21 @@ def test_the_end_tells_what_a_run_tells() -> None:
     assert told
 
 
+def test_packets_of_a_queue_are_told_from_the_head_on() -> None:
+    """Each with its flow; no more than were asked for."""
+    simulation = sojourn.Simulation(SCENARIO)
+    simulation.run_until("6s")
+    standing = simulation.observe()["links"][0]["queue_packets"]
+    packets = simulation.queued()
+    assert len(packets) == standing > 5
+    assert {each["flow"] for each in packets} <= {0, 1, 2, 3}
+    assert simulation.queued("bottleneck", 3) == packets[:3]
+    with pytest.raises(sojourn.ScenarioError, match="no queue named nowhere"):
+        simulation.queued("nowhere")
+    with pytest.raises(sojourn.InputError, match="must be 0 packets or more"):
+        simulation.queued(most=-1)
+
+
 def test_what_cannot_be_is_said_in_one_line() -> None:
     """The field, and what can change."""
     simulation = sojourn.Simulation(SCENARIO)

@@ -235,6 +235,7 @@ def test_observations_changes_and_copies_are_those_of_python() -> None:
         ["set", "bottleneck.rate", "6mbit"],
         ["runUntil", 3],
         ["observe"],
+        ["queued", "bottleneck", 15],
         ["scenario"],
     ]
     (found,) = in_wasm({"toml": SMALL, "actions": actions})
@@ -245,6 +246,10 @@ def test_observations_changes_and_copies_are_those_of_python() -> None:
             simulation = simulation.fork()
         elif name == "scenario":
             assert got == simulation.scenario.to_toml()
+        elif name == "queued":
+            packets = simulation.queued(*rest)
+            assert len(packets) > 3
+            assert got == {key: [each[key] for each in packets] for key in packets[0]}
         elif name == "observe":
             expected = simulation.observe()
             for group in expected["groups"]:

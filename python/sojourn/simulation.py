@@ -79,10 +79,30 @@ class Simulation:
 
         Returns:
             ``time_s``; ``links`` with rate, queue, probability and counts; ``groups`` with what
-            they delivered and, of bulk flows, ``flows`` with cwnd, round trip and throughput.
+            they delivered and, of bulk flows, ``flows`` with cwnd, round trip, throughput, drops
+            and marks.
         """
         seen: dict[str, Any] = json.loads(self._core.observe())
         return seen
+
+    def queued(self, link: str = "bottleneck", most: int = 200) -> list[dict[str, Any]]:
+        """The packets in the queue of a link, from the head on; of several queues, one by one.
+
+        Args:
+            link: Its name.
+            most: How many at most.
+
+        Returns:
+            For each packet ``group`` and ``flow`` by number, ``bytes``, and whether it is
+            ``marked``.
+
+        Raises:
+            ScenarioError: If there is no such link.
+        """
+        if most < 0:
+            raise InputError(f"most = {most}: must be 0 packets or more")
+        packets: list[dict[str, Any]] = json.loads(self._core.queued(link, most))
+        return packets
 
     def set(self, path: str, value: float | str | bool) -> None:
         """Sets a value of the scenario from now on.

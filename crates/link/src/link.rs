@@ -487,6 +487,14 @@ impl<S: Waiting> Link<S> {
         Count { packets: u64::from(packets), bytes }
     }
 
+    /// Tells every packet that stands, from the head on; `false` if the link is
+    /// [fused](Self::fused), and its packets are elsewhere.
+    pub fn each(&self, tell: &mut dyn FnMut(&S)) -> bool {
+        let Queue::Packets(queue) = &self.queue else { return false };
+        queue.each(tell);
+        true
+    }
+
     /// What the wire has lost since the start of the run.
     pub fn lost(&self) -> Count {
         self.wire.as_ref().map_or_else(Count::default, |wire| wire.lost)

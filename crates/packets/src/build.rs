@@ -23,8 +23,14 @@ use sojourn_traffic::Source;
 const ROOM: u32 = 1 << 20;
 
 /// Builds the simulation of `network`.
-/// Unless `fusing`, links hold their packets, so that they can change.
-pub(crate) fn build(network: &Network, mut recorder: Recorder, fusing: bool) -> Result<Run, Error> {
+/// Unless `fusing`, links hold their packets, so that they can change. Where flows are `watched`,
+/// what becomes of their packets is counted flow by flow.
+pub(crate) fn build(
+    network: &Network,
+    mut recorder: Recorder,
+    fusing: bool,
+    watched: bool,
+) -> Result<Run, Error> {
     if network.groups.len() > usize::from(u16::MAX) {
         return Err(Error::scenario("traffic: more than 65535 groups"));
     }
@@ -73,7 +79,7 @@ pub(crate) fn build(network: &Network, mut recorder: Recorder, fusing: bool) -> 
     sim.conns.reserve(flows.min(ROOM) as usize);
     let mut apps = Vec::new();
     for (at, of) in network.groups.iter().enumerate() {
-        meter(network, at, &mut sim);
+        meter(network, at, &mut sim, watched);
         let app = app_of(of, &mut sim.groups[at]);
         apps.push(app.map_err(|e| Error::scenario(format!("{}: {e}", of.name)))?);
     }
@@ -140,9 +146,10 @@ fn group(
 }
 
 /// Gives the flows of a group the meters that they need.
-fn meter(network: &Network, at: usize, sim: &mut Sim) {
+fn meter(network: &Network, at: usize, sim: &mut Sim, watched: bool) {
     let (group, meters) = (&mut sim.groups[at], &mut sim.probes.meters);
-    if network.probes.flows && group.book.has_flows() {
+    let shown = watched && matches!(network.groups[at].source, Source::Bulk(_));
+    if shown || (network.probes.flows && group.book.has_flows()) {
         let first = meters.len() as u32;
         meters.resize_with((first + group.members) as usize, FlowMeter::default);
         group.first_meter = Some(first);

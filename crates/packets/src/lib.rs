@@ -30,7 +30,9 @@ mod tap;
 mod wheel;
 
 pub use error::Error;
-pub use observation::{FlowObservation, GroupObservation, LinkObservation, Observation};
+pub use observation::{
+    FlowObservation, GroupObservation, LinkObservation, Observation, QueuedPacket,
+};
 pub use simulation::Simulation;
 pub use sojourn_records::{Clock, Provenance, Recorder, Summary};
 

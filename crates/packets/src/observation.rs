@@ -1,7 +1,8 @@
 //! What a simulation shows of itself at an instant.
 
+use crate::packet::Packet;
 use crate::sim::Sim;
-use sojourn_base::Time;
+use sojourn_base::{Ecn, Time};
 use sojourn_records::{QueueRow, rate_bps};
 use sojourn_scenario::NetworkGroup;
 use sojourn_traffic::Source;
@@ -93,28 +94,87 @@ pub struct FlowObservation {
     pub delivered_bytes: u64,
     /// Those bytes as a rate, bit/s; none over no time.
     pub throughput_bps: Option<f64>,
+    /// Its packets that were dropped since the last look, in a simulation that can be changed;
+    /// otherwise none are counted.
+    pub dropped: u64,
+    /// Its data packets that arrived with a mark since then, likewise.
+    pub marked: u64,
+}
+
+/// A packet in a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct QueuedPacket {
+    /// The number of its group.
+    pub group: usize,
+    /// The number of its flow in the group: of its user, or of its transfer.
+    pub flow: u32,
+    /// Length of the IP packet in bytes.
+    pub bytes: u32,
+    /// Whether it carries a mark.
+    pub marked: bool,
+}
+
+impl QueuedPacket {
+    pub(crate) fn of(sim: &Sim, packet: &Packet) -> Self {
+        let (group, flow) = if packet.is_datagram() {
+            sim.flow_of(packet)
+        } else {
+            let conn = &sim.conns[packet.conn];
+            (usize::from(conn.group), conn.member)
+        };
+        let marked = packet.segment.ecn == Ecn::Ce;
+        Self { group, flow, bytes: packet.ip_bytes(), marked }
+    }
+}
+
+/// What a flow had counted at some time.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Seen {
+    delivered: u64,
+    dropped: u64,
+    marked: u64,
+}
+
+impl Seen {
+    fn since(self, then: Self) -> Self {
+        Self {
+            delivered: self.delivered - then.delivered,
+            dropped: self.dropped - then.dropped,
+            marked: self.marked - then.marked,
+        }
+    }
 }
 
 impl GroupObservation {
-    /// `last` is what each member had delivered at the last look.
+    /// `last` is what each member had counted at the last look.
     pub(crate) fn of(
         sim: &Sim,
         number: usize,
         group: &NetworkGroup,
         since: Time,
-        last: &mut Vec<u64>,
+        last: &mut Vec<Seen>,
     ) -> Self {
-        let totals = sim.totals(number).into_iter().map(|totals| totals.delivered);
-        let totals: Vec<u64> = totals.collect();
-        let before = last.iter().copied().chain(repeat(0));
-        let came: Vec<u64> = totals.iter().zip(before).map(|(now, then)| now - then).collect();
-        *last = totals;
-        let delivered = came.iter().sum();
+        let first = sim.groups[number].first_meter;
+        let meters = first.map_or(&[][..], |first| &sim.probes.meters[first as usize..]);
+        let counts = meters.iter().map(|meter| (meter.dropped_ever, meter.marked_ever));
+        let totals = sim.totals(number).into_iter().zip(counts.chain(repeat((0, 0))));
+        let now = totals.map(|(totals, (dropped, marked))| Seen {
+            delivered: totals.delivered,
+            dropped,
+            marked,
+        });
+        let now: Vec<Seen> = now.collect();
+        let before = last.iter().copied().chain(repeat(Seen::default()));
+        let came: Vec<Seen> = now.iter().zip(before).map(|(now, then)| now.since(then)).collect();
+        *last = now;
+        let delivered = came.iter().map(|came| came.delivered).sum();
         let mut flows = Vec::new();
         if matches!(group.source, Source::Bulk(_)) {
-            flows.extend(came.iter().map(|&bytes| FlowObservation {
-                delivered_bytes: bytes,
-                throughput_bps: rate_bps(bytes, since),
+            flows.extend(came.iter().map(|came| FlowObservation {
+                delivered_bytes: came.delivered,
+                throughput_bps: rate_bps(came.delivered, since),
+                dropped: came.dropped,
+                marked: came.marked,
                 ..FlowObservation::default()
             }));
             let conns = sim.conns.iter().filter(|(_, c)| usize::from(c.group) == number && !c.done);

@@ -3,7 +3,7 @@
 use crate::net::Net;
 use crate::packet::Packet;
 use crate::tap::Tapped;
-use sojourn_base::Time;
+use sojourn_base::{Ecn, Time};
 use sojourn_records::{CoarseHistogram, FlowId, TraceRow};
 
 /// What is known of one flow beyond its endpoints' own counters.
@@ -13,7 +13,11 @@ pub(crate) struct FlowMeter {
     jitter_sum: u64,
     received: u64,
     last_delay: Option<u32>,
+    /// Packets dropped in the measured window.
     pub dropped: u64,
+    /// Packets dropped since the start, and data that arrived with a mark.
+    pub dropped_ever: u64,
+    pub marked_ever: u64,
     /// The flow's number among those that are traced, if it is.
     pub trace: Option<u32>,
     pub rtt: CoarseHistogram,
@@ -70,15 +74,21 @@ impl Probes {
 
     /// A packet of a metered flow reaches its host; `end` 1 is where data go.
     pub(crate) fn delivered(&mut self, meter: u32, at: Time, data: bool, packet: &Packet) {
-        if self.measuring && data && packet.segment.len > 0 {
-            self.meters[meter as usize].packet(packet.segment.tsval, at);
+        if data && packet.segment.len > 0 {
+            let meter = &mut self.meters[meter as usize];
+            meter.marked_ever += u64::from(packet.segment.ecn == Ecn::Ce);
+            if self.measuring {
+                meter.packet(packet.segment.tsval, at);
+            }
         }
     }
 
     /// A packet of a metered flow was dropped.
     pub(crate) fn lost(&mut self, meter: u32) {
+        let meter = &mut self.meters[meter as usize];
+        meter.dropped_ever += 1;
         if self.measuring {
-            self.meters[meter as usize].dropped += 1;
+            meter.dropped += 1;
         }
     }
 

@@ -1,7 +1,7 @@
 //! A run that is taken step by step: looked at, changed, copied.
 
 use crate::build::build;
-use crate::observation::{GroupObservation, LinkObservation, Observation};
+use crate::observation::{GroupObservation, LinkObservation, Observation, QueuedPacket, Seen};
 use crate::run::Run;
 use crate::{Control, Error};
 use sojourn_base::{Time, Value};
@@ -37,8 +37,8 @@ pub struct Simulation {
     run: Run,
     now: Time,
     samples: Samples,
-    /// What each member of each group had delivered at the last look, and when that was.
-    delivered: Vec<Vec<u64>>,
+    /// What each member of each group had counted at the last look, and when that was.
+    seen: Vec<Vec<Seen>>,
     looked: Time,
     engine_seconds: f64,
 }
@@ -51,7 +51,7 @@ impl Simulation {
     /// For whatever is wrong with the scenario.
     pub fn new(scenario: &Scenario, base_dir: &Path, recorder: Recorder) -> Result<Self, Error> {
         let network = scenario.network(base_dir).map_err(|e| Error::scenario(e.to_string()))?;
-        let mut new = Self::of(network, recorder, false)?;
+        let mut new = Self::of(network, recorder, true)?;
         let mut scenario = scenario.clone();
         scenario.changes.sort_by_key(|change| change.at);
         new.origin = Some(Origin {
@@ -68,18 +68,19 @@ impl Simulation {
     /// # Errors
     /// If the network holds something that cannot be built.
     pub fn fixed(network: Network, recorder: Recorder) -> Result<Self, Error> {
-        Self::of(network, recorder, true)
+        Self::of(network, recorder, false)
     }
 
-    /// The simulation of a network. Links are fused if `fusing`, unless a rate is to change.
-    fn of(network: Network, recorder: Recorder, fusing: bool) -> Result<Self, Error> {
-        let fusing = fusing && !network.changes.iter().any(NetworkChange::is_of_rate);
-        let run = build(&network, recorder, fusing)?;
+    /// The simulation of a network. Links are fused unless it is `changeable`, or a rate is to
+    /// change.
+    fn of(network: Network, recorder: Recorder, changeable: bool) -> Result<Self, Error> {
+        let fusing = !changeable && !network.changes.iter().any(NetworkChange::is_of_rate);
+        let run = build(&network, recorder, fusing, changeable)?;
         Ok(Self {
             origin: None,
             to_come: network.changes.iter().rev().cloned().collect(),
             samples: Samples::new(run.sim.net.links.len()),
-            delivered: vec![Vec::new(); run.sim.groups.len()],
+            seen: vec![Vec::new(); run.sim.groups.len()],
             looked: Time::ZERO,
             now: Time::ZERO,
             engine_seconds: 0.0,
@@ -143,10 +144,37 @@ impl Simulation {
             links.push(LinkObservation::of(names.next().unwrap_or_default(), &row, since));
         });
         let groups = self.network.groups.iter().enumerate().map(|(number, group)| {
-            let last = &mut self.delivered[number];
+            let last = &mut self.seen[number];
             GroupObservation::of(sim, number, group, since, last)
         });
         Observation { time_s: now.as_secs_f64(), links, groups: groups.collect() }
+    }
+
+    /// The packets in the queue of a link, by its name: the first `most` from the head on. Where
+    /// there are several queues, one after another.
+    ///
+    /// # Errors
+    /// If there is no such link, or the simulation is not one that can be changed: packets are
+    /// under way already then.
+    pub fn queued(&mut self, link: &str, most: usize) -> Result<Vec<QueuedPacket>, Error> {
+        let places = places(&self.network);
+        let named = self.network.links.iter().zip(places).find(|(of, _)| of.name == link);
+        let Some((_, Some(place))) = named else {
+            return Err(Error::scenario(format!("link: there is no queue named {link}")));
+        };
+        let sim = &mut self.run.sim;
+        sim.net.links[place as usize].settle(self.now);
+        let mut packets = Vec::new();
+        let there = sim.net.links[place as usize].each(&mut |standing| {
+            if packets.len() < most {
+                packets.push(QueuedPacket::of(sim, &standing.packet));
+            }
+        });
+        if !there {
+            let message = "packets of a queue are known in a simulation that can be changed only";
+            return Err(Error::scenario(message));
+        }
+        Ok(packets)
     }
 
     /// Sets a value of the scenario from now on, by its dotted path: a parameter of a link's queue

@@ -83,6 +83,12 @@ impl Simulation {
         serde_json::to_string(&seen).map_err(|error| Error::new_err(error.to_string()))
     }
 
+    /// JSON of the packets in the queue of a link, the first so many.
+    fn queued(&self, py: Python<'_>, link: &str, most: usize) -> PyResult<String> {
+        let packets = self.with(py, |simulation| simulation.queued(link, most))?;
+        serde_json::to_string(&packets).map_err(|error| Error::new_err(error.to_string()))
+    }
+
     /// Sets the value, JSON, at a dotted path.
     fn set(&self, py: Python<'_>, path: &str, value: &str) -> PyResult<()> {
         let value: Value = serde_json::from_str(value).map_err(|_| {

@@ -276,6 +276,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         &self.counters
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.places.iter().flatten().for_each(tell);
+    }
+
     /// RED's p_b; the chance of a match depends on the flow.
     fn probability(&self) -> f64 {
         self.red.probability()

@@ -205,6 +205,11 @@ impl<P: Packet> Leaves<P> {
         &self.counters
     }
 
+    /// Tells every packet, class by class.
+    pub(crate) fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.queues.iter().for_each(|queue| queue.each(tell));
+    }
+
     /// The number of the class, as seen from outside, that a packet belongs to.
     pub(crate) fn class_of(&self, packet: &P) -> usize {
         let leaf = self.filter.leaf(packet);

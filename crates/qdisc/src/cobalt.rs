@@ -386,6 +386,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.fifo.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.fifo.iter().map(|stamped| &stamped.packet).for_each(tell);
+    }
+
     fn probability(&self) -> f64 {
         self.state.blue.as_f64()
     }

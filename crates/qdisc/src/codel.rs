@@ -193,4 +193,8 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     fn counters(&self) -> &Counters {
         self.fifo.counters()
     }
+
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.fifo.iter().map(|stamped| &stamped.packet).for_each(tell);
+    }
 }

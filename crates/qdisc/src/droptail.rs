@@ -160,6 +160,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.fifo.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.fifo.iter().for_each(tell);
+    }
+
     fn probability(&self) -> f64 {
         0.0
     }

@@ -352,6 +352,11 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         &self.counters
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        let lanes = [&self.low, &self.classic].into_iter();
+        lanes.flat_map(|lane| lane.ring.iter()).map(|stamped| &stamped.packet).for_each(tell);
+    }
+
     fn class_of(&self, _: &P) -> usize {
         usize::from(!self.last_low)
     }

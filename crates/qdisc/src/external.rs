@@ -230,6 +230,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.fifo.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.fifo.iter().map(|stamped| &stamped.packet).for_each(tell);
+    }
+
     fn probability(&self) -> f64 {
         self.decider.probability().clamp(0.0, 1.0)
     }

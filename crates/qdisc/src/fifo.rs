@@ -209,6 +209,11 @@ impl<P: Packet> Fifo<P> {
         self.ring.peek()
     }
 
+    /// All packets, from the head on.
+    pub fn iter(&self) -> impl Iterator<Item = &P> {
+        self.ring.iter()
+    }
+
     /// What has passed.
     #[inline]
     #[must_use]

@@ -253,6 +253,11 @@ impl<P: Packet, S: Clone> FlowQueue<P, S> {
         self.pool.head(&self.flows[at].line)
     }
 
+    /// All packets, queue by queue.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
+        self.flows.iter().flat_map(|flow| self.pool.iter(&flow.line))
+    }
+
     /// Sets the packet at the head of a queue, which is ECT, to CE.
     pub(crate) fn mark_head(&mut self, at: usize) {
         if let Some(packet) = self.pool.head_mut(&self.flows[at].line) {

@@ -221,4 +221,8 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     fn counters(&self) -> &Counters {
         self.queues.counters()
     }
+
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.queues.iter().map(|stamped| &stamped.packet).for_each(tell);
+    }
 }

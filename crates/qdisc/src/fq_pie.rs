@@ -212,6 +212,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.queues.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.queues.iter().map(|stamped| &stamped.packet).for_each(tell);
+    }
+
     fn probability(&self) -> f64 {
         let largest = self.queues.states().map(|state| state.pie.probability).max();
         largest.map_or(0.0, |p| p.as_f64())

@@ -246,6 +246,9 @@ macro_rules! disciplines {
             fn probability(&self) -> f64 {
                 match self { $(Self::$variant(q) => q.probability(),)+ }
             }
+            fn each(&self, tell: &mut dyn FnMut(&P)) {
+                match self { $(Self::$variant(q) => q.each(tell),)+ }
+            }
             fn class_of(&self, packet: &P) -> usize {
                 match self { $(Self::$variant(q) => q.class_of(packet),)+ }
             }

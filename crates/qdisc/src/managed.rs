@@ -240,6 +240,10 @@ impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
         self.fifo.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.fifo.iter().map(Kept::packet_ref).for_each(tell);
+    }
+
     fn probability(&self) -> f64 {
         self.law.probability()
     }

@@ -127,6 +127,9 @@ pub trait Discipline<P: Packet> {
     fn probability(&self) -> f64 {
         0.0
     }
+    /// Tells every packet that stands, from the head to the tail; where there are several queues,
+    /// one after another. For probes.
+    fn each(&self, tell: &mut dyn FnMut(&P));
     /// The number of the class that `packet`, which left last, came out of, in the order in which
     /// [`Config::classes`](crate::Config::classes) names them; 0 where there are none.
     fn class_of(&self, packet: &P) -> usize {

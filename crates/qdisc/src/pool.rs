@@ -136,6 +136,16 @@ impl<P: Copy> Pool<P> {
         self.places.get(line.head as usize).map(|place| &place.packet)
     }
 
+    /// All packets of a queue, from the head on.
+    pub(crate) fn iter(&self, line: &Line) -> impl Iterator<Item = &P> {
+        let mut at = line.head;
+        core::iter::from_fn(move || {
+            let place = self.places.get(at as usize)?;
+            at = place.next;
+            Some(&place.packet)
+        })
+    }
+
     /// The packet at the head, to be changed.
     #[inline]
     pub(crate) fn head_mut(&mut self, line: &Line) -> Option<&mut P> {
@@ -190,6 +200,7 @@ mod tests {
             most = most.max(standing);
             assert_eq!(lines[i].len() as usize, models[i].len());
             assert_eq!(pool.head(&lines[i]), models[i].front());
+            assert!(pool.iter(&lines[i]).eq(&models[i]));
             if let Some(head) = pool.head_mut(&lines[i]) {
                 assert_eq!(models[i].front(), Some(&*head));
             }

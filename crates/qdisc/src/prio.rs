@@ -160,6 +160,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.leaves.counters()
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.leaves.each(tell);
+    }
+
     fn class_of(&self, packet: &P) -> usize {
         self.leaves.class_of(packet)
     }

@@ -72,7 +72,12 @@ impl<P: Copy> Ring<P> {
         Some(&self.slots[self.head.wrapping_add(at) as usize & (self.slots.len() - 1)])
     }
 
-    /// The same, to be changed.
+    /// All packets, from the head on.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// The same as [`get`](Self::get), to be changed.
     #[inline]
     pub(crate) fn get_mut(&mut self, at: u32) -> Option<&mut P> {
         if at >= self.len() {
@@ -122,6 +127,7 @@ mod tests {
                 assert_eq!(ring.pop(), model.pop_front());
             }
             assert_eq!(ring.len() as usize, model.len());
+            assert!(ring.iter().eq(&model));
         }
         // The same just before the indices wrap.
         ring.head = u32::MAX - 3;

@@ -376,4 +376,8 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     fn counters(&self) -> &Counters {
         &self.counters
     }
+
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.slots.iter().flat_map(|slot| self.pool.iter(&slot.line)).for_each(tell);
+    }
 }

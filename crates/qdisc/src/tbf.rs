@@ -308,6 +308,11 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         &self.counters
     }
 
+    fn each(&self, tell: &mut dyn FnMut(&P)) {
+        self.held.iter().for_each(&mut *tell);
+        self.inner.each(tell);
+    }
+
     fn probability(&self) -> f64 {
         self.inner.probability()
     }

@@ -149,6 +149,17 @@ class Simulation {
     return observation(this.#about.observation, this.#engine.numbers());
   }
 
+  /**
+   * The packets in the queue of a link, from the head on, at most so many, as columns: `group` and
+   * `flow` by number, `bytes`, `marked` (1 with a mark).
+   *
+   * @returns {Record<string, Float64Array>}
+   */
+  queued(link = "bottleneck", most = 200) {
+    this.#engine.call("simulation_queued", [this.#number, most], link);
+    return byPlace(this.#about.observation.queued_columns, this.#engine.numbers());
+  }
+
   /** Sets a value of the scenario from now on, such as `"bottleneck.qdisc.qref", 40`. */
   set(path, value) {
     this.#engine.call("simulation_set", [this.#number], JSON.stringify([path, value]));
@@ -198,6 +209,13 @@ function byName(names, values) {
   );
 }
 
+/** Rows that follow one another, as columns. */
+function byPlace(names, values) {
+  const size = values.length / names.length;
+  const column = (c) => Float64Array.from({ length: size }, (_, i) => values[i * names.length + c]);
+  return Object.fromEntries(names.map((name, c) => [name, column(c)]));
+}
+
 function observation(about, values) {
   let at = 0;
   const take = (columns) =>
@@ -209,8 +227,7 @@ function observation(about, values) {
     const [count, width] = [values[at++], about.flow_columns.length];
     const start = at;
     at += count * width;
-    const column = (c) => Float64Array.from({ length: count }, (_, i) => values[start + i * width + c]);
-    group.flows = Object.fromEntries(about.flow_columns.map((name, c) => [name, column(c)]));
+    group.flows = byPlace(about.flow_columns, values.subarray(start, at));
     return group;
   });
   return { time_s, links, groups };

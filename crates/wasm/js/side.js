@@ -135,6 +135,10 @@ class Simulation {
     return this.#side.call("observe", this.#id);
   }
 
+  queued(link, most) {
+    return this.#side.call("queued", this.#id, link, most);
+  }
+
   set(path, value) {
     return this.#side.call("set", this.#id, path, value);
   }

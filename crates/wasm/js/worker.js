@@ -30,7 +30,7 @@ const calls = {
     simulations.delete(id);
   },
 };
-for (const name of ["runUntil", "observe", "set", "scenario", "rows", "finish"]) {
+for (const name of ["runUntil", "observe", "queued", "set", "scenario", "rows", "finish"]) {
   calls[name] = (id, ...rest) => simulations.get(id)[name](...rest);
 }
 

@@ -168,6 +168,16 @@ pub extern "C" fn simulation_observe(number: usize) -> i32 {
     })
 }
 
+/// The first `most` packets in the queue of the link whose name came in, packet by packet.
+#[unsafe(no_mangle)]
+pub extern "C" fn simulation_queued(number: usize, most: usize) -> i32 {
+    call(|module| {
+        let link = module.text()?;
+        module.simulations.queued(number, &link, most, &mut module.numbers_out)?;
+        Ok(0)
+    })
+}
+
 /// Sets a value from now on: the text that came in is JSON, a path and its value.
 #[unsafe(no_mangle)]
 pub extern "C" fn simulation_set(number: usize) -> i32 {

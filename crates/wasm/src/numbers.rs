@@ -1,7 +1,9 @@
 //! Observations as numbers: what is missing is NaN.
 
 use serde_json::{Value, json};
-use sojourn_packets::{FlowObservation, GroupObservation, LinkObservation, Observation};
+use sojourn_packets::{
+    FlowObservation, GroupObservation, LinkObservation, Observation, QueuedPacket,
+};
 
 /// A value of an observation.
 trait Number {
@@ -27,6 +29,18 @@ impl Number for u64 {
     }
 }
 
+impl Number for usize {
+    fn number(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Number for bool {
+    fn number(self) -> f64 {
+        self.into()
+    }
+}
+
 impl<N: Number> Number for Option<N> {
     fn number(self) -> f64 {
         self.map_or(f64::NAN, N::number)
@@ -49,7 +63,8 @@ columns! {
         dequeued_bytes throughput_bps;
     GROUP, group, GroupObservation: delivered_bytes throughput_bps;
     FLOW, flow, FlowObservation:
-        cwnd_bytes srtt_s in_flight_bytes delivered_bytes throughput_bps;
+        cwnd_bytes srtt_s in_flight_bytes delivered_bytes throughput_bps dropped marked;
+    QUEUED, queued_packet, QueuedPacket: group flow bytes marked;
 }
 
 /// The time; of each link its columns; of each group its columns, the number of its flows, and of
@@ -68,6 +83,11 @@ pub(crate) fn observation(seen: &Observation, out: &mut Vec<f64>) {
     }
 }
 
+/// The columns of each packet in a queue, packet by packet.
+pub(crate) fn queued(packets: &[QueuedPacket], out: &mut Vec<f64>) {
+    packets.iter().for_each(|packet| queued_packet(packet, out));
+}
+
 /// What those numbers are called.
 pub(crate) fn description(seen: &Observation) -> Value {
     let links: Vec<&str> = seen.links.iter().map(|link| link.name.as_str()).collect();
@@ -78,6 +98,7 @@ pub(crate) fn description(seen: &Observation) -> Value {
         "link_columns": LINK,
         "group_columns": GROUP,
         "flow_columns": FLOW,
+        "queued_columns": QUEUED,
     })
 }
 
@@ -114,6 +135,12 @@ mod tests {
         assert_eq!(keys(serde_json::to_value(&one).unwrap(), &["name"]), LINK);
         assert_eq!(keys(serde_json::to_value(&two).unwrap(), &["name", "flows"]), GROUP);
         assert_eq!(keys(serde_json::to_value(two.flows[0]).unwrap(), &[]), FLOW);
+
+        let packet = QueuedPacket { group: 1, flow: 2, bytes: 3, marked: true };
+        assert_eq!(keys(serde_json::to_value(packet).unwrap(), &[]), QUEUED);
+        let mut out = Vec::new();
+        queued(&[packet, packet], &mut out);
+        assert_eq!(out, [1.0, 2.0, 3.0, 1.0].repeat(2));
 
         let mut out = Vec::new();
         let seen = Observation { time_s: 0.25, links: vec![one], groups: vec![two] };

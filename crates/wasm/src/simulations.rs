@@ -94,6 +94,21 @@ impl Simulations {
         Ok(())
     }
 
+    /// The first `most` packets in the queue of a link, packet by packet.
+    ///
+    /// # Errors
+    /// If there is no such simulation under way that can be changed, or no such link.
+    pub fn queued(
+        &mut self,
+        number: usize,
+        link: &str,
+        most: usize,
+        out: &mut Vec<f64>,
+    ) -> Result<(), String> {
+        numbers::queued(&self.running(number)?.queued(link, most).map_err(words)?, out);
+        Ok(())
+    }
+
     /// Sets a value of the scenario from now on. `change` is JSON, a path and its value.
     ///
     /// # Errors

@@ -179,3 +179,47 @@ fn what_cannot_change_is_refused_and_changes_nothing() {
     assert!(refused("bottleneck.rate", text("0bit")).contains("rate"));
     assert_eq!(difference(&finished(simulation), &whole(&scenario)), None);
 }
+
+/// Every packet of a queue has a flow; what becomes of a flow's packets is what the link counts.
+#[test]
+fn packets_of_a_queue_are_told_by_flow() {
+    let mut simulation = started(&read(
+        "duration = \"20s\"\nwarmup = \"10s\"\n[tcp]\necn = true\n\
+         [bottleneck]\nrate = \"10mbit\"\ndelay = \"5ms\"\n\
+         qdisc = { kind = \"red\", ecn = true, limit = 45 }\n\
+         [[traffic]]\nkind = \"bulk\"\nflows = 2\nrtt = \"40ms\"\ntcp = { ecn = false }\n\
+         [[traffic]]\nkind = \"bulk\"\nflows = 3\nrtt = \"60ms\"\n\
+         [[traffic]]\nkind = \"udp\"\nrate = \"300kbit\"\n",
+    ));
+    let (mut dropped, mut marked) = ([0; 2], [0; 2]);
+    let (mut link, mut groups, mut carried) = ([0; 2], [0; 3], 0);
+    for step in 1..=100 {
+        until(&mut simulation, Time::from_millis(200 * step));
+        let packets = simulation.queued("bottleneck", usize::MAX).unwrap();
+        let seen = simulation.observe();
+        let queue = &seen.links[0];
+        assert_eq!(packets.len() as u64, queue.queue_packets);
+        assert_eq!(packets.iter().map(|p| u64::from(p.bytes)).sum::<u64>(), queue.queue_bytes);
+        let head = simulation.queued("bottleneck", 7).unwrap();
+        assert_eq!(head, packets[..packets.len().min(7)]);
+        for packet in packets {
+            groups[packet.group] += 1;
+            assert!(packet.flow < [2, 3, 1][packet.group]);
+            assert!(!packet.marked || packet.group == 1);
+            carried += u64::from(packet.marked);
+        }
+        link = [link[0] + queue.dropped, link[1] + queue.marked];
+        for (group, seen) in seen.groups[..2].iter().enumerate() {
+            dropped[group] += seen.flows.iter().map(|flow| flow.dropped).sum::<u64>();
+            marked[group] += seen.flows.iter().map(|flow| flow.marked).sum::<u64>();
+        }
+    }
+    assert!(groups.iter().all(|&n| n > 5) && carried > 0, "{groups:?} {carried}");
+    // Datagrams are dropped too; marks may still be on their way.
+    assert!(dropped[0] > 20 && link[0] >= dropped[0] + dropped[1], "{dropped:?} {link:?}");
+    assert!(link[0] - dropped[0] - dropped[1] < 40, "{dropped:?} {link:?}");
+    assert!(marked[0] == 0 && marked[1] > 20, "{marked:?} {link:?}");
+    assert!(marked[1] <= link[1] && link[1] - marked[1] <= 45, "{marked:?} {link:?}");
+    let refused = simulation.queued("nowhere", 1).unwrap_err().to_string();
+    assert!(refused.contains("no queue named nowhere"), "{refused}");
+}

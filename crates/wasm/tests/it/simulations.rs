@@ -78,6 +78,12 @@ fn rows_are_given_once_and_copies_have_their_own() {
     assert_eq!(all.rows(one, "queues"), Ok(vec![]));
     let two = all.fork(one).unwrap();
     all.set(two, r#"["bottleneck.rate", "2mbit"]"#).unwrap();
+    let (mut seen, mut queued) = (Vec::new(), Vec::new());
+    all.observe(two, &mut seen).unwrap();
+    all.queued(two, "bottleneck", 1000, &mut queued).unwrap();
+    let packets = about["observation"]["queued_columns"].as_array().unwrap().len();
+    assert!(seen[2] > 0.0);
+    assert_eq!((queued.len() / packets) as f64, seen[2]);
     for number in [one, two] {
         all.run_until(number, 6.0).unwrap();
         assert_eq!(all.rows(number, "queues").unwrap().len() / width, 800);
@@ -129,6 +135,8 @@ fn what_is_wrong_is_said_in_one_line() {
     let (number, _) = all.start(SCENARIO, false, 0.0).unwrap();
     let error = all.set(number, r#"["bottleneck.rate", "1mbit"]"#).unwrap_err();
     assert!(error.contains("cannot be changed"), "{error}");
+    let error = all.queued(number, "bottleneck", 9, &mut Vec::new()).unwrap_err();
+    assert!(error.contains("that can be changed only"), "{error}");
     let error = all.set(number, r#"["bottleneck.rate", [1]]"#).unwrap_err();
     assert!(error.contains("must be a number"), "{error}");
     assert!(all.run_until(number, f64::NAN).unwrap_err().starts_with("time:"));

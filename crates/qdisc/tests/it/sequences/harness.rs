@@ -205,6 +205,12 @@ impl<'a> Harness<'a> {
         if self.case.config.decides_at_enqueue() {
             assert_eq!(q.peek(), self.model.packets.values().next());
         }
+        let mut told = Vec::new();
+        q.each(&mut |packet| told.push(*packet));
+        if !self.case.config.decides_at_enqueue() {
+            told.sort_by_key(|packet| packet.id);
+        }
+        assert!(told.iter().eq(self.model.packets.values()), "{told:?}");
         let c = q.counters();
         // Packets accepted and dropped again in one call may count as accepted and evicted.
         let both = c.evicted.minus(self.expected.evicted);
