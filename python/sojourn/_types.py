@@ -504,6 +504,9 @@ class RedQueueDiscipline(TypedDict, total=False):
     """Random early detection, Floyd and Jacobson (1993), gentle or not."""
 
     kind: Required[Literal['red']]
+    preset: Preset
+    """Whose RED this is, so that what is not given is theirs: "floyd", the paper's; "ns2";
+    "altq", the BSDs'; "linux" (default: none, and the defaults below)."""
     min_th: float
     """Average queue in packets (of mean size if `queue_in_bytes`) at which marking starts:
     0 to below `max_th` (default 5)."""
@@ -520,9 +523,12 @@ class RedQueueDiscipline(TypedDict, total=False):
     idle_decay: bool
     """Let the average fall over times in which the link is idle, as the paper; Linux does
     not below a shaper, where it falls with arriving packets only (default true)."""
+    spacing: Spacing
+    """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", the paper's)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
-    spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0)."""
+    spacing anew. The paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -568,6 +574,12 @@ class AredQueueDiscipline(TypedDict, total=False):
     gentle: bool
     """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
     true)."""
+    spacing: Spacing
+    """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    min_queue: int
+    """Let every packet pass that finds fewer packets than this in the queue, and start the
+    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -613,6 +625,12 @@ class FengRedQueueDiscipline(TypedDict, total=False):
     gentle: bool
     """From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default
     false, the paper's)."""
+    spacing: Spacing
+    """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    min_queue: int
+    """Let every packet pass that finds fewer packets than this in the queue, and start the
+    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -645,6 +663,12 @@ class ChokeQueueDiscipline(TypedDict, total=False):
     wq: float
     """Weight of a new sample in the average: 1e-9 to 1; default: 1 − exp(−1/C) with C the
     link's rate in mean packets per second."""
+    spacing: Spacing
+    """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    min_queue: int
+    """Let every packet pass that finds fewer packets than this in the queue, and start the
+    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them where RED would; packets of the
     same flow as the one drawn are dropped all the same (default false)."""
@@ -1232,6 +1256,14 @@ class CbqQueueDiscipline(TypedDict, total=False):
 
 QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'proportional', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | ProportionalQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
+
+
+Preset: TypeAlias = "Literal['floyd'] | Literal['ns2'] | Literal['altq'] | Literal['linux']"
+"""Whose RED: where those parameters come from that are not given."""
+
+
+Spacing: TypeAlias = "Literal['uniform'] | Literal['wait'] | Literal['altq']"
+"""How far apart hits lie while p_b stays what it is."""
 
 
 Grid: TypeAlias = "Literal['linear'] | Literal['sqrt'] | Literal['log'] | Literal['geometric'] | Literal['optimal']"

@@ -26,7 +26,7 @@ fn main() {
             max_p: 0.1,
             wq: 1e-4,
             gentle: false,
-            spaced: false,
+            spacing: None,
             fastest: f64::INFINITY,
         };
         let parameters = Parameters {

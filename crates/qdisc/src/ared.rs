@@ -25,7 +25,7 @@
 
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{ByteMode, Env, Invalid, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Periodic, Probability, Spacing, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Adaptive RED. By default everything follows from the link's rate and `target_delay`.
@@ -60,6 +60,12 @@ pub struct Params {
     pub wq: Option<f64>,
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default true).
     pub gentle: bool,
+    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
+    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
+    pub spacing: Spacing,
+    /// Let every packet pass that finds fewer packets than this in the queue, and start the
+    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
+    pub min_queue: u32,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
@@ -86,6 +92,8 @@ impl Default for Params {
             interval: Time::from_millis(500),
             wq: None,
             gentle: true,
+            spacing: Spacing::Uniform,
+            min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
             byte_mode: ByteMode::default(),
@@ -107,6 +115,8 @@ impl Params {
             max_p: self.max_p,
             wq: self.wq,
             gentle: self.gentle,
+            spacing: self.spacing,
+            min_queue: self.min_queue,
             ecn: self.ecn,
             ecn_drop_above_max: self.ecn_drop_above_max,
             byte_mode: self.byte_mode,

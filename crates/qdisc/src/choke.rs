@@ -26,7 +26,8 @@ use crate::managed::{Common, LIMIT, Law, Signal, packet_limit};
 use crate::red::{self, Red};
 use crate::ring::Ring;
 use crate::{
-    ByteMode, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Standing, Verdict,
+    ByteMode, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Spacing, Standing,
+    Verdict,
 };
 use sojourn_base::{Stream, Time};
 
@@ -49,6 +50,12 @@ pub struct Params {
     /// link's rate in mean packets per second.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub wq: Option<f64>,
+    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
+    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
+    pub spacing: Spacing,
+    /// Let every packet pass that finds fewer packets than this in the queue, and start the
+    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
+    pub min_queue: u32,
     /// Mark ECN-capable packets instead of dropping them where RED would; packets of the same flow
     /// as the one drawn are dropped all the same (default false).
     pub ecn: bool,
@@ -69,6 +76,8 @@ impl Default for Params {
             max_th: 15.0,
             max_p: 0.1,
             wq: None,
+            spacing: Spacing::Uniform,
+            min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
             byte_mode: ByteMode::default(),
@@ -85,6 +94,8 @@ impl Params {
             max_p: self.max_p,
             wq: self.wq,
             gentle: false,
+            spacing: self.spacing,
+            min_queue: self.min_queue,
             ecn: self.ecn,
             ecn_drop_above_max: self.ecn_drop_above_max,
             byte_mode: self.byte_mode,

@@ -22,7 +22,7 @@
 use crate::fixed::bounded;
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{ByteMode, Env, Invalid, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Probability, Spacing, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Self-configuring RED. The factors are the paper's, the rest is RED's.
@@ -54,6 +54,12 @@ pub struct Params {
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default false, the
     /// paper's).
     pub gentle: bool,
+    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
+    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
+    pub spacing: Spacing,
+    /// Let every packet pass that finds fewer packets than this in the queue, and start the
+    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
+    pub min_queue: u32,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
@@ -78,6 +84,8 @@ impl Default for Params {
             top: 1.0,
             wq: None,
             gentle: false,
+            spacing: Spacing::Uniform,
+            min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
             byte_mode: ByteMode::default(),
@@ -167,6 +175,8 @@ impl Law for FengRed {
                 max_p: params.max_p,
                 wq: params.wq,
                 gentle: params.gentle,
+                spacing: params.spacing,
+                min_queue: params.min_queue,
                 ecn: params.ecn,
                 ecn_drop_above_max: params.ecn_drop_above_max,
                 byte_mode: params.byte_mode,

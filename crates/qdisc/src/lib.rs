@@ -28,6 +28,7 @@ mod packet;
 mod pool;
 mod power;
 mod ring;
+mod spacing;
 mod stamped;
 pub mod vectors;
 #[macro_use]
@@ -40,6 +41,7 @@ pub use fixed::{ByteMode, Measure, Periodic, Probability};
 pub use list::{Change, Env, Parameters, Visit};
 pub use packet::{Discipline, DropReason, Ecn, Packet, Sink, Verdict, label_hash};
 pub use sojourn_base::Invalid;
+pub use spacing::Spacing;
 pub use stamped::{Kept, Stamped, Unkept, Unstamp};
 
 disciplines! {

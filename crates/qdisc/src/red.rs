@@ -23,9 +23,18 @@
 //!    is waited for.
 //! 5. With `scale_by_size`, `count` counts mean packets' worth of bytes, so the gaps are uniform
 //!    in bytes. (The paper counts packets; ns-2 as here.)
-//! 6. No `wait` (ns-2's minimum gap of 1/p_b). ns-2 also hits nothing while fewer than two packets
-//!    wait, however high the average: `min_queue = 2`.
-//! 7. A drop by the hard limit starts `count` anew, like any other hit.
+//! 6. Two ways to space hits that the paper has not: `spacing` is "wait" in ns-2, gaps of 1/p_b to
+//!    2/p_b, and "altq" in ALTQ, gaps of 1 to 2/p_b. Both draw a number for each packet and hit it
+//!    with probability p_b/(2 − count·p_b), count beginning at 1; the first packet that finds the
+//!    average at `min_th` or above begins the count and passes. Byte mode is as for uniform gaps;
+//!    ALTQ has none.
+//! 7. Both hit nothing while fewer than two packets wait, however high the average:
+//!    `min_queue = 2`.
+//! 8. `preset` gives the settings of the paper, ns-2, ALTQ or Linux. What they do not give: ns-2's
+//!    thresholds and weight derived from the rate (`ared` has those), and its packets of 500 bytes;
+//!    ALTQ's averages and probabilities have 12 bits, it weighs by 1/128 or 1/64 on slow links, and
+//!    at its limit as above `max_th` it drops the last packet in the queue, not the one that comes.
+//! 9. A drop by the hard limit starts `count` anew, like any other hit.
 //!
 //! # Differences from Linux
 //!
@@ -39,13 +48,19 @@
 //!    as it was when the queue empties, not when the last packet has been sent. Below HTB or
 //!    another shaper, which ask an empty queue for nothing, it never learns that it is idle:
 //!    `idle_decay = false`. A burst that takes the average above `max` can then stop all there is.
-//! 5. Its random number is drawn anew after each hit and compared with count times p as here, but
-//!    in fewer bits; `max_p` over the range is rounded to a power of two.
+//! 5. Its random number is drawn anew after each hit and compared with count times p as here
+//!    (`spacing = "uniform"`), but the first packet that finds the average above `min` always
+//!    passes, it has fewer bits, and `max_p` over the range is rounded to a power of two.
 //! 6. A byte limit, not a limit in packets; the early-drop qevents are not here.
+
+mod preset;
+
+pub use preset::Preset;
 
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
+use crate::spacing::{Spacing, hits_late};
 use crate::{ByteMode, Env, Invalid, Measure, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
@@ -58,9 +73,13 @@ const THRESHOLD_MOST: f64 = 33_554_432.0;
 
 /// RED. The thresholds are the customary ones for a small link; set them for yours.
 #[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
 pub struct Params {
+    /// Whose RED this is, so that what is not given is theirs: "floyd", the paper's; "ns2"; "altq",
+    /// the BSDs'; "linux" (default: none, and the defaults below).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub preset: Option<Preset>,
     /// Average queue in packets (of mean size if `queue_in_bytes`) at which marking starts:
     /// 0 to below `max_th` (default 5).
     pub min_th: f64,
@@ -77,8 +96,11 @@ pub struct Params {
     /// Let the average fall over times in which the link is idle, as the paper; Linux does not
     /// below a shaper, where it falls with arriving packets only (default true).
     pub idle_decay: bool,
+    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
+    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", the paper's).
+    pub spacing: Spacing,
     /// Let every packet pass that finds fewer packets than this in the queue, and start the
-    /// spacing anew. The paper knows nothing of it; ns-2 has 2 (default 0).
+    /// spacing anew. The paper knows nothing of it; ns-2 and ALTQ have 2 (default 0).
     pub min_queue: u32,
     /// Mark ECN-capable packets instead of dropping them (default false).
     pub ecn: bool,
@@ -95,12 +117,14 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
+            preset: None,
             min_th: 5.0,
             max_th: 15.0,
             max_p: 0.1,
             wq: None,
             gentle: true,
             idle_decay: true,
+            spacing: Spacing::Uniform,
             min_queue: 0,
             ecn: false,
             ecn_drop_above_max: true,
@@ -132,6 +156,7 @@ pub struct Constants {
     /// `wq`, Q.63, and 1 − `wq`, Q.64.
     weight: u64,
     keep: u64,
+    spacing: Spacing,
     min_queue: u32,
     /// Thresholds, Q.36. `top` is where everything is hit: `max_th`, or twice that if gentle.
     pub(crate) min_th: i64,
@@ -156,6 +181,9 @@ pub struct State {
     pub count: u64,
     /// How far count·p_b goes before the next hit: uniform, 0 to 1, Q.60; drawn when `count` is 0.
     pub reach: u64,
+    /// Whether the next packet that could be hit passes and is the first to count, as in ns-2 and
+    /// ALTQ when the average has come up to `min_th`; unused if hits are uniform.
+    pub spares: bool,
     /// If the queue is empty: when the link fell idle, or will.
     pub idle_since: Time,
     /// `max_p` in force; only ARED changes it.
@@ -267,6 +295,7 @@ impl Red {
         let (c, average) = (&self.constants, self.state.average);
         if average < c.min_th || queue.packets < c.min_queue {
             self.state.count = 0;
+            self.state.spares = true;
             return Signal::Pass;
         }
         let above = average >= c.max_th;
@@ -289,21 +318,40 @@ impl Red {
         self.state.idle_since = self.state.idle_since.max(now);
     }
 
-    /// Whether this packet is hit: count·p_b and its own p reach beyond R.
+    /// Whether this packet is hit.
     #[inline]
     fn spaced(&mut self, base: Probability, bytes: u32, coin: &mut Stream) -> bool {
         let own = self.measure.scaled(base, bytes);
-        if self.state.count == 0 {
-            self.state.reach = coin.next_u64() >> (64 - Probability::BITS);
-        }
-        let used = (u128::from(self.state.count) * u128::from(base.raw())) >> QUEUE_BITS;
-        let hit = used + u128::from(own.raw()) > u128::from(self.state.reach);
         let worth = if self.measure.by_size() {
             self.measure.packets(u64::from(bytes))
         } else {
             1 << QUEUE_BITS
         };
+        if self.constants.spacing != Spacing::Uniform {
+            return self.spaced_late(base, own, worth, coin);
+        }
+        // count·p_b and its own p reach beyond R.
+        if self.state.count == 0 {
+            self.state.reach = coin.next_u64() >> (64 - Probability::BITS);
+        }
+        let used = (u128::from(self.state.count) * u128::from(base.raw())) >> QUEUE_BITS;
+        let hit = used + u128::from(own.raw()) > u128::from(self.state.reach);
         self.state.count = if hit { 0 } else { self.state.count.saturating_add(worth) };
+        hit
+    }
+
+    /// The same where a packet counts before its own turn.
+    fn spaced_late(
+        &mut self,
+        base: Probability,
+        own: Probability,
+        worth: u64,
+        coin: &mut Stream,
+    ) -> bool {
+        let count = self.state.count.saturating_add(worth);
+        let spared = core::mem::take(&mut self.state.spares);
+        let hit = !spared && hits_late(self.constants.spacing, base, own, count, coin);
+        self.state.count = if hit { 0 } else { count };
         hit
     }
 }
@@ -362,6 +410,7 @@ impl Law for Red {
         let constants = Constants {
             weight,
             keep: (weight << 1).wrapping_neg(),
+            spacing: params.spacing,
             min_queue: params.min_queue,
             min_th,
             max_th,
@@ -379,6 +428,7 @@ impl Law for Red {
                 average: 0,
                 count: 0,
                 reach: 0,
+                spares: true,
                 idle_since: Time::ZERO,
                 max_p: Probability::ZERO,
                 slope: 0,
@@ -391,8 +441,8 @@ impl Law for Red {
     }
 
     fn resume(self, before: &Self) -> Option<Self> {
-        let State { average, count, reach, idle_since, .. } = before.state;
-        let state = State { average, count, reach, idle_since, ..self.state };
+        let State { average, count, reach, spares, idle_since, .. } = before.state;
+        let state = State { average, count, reach, spares, idle_since, ..self.state };
         Some(Self { state, statistics: before.statistics.clone(), ..self })
     }
 

@@ -17,7 +17,10 @@
 //!    sixteenths and a short series; p is wrong by less than 2⁻⁵⁹ for the x it comes from.
 //! 2. x is clamped to at most 64, where p is 1 to the last bit: the price cannot wind up further.
 //! 3. Arrivals count as they are; ns-2 can smooth them over periods.
-//! 4. Sampling is lazy. Between two packets all instants after the first move x by the same
+//! 4. C is the link's rate over the mean packet, the framing of the link not counted, as in ns-2,
+//!    which has none. Where frames cost something the link sends less than C·T, so with marks the
+//!    queue rests above `qref` by (C·T less what is sent in T)/α.
+//! 5. Sampling is lazy. Between two packets all instants after the first move x by the same
 //!    amount, and their sum is clamped once, which is the same since it only goes one way: a
 //!    silence of any length costs two steps.
 //!

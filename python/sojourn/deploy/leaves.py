@@ -112,6 +112,12 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
             "Below HTB Linux does not notice idle times: the average falls with arriving packets "
             "only (idle_decay = false)."
         )
+    if qdisc["spacing"] != "uniform":
+        remarks.append(
+            f'Linux spaces its hits uniformly, as spacing = "uniform": not "{qdisc["spacing"]}".'
+        )
+    if qdisc["min_queue"]:
+        remarks.append("Linux hits packets however short the queue (min_queue = 0).")
     if qdisc.get("scale_by_size"):
         remarks.append("Linux takes packets of all sizes alike: there is no scale_by_size.")
     words = (

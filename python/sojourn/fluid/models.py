@@ -73,7 +73,8 @@ class Queue:
         capacity: Packets per second.
         qdisc: Its discipline, as a scenario has it: one that has a law.
         spaced: Whether RED's drops are spread as in the real thing, so that 2p/(1 + p) of all
-            packets are hit; if not, the profile itself is the loss, as in the papers' models.
+            packets are hit (by its ``spacing``); if not, the profile itself is the loss, as in the
+            papers' models.
         mean_packet: Bytes of a packet, for settings that count bytes.
         buffer: Most packets that may wait; none: unlimited. What does not fit is lost.
         thins: Whether the law drops packets, which then wait nowhere. If not, it marks them, and

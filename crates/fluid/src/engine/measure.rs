@@ -350,9 +350,7 @@ fn law_share(loss: f64, overflow: f64) -> f64 {
 /// What a discipline would show as its probability: RED's before drops are spaced.
 fn probability(law: &QueueLaw, share: f64) -> f64 {
     match law {
-        QueueLaw::Red(red) | QueueLaw::Ared(Ared { red, .. }) if red.spaced => {
-            share / (2.0 - share)
-        }
+        QueueLaw::Red(red) | QueueLaw::Ared(Ared { red, .. }) => red.probability_of(share),
         _ => share,
     }
 }

@@ -85,7 +85,7 @@ impl Law for Ared {
     /// with `bottom` or `top` where that is out of reach.
     fn resting(&self, needed: &dyn Fn(f64) -> f64) -> Option<QueueLaw> {
         let p = needed(0.5 * (self.red.min_th + self.red.max_th));
-        let p = if self.red.spaced { p / (2.0 - p) } else { p };
+        let p = self.red.probability_of(p);
         let max_p = (2.0 * p).clamp(self.bottom, self.top);
         Some(Red { max_p, ..self.red.clone() }.into())
     }
@@ -131,7 +131,7 @@ mod tests {
             max_p: 0.1,
             wq: 0.002,
             gentle: true,
-            spaced: false,
+            spacing: None,
             fastest: 10.0,
         };
         let ared = Ared { red, bottom: 0.01, top: 0.5, alpha: 0.01, beta: 0.9, interval: 0.5 };

@@ -4,9 +4,14 @@
 //!
 //! **Spacing.** RED spreads its drops: with p_b in force the gap between two is uniform on 1..1/p_b
 //! packets (Floyd and Jacobson 1993, section 7), (1/p_b + 1)/2 in the mean. The share of packets
-//! that it drops is therefore 2 p_b/(1 + p_b), almost twice p_b. `spaced` says whether that is the
-//! loss, as in a packet simulation, or p_b itself, as in the paper's model.
+//! that it drops is therefore 2 p_b/(1 + p_b), almost twice p_b; with ns-2's `wait` it is
+//! 2 p_b/(3 − p_b), with ALTQ's rule p_b itself. `spacing` says which of them is the loss, as in a
+//! packet simulation; without one it is p_b, as in the paper's model.
+//!
+//! The guard `min_queue` has no counterpart: a fluid has no packets to count, and a queue of two is
+//! as good as none.
 
+use sojourn_qdisc::Spacing;
 use sojourn_qdisc::red::Params;
 
 use super::{Env, Law, Made, Mode, View, step};
@@ -26,8 +31,8 @@ pub struct Red {
     pub wq: f64,
     /// Whether p rises from `max_p` to 1 at twice `max_th` instead of jumping to 1.
     pub gentle: bool,
-    /// Whether drops are spaced, so that 2 p/(1 + p) of all packets are hit.
-    pub spaced: bool,
+    /// How drops are spaced; none: p is the loss itself.
+    pub spacing: Option<Spacing>,
     /// The average follows the queue at most this fast, per second: what is faster than a small
     /// part of a round trip makes no difference but for the work. Infinite: as `wq` says.
     pub fastest: f64,
@@ -45,6 +50,25 @@ impl Red {
         self.bends().iter().filter(|bend| average >= **bend).count()
     }
 
+    /// The share of packets that is hit at a probability.
+    #[inline]
+    fn share<S: Scalar>(&self, p: S) -> S {
+        match self.spacing {
+            Some(Spacing::Uniform) => p * 2.0 / (p + 1.0),
+            Some(Spacing::Wait) => p * 2.0 / (-p + 3.0),
+            Some(Spacing::Altq) | None => p,
+        }
+    }
+
+    /// The probability at which a share of packets is hit.
+    pub(crate) fn probability_of(&self, share: f64) -> f64 {
+        match self.spacing {
+            Some(Spacing::Uniform) => share / (2.0 - share),
+            Some(Spacing::Wait) => 3.0 * share / (2.0 + share),
+            Some(Spacing::Altq) | None => share,
+        }
+    }
+
     /// The loss at an average queue, in its piece, with `max_p` at `max_th`.
     #[inline]
     pub(crate) fn profile<S: Scalar>(&self, piece: usize, average: S, max_p: f64) -> S {
@@ -54,7 +78,7 @@ impl Red {
             2 => (average - self.max_th) * (1.0 - max_p) / self.max_th + max_p,
             _ => S::of(1.0),
         };
-        if self.spaced { p * 2.0 / (p + 1.0) } else { p }
+        self.share(p)
     }
 
     /// The loss at an average queue.
@@ -91,7 +115,7 @@ impl Law for Red {
             max_p: p.max_p,
             wq: p.weight(env.packets_per_second(p.byte_mode.mean_packet)),
             gentle: p.gentle,
-            spaced: env.spaced,
+            spacing: env.spaced.then_some(p.spacing),
             fastest: env.fastest,
         };
         let made = Made::new(law, p.limit, p.ecn);
@@ -151,28 +175,37 @@ impl Law for Red {
 mod tests {
     use super::*;
 
-    fn red(gentle: bool, spaced: bool) -> Red {
-        Red { min_th: 50.0, max_th: 150.0, max_p: 0.1, wq: 0.002, gentle, spaced, fastest: 1e9 }
+    fn red(gentle: bool, spacing: Option<Spacing>) -> Red {
+        Red { min_th: 50.0, max_th: 150.0, max_p: 0.1, wq: 0.002, gentle, spacing, fastest: 1e9 }
     }
 
     #[test]
     fn the_profile_rises_jumps_or_goes_on_gently() {
-        let jump = red(false, false);
+        let jump = red(false, None);
         assert_eq!((jump.loss(49.0), jump.loss(100.0), jump.loss(150.0)), (0.0, 0.05, 1.0));
-        let gentle = red(true, false);
+        let gentle = red(true, None);
         assert!((gentle.loss(225.0) - 0.55).abs() < 1e-12);
         assert_eq!(gentle.loss(300.0), 1.0);
     }
 
     #[test]
-    fn spacing_makes_almost_twice_the_loss_of_a_small_probability() {
-        assert!((red(true, true).loss(51.0) - 2.0 * 0.001 / 1.001).abs() < 1e-15);
-        assert_eq!(red(false, true).loss(1000.0), 1.0);
+    fn the_loss_is_one_in_a_mean_gap() {
+        // The mean gaps: (1 + 1/p)/2, 1.5/p − 0.5, 1/p.
+        for (spacing, gap) in [
+            (Spacing::Uniform, 500.5),
+            (Spacing::Wait, 1499.5),
+            (Spacing::Altq, 1000.0),
+        ] {
+            let law = red(true, Some(spacing));
+            assert!((law.loss(51.0) - 1.0 / gap).abs() < 1e-15, "{spacing:?}");
+            assert!((law.probability_of(law.loss(51.0)) - 0.001).abs() < 1e-15, "{spacing:?}");
+            assert_eq!(law.loss(1000.0), 1.0);
+        }
     }
 
     #[test]
     fn without_gentle_the_top_begins_at_max_th() {
-        let law = red(false, false);
+        let law = red(false, None);
         let mut mode = Mode { piece: 1, ..Mode::default() };
         law.crossed(&mut mode, 1, &mut 150.0, &View::default());
         assert_eq!(mode.piece, law.piece(150.1));

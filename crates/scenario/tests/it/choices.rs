@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sojourn_base::Time;
-use sojourn_qdisc::{ByteMode, Config, droptail, pi, pi_table, pie};
+use sojourn_qdisc::{ByteMode, Config, Spacing, droptail, pi, pi_table, pie, red};
 use sojourn_scenario::Scenario;
 use sojourn_tcp::Algorithm;
 
@@ -31,6 +31,19 @@ fn discipline_is_name_or_table() {
         qdisc("{ kind = \"droptail\", limit_time = \"100ms\" }"),
         Ok(Config::Droptail(expected))
     );
+}
+
+#[test]
+fn a_preset_gives_what_is_not_given() {
+    let altq = red::Preset::Altq.params();
+    let expected = red::Params { gentle: true, max_th: 20.0, ..altq.clone() };
+    let text = "{ kind = \"red\", preset = \"altq\", gentle = true, max_th = 20 }";
+    assert_eq!(qdisc(text), Ok(Config::Red(expected)));
+    assert_eq!(altq.spacing, Spacing::Altq);
+    let ns2 = red::Preset::Ns2.params();
+    let byte_mode = ByteMode { scale_by_size: false, ..ns2.byte_mode };
+    let text = "{ kind = \"red\", preset = \"ns2\", scale_by_size = false }";
+    assert_eq!(qdisc(text), Ok(Config::Red(red::Params { byte_mode, ..ns2 })));
 }
 
 #[test]

@@ -19,6 +19,13 @@ fn qdisc() -> impl Strategy<Value = Value> {
             .prop_map(|(qref, ecn)| json!({ "kind": "pi", "qref": qref, "ecn": ecn })),
         (1.0..50.0f64, 60.0..200.0f64)
             .prop_map(|(min, max)| json!({ "kind": "red", "min_th": min, "max_th": max })),
+        (
+            prop::sample::select(&["floyd", "ns2", "altq", "linux"][..]),
+            prop::sample::select(&["uniform", "wait", "altq"][..]),
+        )
+            .prop_map(|(preset, spacing)| {
+                json!({ "kind": "red", "preset": preset, "spacing": spacing, "gentle": true })
+            }),
     ]
 }
 

@@ -15,7 +15,7 @@ fn red(max_p: f64) -> QueueLaw {
         max_p,
         wq,
         gentle: false,
-        spaced: false,
+        spacing: None,
         fastest: f64::INFINITY,
     })
 }
@@ -235,7 +235,7 @@ fn ared_finds_the_max_p_that_keeps_its_average_in_the_middle() {
         max_p: 0.02,
         wq: 1e-3,
         gentle: true,
-        spaced: true,
+        spacing: Some(sojourn_qdisc::Spacing::Uniform),
         fastest: f64::INFINITY,
     };
     let make = |max_p| Ared {

@@ -9,6 +9,7 @@ mod feng_red;
 mod fq_codel;
 mod proportional;
 mod rate;
+mod spacing;
 
 use crate::common::{Token, env, token};
 use sojourn_base::{Kind, Stream, Time};

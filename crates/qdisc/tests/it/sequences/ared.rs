@@ -1,4 +1,4 @@
-use super::case::{Case, magnitude, rest, time};
+use super::case::{Case, hits, magnitude, rest, time};
 use proptest::prelude::*;
 use sojourn_qdisc::{Config, ared::Params};
 
@@ -7,8 +7,8 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let range = (magnitude(1e-4, 1.0), 0.0..1.0, 0.0..1.0, magnitude(1e-4, 1.0), 0.1..0.999);
     let times = (time(1e4, 1e9), time(1e6, 1e11));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
-    (thresholds, range, times, wq, any::<(bool, bool)>(), rest()).prop_map(
-        |(thresholds, (bottom, top, start, alpha, beta), (delay, interval), wq, switches, r)| {
+    (thresholds, range, times, wq, (any::<(bool, bool)>(), hits()), rest()).prop_map(
+        |(thresholds, (bottom, top, start, alpha, beta), (delay, interval), wq, (switches, (spacing, min_queue)), r)| {
             let (ecn, byte_mode, limit) = r;
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::Ared(Params {
@@ -23,6 +23,8 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 interval,
                 wq,
                 gentle: switches.0,
+                spacing,
+                min_queue,
                 ecn_drop_above_max: switches.1,
                 ecn,
                 byte_mode,

@@ -3,7 +3,7 @@
 use crate::common::Token;
 use proptest::prelude::*;
 use sojourn_base::{Size, Time};
-use sojourn_qdisc::{ByteMode, Config, Env};
+use sojourn_qdisc::{ByteMode, Config, Env, Spacing};
 
 /// The most that may stand in the queue; the smallest of the three counts.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +93,11 @@ pub(super) fn rest() -> impl Strategy<Value = Rest> {
             (ecn, ByteMode { queue_in_bytes, scale_by_size, mean_packet }, limit)
         },
     )
+}
+
+/// Which packets RED hits: `spacing`, `min_queue`.
+pub(super) fn hits() -> impl Strategy<Value = (Spacing, u32)> {
+    (prop::sample::select(vec![Spacing::Uniform, Spacing::Wait, Spacing::Altq]), 0..4u32)
 }
 
 /// A setpoint in packets.

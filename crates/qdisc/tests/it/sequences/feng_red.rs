@@ -1,4 +1,4 @@
-use super::case::{Case, magnitude, rest};
+use super::case::{Case, hits, magnitude, rest};
 use proptest::prelude::*;
 use sojourn_qdisc::{Config, feng_red::Params};
 
@@ -7,8 +7,8 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let range = (magnitude(1e-9, 1.0), 0.0..1.0, 0.0..1.0);
     let factors = (magnitude(1.0, 1000.0), magnitude(1.0, 1000.0));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
-    (thresholds, range, factors, wq, any::<(bool, bool)>(), rest()).prop_map(
-        |((min_th, more), (bottom, top, start), (alpha, beta), wq, switches, r)| {
+    (thresholds, range, factors, wq, (any::<(bool, bool)>(), hits()), rest()).prop_map(
+        |((min_th, more), (bottom, top, start), (alpha, beta), wq, (switches, (spacing, min_queue)), r)| {
             let (ecn, byte_mode, limit) = r;
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::FengRed(Params {
@@ -21,6 +21,8 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 top,
                 wq,
                 gentle: switches.0,
+                spacing,
+                min_queue,
                 ecn_drop_above_max: switches.1,
                 ecn,
                 byte_mode,
