@@ -16,7 +16,7 @@ class Tcp(TypedDict, total=False):
     """TCP settings. What is left out comes from the profile."""
 
     profile: Profile
-    """The set of defaults: "modern" (the default) or "classic"."""
+    """The set of defaults: "modern" (the default), "classic" or "freebsd4"."""
     congestion: CongestionControl
     """Congestion control: its name, or a table with `kind` and its settings (default
     "reno")."""
@@ -166,7 +166,7 @@ class Tcp(TypedDict, total=False):
     12, modern 15)."""
 
 
-Profile: TypeAlias = "Literal['classic'] | Literal['modern']"
+Profile: TypeAlias = "Literal['classic'] | Literal['freebsd4'] | Literal['modern']"
 """A set of defaults."""
 
 

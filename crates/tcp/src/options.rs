@@ -1,5 +1,5 @@
-//! The options of a TCP, one table: what a scenario may write ([`Spec`]), the defaults of both
-//! profiles, how specs override each other, what an option needs, and the range of its values.
+//! The options of a TCP, one table: what a scenario may write ([`Spec`]), the defaults of
+//! the profiles, how specs override each other, what an option needs, and the range of its values.
 
 use crate::congestion::{Algorithm, Marks};
 use crate::profile::Profile;
@@ -32,7 +32,7 @@ macro_rules! options {
         #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
         #[cfg_attr(feature = "schema", schemars(rename = "Tcp"))]
         pub struct Spec {
-            /// The set of defaults: "modern" (the default) or "classic".
+            /// The set of defaults: "modern" (the default), "classic" or "freebsd4".
             #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
             pub profile: Option<Profile>,
             $($(#[doc = $doc])+
@@ -54,6 +54,14 @@ macro_rules! options {
             fn of(profile: Profile) -> Self {
                 match profile {
                     Profile::Classic => Self { profile, $($option: $classic),+ },
+                    Profile::Freebsd4 => Self {
+                        profile,
+                        initial_window: 1,
+                        byte_counting: false,
+                        sack: false,
+                        limited_transmit: false,
+                        ..Self::of(Profile::Classic)
+                    },
                     Profile::Modern => Self {
                         profile,
                         $($option: either!($classic $(, $modern)?)),+

@@ -26,6 +26,10 @@ STUDIES = {
         "sojourn.studies.web_aqm:WebAqm",
         "The effects of active queue management on web performance",
     ),
+    "web-aqm-factors": Entry(
+        "sojourn.studies.web_aqm.factors:WebAqmFactors",
+        "The unspoken details of that testbed, one at a time",
+    ),
     "web-red-2000": Entry(
         "sojourn.studies.web_red:WebRed",
         "Web users behind FIFO, RED and PI at 10 Mb/s",

@@ -271,7 +271,7 @@ impl Control for State {
     }
 
     fn settle(settings: &mut Settings, profile: Profile) {
-        settings.alpha_rises.get_or_insert(profile == Profile::Classic);
+        settings.alpha_rises.get_or_insert(profile != Profile::Modern);
         settings.whole_segments.get_or_insert(profile == Profile::Modern);
     }
 
