@@ -4,41 +4,13 @@
 //
 // Says how often each end of p and each level was reached; exit status 1 at the first difference.
 
-#include <cstdint>
-#include <cstdlib>
-#include <fstream>
-#include <iostream>
-#include <sstream>
-#include <string>
-#include <vector>
-
 #include "Vpi_aqm.h"
+#include "vectors.h"
 #include "verilated.h"
 
 namespace {
 
-using Numbers = std::vector<uint64_t>;
-
 constexpr uint32_t P_MOST = (1u << 29) - 1;
-
-[[noreturn]] void fail(const std::string& why) {
-    std::cout << "difference: " << why << std::endl;
-    std::exit(1);
-}
-
-Numbers line(std::istream& file, const std::string& name) {
-    std::string text, word;
-    if (!std::getline(file, text)) return {};
-    std::istringstream words(text);
-    words >> word;
-    if (word != name) {
-        std::cerr << "a line of " << name << " is expected, not of " << word << std::endl;
-        std::exit(2);
-    }
-    Numbers numbers;
-    for (uint64_t n; words >> n;) numbers.push_back(n);
-    return numbers;
-}
 
 // `bits` of `value` into `words`, from bit `at` on.
 void put(WData* words, int at, int bits, uint64_t value) {
@@ -54,8 +26,8 @@ class Bench {
     // Memories keep what they hold; constants stay in force.
     void reset() {
         bank.rst = 1;
-        clock();
-        clock();
+        clock(bank);
+        clock(bank);
         bank.rst = 0;
         passes = 0;
     }
@@ -68,20 +40,20 @@ class Bench {
         for (int i = 0; i < 9; ++i) put(&bank.gains[0], at -= bits[i], bits[i], n[i]);
         bank.write_class = which;
         bank.gains_write = 1;
-        clock();
+        clock(bank);
         bank.gains_write = 0;
         bank.threshold_write = 1;
         for (int i = 1; i <= 15; ++i) {
             bank.write_at = i;
             bank.threshold = n[8 + i];
-            clock();
+            clock(bank);
         }
         bank.threshold_write = 0;
         bank.entry_write = 1;
         for (int i = 0; i < 16; ++i) {
             bank.write_at = i;
             bank.entry = n[24 + i];
-            clock();
+            clock(bank);
         }
         bank.entry_write = 0;
     }
@@ -89,35 +61,12 @@ class Bench {
     void seed(uint32_t seed) {
         bank.seed_write = 1;
         bank.seed = seed;
-        clock();
+        clock(bank);
         bank.seed_write = 0;
     }
 
-    // Packets, mostly one a clock: each is decided three clocks after it came, none is lost.
     void packets(const Numbers& packets, const Numbers& decisions) {
-        const size_t n = packets.size() / 2;
-        std::vector<bool> came;
-        size_t sent = 0, got = 0;
-        for (uint64_t clocks = 0; got < n; ++clocks) {
-            bank.packet = sent < n && random() % 8 > 0;
-            came.push_back(bank.packet);
-            if (bank.packet) {
-                bank.packet_at = packets[2 * sent];
-                bank.packet_ecn = packets[2 * sent + 1];
-                ++sent;
-            }
-            clock();
-            const bool due = clocks >= 2 && came[clocks - 2];
-            if (bool(bank.decided) != due) fail("a decision is missing, or nobody's");
-            if (!due) continue;
-            if (bank.decision != decisions[got]) fail("a decision");
-            ++decided[decisions[got++]];
-        }
-        bank.packet = 0;
-        if (bank.passed != uint32_t(decided[0]) || bank.marked != uint32_t(decided[1]) ||
-            bank.dropped != uint32_t(decided[2])) {
-            fail("a counter");
-        }
+        decide(bank, draws, 3, packets, decisions, decided);
     }
 
     // One pass; `before` are the levels in force until a controller's update.
@@ -142,22 +91,22 @@ class Bench {
                 }
                 written[done++] = true;
             }
-            clock();
-            bank.start = random() % 8 == 0;  // ignored during a pass
+            clock(bank);
+            bank.start = draws.next() % 8 == 0;  // ignored during a pass
             if (done == n) bank.start = 0;
             bank.queue_read = queues[at];
             bank.eval();
             // In the first pass nothing is in force until all is.
             const uint32_t level = passes == 0 ? 0 : visible ? levels[looked] : before[looked];
             if (bank.busy && bank.level != level) fail("a level in force during a pass");
-            bank.packet_at = random() % n;
+            bank.packet_at = draws.next() % n;
             if (++clocks > 2 * n + 100) fail("a pass does not end");
         }
         bank.start = 0;
         longest = clocks > longest ? clocks : longest;
         for (uint32_t i = 0; i < n; ++i) {
             bank.packet_at = i;
-            clock();
+            clock(bank);
             if (bank.level != levels[i]) fail("a level in force after a pass");
         }
         ++passes;
@@ -166,21 +115,8 @@ class Bench {
     uint64_t passes = 0, longest = 0, decided[3] = {};
 
   private:
-    void clock() {
-        bank.clk = 0;
-        bank.eval();
-        bank.clk = 1;
-        bank.eval();
-    }
-
-    uint32_t random() {
-        state ^= state << 13;
-        state ^= state >> 17;
-        return state ^= state << 5;
-    }
-
     Vpi_aqm bank;
-    uint32_t state = 2463534242u;
+    Draws draws;
 };
 
 }  // namespace

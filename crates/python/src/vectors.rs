@@ -26,15 +26,18 @@ pub(crate) fn vectors(
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
 }
 
-/// `passes` passes over a bank of PI controllers, `each` of eight classes.
+/// `passes` passes over a bank of PI controllers, `each` of eight classes; in table form or not.
 #[pyfunction]
 pub(crate) fn bank_vectors(
     py: Python<'_>,
     seed: u64,
     each: usize,
     passes: u64,
+    table: bool,
 ) -> PyResult<String> {
-    py.detach(|| errors::guarded(|| sojourn_qdisc::bank::vectors::write(seed, each, passes)))
+    use sojourn_qdisc::bank::vectors;
+    let write = if table { vectors::write_index } else { vectors::write };
+    py.detach(|| errors::guarded(|| write(seed, each, passes)))
         .map_err(errors::Error::new_err)?
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
 }

@@ -6,6 +6,7 @@
 //! - [`Table`]: up to 16 probabilities, and which of them stands for which stretch of [0, 1].
 //! - [`Gains`]: what one class's controllers have in common, as mantissas and shifts.
 //! - [`Bank`]: the controllers, 8 bytes each, and one pass that updates them all.
+//! - [`IndexBank`]: the same with p as a place in the table, in half the state.
 //! - [`Decide`]: the decision about a packet, as hardware takes it.
 //! - [`vectors`]: what banks in hardware are checked against.
 //!
@@ -15,6 +16,7 @@ mod controllers;
 mod decide;
 mod gains;
 mod grid;
+mod index;
 mod lloyd;
 mod table;
 pub mod vectors;
@@ -23,6 +25,7 @@ pub use controllers::Bank;
 pub use decide::{Decide, Decision};
 pub use gains::Gains;
 pub use grid::Grid;
+pub use index::{IndexBank, IndexGains};
 pub use lloyd::{cost, optimal};
 pub use table::Table;
 

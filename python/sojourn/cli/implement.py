@@ -14,14 +14,18 @@ from sojourn.scenario import Scenario
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
-# Not a discipline, but what controls thousands of queues: `hardware/pi_bank.v` is one.
-_BANK = "bank"
+# Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one, and
+# `hardware/pi_table_bank.v` one whose p is a place in a table.
+_BANKS = ("bank", "table-bank")
 _EACH = 16
 _CONTROLLERS = 8 * _EACH
 
 
 def vectors(
-    name: Annotated[str, typer.Argument(help="A queue discipline, or bank.", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(help="A queue discipline, bank, or table-bank.", show_default=False),
+    ],
     ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Other operations, other random numbers.")] = 1,
     rate: Annotated[str, typer.Option(help="The link's rate.")] = "10mbit",
@@ -42,10 +46,11 @@ def vectors(
     from sojourn._engine import bank_vectors
     from sojourn._engine import vectors as write
 
-    if name == _BANK:
+    if name in _BANKS:
         if set_:
             raise ScenarioError("--set: a bank has no parameters; --seed draws other gains")
-        write_text(bank_vectors(seed, _EACH, -(-ops // _CONTROLLERS)), out, "vectors")
+        passes = -(-ops // _CONTROLLERS)
+        write_text(bank_vectors(seed, _EACH, passes, name != "bank"), out, "vectors")
         return 0
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}

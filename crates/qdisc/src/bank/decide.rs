@@ -5,6 +5,9 @@ use super::{MOST_ENTRIES, Table};
 use crate::Ecn;
 use alloc::vec::Vec;
 
+/// An entry that every number is at most.
+pub(super) const MOST_ENTRY: u64 = 1 << 32;
+
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -33,7 +36,12 @@ impl Decide {
     /// as 1.
     #[must_use]
     pub fn new<'a>(tables: impl IntoIterator<Item = &'a Table>, seed: u32) -> Self {
-        Self { entries: tables.into_iter().map(rounded).collect(), coin: seed.max(1) }
+        Self::of(tables.into_iter().map(rounded).collect(), seed)
+    }
+
+    /// With the entries themselves, Q.32.
+    pub(super) fn of(entries: Vec<[u64; MOST_ENTRIES]>, seed: u32) -> Self {
+        Self { entries, coin: seed.max(1) }
     }
 
     /// The entries of a class, Q.32; those that a table does not have are 0.

@@ -2,7 +2,7 @@
 //! each, and decisions about packets, for banks in hardware.
 
 use super::gains::{P_BITS, Scaled};
-use super::{Bank, Decide, Gains, Grid, MOST_CLASSES, MOST_ENTRIES, Table};
+use super::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, MOST_CLASSES, MOST_ENTRIES, Table};
 use crate::{Ecn, Invalid};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -91,27 +91,104 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
         }
         text.push('\n');
     }
-    let mut queues: Vec<u16> = (0..bank.len()).map(|_| draws.below(2000) as u16).collect();
-    for _ in 0..passes {
-        bank.update(&queues);
-        line(&mut text, "queues", queues.iter().map(|&q| u32::from(q)));
+    let update = |text: &mut String, bank: &mut Bank, queues: &[u16]| {
+        bank.update(queues);
         let places = || (0..MOST_CLASSES).flat_map(|class| (0..each).map(move |at| (class, at)));
         let p = |(class, at)| libm::ldexp(bank.exact(class, at), P_BITS) as u32;
-        line(&mut text, "p", places().map(p));
-        line(&mut text, "levels", places().map(|(class, at)| u32::from(bank.level(class, at))));
+        line(text, "p", places().map(p));
+        line(text, "levels", places().map(|(class, at)| u32::from(bank.level(class, at))));
+        places().map(|(class, at)| bank.level(class, at)).collect()
+    };
+    run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
+    Ok(text)
+}
+
+/// The same over a bank in table form, in lines of whole numbers:
+///
+/// ```text
+/// table_bank CLASSES EACH
+/// seed   of the generator of decisions
+/// class  64 words of 18 bits: 16 slopes, qref and exponent, ratio, from 32 on 16 entries
+/// queues one for each controller
+/// x      one for each controller, 7 fraction bits
+/// packets, decisions as above
+/// ```
+///
+/// # Errors
+/// If there are no controllers, or too many.
+pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+    let mut draws = Stream::new(seed, Kind::Test, 0, 0);
+    let mut classes = Vec::new();
+    for turn in 0..MOST_CLASSES as u64 {
+        classes.push(index_gains(turn, seed, &mut draws)?);
+    }
+    let mut bank = IndexBank::new(&classes, each)?;
+    let coin = draws.next_u64() as u32;
+    let mut path = bank.decide(coin);
+    let mut text = String::new();
+    let _ = writeln!(text, "table_bank {MOST_CLASSES} {each}\nseed {coin}");
+    for gains in &classes {
+        line(&mut text, "class", gains.words().into_iter());
+    }
+    let update = |text: &mut String, bank: &mut IndexBank, queues: &[u16]| {
+        bank.update(queues);
+        let places = || (0..MOST_CLASSES).flat_map(|class| (0..each).map(move |at| (class, at)));
+        line(text, "x", places().map(|(class, at)| u32::from(bank.place(class, at))));
+        places().map(|(class, at)| bank.level(class, at)).collect()
+    };
+    run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
+    Ok(text)
+}
+
+/// Gains of all exponents, from the gentlest to such that every change crosses the table.
+fn index_gains(turn: u64, seed: u64, draws: &mut Stream) -> Result<IndexGains, Invalid> {
+    let table = table(seed.wrapping_add(turn))?;
+    let qref = [draws.below(40), draws.below(2000), draws.below(65_536)][draws.below(3) as usize];
+    let ratio = libm::exp2(-13.0 * draws.uniform());
+    // From the largest that the table allows down: each class a sixteenth of the last.
+    let mut a = 1.0;
+    let mut allowed = 0;
+    loop {
+        a *= 0.75;
+        if let Ok(gains) = IndexGains::new(a, a * (1.0 - ratio), qref as u16, &table) {
+            allowed += 1;
+            if allowed > 10 * (turn % 4) {
+                return Ok(gains);
+            }
+        } else if a < 1e-9 {
+            return IndexGains::new(a, a * (1.0 - ratio), qref as u16, &table);
+        }
+    }
+}
+
+/// Passes over queues that wander, and packets after each. `update` makes one and writes what it
+/// gave; it returns the levels.
+fn run<B>(
+    text: &mut String,
+    bank: &mut B,
+    update: impl Fn(&mut String, &mut B, &[u16]) -> Vec<u8>,
+    path: &mut Decide,
+    each: usize,
+    passes: u64,
+    draws: &mut Stream,
+) {
+    let all = MOST_CLASSES * each;
+    let mut queues: Vec<u16> = (0..all).map(|_| draws.below(2000) as u16).collect();
+    for _ in 0..passes {
+        line(text, "queues", queues.iter().map(|&q| u32::from(q)));
+        let levels = update(text, bank, &queues);
         let mut packets = Vec::new();
         let mut decisions = Vec::new();
-        for _ in 0..bank.len() {
-            let (at, ecn) = (draws.below(bank.len() as u64) as usize, draws.below(4) as u8);
-            let (class, ecn) = (at / each, Ecn::from_bits(ecn));
+        for _ in 0..all {
+            let (at, ecn) = (draws.below(all as u64) as usize, draws.below(4) as u8);
+            let ecn = Ecn::from_bits(ecn);
             packets.extend([at as u32, ecn as u32]);
-            decisions.push(path.decide(class, bank.level(class, at % each), ecn) as u32);
+            decisions.push(path.decide(at / each, levels[at], ecn) as u32);
         }
-        line(&mut text, "packets", packets.into_iter());
-        line(&mut text, "decisions", decisions.into_iter());
-        queues.iter_mut().for_each(|q| *q = moved(*q, &mut draws));
+        line(text, "packets", packets.into_iter());
+        line(text, "decisions", decisions.into_iter());
+        queues.iter_mut().for_each(|q| *q = moved(*q, draws));
     }
-    Ok(text)
 }
 
 fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = u32>) {
@@ -125,6 +202,22 @@ fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vectors_in_table_form_reach_both_ends_and_all_exponents() {
+        let text = write_index(1, 4, 400).expect("valid");
+        assert_ne!(text, write_index(2, 4, 400).expect("valid"));
+        let of = |name: &str| -> Vec<Vec<u32>> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(name));
+            lines.map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect()).collect()
+        };
+        let exponents: alloc::collections::BTreeSet<_> =
+            of("class ").iter().map(|words| words[16] >> 16).collect();
+        assert!(exponents.len() >= 3, "{exponents:?}");
+        let x = of("x ");
+        assert_eq!((x.len(), x[0].len()), (400, 32));
+        [0, 2047].iter().for_each(|end| assert!(x.iter().flatten().any(|x| x == end), "{end}"));
+    }
 
     #[test]
     fn vectors_reach_both_ends_of_p_and_every_kind_of_gain() {

@@ -3,7 +3,7 @@
 
 use crate::common::{Token, env, offer, queue};
 use sojourn_base::{Kind, Stream, Time};
-use sojourn_qdisc::bank::{Bank, Gains, Grid, Table, cost, optimal};
+use sojourn_qdisc::bank::{Bank, Gains, Grid, IndexBank, IndexGains, Table, cost, optimal};
 use sojourn_qdisc::*;
 
 fn geometric() -> Table {
@@ -68,6 +68,58 @@ fn the_bank_follows_pi_with_bounded_error() {
         assert!(worst < 1.2e-8, "a = {a}: off by {worst:e} from its own gains");
         assert!(worst_meant < drift, "a = {a}: off by {worst_meant:e} from the gains as given");
     }
+}
+
+/// Where p would be in a table with 7 fraction bits of a level.
+fn place_of(gains: &IndexGains, p: f64) -> f64 {
+    (0..2048u16).take_while(|&x| gains.probability(x) <= p).count() as f64 / 128.0
+}
+
+#[test]
+fn a_bank_in_table_form_follows_pi_as_its_dither_lets_it() {
+    const EACH: usize = 12;
+    // The paper's example sampled each millisecond, in which a queue changes by few packets.
+    let (a, b, qref) = (1.8194e-5, 1.8184e-5, 200u16);
+    for grid in [Grid::Geometric, Grid::Linear, Grid::Sqrt, Grid::Log] {
+        let table = grid.table(16, 0.001, 0.5, &[]).unwrap();
+        let gains = IndexGains::new(a, b, qref, &table).unwrap();
+        let mut bank = IndexBank::new(core::slice::from_ref(&gains), EACH).unwrap();
+        let mut random = Stream::new(5, Kind::Test, 0, 0);
+        let mut queues = [qref; EACH];
+        let (mut old, mut p) = (queues, [0.0f64; EACH]);
+        let (mut worst, mut inside) = (0.0f64, 0);
+        for k in 0..24_000 {
+            let centre = if (k / 6000) % 2 == 0 { 12 * qref } else { qref / 2 };
+            wander(&mut queues, &mut random, centre, 4);
+            if k == 0 {
+                old = queues;
+            }
+            bank.update(&queues);
+            for i in 0..EACH {
+                let change = f64::from(queues[i]) - f64::from(old[i]);
+                let excess = f64::from(old[i]) - f64::from(qref);
+                p[i] = (p[i] + a * change + (a - b) * excess).clamp(0.0, 1.0);
+            }
+            old = queues;
+            for i in (0..EACH).filter(|_| k % 100 == 0) {
+                let x = f64::from(bank.place(0, i)) / 128.0;
+                worst = worst.max((x - place_of(&gains, p[i])).abs());
+                inside += u64::from(bank.level(0, i) > 0);
+            }
+        }
+        assert!(inside > 1000, "{grid:?}: above the first entry {inside} times only");
+        // Of 24 000 steps that dither rounds, the sum has a deviation of 0.6 levels at most.
+        assert!(worst < 1.8, "{grid:?}: off by {worst} levels");
+    }
+}
+
+#[test]
+fn gains_that_no_table_form_has_are_refused() {
+    let refused = |a: f64, b: f64| IndexGains::new(a, b, 40, &geometric()).unwrap_err().to_string();
+    assert!(refused(0.5, 0.4).contains("smaller units"));
+    assert!(refused(1e-9, 0.9e-9).contains("larger units"));
+    assert!(refused(1e-4, 1e-4 * (1.0 - 1e-5)).contains("sample less often"));
+    assert!(refused(1e-4, 1e-4).contains("must be 0 to below a"));
 }
 
 #[test]
