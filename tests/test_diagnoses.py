@@ -83,6 +83,13 @@ def test_late_packets_come_from_the_routers_own_verdict() -> None:
     assert not after(scenario, {"links": [], "groups": [], "router": router | {"late": False}})
 
 
+def sampled(**course: list[float]) -> pl.DataFrame:
+    """Samples of a bottleneck, 20 a second, of which all but what is given stays the same."""
+    rest = {"bytes": [0.0] * 400, "probability": [0.0] * 400, "entered": [50.0] * 400}
+    time = [20 + x / 20 for x in range(400)]
+    return pl.DataFrame({"time_s": time, "link": ["bottleneck"] * 400} | rest | course)
+
+
 @pytest.mark.parametrize(
     ("course", "told"),
     [
@@ -96,10 +103,7 @@ def test_late_packets_come_from_the_routers_own_verdict() -> None:
 )
 def test_a_course_that_moves_one_way_has_not_settled(course: list[float], told: bool) -> None:
     base = changed({"warmup": "20s", "bottleneck.qdisc": "pie"})
-    time = [20 + x / 20 for x in range(400)]
-    samples = pl.DataFrame(
-        {"time_s": time, "link": ["bottleneck"] * 400, "bytes": [0] * 400, "probability": course}
-    )
+    samples = sampled(probability=course)
     link = {"name": "bottleneck", "rate_bps": 20e6, "utilisation": 0.9, "arrived": 9}
     link |= {"dropped": 5, "marked": 0, "dropped_overflow": 0}
     summary = {"links": [link], "groups": []}
@@ -111,6 +115,39 @@ def test_a_course_that_moves_one_way_has_not_settled(course: list[float], told: 
     # Links that change, and traffic that begins within the window, mean to move.
     for change in ({"traffic.flows.start": "0s..25s"}, {"traffic.flows.stop": "35s"}):
         assert not after(base.with_(change), summary, samples)
+
+
+@pytest.mark.parametrize(
+    ("entered", "told"),
+    [
+        ([10 + x / 10 for x in range(400)], True),
+        ([30 + 20 * (x % 7 > 3) for x in range(400)], False),  # bursts
+        ([0.1 + x / 2000 for x in range(400)], False),  # a handful of packets
+    ],
+)
+def test_a_load_that_rises_has_not_settled(entered: list[float], told: bool) -> None:
+    link = {"name": "bottleneck", "rate_bps": 20e6, "utilisation": 0.4, "arrived": 9}
+    summary = {"links": [link | {"dropped": 5, "marked": 0, "dropped_overflow": 0}], "groups": []}
+    found = after(changed({"warmup": "20s"}), summary, sampled(entered=entered))
+    assert [each.name for each in found] == (["not-settled"] if told else [])
+    if told:
+        assert found[0].message.startswith("what enters the queue goes from 3")
+
+
+def test_a_window_that_grows_all_the_time_is_a_load_that_has_not_settled() -> None:
+    # Reno alone on a long fat path adds a packet per round trip after its first loss.
+    long = {
+        "duration": "70s",
+        "tcp.congestion": "reno",
+        "bottleneck.rate": "100mbit",
+        "traffic.flows.flows": 1,
+        "traffic.flows.rtt": "200ms",
+        "probes.queues": True,
+    }
+    load = {each["name"]: each["message"] for each in run(changed(long)).diagnoses}
+    assert "what enters the queue" in load["not-settled"]
+    cubic = run(changed(long | {"tcp.congestion": "cubic"}))
+    assert "not-settled" not in {each["name"] for each in cubic.diagnoses}
 
 
 def test_a_comparison_of_two_seeds_says_so() -> None:
@@ -173,6 +210,8 @@ def test_nothing_is_wrong_with_a_good_scenario() -> None:
 DEFENDED = {
     # It is about courses over time, not about means.
     "rate-changes.toml": {"no-warmup"},
+    # Flent's minute: downloads behind an uplink full of acknowledgements grow all the time.
+    "rrul.toml": {"not-settled"},
 }
 
 

@@ -1,4 +1,4 @@
-"""Diagnoses of what a run's samples say: whether queues and probabilities had settled."""
+"""Diagnoses of what a run's samples say: whether load, queues, probabilities had settled."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ _T_VALUE = 5.0
 _CHANGE = 0.3
 # Disciplines of one queue with one probability that a controller moves.
 _CONTROLLERS = {"pi", "pi_table", "pie", "pi2", "dualpi2", "rem", "red", "ared"}
-# Less than this is no queue and no probability worth speaking of.
-_LEAST = {"delay": 1e-3, "probability": 1e-3}
+# Less than this is no load, no queue and no probability worth speaking of.
+_LEAST = {"load": 10.0, "delay": 1e-3, "probability": 1e-3}
+_NAMES = {
+    "load": "what enters the queue",
+    "delay": "the wait in the queue",
+    "probability": "the controller's probability",
+}
 
 
 def not_settled(facts: Facts) -> Iterator[Finding]:
-    """A queue or a controller's probability still moves one way all through the measured window.
+    """A load, a queue or a probability still moves one way all through the measured window.
 
     What is measured is the way to a state, not the state. Told from samples (`probes.queues`):
     the means of four quarters of the window rise, or fall, each time, by 30 % of the mean at
@@ -54,8 +59,7 @@ class _Trend(NamedTuple):
 
 
 def _finding(one: Qdisc, what: str, trend: _Trend, window_s: float) -> Finding:
-    scale, unit = (1e3, " ms") if what == "delay" else (1.0, "")
-    name = "the wait in the queue" if what == "delay" else "the controller's probability"
+    scale, unit = {"load": (1.0, " packets/s"), "delay": (1e3, " ms")}.get(what, (1.0, ""))
     numbers = {"first": scale * trend.first, "last": scale * trend.last}
     if trend.slowing is None:
         outlook = "and no end of it is in sight"
@@ -68,8 +72,8 @@ def _finding(one: Qdisc, what: str, trend: _Trend, window_s: float) -> Finding:
         remedy += f", or take the gains that `sojourn design {one.kind}` gives"
     return Finding(
         one.place,
-        f"{name} goes from {numbers['first']:.3g}{unit} in the first quarter of the measured "
-        f"window to {numbers['last']:.3g}{unit} in the last, {outlook}",
+        f"{_NAMES[what]} goes from {numbers['first']:.3g}{unit} in the first quarter of the "
+        f"measured window to {numbers['last']:.3g}{unit} in the last, {outlook}",
         remedy,
         numbers,
     )
@@ -91,14 +95,19 @@ def _varies(link: Row) -> bool:
 
 
 def _courses(facts: Facts, one: Qdisc) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """The wait that the queue means, in seconds, and the probability, within the window."""
+    """What moves within the window: packets/s that enter the queue, probability, wait in seconds.
+
+    Causes come first: the probability follows the load, and the wait follows both.
+    """
+    import numpy as np  # noqa: PLC0415 (start-up)
     import polars as pl
 
     assert facts.samples is not None
     rows = facts.samples.filter((pl.col("link") == one.link) & (pl.col("time_s") >= facts.warmup_s))
     if rows.height < 4 * _BATCHES:
         return
-    # The probability first: the wait follows from it.
+    spans_s = np.diff(rows["time_s"].to_numpy())
+    yield "load", rows["entered"].to_numpy()[1:] / spans_s
     probability = rows["probability"]
     told = one.kind in _CONTROLLERS and probability.null_count() == 0
     if told and not probability.is_nan().any():

@@ -142,7 +142,8 @@ def _samples(tables: Path) -> pl.DataFrame | None:
     # Start-up: most runs have no tables.
     import polars as pl
 
-    return pl.read_parquet(path, columns=["time_s", "link", "bytes", "probability"])
+    columns = ["time_s", "link", "bytes", "probability", "entered"]
+    return pl.read_parquet(path, columns=columns)
 
 
 def _scratch(scenario: Scenario) -> TemporaryDirectory[str] | None:
