@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sojourn import Error, Scenario, ScenarioError, calibrate, run
+from sojourn import Scenario, ScenarioError, calibrate, run
 from sojourn.calibration import (
     Calibration,
     _default_name,
-    _guess,
-    _points,
     _read,
-    _slope,
     _web_group,
     _write,
     with_users,
@@ -88,53 +85,6 @@ def test_a_load_needs_a_bottleneck(web: Scenario) -> None:
 
 
 RATE = 1e6
-
-
-@pytest.mark.parametrize(
-    ("share", "asked"),
-    [
-        # What 64 users offer of the rate; how many are tried until it is a fifth of it.
-        (0.2, [64]),
-        (0.1, [64, 192]),
-        (0.19, [64, 128]),
-        (0.001, [64, 1024, 16384]),
-    ],
-)
-def test_a_first_guess_is_of_a_fifth_of_the_rate_or_more(share: float, asked: list[int]) -> None:
-    tried: list[int] = []
-
-    def measure(users: int, seed: int, _: object) -> float:
-        assert seed == 7_000_001
-        tried.append(users)
-        return share * RATE / 64 * users
-
-    assert _guess(measure, RATE, None) == pytest.approx(share * RATE / 64)
-    assert tried == asked
-
-
-def test_users_who_offer_nothing_are_an_error() -> None:
-    tried: list[int] = []
-
-    def measure(users: int, *_: object) -> float:
-        tried.append(users)
-        return 0.0
-
-    with pytest.raises(Error, match=r"4000000 users offer only 0 bit/s"):
-        _guess(measure, RATE, None)
-    assert tried == [64, 1024, 16384, 262144, 4_000_000]
-
-
-def test_points_have_seeds_of_their_own() -> None:
-    asked: dict[int, int] = {}
-
-    def measure(users: int, seed: int, _: object) -> float:
-        asked[users] = seed
-        return 2.0 * users
-
-    assert _points(measure, [5, 3, 9], None) == [(5, 10.0), (3, 6.0), (9, 18.0)]
-    assert asked == {5: 7_000_002, 3: 7_000_003, 9: 7_000_004}
-    # The line through the origin: all that was offered by all who offered it.
-    assert _slope([(1, 3.0), (3, 5.0)]) == 2.0
 
 
 def test_loads_of_half_and_more_than_all_are_aimed_at(light: Scenario) -> None:

@@ -18,11 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn._engine import Calibration as Search
+from sojourn._engine import bps_per_user, users_for
 from sojourn.engines import load_engine
 from sojourn.engines.key import key_of
 from sojourn.errors import Error, ScenarioError
 from sojourn.files import cache_folder, make_folder, read_json, write_json
-from sojourn.load import realised_load, uncongested
+from sojourn.load import realised_load
 from sojourn.pool import run_all
 from sojourn.scenario import Scenario
 
@@ -32,14 +34,6 @@ if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
 
 _ENGINE = "packets"
-# The runs of a calibration: loads to aim at, as fractions of the bottleneck's rate.
-_AIMS = (0.5, 0.8, 1.1)
-# Their seeds: not those that people use, so that no comparison is calibrated on itself.
-_FIRST_SEED = 7_000_001
-# A first guess needs some users, and is good enough from this fraction of the rate on.
-_FIRST_USERS = 64
-_ENOUGH = 0.2
-_MOST_USERS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +51,7 @@ class Calibration:
 
     def users_for(self, load: float) -> int:
         """Users whose offered load is ``load`` (0.98 is 98 % of the bottleneck's rate)."""
-        return max(1, round(load * self.rate_bps / self.bps_per_user))
+        return users_for(load, self.rate_bps, self.bps_per_user)
 
     @property
     def misfit(self) -> float:
@@ -91,7 +85,7 @@ def calibrate(
     rate = scenario.facts.bottleneck_bps
     if rate is None:
         raise ScenarioError("load: needs a [bottleneck] to be a fraction of; give users instead")
-    alone = _alone(scenario, fields, group)
+    alone = _alone(scenario, group, 1, 1)
     name = fields["traffic"][group].get("name") or _default_name(fields, group)
     cached = cache_folder() / f"calibration-{key_of(alone, _ENGINE)}.json"
     known = _read(cached, name, rate)
@@ -100,10 +94,11 @@ def calibrate(
     if notice is not None:
         notice(f"calibrating {name}: users against load")
     direction = str(fields["traffic"][group].get("direction") or "forward")
-    measure = partial(_measure, alone, rate, direction)
-    slope = _guess(measure, rate, stop)
-    points = _points(measure, [max(1, round(aim * rate / slope)) for aim in _AIMS], stop)
-    result = Calibration(name, rate, _slope(points), points)
+    search = Search(rate)
+    while wanted := search.wanted():
+        search.told(_offered(scenario, group, direction, wanted, stop))
+    points = search.points()
+    result = Calibration(name, rate, bps_per_user(points), points)
     _write(cached, result)
     return result
 
@@ -121,15 +116,14 @@ def with_users(
         over: What is different while users are counted, such as ``{"duration": "1800s"}``.
     """
     measured = scenario.with_(over) if over else scenario
-    changes: dict[str, object] = {}
-    for number, load in enumerate(scenario.open_loads()):
-        if load is not None:
-            found = calibrate(measured, number, stop=stop, notice=notice)
-            changes[f"traffic.{number}.users"] = found.users_for(load)
-            changes[f"traffic.{number}.load"] = None
-    if not changes:
+    users = [
+        (number, calibrate(measured, number, stop=stop, notice=notice).users_for(load))
+        for number, load in enumerate(scenario.open_loads())
+        if load is not None
+    ]
+    if not users:
         return scenario
-    return scenario.with_({"load": None, **changes})
+    return Scenario._of(scenario.core.with_users(users), scenario.base_dir)
 
 
 def _web_group(fields: dict[str, Any], group: int | None) -> int:
@@ -149,49 +143,28 @@ def _default_name(fields: dict[str, Any], group: int) -> str:
     return f"{kinds[-1]}{kinds.count(kinds[-1])}"
 
 
-def _alone(scenario: Scenario, fields: dict[str, Any], group: int) -> Scenario:
-    """The group by itself on the uncongested link, the same for whatever does not concern it."""
-    mine = fields["traffic"][group] | {"load": None, "users": 1}
-    bare = scenario.with_({"traffic": [mine], "load": None, "probes": {}, "seed": _FIRST_SEED})
-    return uncongested(bare.with_({"name": "calibration"}))
+def _alone(scenario: Scenario, group: int, users: int, seed: int) -> Scenario:
+    """So many of the group by themselves on the uncongested link."""
+    return Scenario._of(scenario.core.alone(group, users, seed), scenario.base_dir)
 
 
-def _measure(
-    alone: Scenario,
-    rate_bps: float,
+def _offered(
+    scenario: Scenario,
+    group: int,
     direction: str,
-    users: int,
-    seed: int,
+    wanted: list[tuple[int, int]],
     stop: threading.Event | None,
-) -> float:
-    scenario = alone.with_({"traffic.0.users": users, "seed": seed})
-    summary = load_engine(_ENGINE).run(scenario, stop=stop).summary
-    return realised_load(summary, rate_bps, direction=direction) * rate_bps
+) -> list[float]:
+    """IP bits per second for each number of users and seed."""
 
-
-def _guess(measure: Callable[..., float], rate_bps: float, stop: threading.Event | None) -> float:
-    """Load of one user, roughly: more and more users until they make up a fair load."""
-    users = _FIRST_USERS
-    while True:
-        bps = measure(users, _FIRST_SEED, stop)
-        if bps >= _ENOUGH * rate_bps:
-            return bps / users
-        if users >= _MOST_USERS:
-            raise Error(f"calibration: {users} users offer only {bps:.0f} bit/s")
-        wanted = 1.5 * _ENOUGH * rate_bps * users / bps if bps > 0 else users * 16
-        users = min(max(users * 2, round(wanted)), users * 16, _MOST_USERS)
-
-
-def _points(
-    measure: Callable[..., float], counts: list[int], stop: threading.Event | None
-) -> list[tuple[int, float]]:
-    def job(number: int, users: int, own: threading.Event) -> float:
+    def job(users: int, seed: int, own: threading.Event) -> float:
         # Whoever waits for this thread tells it to give up; a caller that is itself in a thread
         # must do so through `stop`.
-        return measure(users, _FIRST_SEED + 1 + number, stop or own)
+        alone = _alone(scenario, group, users, seed)
+        summary = load_engine(_ENGINE).run(alone, stop=stop or own).summary
+        return realised_load(summary, 1.0, direction=direction)
 
-    jobs = [partial(job, number, users) for number, users in enumerate(counts)]
-    return list(zip(counts, run_all(jobs), strict=True))
+    return run_all([partial(job, users, seed) for users, seed in wanted])
 
 
 def _read(path: Path, name: str, rate: float) -> Calibration | None:
@@ -202,14 +175,8 @@ def _read(path: Path, name: str, rate: float) -> Calibration | None:
     except (ArithmeticError, Error, KeyError, TypeError, ValueError):
         return None
     # A damaged file would make every load wrong without a word.
-    sound = (found.group, found.rate_bps, found.bps_per_user) == (name, rate, _slope(points))
+    sound = (found.group, found.rate_bps, found.bps_per_user) == (name, rate, bps_per_user(points))
     return found if sound else None
-
-
-def _slope(points: list[tuple[int, float]]) -> float:
-    """Load of one user: the spread of a sum of independent users grows with their number, which
-    makes this the least-squares line through the origin."""
-    return sum(bps for _, bps in points) / sum(users for users, _ in points)
 
 
 def _write(path: Path, result: Calibration) -> None:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sojourn.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from sojourn.scenario import Scenario
-
-HEADROOM = 10
-"""The uncongested link is so many times as fast as the bottleneck."""
+from sojourn.scenario import Scenario
 
 UNCONGESTED = "uncongested"
 """What labels call a run on that link."""
@@ -25,21 +18,7 @@ def uncongested(scenario: Scenario) -> Scenario:
     Raises:
         ScenarioError: If there is no ``[bottleneck]``.
     """
-    facts = scenario.facts
-    if facts.bottleneck_bps is None:
-        raise ScenarioError("bottleneck: only a dumbbell has an uncongested counterpart")
-    large = {"kind": "droptail", "limit": 1_000_000}
-    changes: dict[str, object] = {
-        "bottleneck.rate": f"{facts.bottleneck_bps * HEADROOM}bit",
-        "bottleneck.qdisc": large,
-    }
-    back = json.loads(scenario.to_json())["bottleneck"].get("reverse")
-    if isinstance(back, dict):
-        if back.get("rate") is not None:
-            changes["bottleneck.reverse.rate"] = f"{(facts.reverse_bps or 0) * HEADROOM}bit"
-        if back.get("qdisc") is not None:
-            changes["bottleneck.reverse.qdisc"] = large
-    return scenario.with_(changes)
+    return Scenario._of(scenario.core.uncongested(), scenario.base_dir)
 
 
 def realised_load(summary: dict[str, Any], rate_bps: float, *, direction: str = "forward") -> float:

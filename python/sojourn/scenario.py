@@ -144,8 +144,7 @@ class Scenario:
 
     def open_loads(self) -> list[float | None]:
         """For each group the load that is to be turned into users; none where there is none."""
-        fields = json.loads(self.to_json())
-        return [_open_load(group, fields.get("load")) for group in fields["traffic"]]
+        return self.core.open_loads()
 
     @property
     def has_tables(self) -> bool:
@@ -270,13 +269,6 @@ def _is_path(text: str) -> bool:
     if "\n" in text:
         return False
     return text.endswith((".toml", ".json")) or bool(text.strip() and "=" not in text)
-
-
-def _open_load(group: dict[str, Any], load: float | None) -> float | None:
-    if group["kind"] != "web" or group.get("users") is not None:
-        return None
-    own: float | None = group.get("load")
-    return load if own is None else own
 
 
 def schema() -> dict[str, Any]:

@@ -28,6 +28,8 @@ function simulate(engine, { toml, fluid, changeable, actions = [], tables = [] }
 function answer(engine, job) {
   try {
     if (job.linearise) return engine.linearise(job.linearise);
+    if (job.calibrated) return engine.calibrated(job.calibrated);
+    if (job.nyquist) return engine.nyquist(job.nyquist);
     if (job.margins) return engine.margins(...job.margins);
     return simulate(engine, job);
   } catch (error) {

@@ -3,6 +3,7 @@
 //! Text goes in and out as TOML and JSON; what the text means is the business of the crates below,
 //! and what is done with it that of the Python package above.
 
+mod calibration;
 mod clock;
 mod errors;
 mod fluid;
@@ -43,6 +44,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::bank_vectors, module)?)?;
     module.add_class::<scenario::Scenario>()?;
+    module.add_class::<calibration::Calibration>()?;
+    module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;
+    module.add_function(wrap_pyfunction!(calibration::users_for, module)?)?;
     module.add_class::<run::Run>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<outside::qdisc::Coin>()?;

@@ -63,6 +63,26 @@ impl Scenario {
         errors::scenario(|| Ok(self.definition.to_json()))
     }
 
+    /// The same on a link ten times as fast, with a queue that never overflows.
+    fn uncongested(&self) -> PyResult<Self> {
+        Self::checked(|| self.definition.uncongested())
+    }
+
+    /// For each group the load that is to be turned into users.
+    fn open_loads(&self) -> Vec<Option<f64>> {
+        self.definition.open_loads()
+    }
+
+    /// A group of web users by itself on that link, so many of them.
+    fn alone(&self, group: usize, users: u32, seed: u64) -> PyResult<Self> {
+        Self::checked(|| self.definition.alone(group, users, seed))
+    }
+
+    /// The same with users in groups, by their numbers, instead of loads.
+    fn with_users(&self, users: Vec<(usize, u32)>) -> PyResult<Self> {
+        Self::checked(|| self.definition.with_users(&users))
+    }
+
     /// The same with every option of its TCPs spelled out.
     fn resolved(&self) -> PyResult<Self> {
         Self::checked(|| self.definition.resolved())

@@ -8,6 +8,7 @@
 //! Each way in gives the same errors: one line with the field, its value, what would be right, and
 //! for TOML the place in the file.
 
+pub mod calibration;
 mod changes;
 mod document;
 mod error;

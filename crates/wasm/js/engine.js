@@ -44,10 +44,29 @@ export class Engine {
     return simulation;
   }
 
+  /**
+   * The scenario with users instead of loads, TOML. It takes a few runs to count them, at loads of
+   * half to more than all of the bottleneck's rate.
+   */
+  calibrated(toml) {
+    this.call("scenario_calibrated", [], toml);
+    return this.text();
+  }
+
   /** A loop about its operating point. */
   linearise(description) {
     this.call("theory_linearise", [], JSON.stringify(description));
     return JSON.parse(this.text());
+  }
+
+  /**
+   * The loop of a scenario's long flows over its bottleneck, in the complex plane: `stable`,
+   * `words`, margins, `point`, and the curve as `omega`, `real`, `imaginary`.
+   */
+  nyquist(toml) {
+    this.call("theory_nyquist", [], toml);
+    const curve = byName(["omega", "real", "imaginary"], this.numbers());
+    return { ...JSON.parse(this.text()), ...curve };
   }
 
   /**

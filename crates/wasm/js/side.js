@@ -49,8 +49,16 @@ export class Side {
     return new Simulation(this, await this.call("fluid", toml));
   }
 
+  calibrated(toml) {
+    return this.call("calibrated", toml);
+  }
+
   linearise(description) {
     return this.call("linearise", description);
+  }
+
+  nyquist(toml) {
+    return this.call("nyquist", toml);
   }
 
   margins(description, columns) {

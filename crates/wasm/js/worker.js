@@ -22,7 +22,9 @@ const calls = {
   },
   simulation: (toml, options) => known(engine.simulation(toml, options)),
   fluid: (toml) => known(engine.fluid(toml)),
+  calibrated: (toml) => engine.calibrated(toml),
   linearise: (description) => engine.linearise(description),
+  nyquist: (toml) => engine.nyquist(toml),
   margins: (description, columns) => engine.margins(description, columns),
   fork: (id) => known(simulations.get(id).fork()),
   forget: (id) => {

@@ -6,7 +6,7 @@
 //! that the module must not be used any more.
 #![expect(unsafe_code, reason = "names that JavaScript finds are unsafe by declaration only")]
 
-use crate::{Simulations, linearise, margins};
+use crate::{Simulations, linearise, margins, nyquist};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
@@ -149,6 +149,16 @@ pub extern "C" fn simulation_run_fluid() -> i32 {
     })
 }
 
+/// The scenario that came in, TOML, with users instead of loads: likewise.
+#[unsafe(no_mangle)]
+pub extern "C" fn scenario_calibrated() -> i32 {
+    call(|module| {
+        let text = module.text()?;
+        module.text_out = Simulations::calibrated(&text, used())?;
+        Ok(0)
+    })
+}
+
 /// Runs on up to an instant in seconds; the instant reached is among the numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn simulation_run_until(number: usize, seconds: f64) -> i32 {
@@ -234,6 +244,17 @@ pub extern "C" fn theory_linearise() -> i32 {
     call(|module| {
         let text = module.text()?;
         module.text_out = linearise(&text)?;
+        Ok(0)
+    })
+}
+
+/// The loop of the scenario that came in, TOML, in the complex plane: its margins are the text,
+/// JSON, its curve the numbers.
+#[unsafe(no_mangle)]
+pub extern "C" fn theory_nyquist() -> i32 {
+    call(|module| {
+        let text = module.text()?;
+        (module.text_out, module.numbers_out) = nyquist(&text)?;
         Ok(0)
     })
 }

@@ -13,7 +13,12 @@ mod simulations;
 mod theory;
 
 pub use simulations::Simulations;
-pub use theory::{linearise, margins};
+pub use theory::{linearise, margins, nyquist};
 
 /// Memory that an engine in WebAssembly can have: pointers have 32 bits.
 pub const MEMORY: f64 = 4.294_967_296e9;
+
+/// An error as one line.
+fn words(error: impl ToString) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}

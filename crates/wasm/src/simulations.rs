@@ -1,11 +1,12 @@
 //! Simulations under way, by number.
 
-use crate::{MEMORY, numbers};
+use crate::{MEMORY, numbers, words};
 use serde_json::{Value as Json, json};
 use sojourn_base::{Time, Value};
 use sojourn_fluid::engine as fluid;
-use sojourn_packets::{Control, Recorder, Simulation};
+use sojourn_packets::{Control, Recorder, Simulation, run};
 use sojourn_records::{Names, Outcome, QueueRow, table_schemas};
+use sojourn_scenario::calibration::{Calibration, bps_per_user, offered_bps, users_for};
 use sojourn_scenario::{Room, Scenario};
 use std::path::Path;
 
@@ -69,6 +70,49 @@ impl Simulations {
         about["duration_s"] = json!(summary.simulated_s);
         let summary = summary.to_json().map_err(words)?;
         Ok((self.add(Stage::Finished(Box::new(recorder), summary)), about.to_string()))
+    }
+
+    /// The scenario with users instead of loads, TOML. The runs that count them are made here, one
+    /// after another.
+    ///
+    /// # Errors
+    /// What is wrong with the scenario, or that users offer no load.
+    pub fn calibrated(toml: &str, used: f64) -> Result<String, String> {
+        let scenario = read(toml, used)?;
+        let rate = scenario.bottleneck.as_ref().and_then(|dumbbell| dumbbell.link.rate);
+        let mut users = Vec::new();
+        for (group, load) in scenario.open_loads().into_iter().enumerate() {
+            let Some(load) = load else { continue };
+            let Some(rate) = rate else {
+                let remedy = "needs a [bottleneck] to be a fraction of; give users instead";
+                return Err(format!("load: {remedy}"));
+            };
+            let mut search = Calibration::new(rate.as_f64());
+            loop {
+                let wanted = search.wanted();
+                if wanted.is_empty() {
+                    break;
+                }
+                let runs = wanted.into_iter().map(|(users, seed)| {
+                    let alone = scenario.alone(group, users, seed).map_err(words)?;
+                    alone.too_large(room(used)).map_or(Ok(()), Err)?;
+                    let network = alone.network(Path::new(".")).map_err(words)?;
+                    let summary = run(&network, &Control::default(), &mut Recorder::none());
+                    let links = summary.map_err(words)?.links;
+                    let bps = |name: &str| {
+                        let link = links.iter().find(|link| link.name == name);
+                        link.and_then(|link| link.throughput_bps).unwrap_or(0.0)
+                    };
+                    let direction = scenario.traffic[group].direction;
+                    Ok(offered_bps(direction, bps("bottleneck"), bps("reverse")))
+                });
+                let offered: Vec<f64> = runs.collect::<Result<_, String>>()?;
+                search.told(&offered)?;
+            }
+            let each = bps_per_user(&search.points());
+            users.push((group, users_for(load, rate.as_f64(), each)));
+        }
+        scenario.with_users(&users).map(|scenario| scenario.to_toml()).map_err(words)
     }
 
     /// Runs on up to an instant in seconds; returns the instant reached.
@@ -203,8 +247,11 @@ fn read(toml: &str, used: f64) -> Result<Scenario, String> {
     if let Some(link) = scenario.probes.pcap.first() {
         return Err(format!("probes.pcap: {link}: captures are files, and there are none here"));
     }
-    let room = Room { free: Some(MEMORY - used), row: size_of::<QueueRow>() as f64 };
-    scenario.too_large(room).map_or(Ok(scenario), Err)
+    scenario.too_large(room(used)).map_or(Ok(scenario), Err)
+}
+
+fn room(used: f64) -> Room {
+    Room { free: Some(MEMORY - used), row: size_of::<QueueRow>() as f64 }
 }
 
 /// The names of what rows tell of, and of the columns of all tables.
@@ -222,9 +269,4 @@ fn about(names: &Names) -> Json {
         },
         "tables": Json::Object(tables.collect()),
     })
-}
-
-/// An error as one line.
-fn words(error: impl ToString) -> String {
-    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

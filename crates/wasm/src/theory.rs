@@ -1,7 +1,10 @@
 //! Loops about their operating points.
 
+use crate::words;
 use serde_json::json;
 use sojourn_fluid::linear::{Bottleneck, Columns};
+use sojourn_scenario::Scenario;
+use std::path::Path;
 
 fn asked(description: &str) -> Result<Bottleneck, String> {
     sojourn_scenario::from_json(description).map_err(|error| error.to_string())
@@ -14,6 +17,23 @@ fn asked(description: &str) -> Result<Bottleneck, String> {
 pub fn linearise(description: &str) -> Result<String, String> {
     let found = asked(description)?.linearise()?;
     serde_json::to_string(&found).map_err(|error| error.to_string())
+}
+
+/// The loop of a scenario's long flows over its bottleneck, in the complex plane: JSON with its
+/// `point`, margins and words, and frequencies, real and imaginary parts, one after another.
+///
+/// # Errors
+/// What is wrong with the scenario, or that there is no linear model of it.
+pub fn nyquist(toml: &str) -> Result<(String, Vec<f64>), String> {
+    let scenario = Scenario::from_toml(toml, "scenario").map_err(words)?;
+    let network = scenario.network(Path::new(".")).map_err(words)?;
+    let found = Bottleneck::of(&network)?.linearise()?;
+    let Some(curve) = found.nyquist() else {
+        return Err("this loop has two delays, and its curve is not drawn".into());
+    };
+    let mut about = serde_json::to_value(&curve).map_err(words)?;
+    about["point"] = serde_json::to_value(&found.point).map_err(words)?;
+    Ok((about.to_string(), [curve.omega, curve.real, curve.imaginary].concat()))
 }
 
 /// Phase margins of many loops. `asking` is JSON with the `description` that they share and the

@@ -210,7 +210,7 @@ def _gain_margin(loop: Loop, stable: bool) -> tuple[float, float | None]:
             continue
         at = float(brentq(excess, omega[i], omega[i + 1], xtol=1e-13 * omega[i]))
         factors[at] = 1 / abs(complex(loop.response(at)))
-    # The factor nearest to 1 on the side where the loop is not yet, or no longer, stable.
+    # The first that makes a stable loop unstable, or below which an unstable one is stable.
     side = {w: f for w, f in factors.items() if (f > 1) == stable}
     if not side:
         return math.inf, None

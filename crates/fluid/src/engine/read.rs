@@ -8,7 +8,7 @@ use super::classes::{Bundle, bundles};
 use super::{Error, links};
 use crate::WindowLaw;
 use crate::mgt::{Class, Parameters, Queue};
-use crate::windows::{Acks, KINDS};
+use crate::windows::KINDS;
 
 /// Bytes of IP and TCP header without options, and of an acknowledgement.
 const HEADER: u32 = 40;
@@ -213,10 +213,7 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
     let tcp = &group.tcp;
     let payload = f64::from(tcp.payload);
     let name = &group.name;
-    // Without byte counting an acknowledgement of two segments counts once.
-    let halved = tcp.delayed_ack && tcp.count_limit <= tcp.payload;
-    let acks = Acks { delayed: tcp.delayed_ack, halved };
-    let Some(law) = WindowLaw::of(&tcp.congestion, acks) else {
+    let Some(law) = WindowLaw::of_sender(tcp) else {
         return Err(Error(format!(
             "traffic.{name}.tcp.congestion = \"{}\": the fluid engine has no law for it, or not for \
              these settings; use {KINDS}, or --engine packets",

@@ -70,7 +70,7 @@ fn reno() -> WindowLaw {
     crate::windows::Reno.into()
 }
 
-fn largest() -> i64 {
+pub(super) fn largest() -> i64 {
     -1
 }
 

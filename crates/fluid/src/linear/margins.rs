@@ -28,7 +28,7 @@ pub(super) fn phase_margin(numerator: &[f64], denominator: &[f64], delay: f64) -
 }
 
 /// Where |M(jω)| = |D(jω)|, by ω.
-fn crossovers(numerator: &[f64], denominator: &[f64], delay: f64) -> Roots {
+pub(super) fn crossovers(numerator: &[f64], denominator: &[f64], delay: f64) -> Roots {
     // In s τ, so that the roots are of the order of 1.
     let powers: Polynomial =
         (0..denominator.len()).map(|power| libm::pow(delay, -(power as f64))).collect();

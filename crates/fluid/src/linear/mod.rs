@@ -15,8 +15,10 @@
 
 mod bottleneck;
 mod margins;
+mod nyquist;
 mod polynomial;
 mod rest;
+mod scenario;
 mod solve;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ use arrayvec::ArrayVec;
 use serde::Serialize;
 
 pub use bottleneck::{Bottleneck, Columns, Loop, Point, Rows};
+pub use nyquist::Nyquist;
 
 use crate::Invalid;
 use crate::scalar::{Dual, Scalar};

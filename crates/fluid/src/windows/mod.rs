@@ -137,6 +137,13 @@ impl WindowLaw {
         }
     }
 
+    /// The law of a sender that does this: its congestion control, and how its peer acknowledges.
+    pub fn of_sender(tcp: &sojourn_tcp::Params) -> Option<Self> {
+        // Without byte counting an acknowledgement of two segments counts once.
+        let halved = tcp.delayed_ack && tcp.count_limit <= tcp.payload;
+        Self::of(&tcp.congestion, Acks { delayed: tcp.delayed_ack, halved })
+    }
+
     /// The window at which growth and cuts are equal under loss `p`; `timeouts` as in
     /// [`crate::mgt::window_slope`]. Infinite without loss.
     pub fn window(&self, p: f64, timeouts: bool) -> f64 {

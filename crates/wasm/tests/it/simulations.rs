@@ -122,6 +122,19 @@ fn fluid_runs_are_those_of_the_engine() {
 }
 
 #[test]
+fn loads_become_users() {
+    let loaded = SCENARIO.replace("users = 5", "load = 0.3");
+    let counted = Simulations::calibrated(&loaded, 0.0).unwrap();
+    let scenario = Scenario::from_toml(&counted, "counted").unwrap();
+    assert_eq!(scenario.open_loads(), [None, None]);
+    assert!(counted.contains("users = ") && !counted.contains("load"), "{counted}");
+    Simulations::default().start(&counted, true, 0.0).unwrap();
+    // Nothing to count.
+    let same = Simulations::calibrated(SCENARIO, 0.0).unwrap();
+    assert_eq!(same, Scenario::from_toml(SCENARIO, "same").unwrap().to_toml());
+}
+
+#[test]
 fn what_is_wrong_is_said_in_one_line() {
     let mut all = Simulations::default();
     let mut said = |toml: &str, used| all.start(toml, true, used).unwrap_err();
