@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sojourn import Scenario, cli
+from sojourn import InputError, Scenario, cli
 from sojourn.cli import app
-from sojourn.control import Model, Network, loop, margins, sampled, sampled_margins
+from sojourn.control import Model, Network, Region, loop, margins, sampled, sampled_margins
 from sojourn.control.design.fit import fit
 from sojourn.control.design.pi import Gains, paper_gains, phase_margin_formula
 from sojourn.control.design.red import crossover, most_slope, weight
@@ -214,8 +214,8 @@ def test_other_laws_have_designs_too(sojourn: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--flows", "0", "--rtt", "..246ms"], "--flows = 0: must be a number above 0"),
-        (["--flows", "60..", "--rtt", "0ms"], "--rtt = 0ms: must be above 0"),
+        (["--flows", "0", "--rtt", "..246ms"], "flows = 0: must be a number above 0"),
+        (["--flows", "60..", "--rtt", "0ms"], "rtt = 0ms: must be above 0"),
         (["--flows", "60..", "--rtt", "246"], "the unit is missing"),
         (["--flows", "..60", "--rtt", "..246ms"], "the fewest are missing"),
         (["--flows", "60", "--rtt", "246ms.."], "the longest is missing"),
@@ -239,3 +239,14 @@ def test_bad_input_is_one_line(sojourn: Command, arguments: list[str], message: 
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
+
+
+def test_a_region_is_taken_in_words() -> None:
+    region = Region.of("12 Mb/s", "10..40", "..150ms")
+    assert (region.capacity, region.fewest, region.most) == (1000, 10, 40)
+    assert (region.shortest, region.longest) == (None, 0.15)
+    assert Region.of("15mbit", "60..", "246ms", "500B").capacity == 3750
+    with pytest.raises(InputError, match="rate"):
+        Region.of("15", "60..", "246ms")
+    with pytest.raises(InputError, match=r"rtt 30ms\.\.: the longest is missing"):
+        Region.of("15mbit", "60..", "30ms..")

@@ -146,8 +146,10 @@ def test_many_cases_get_a_line_each_and_all_numbers_when_asked_for() -> None:
         ]
     found = verdict(runs)
     assert len(found.sentences) == 4
-    assert found.sentences[0].startswith("PI qref 0 is better than drop-tail, in all 10 seeds: ")
-    assert "interval" not in found.sentences[0]
+    assert found.sentences[0] == (
+        "PI qref 0 against drop-tail: better in median response time (−20 %), in all 10 seeds; "
+        "alike in throughput and loss."
+    )
     assert "95 % interval" in found.in_full[0]
 
 
@@ -267,6 +269,15 @@ def test_a_baseline_of_nothing_gets_absolute_differences() -> None:
     delay = replace(one([0.02], [0.0], "sojourn_mean_s"))
     (said, _) = sentences([delay])
     assert said.endswith("mean queueing delay 20.0 ms against 0 ms (+20.0 ms).")
+
+
+def test_a_measure_of_several_places_is_named_once() -> None:
+    loss = replace(one([0.01, 0.03], [0.01, 0.01]), p_holm=0.01, low=0.005, high=0.015)
+    back = replace(loss, measure=replace(loss.measure, place="reverse"))
+    other = [replace(loss, case=case) for case in ("b", "c")]
+    said = sentences([loss, back, *other])
+    assert said[0] == "case against base: worse in loss (+100 %, of “reverse” +100 %)."
+    assert said[1] == "b against base: worse in loss (+100 %)."
 
 
 def summary(delay: float, loss: float, failed: float | None = None) -> dict[str, Any]:

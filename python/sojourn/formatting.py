@@ -43,6 +43,12 @@ def text(value: float | None, digits: int = 3, whole: bool = False) -> str:
     return f"{value:,.{min(places, 6)}f}".replace(",", THIN).replace("-", "−")
 
 
+def trimmed(value: float, digits: int = 3) -> str:
+    """A value within a sentence: as :func:`text`, without zeros at its end; 30, 0.5, 2 640."""
+    said = text(value, digits)
+    return said.rstrip("0").rstrip(".") if "." in said else said
+
+
 def percent(fraction: float | None, digits: int = 3) -> str:
     """A fraction as a percentage without its sign."""
     return text(None if fraction is None else fraction * 100, digits)

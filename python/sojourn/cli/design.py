@@ -17,7 +17,6 @@ from sojourn.errors import InputError
 if TYPE_CHECKING:
     from sojourn.control.design.settings import Link
     from sojourn.control.models import Model, Network
-    from sojourn.control.region import Region
 
 _TIMES = ("target", "update", "period")
 
@@ -289,10 +288,11 @@ def _show(
     """Designs by a rule and prints it."""
     from sojourn.control import text
     from sojourn.control.design.rules import RULES
+    from sojourn.control.region import Region
     from sojourn.quantities import quantity
 
     check_figure(figure)
-    link, region = _link(rate, packet), _region(rate, packet, flows, rtt)
+    link, region = _link(rate, packet), Region.of(rate, flows, rtt, packet)
     congestion = text.congestion(law)
     for name in _TIMES:
         if more.get(name) is not None:
@@ -319,6 +319,7 @@ def _fit(
     from sojourn.control.design.design import Design
     from sojourn.control.design.fit import fit as fitted
     from sojourn.control.design.pi import Gains, queue_to_hold
+    from sojourn.control.region import Region
 
     check_figure(figure)
     numbers = _gains(gains)
@@ -343,7 +344,7 @@ def _fit(
         return 0
     if flows is None or rtt is None:
         raise InputError("--flows and --rtt go together: the region to look at")
-    region = _region(rate, packet, flows, rtt)
+    region = Region.of(rate, flows, rtt, packet)
     held = queue_to_hold(region, qref)
     table = {"kind": "pi", "a": numbers["a"], "b": numbers["b"], "frequency": numbers["hz"],
              "qref": held}  # fmt: skip
@@ -374,19 +375,6 @@ def _link(rate: str, packet: str) -> Link:
     from sojourn.quantities import quantity
 
     return Link(quantity("--rate", rate, "rate"), int(quantity("--packet", packet, "size")))
-
-
-def _region(rate: str, packet: str, flows: str, rtt: str) -> Region:
-    from sojourn.control.region import Region
-    from sojourn.quantities import span
-
-    numbers, times = span("--flows", flows), span("--rtt", rtt, "time")
-    if numbers.low is None:
-        raise InputError(f"--flows {flows}: the fewest are missing; a design is made for them")
-    if times.high is None:
-        raise InputError(f"--rtt {rtt}: the longest is missing; a design is made for it")
-    capacity = _link(rate, packet).capacity
-    return Region(capacity, numbers.low, times.high, numbers.high, times.low)
 
 
 def _model(network: Network, congestion: dict[str, Any], qdisc: object) -> Model:

@@ -14,6 +14,8 @@ import numpy as np
 from sojourn.control.errors import ControlError, positive
 from sojourn.control.maps import Scan, scan
 from sojourn.control.models import Model, Network
+from sojourn.errors import InputError
+from sojourn.quantities import quantity, span
 
 _POINTS = 41
 # Where a range is open: so many times its closed end, as far as windows stay above this.
@@ -53,6 +55,27 @@ class Region:
                 f"{self.longest * self.capacity:.3g} packets per round trip, "
                 f"a window of {self.window:.3g}; it must be at least 1"
             )
+
+    @classmethod
+    def of(cls, rate: str, flows: str, rtt: str, packet: str = "1500B") -> Region:
+        """The region in words, as ``sojourn design`` takes it.
+
+        Args:
+            rate: Of the link, "15mbit".
+            flows: Their number or a range of it, "60" or "60..200"; open upwards as "60..".
+            rtt: Round trip time or a range of it, "246ms" or "30ms..150ms"; "..150ms" is open.
+            packet: Mean size on the link.
+
+        Raises:
+            InputError: If one of them is no such quantity, or an end that a design needs is open.
+        """
+        numbers, times = span("flows", flows), span("rtt", rtt, "time")
+        if numbers.low is None:
+            raise InputError(f"flows {flows}: the fewest are missing; a design is made for them")
+        if times.high is None:
+            raise InputError(f"rtt {rtt}: the longest is missing; a design is made for it")
+        capacity = quantity("rate", rate, "rate") / 8 / int(quantity("packet", packet, "size"))
+        return cls(capacity, numbers.low, times.high, numbers.high, times.low)
 
     @property
     def window(self) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.diagnoses.facts import Facts, Qdisc, Row
 from sojourn.diagnoses.finding import Finding
+from sojourn.formatting import trimmed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,8 +73,8 @@ def _finding(one: Qdisc, what: str, trend: _Trend, window_s: float) -> Finding:
         remedy += f", or take the gains that `sojourn design {one.kind}` gives"
     return Finding(
         one.place,
-        f"{_NAMES[what]} goes from {numbers['first']:.3g}{unit} in the first quarter of the "
-        f"measured window to {numbers['last']:.3g}{unit} in the last, {outlook}",
+        f"{_NAMES[what]} goes from {trimmed(numbers['first'])}{unit} in the first quarter of the "
+        f"measured window to {trimmed(numbers['last'])}{unit} in the last, {outlook}",
         remedy,
         numbers,
     )

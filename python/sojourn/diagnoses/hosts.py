@@ -8,6 +8,7 @@ from typing import Any
 from sojourn._engine import quantity
 from sojourn.diagnoses.facts import Facts, Group
 from sojourn.diagnoses.finding import Finding
+from sojourn.formatting import trimmed
 
 # A sender that uses so much of a limit is limited by it. Of a window whole segments are used, and
 # acknowledgements of every second one open it late.
@@ -37,8 +38,10 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
             need = 2 * rate * rtt / 8
             yield Finding(
                 f"{group.place}.tcp.receive_window",
-                f"each flow has {rate * rtt / 8 / 1024:.3g} KiB in flight, as much as its receive "
-                f"window of {window / 1024:.4g} KiB allows: the window limits it, not the queue",
+                f"each flow has {trimmed(rate * rtt / 8 / 1024)} KiB in flight, as much as its "
+                "receive "
+                f"window of {trimmed(window / 1024, 4)} KiB allows: the window limits it, not the "
+                "queue",
                 f"set tcp.receive_window to {need / 1024:.0f}KiB or more, or tcp.profile to modern",
                 {"in_flight_bytes": rate * rtt / 8, "receive_window_bytes": window},
             )
@@ -57,7 +60,8 @@ def application_limited(facts: Facts) -> Iterator[Finding]:
         if group.begins_s <= facts.warmup_s and row["goodput_bps"] > 0.97 * wanted:
             yield Finding(
                 f"{group.place}.rate",
-                f"its flows carry the {wanted / 1e6:.4g} Mb/s that their application writes, and "
+                f"its flows carry the {trimmed(wanted / 1e6, 4)} Mb/s that their application "
+                "writes, and "
                 "would carry more",
                 "raise rate, or leave it out, where flows are to fill the link",
                 {"goodput_bps": float(row["goodput_bps"]), "written_bps": wanted},
@@ -78,8 +82,8 @@ def access_limited(facts: Facts) -> Iterator[Finding]:
         if each and each > _NEAR * most:
             yield Finding(
                 "access.rate",
-                f"each flow of {group.place} carries {each / 1e6:.4g} Mb/s, all that its access "
-                f"link of {most / 1e6:.4g} Mb/s has: its queue is there",
+                f"each flow of {group.place} carries {trimmed(each / 1e6, 4)} Mb/s, all that its "
+                f"access link of {trimmed(most / 1e6, 4)} Mb/s has: its queue is there",
                 "raise access.rate, where the bottleneck is to be the shared link",
                 {"goodput_bps": each, "access_bps": most},
             )

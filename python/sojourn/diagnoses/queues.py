@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
 from sojourn.diagnoses.finding import Finding
+from sojourn.formatting import trimmed
 
 _BUSY = 0.95
 
@@ -31,7 +32,7 @@ def no_bottleneck(facts: Facts) -> Iterator[Finding]:
     if _quiet(link) and any(group.kind != "ping" for group in facts.groups):
         yield Finding(
             "bottleneck",
-            f"the link is {100 * link['utilisation']:.3g} % busy, its queue holds at most one "
+            f"the link is {trimmed(100 * link['utilisation'])} % busy, its queue holds at most one "
             "packet 99 % of the time, and nothing is dropped or marked: every discipline gives "
             "the same",
             "lower bottleneck.rate, or send more",
@@ -51,9 +52,9 @@ def other_bottleneck(facts: Facts) -> Iterator[Finding]:
     for other in _full_beside(facts, link):
         yield Finding(
             other["name"],
-            f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
+            f"{other['name']} is {trimmed(100 * other['utilisation'])} % busy and drops or marks "
             f"{_signals(other)} packets, while bottleneck is "
-            f"{100 * link['utilisation']:.3g} % busy and does neither",
+            f"{trimmed(100 * link['utilisation'])} % busy and does neither",
             f"give {other['name']} a higher rate, or look at its queue",
             {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
         )
@@ -71,8 +72,9 @@ def two_bottlenecks(facts: Facts) -> Iterator[Finding]:
     for other in _full_beside(facts, link):
         yield Finding(
             other["name"],
-            f"{other['name']} is {100 * other['utilisation']:.3g} % busy and drops or marks "
-            f"{_signals(other)} packets, and bottleneck, {100 * link['utilisation']:.3g} % busy, "
+            f"{other['name']} is {trimmed(100 * other['utilisation'])} % busy and drops or marks "
+            f"{_signals(other)} packets, and bottleneck, {trimmed(100 * link['utilisation'])} % "
+            "busy, "
             f"{_signals(link)}: what flows get is decided at both",
             f"give {other['name']} a higher rate, or look at both queues",
             {"utilisation": float(other["utilisation"]), "signals": _signals(other)},
@@ -120,7 +122,8 @@ def never_acted(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 one.place,
                 f"{one.kind} dropped and marked nothing, though the link was "
-                f"{100 * link['utilisation']:.4g} % busy: another discipline would give the same",
+                f"{trimmed(100 * link['utilisation'], 4)} % busy: another discipline would give "
+                "the same",
                 "see what limits the senders, or whether thresholds and targets can be reached",
                 {"utilisation": float(link["utilisation"])},
             )
@@ -143,7 +146,7 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
         said = f"; at this rate it needs some {time:.0f} s to get there" if time else ""
         yield Finding(
             one.place,
-            f"the mean queue is {held:.3g} {unit}, though it is set to {wanted:.3g}: the "
+            f"the mean queue is {trimmed(held)} {unit}, though it is set to {trimmed(wanted)}: the "
             f"controller has not settled in the measured window, or cannot{said}",
             f"make warmup longer, or take the gains that `sojourn design {one.kind}` gives",
             {"mean": held, "reference": wanted} | ({"settling_s": time} if time else {}),
@@ -187,8 +190,8 @@ def late_packets(facts: Facts) -> Iterator[Finding]:
         p99 = router["lateness_s"].get("p99")
         yield Finding(
             "linux",
-            f"one packet in a hundred left {1e3 * float(p99 or 0):.3g} ms late or more, and "
-            f"{limit:.3g} ms can be tolerated: the machine was too busy",
+            f"one packet in a hundred left {trimmed(1e3 * float(p99 or 0))} ms late or more, and "
+            f"{trimmed(limit)} ms can be tolerated: the machine was too busy",
             "run it on a quiet machine, or with a lower rate",
             {"lateness_ms": 1e3 * float(p99 or 0), "limit_ms": limit},
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sojourn._engine import quantity
 from sojourn.diagnoses.facts import Facts, seconds
 from sojourn.diagnoses.finding import Finding
+from sojourn.formatting import trimmed
 
 # Round trips that slow start takes to fill any link of today, generously.
 _SLOW_START = 10
@@ -22,7 +23,8 @@ def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
         if group.begins_s >= facts.duration_s:
             yield Finding(
                 f"{group.place}.start",
-                f"it starts at {group.begins_s:g} s, when the run of {facts.duration_s:g} s is "
+                f"it starts at {trimmed(group.begins_s, 6)} s, when the run of "
+                f"{trimmed(facts.duration_s, 6)} s is "
                 "over: it sends nothing",
                 "start it earlier, or make duration longer",
                 {"start_s": group.begins_s, "duration_s": facts.duration_s},
@@ -30,8 +32,8 @@ def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
         elif group.ends_s <= facts.warmup_s:
             yield Finding(
                 f"{group.place}.stop",
-                f"it stops at {group.ends_s:g} s, before the measured window begins at "
-                f"{facts.warmup_s:g} s: none of it is measured",
+                f"it stops at {trimmed(group.ends_s, 6)} s, before the measured window begins at "
+                f"{trimmed(facts.warmup_s, 6)} s: none of it is measured",
                 "stop it later, or make warmup shorter",
                 {"stop_s": group.ends_s, "warmup_s": facts.warmup_s},
             )
@@ -49,9 +51,9 @@ def no_warmup(facts: Facts) -> Iterator[Finding]:
         needed = _SLOW_START * max(times)
         yield Finding(
             "warmup",
-            f"the measured window begins at {facts.warmup_s:g} s, while long flows are in slow "
-            "start: their start is part of every mean",
-            f"set warmup to {needed:.2g}s or more",
+            f"the measured window begins at {trimmed(facts.warmup_s, 6)} s, while long flows are "
+            "in slow start: their start is part of every mean",
+            f"set warmup to {float(f'{needed:.2g}'):g}s or more",
             {"warmup_s": facts.warmup_s, "needed_s": needed},
         )
 
@@ -67,8 +69,8 @@ def delay_beyond_run(facts: Facts) -> Iterator[Finding]:
         if group.rtt_s is not None and group.rtt_s > window:
             yield Finding(
                 f"{group.place}.rtt",
-                f"a round trip of {group.rtt_s:g} s does not fit into the measured window of "
-                f"{window:g} s",
+                f"a round trip of {trimmed(group.rtt_s, 6)} s does not fit into the measured "
+                f"window of {trimmed(window, 6)} s",
                 "make duration many round trips long, or the delay shorter",
                 {"rtt_s": group.rtt_s, "window_s": window},
             )
@@ -77,7 +79,8 @@ def delay_beyond_run(facts: Facts) -> Iterator[Finding]:
     if delay > window:
         yield Finding(
             "bottleneck.delay",
-            f"a delay of {delay:g} s does not fit into the measured window of {window:g} s",
+            f"a delay of {trimmed(delay, 6)} s does not fit into the measured window of "
+            f"{trimmed(window, 6)} s",
             "make duration many round trips long, or the delay shorter",
             {"delay_s": delay, "window_s": window},
         )
@@ -93,8 +96,8 @@ def overload(facts: Facts) -> Iterator[Finding]:
     if isinstance(load, int | float) and load > 1:
         yield Finding(
             "load",
-            f"the offered load of {load:g} is above 1: what is not carried piles up, and measures "
-            "depend on how long the run is",
+            f"the offered load of {trimmed(load, 6)} is above 1: what is not carried piles up, "
+            "and measures depend on how long the run is",
             "ask for less than 1",
             {"load": float(load)},
         )
@@ -112,7 +115,8 @@ def overload(facts: Facts) -> Iterator[Finding]:
     if offered > capacity:
         yield Finding(
             ", ".join(places),
-            f"UDP offers {offered / 1e6:.4g} Mb/s to a link of {capacity / 1e6:.4g} Mb/s: the "
+            f"UDP offers {trimmed(offered / 1e6, 4)} Mb/s to a link of "
+            f"{trimmed(capacity / 1e6, 4)} Mb/s: the "
             "queue is full all the time, whatever the discipline",
             "offer less than the link's rate, unless overload is the question",
             {"offered_bps": offered, "rate_bps": capacity},

@@ -9,8 +9,8 @@ from sojourn.formatting import listed, text
 from sojourn.measures.definitions import Definition
 from sojourn.verdict.judge import ALIKE, Difference, Grade
 
-# With more pairs of cases than these each gets its percentages only.
-_WHOLE = 3
+# With more pairs of cases than these each gets one sentence, with its percentages only.
+_WHOLE = 2
 _ENOUGH = 10
 
 
@@ -30,7 +30,7 @@ def sentences(found: Sequence[Difference], *, whole: bool = False) -> list[str]:
 
 
 def _case(found: Sequence[Difference], whole: bool) -> list[str]:
-    """A sentence for each grade; without the numbers, all of them in one line."""
+    """A sentence for each grade with all the numbers, or one for all grades with changes only."""
     first = found[0]
     there = f" ({first.place})" if first.place else ""
     case, base = f"{first.case}{there}", first.baseline
@@ -46,27 +46,38 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
         "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %",
         "open": f"No difference between {case} and {base} can be told",
     }
-    said = []
-    for grade, words in verbs.items():
-        verb = words
+    said, parts = [], []
+    for grade, verb in verbs.items():
         chosen = [each for each in found if each.grade == grade]
         if not chosen or (grade == "open" and not whole):
             continue
+        sure = ""
         if grade in _CLEAR and all(each.agree == each.pairs for each in chosen):
-            verb = f"{verb}, in all {first.pairs} seeds"
+            sure += f", in all {first.pairs} seeds"
         if grade.startswith("seems"):
-            verb = f"{verb}, {unsure}"
+            sure += f", {unsure}"
         if grade == "alike":
             said.append(f"{verb}: {listed([_what(each) for each in chosen])}.")
-        elif whole:
-            items = [_item(each, named=not place) for place, each in enumerate(chosen)]
-            said.append(f"{verb}: {'; '.join(items)}.")
+            parts.append(f"alike in {listed([_what(each) for each in chosen])}")
         else:
-            items = [f"{_what(each)} ({_change(each)})" for each in chosen]
-            said.append(f"{verb}: {listed(items)}.")
+            items = [_item(each, named=not place) for place, each in enumerate(chosen)]
+            said.append(f"{verb}{sure}: {'; '.join(items)}.")
+            parts.append(f"{grade} in {listed(_changes(chosen))}{sure}".removeprefix("single in "))
     if whole:
         return said
-    return [" ".join(said) or f"{verbs['open']}."]
+    if not parts:
+        return [f"{verbs['open']}."]
+    return [f"{case} against {base}: {'; '.join(parts)}."]
+
+
+def _changes(found: Sequence[Difference]) -> list[str]:
+    """ "loss (+129 %, of “reverse” +109 %)": a measure once, however many places it has."""
+    changes: dict[str, list[str]] = {}
+    for each in found:
+        place = each.measure.place
+        of = f"of “{place}” " if place else ""
+        changes.setdefault(each.measure.definition.words, []).append(of + _change(each))
+    return [f"{words} ({', '.join(items)})" for words, items in changes.items()]
 
 
 _CLEAR = ("better", "worse", "seems better", "seems worse")
