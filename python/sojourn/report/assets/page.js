@@ -35,8 +35,9 @@
     if (!width) return;
     views.get(plot)?.finalize();
     try {
-      // Vega names what it draws into as it sees fit: the plot keeps its own description.
+      // The plot keeps its own description: Vega's names for lines and areas say nothing.
       const place = document.createElement("div");
+      place.setAttribute("aria-hidden", "true");
       plot.replaceChildren(place);
       const embed = (beside) => vegaEmbed(place, fitted(onScreen(spec), width, beside), {
         mode: "vega-lite", renderer: "svg", actions: false,
