@@ -30,12 +30,6 @@ from sojourn.sweep import Case, Results
 
 EXPONENTS = (1, 2, 4, 16, 32)
 RTTS = (0.05, 0.1, 0.3, 0.8)
-UTILISATION = {
-    1: {0.1: 0.371, 0.3: 0.179, 0.8: 0.093},
-    2: {0.1: 0.476, 0.3: 0.275, 0.8: 0.168},
-    4: {0.1: 0.609, 0.3: 0.423, 0.8: 0.305},
-}
-"""Worked out by hand from the closed form, to three digits."""
 _ROUNDS = 60
 _TALK = "talk on feedback from queues and from rates"
 
@@ -124,7 +118,7 @@ class RateFeedback(Study):
         points = 24 if results.scale == "smoke" else 80
         cells = [cell(b, rtt) for b, rtt in itertools.product(EXPONENTS, RTTS)]
         found = paradox_response(rtts=[float(r) for r in np.geomspace(0.05, 2.0, points)])
-        checks = [*_utilisation(cells), _four_ways(cells), _paradox(found)]
+        checks = [*rate_packets.utilisation(results), _four_ways(cells), _paradox(found)]
         lost, branches = _readings()
         swings = rate_packets.swings(results)
         return Findings(
@@ -133,6 +127,16 @@ class RateFeedback(Study):
             figures=[_utilisation_figure(), _nyquist(), _paradox_figure(found)],
             bands=[
                 Band("stable loops of 20", float(sum(c.verdicts[0] for c in cells)), 14, 14),
+                *[
+                    Band(
+                        f"B = {b}, R = {rtt:g} s: the fluid engine's load over the closed form",
+                        next(c.load for c in cells if (c.exponent, c.rtt) == (b, rtt)) / load,
+                        0.99,
+                        1.01,
+                    )
+                    for b, values in rate_packets.UTILISATION.items()
+                    for rtt, load in values.items()
+                ],
                 *[
                     Band(
                         f"B = {c.exponent}, R = {c.rtt:g} s: growth over the slowest root",
@@ -153,26 +157,6 @@ class RateFeedback(Study):
                 "reading: none that was tried gives both numbers, and nothing is fitted to them.",
             ],
         )
-
-
-def _utilisation(cells: list[Cell]) -> list[Check]:
-    checks = []
-    loads = {(c.exponent, c.rtt): c.load for c in cells}
-    for exponent, values in UTILISATION.items():
-        ours = [loads[exponent, rtt] for rtt in values]
-        off = max(abs(a - b) for a, b in zip(ours, values.values(), strict=True))
-        checks.append(
-            Check(
-                claim=f"Utilisation with B = {exponent} at R = 0.1, 0.3 and 0.8 s.",
-                source="closed form: N W₀/(R C)",
-                published=", ".join(f"{value:.3f}" for value in values.values()),
-                ours=", ".join(f"{value:.3f}" for value in ours),
-                verdict=Verdict.AGREES if off < 6e-4 else Verdict.DIFFERS,
-                difference=f"{off:.4f} at most",
-                note="The fluid engine's operating point; agrees if all printed digits do.",
-            )
-        )
-    return checks
 
 
 def _four_ways(cells: list[Cell]) -> Check:

@@ -14,6 +14,8 @@ TRADITIONAL = {
 
 SLIDE_500 = 27 * 60 + 47.0
 """Seconds that a slide gives for traditional TCP at 500 Mb/s."""
+SLIDE_50 = 60 + 38.0
+"""The same at 50 Mb/s."""
 
 # b: a, coefficient of variation of the rate, then round trips to recover, to halve, to double.
 VARIANCE = {

@@ -143,7 +143,7 @@ def _tails(run: RunResult, found: Findings, *, short: bool) -> None:
                 _SOURCE,
                 "straight in a log-log plot of the complementary distribution",
                 f"tail index {index:.2f} over the longest {percent(_TAIL)} of {len(idle)}",
-                Verdict.AGREES if index < 2 else Verdict.UNDECIDED,
+                Verdict.AGREES if index < 2 else Verdict.UNDECIDED if short else Verdict.DIFFERS,
                 note="A run sees only the think times that end in it, which cuts the tail. The "
                 "model's are log-normal, each user's with a spread of its own; the talk's are not "
                 "known.",
@@ -207,15 +207,17 @@ def _memory(run: RunResult, found: Findings) -> None:
         "rescaled range": rescaled_range(series),
     }
     long = all(h > 0.6 for h in estimates.values())
+    short = all(h < 0.6 for h in estimates.values())
     found.checks.append(
         Check(
             claim,
             _SOURCE,
             published,
             ", ".join(f"{h:.2f} ({name})" for name, h in estimates.items()),
-            Verdict.AGREES if long else Verdict.UNDECIDED,
-            note=f"Three estimates over {len(series)} ms at 90 %; agrees if all are above 0.6. "
-            "The wavelets' are from 128 ms on, beyond what a round trip makes.",
+            Verdict.AGREES if long else Verdict.DIFFERS if short else Verdict.UNDECIDED,
+            note=f"Three estimates over {len(series)} ms at 90 %; agrees if all are above 0.6, "
+            "does not if all are below. The wavelets' are from 128 ms on, beyond what a round trip "
+            "makes.",
         )
     )
     found.bands.append(
