@@ -8,6 +8,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 PYTHON ?= python3
+PYTHON_PATH = $(shell $(PYTHON) -c 'import sys; print(sys.executable)')
 UV_VERSION := 0.13.8
 UV := .tools/bin/uv
 BIN := .venv/bin
@@ -31,23 +32,25 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
     crates/fluid/src/queues crates/tcp/src/congestion))
 
 # What the extension is made of: it is built again only when one of these has changed.
-SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name '*.rs' -o -name Cargo.toml)
+SOURCES := Cargo.toml Cargo.lock pyproject.toml \
+    $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel crates clean
-.PHONY: lint-rust lint-python compile tools
+.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel
+.PHONY: crates clean lint-rust lint-python compile tools
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-install: .venv/.extension $(BIN)/sojourn-router ## Build everything; the command is then .venv/bin/sojourn
+install: .venv/.extension $(BIN)/sojourn-router ## Build everything, .venv/bin/sojourn first of all
 
 $(UV):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; try make PYTHON=python3.11")'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or later is needed; try make PYTHON=python3.11" >&2; exit 1; }
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
 	  --upgrade --target .tools uv==$(UV_VERSION)
 
 .venv/pyvenv.cfg: | $(UV)
-	@$(UV) venv --quiet --allow-existing --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" .venv
+	@$(UV) venv --quiet --allow-existing --python "$(PYTHON_PATH)" .venv
 
 .venv/.packages: requirements.lock | .venv/pyvenv.cfg
 	@echo "installing Python packages"
@@ -68,9 +71,10 @@ ifeq ($(shell uname -s),Linux)
 	@cp -f $(TARGET)/router/sojourn-router $@
 endif
 
+DEMO := {kind="droptail",limit=240},{kind="ared",min_th=30,max_th=90,ecn=true}
+DEMO := $(DEMO),{kind="pi",qref=60},{kind="pi",qref=60,ecn=true}
 demo: install ## Compare queue disciplines under web traffic, ten seeds each: about a minute
-	$(BIN)/sojourn compare scenarios/demo.toml \
-	  --vary 'bottleneck.qdisc={kind="droptail",limit=240},{kind="ared",min_th=30,max_th=90,ecn=true},{kind="pi",qref=60},{kind="pi",qref=60,ecn=true}' \
+	$(BIN)/sojourn compare scenarios/demo.toml --vary 'bottleneck.qdisc=$(DEMO)' \
 	  --repeat 10 --out runs/demo --report runs/demo/report.html
 
 wasm: ## Build the engines for browsers, target/browser: docs/how-to/browser.md
@@ -82,7 +86,8 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 	@{ $(CARGO) test $(ALL) --tests && $(CARGO) test $(ALL) --doc; } \
 	  > $(TARGET)/cargo-test.log 2>&1 || { cat $(TARGET)/cargo-test.log; exit 1; }
 	@awk '/^test result:/ { suites++; passed += $$4; failed += $$6; ignored += $$8 } END { \
-	  printf "test result: %d passed; %d failed; %d ignored in %d suites\n", passed, failed, ignored, suites; \
+	  printf "test result: %d passed; %d failed; %d ignored in %d suites\n", \
+	    passed, failed, ignored, suites; \
 	  exit !(passed > 0 && failed == 0) }' $(TARGET)/cargo-test.log
 	@echo "== pytest"
 	@$(BIN)/pytest -m "not alone and not long" --numprocesses auto --dist loadfile
@@ -90,7 +95,8 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 
 test-long: install ## Run the tests that are long by nature, with the engines as they are shipped
 	@tests/tools.sh long
-	@timeout 1800 crates/wasm/build.sh || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
+	@timeout 1800 crates/wasm/build.sh \
+	  || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
 	@echo "== mutants"
@@ -105,7 +111,7 @@ check: lint ## The quick part of the tests, in a minute or two: style, types, th
 	@echo "== pytest, quick"
 	@$(BIN)/pytest -m "not alone and not long and not browser" $(QUICK)
 
-mutants: install ## Break the Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
+mutants: install ## Break Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
 	@PYTHONPATH=tests $(BIN)/python -m mutants --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
 
 # Everything of Rust that tests need in one go, so that nothing is compiled twice: their binaries,
@@ -153,7 +159,8 @@ lint-python: .venv/.packages
 	@$(BIN)/typos --format brief *.md docs benches python
 	@$(BIN)/python tests/lines.py
 	@echo "== imports"
-	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log || { cat .venv/imports.log; exit 1; }
+	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log \
+	  || { cat .venv/imports.log; exit 1; }
 
 format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/python -m sojourn._typegen
@@ -170,7 +177,7 @@ readme: install ## Write the outputs that README.md and the tutorial show, as th
 docs: install ## Build the documentation as HTML, docs/site/index.html, and check its links
 	@$(BIN)/python docs/builder
 
-bench: install ## Measure speed, side by side with what else is installed; docs/explanation/performance.md shows it
+bench: install ## Measure speed beside what else is installed, for docs/explanation/performance.md
 	@$(BIN)/python benches/run.py --keep
 
 # For Linux with this version of the C library or a later one; elsewhere for this machine.
@@ -183,7 +190,7 @@ wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that n
 	@rm -rf dist
 	@mkdir -p $(TARGET)
 	@$(UV) build --build-constraints requirements.lock --out-dir dist \
-	  --python "$$($(PYTHON) -c 'import sys; print(sys.executable)')" \
+	  --python "$(PYTHON_PATH)" \
 	  > $(TARGET)/wheel.log 2>&1 || { cat $(TARGET)/wheel.log; exit 1; }
 	@ls -l dist
 

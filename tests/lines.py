@@ -1,6 +1,6 @@
-"""Finds lines of more than 100 columns where no formatter looks: comments in Rust, prose in
-Markdown. Tables, figures and blocks of code may be wider. Finds phrases in Markdown, too, that have
-plainer ones; for single words there is the list of typos in pyproject.toml."""
+"""Finds lines of more than 100 columns where no formatter looks: comments in Rust, the Makefile,
+prose in Markdown. Tables, figures and blocks of code may be wider. Finds phrases in Markdown, too,
+that have plainer ones; for single words there is the list of typos in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+def everything(text: str) -> Iterator[tuple[int, str]]:
+    yield from enumerate(text.splitlines(), 1)
+
+
 def prose(text: str) -> Iterator[tuple[int, str]]:
     code = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -45,7 +49,8 @@ def main() -> int:
     found = 0
     documents = [path for each in PAGES for path in ROOT.glob(each)]
     sources = [(path, comments) for path in ROOT.glob("crates/**/*.rs")]
-    for path, lines in [*sources, *((path, prose) for path in documents)]:
+    makefile = (ROOT / "Makefile", everything)
+    for path, lines in [makefile, *sources, *((path, prose) for path in documents)]:
         for number, line in lines(path.read_text(encoding="utf-8")):
             if len(line) > WIDTH:
                 found += 1

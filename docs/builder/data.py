@@ -17,6 +17,8 @@ import polars as pl
 from stage import DOCS
 
 from sojourn.studies.linux_reference import Measured, differences
+from sojourn.studies.scalable_2003.claims import CELL
+from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS
 
 BENCHES = DOCS.parent / "benches" / "results.json"
 RESULTS = DOCS / "studies" / "results"
@@ -31,6 +33,9 @@ _COLUMNS = (
     ("response_p99_s", "response p99 ms", 1000, 0),
     ("goodput_bps", "goodput Mb/s", 1e-6, 2),
 )
+# The schemes that the published table of web-aqm-2003 has, and PI 240.
+_PUBLISHED = ["uncongested", "drop-tail 240", "PI 24", "PI 24 with ECN", "PI 240"]
+_PUBLISHED += ["REM 24", "REM 24 with ECN", "ARED 24", "ARED 24 with ECN"]
 _NO_LABELS = {"engine", "wall_s", "key", "mark_fraction", "throughput_bps", "queue_p99_packets"}
 _NO_LABELS |= {"exchanges", "response_p90_s", "response_mean_s", "retransmissions", "switch"}
 
@@ -113,9 +118,55 @@ def _performance(part: str) -> str:
 
 
 def _loads() -> str:
+    return sortable(*loads())
+
+
+def _schemes(load: str, schemes: Sequence[str]) -> str:
+    """Some schemes at one load."""
+    (_, *heads), rows = loads()
+    at = {scheme: [scheme, *cells] for each, scheme, *cells in rows if each == load}
+    return markdown(["at " + load, *heads[1:]], [at[scheme] for scheme in schemes])
+
+
+def loads() -> tuple[list[str], list[list[str]]]:
+    """What web-aqm-2003 measured at full length: headings, and a row for each load and scheme."""
     path = RESULTS / "web-aqm-2003-loads.json"
     heads, *rows = json.loads(path.read_text(encoding="utf-8"))
-    return sortable(heads, rows)
+    return heads, rows
+
+
+def transfers(part: str, stack: str) -> dict[int, int]:
+    """How many transfers scalable-2003 completed, by the number of flows."""
+    runs = pl.read_parquet(RESULTS / "scalable-2003-full.parquet").filter(part=part, stack=stack)
+    counts = runs.select("flows", pl.col("exchanges").cast(int))
+    return dict(counts.iter_rows())
+
+
+def beyond(published: int, ours: int) -> bool:
+    """Whether a number of transfers is farther from the published one than the margin."""
+    return abs(ours / published - 1) > CELL
+
+
+def _transfers() -> str:
+    rows = []
+    for stack, name in STACKS.items():
+        ours = transfers("bulk", stack)
+        theirs = dict(zip(FLOWS, TRANSFERS.get(stack, ()), strict=False))
+        rows.append([name, *(_beside(theirs.get(flows), ours.get(flows)) for flows in FLOWS)])
+        if two := transfers("machines", stack):
+            cells = (_beside(None, two.get(flows)) for flows in FLOWS)
+            rows.append(["… with all flows on two machines", *cells])
+    heads = ["published / here", *(f"{flows} flow{'s' if flows > 1 else ''}" for flows in FLOWS)]
+    return markdown(heads, rows)
+
+
+def _beside(published: int | None, ours: int | None) -> str:
+    """The published number and ours, in bold where they do not agree."""
+    if ours is None:
+        return ""
+    if published is None:
+        return str(ours)
+    return f"{published} / **{ours}**" if beyond(published, ours) else f"{published} / {ours}"
 
 
 def _stored(part: str) -> str:
@@ -166,7 +217,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
+    "scalable-2003 transfers": _transfers,
     "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
+    "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
     "web-aqm-2003 loads": _loads,
     "web-aqm-2003 runs": lambda: _runs(RESULTS / "web-aqm-2003-full.parquet"),
 }
