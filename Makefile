@@ -198,14 +198,14 @@ wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that n
 # without a system: rustup target add thumbv7em-none-eabihf.
 CRATES := $(addprefix -p sojourn-,base qdisc tcp traffic records scenario link packets)
 BARE := thumbv7em-none-eabihf
-crates: ## Check the crates that others may take: without a system, documentation, packages
+crates: ## Check the crates that others may take: without a system, documentation, packages built
 	@echo "== $(BARE)"
 	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) \
 	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp
 	@echo "== cargo doc"
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --profile quick --no-deps $(CRATES)
 	@echo "== cargo package"
-	@$(CARGO) package --locked --quiet --no-verify --allow-dirty $(CRATES)
+	@$(CARGO) package --locked --quiet --allow-dirty $(CRATES)
 
 clean: ## Remove what make has made
 	rm -rf .venv .tools target dist docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache
