@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -115,3 +118,35 @@ def test_an_episode_begins_with_reset() -> None:
     for call in (lambda: world.step(np.array([5.0])), world.finish):
         with pytest.raises(sojourn.InputError, match=r"call reset\(\) first"):
             call()
+
+
+@pytest.fixture(scope="module")
+def example() -> ModuleType:
+    path = Path(__file__).resolve().parent.parent / "examples" / "learn.py"
+    spec = importlib.util.spec_from_file_location("learn", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_was_learned_beats_a_bad_setting_and_not_a_good_one(example: ModuleType) -> None:
+    """With the weights that the example finds, on one of the seeds that the guide tells of."""
+    red = example.world(example.RED, "max_p", (0.01, 1.0))
+    learned = example.episode(red, example.learned(np.array([-0.77, 1.67, 0.44])), 101)
+
+    def pi(qdisc: dict[str, Any], qref: float) -> float:
+        env = example.world(qdisc, "qref", (1, 18))
+        return float(example.episode(env, lambda _: np.array([qref]), 101))
+
+    assert pi(example.BAD, 17.0) < 0 < learned
+    assert pi(example.DESIGNED, 17.0) < learned < pi(example.DESIGNED, 5.0) < 1
+
+
+def test_the_learner_gets_better(example: ModuleType) -> None:
+    """Two rounds over short episodes: weights that do more than those it begins with."""
+    example.DURATION = "4s"
+    red = example.world(example.RED, "max_p", (0.01, 1.0))
+    found = example.learn(red, np.random.default_rng(1), rounds=2, tries=6, best=2)
+    begun = example.episode(red, example.learned(np.array([-6.0, 0.0, 0.0])), 101)
+    assert example.episode(red, example.learned(found), 101) > begun
