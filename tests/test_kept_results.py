@@ -138,6 +138,23 @@ def test_web_aqm_quotes_its_loads_right() -> None:
     assert "{} for {} ms and {} for {} with PI".format(*small[0], *small[1]) in text
 
 
+def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
+    means = data.factors().group_by("factor", "scheme").mean()
+    schemes = ("PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN", "drop-tail 240")
+    seen = 0
+    for line in text_of(DOCS / "studies/web-aqm-factors.md").splitlines():
+        factor, *cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        for scheme, cell in zip(schemes, cells, strict=False):
+            found = re.fullmatch(r"([\d.]+) %, ([\d.]+)", cell)
+            if found is None or factor.startswith("published"):
+                continue
+            (row,) = means.filter(factor=factor, scheme=scheme).iter_rows(named=True)
+            assert float(found[1]) == pytest.approx(row["loss"], abs=0.0501), (factor, scheme)
+            assert float(found[2]) == pytest.approx(row["rate"], abs=0.0501), (factor, scheme)
+            seen += 1
+    assert seen == 19
+
+
 def test_performance_and_readme_quote_the_benchmarks() -> None:
     (speed,) = json.loads(data.BENCHES.read_text(encoding="utf-8"))["speed"]["tables"]
     rows = {row[0]: row for row in speed[1:]}

@@ -19,6 +19,7 @@ from stage import DOCS
 from sojourn.studies.linux_reference import Measured, differences
 from sojourn.studies.scalable_2003.claims import CELL
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS
+from sojourn.studies.words import with_interval
 
 BENCHES = DOCS.parent / "benches" / "results.json"
 RESULTS = DOCS / "studies" / "results"
@@ -169,6 +170,27 @@ def _beside(published: int | None, ours: int | None) -> str:
     return f"{published} / **{ours}**" if beyond(published, ours) else f"{published} / {ours}"
 
 
+def factors() -> pl.DataFrame:
+    """The runs of web-aqm-factors; loss and rate are means of both directions."""
+    runs = pl.read_parquet(RESULTS / "web-aqm-factors-quick.parquet")
+    both = ("bottleneck", "reverse")
+    return runs.select(
+        "factor",
+        "scheme",
+        loss=100 * pl.mean_horizontal(f"{link}.loss" for link in both),
+        rate=pl.mean_horizontal(f"{link}.throughput_bps" for link in both) / 1e6,
+        sojourn=1e3 * pl.mean_horizontal(f"{link}.sojourn_mean_s" for link in both),
+    )
+
+
+def _factors() -> str:
+    rows = []
+    for (factor, scheme), part in factors().group_by("factor", "scheme", maintain_order=True):
+        cells = [with_interval(part[name].to_list()) for name in ("loss", "rate", "sojourn")]
+        rows.append([str(factor), str(scheme), *cells])
+    return sortable(["factor", "scheme", "loss %", "rate Mb/s", "wait in the discipline ms"], rows)
+
+
 def _stored(part: str) -> str:
     path = RESULTS / "linux-reference-settings.json"
     heads, *rows = json.loads(path.read_text(encoding="utf-8"))[part]
@@ -221,5 +243,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
     "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
     "web-aqm-2003 loads": _loads,
+    "web-aqm-factors": _factors,
     "web-aqm-2003 runs": lambda: _runs(RESULTS / "web-aqm-2003-full.parquet"),
 }
