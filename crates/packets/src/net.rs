@@ -129,11 +129,11 @@ impl Output for Out<'_> {
     fn event(&mut self, event: sojourn_tcp::Event) {
         use sojourn_tcp::Event as E;
         self.notes |= match event {
-            E::Connected => return,
+            E::PeerClosed if self.peer.is_server() => return,
+            E::Connected | E::AllAcked => return,
             E::PeerClosed => Notes::PEER_CLOSED,
             E::Closed => Notes::CLOSED,
             E::Failed => Notes::FAILED,
-            E::AllAcked => Notes::ALL_ACKED,
         };
     }
 
