@@ -11,6 +11,7 @@ use crate::packet::DATAGRAM;
 use crate::probes::{FlowMeter, Probes};
 use crate::run::Run;
 use crate::sim::Sim;
+use crate::timers::Timers;
 use crate::wheel::Wheel;
 use sojourn_base::Time;
 use sojourn_link::{Link, Path, Paths, Serialiser, places};
@@ -63,6 +64,7 @@ pub(crate) fn build(
         exchanges: Vec::new(),
         groups,
         probes: Probes::new(links, places(network)[network.bottleneck]),
+        timers: Timers::default(),
         opened: 0,
         fused: !network.unfused,
         boundary: Time::ZERO,

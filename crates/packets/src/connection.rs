@@ -47,6 +47,12 @@ impl EndId {
         Self(self.0 ^ 1)
     }
 
+    /// The end of this number.
+    #[inline]
+    pub(crate) const fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// As a number: ends of the same connection lie side by side.
     #[inline]
     pub(crate) const fn bits(self) -> u32 {
@@ -64,7 +70,7 @@ const HELD: u32 = 1 << 31;
 pub(crate) struct Side {
     /// Bytes until the application wants to be told; `u64::MAX` for never.
     pub expect: u64,
-    /// When the event lies that looks at the endpoint's timers; [`Time::MAX`] if none does.
+    /// When the endpoint's timers will be looked at; [`Time::MAX`] if they will not.
     pub timer_at: Time,
     /// Delay from the host to the first link on its packets' way.
     pub delay: Time,

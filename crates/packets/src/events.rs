@@ -74,7 +74,7 @@ pub(crate) enum Call {
 }
 
 /// What an endpoint tells its application: a set. A note is an event, so there is none of what no
-/// application reads: web traffic takes 4 % less time for it.
+/// application reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Notes(u8);
 

@@ -27,6 +27,7 @@ mod sim;
 mod simulation;
 mod summary;
 mod tap;
+mod timers;
 mod wheel;
 
 pub use error::Error;

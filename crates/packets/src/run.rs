@@ -23,7 +23,7 @@ impl Run {
     /// Runs to where it is to pause, or until told to stop. Returns the time reached.
     pub(crate) fn go(&mut self, control: &Control) -> Time {
         const LOOK_UP: u64 = 1 << 14;
-        while let Some((now, event)) = self.sim.net.wheel.pop(self.sim.pause) {
+        while let Some((now, event)) = self.sim.next() {
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
                 let packets = self.sim.probes.bottleneck_packets(&self.sim.net);

@@ -14,6 +14,7 @@ use crate::net::{Net, Out};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::tap::Tapped;
+use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
 use sojourn_link::{Fate, HOST, Sent, Step};
 use sojourn_records::{Exchange, Outcome};
@@ -29,6 +30,7 @@ pub(crate) struct Sim {
     pub exchanges: Vec<Underway>,
     pub groups: Vec<Group>,
     pub probes: Probes,
+    pub timers: Timers,
     /// Connections that have been opened.
     pub opened: u32,
     /// Whether packets may be handled ahead of their time and links run on tokens.
@@ -45,6 +47,20 @@ pub(crate) struct Sim {
 }
 
 impl Sim {
+    /// Takes the next event and its time, unless that lies after the pause. Turns of the timers
+    /// begin on the way.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<(Time, Event)> {
+        loop {
+            let quiet = self.timers.quiet_until();
+            let next = self.net.wheel.pop(quiet.min(self.pause));
+            if next.is_some() || quiet >= self.pause {
+                return next;
+            }
+            self.begin_turn();
+        }
+    }
+
     /// Asks for the memory that an event will need.
     #[inline]
     pub(crate) fn prefetch(&self, soon: &Event) {
@@ -283,12 +299,9 @@ impl Sim {
         }
         conn.in_flight += sent;
         conn.sides[end ^ 1].wait_for(direct);
-        let side = &mut conn.sides[end];
         let deadline = conn.ends[end].deadline();
-        if deadline < side.timer_at {
-            side.timer_at = deadline;
-            self.net.wheel.push(deadline, Event::Timer { of, generation: conn.generation });
-        }
+        let side = &mut conn.sides[end];
+        let entered = side.timer_at;
         if conn.meter != NONE && end == 0 {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
@@ -309,6 +322,31 @@ impl Sim {
             side.wait_for(1);
             self.net.wheel.push(at, Event::Notify { of, notes });
         }
+        if deadline < entered {
+            self.timers.take_out(of, entered);
+            self.look_at(at, of, deadline);
+        }
+    }
+
+    /// A turn of the timers begins: those that are due in it become events, if they have not moved.
+    #[cold]
+    fn begin_turn(&mut self) {
+        let (mut next, begins) = self.timers.begin_turn();
+        while let Some(of) = next {
+            next = self.timers.behind(of);
+            let deadline = self.conns[of.conn()].ends[of.end()].deadline();
+            self.look_at(begins, of, deadline);
+        }
+    }
+
+    /// Has the timers of an endpoint looked at when they are due next; there is no event for that,
+    /// nor are they in a list.
+    fn look_at(&mut self, now: Time, of: EndId, deadline: Time) {
+        let conn = &mut self.conns[of.conn()];
+        conn.sides[of.end()].timer_at = deadline;
+        if deadline != Time::MAX && !self.timers.enter(now, of, deadline) {
+            self.net.wheel.push(deadline, Event::Timer { of, generation: conn.generation });
+        }
     }
 
     /// A timer may be due. Deadlines move with every acknowledgement, events do not: an event that
@@ -319,15 +357,11 @@ impl Sim {
         if conn.generation != generation || conn.sides[end].timer_at != now {
             return;
         }
-        conn.sides[end].timer_at = Time::MAX;
         let deadline = conn.ends[end].deadline();
         if deadline > now {
-            if deadline != Time::MAX {
-                conn.sides[end].timer_at = deadline;
-                self.net.wheel.push(deadline, Event::Timer { of, generation });
-            }
-            return;
+            return self.look_at(now, of, deadline);
         }
+        conn.sides[end].timer_at = Time::MAX;
         self.with_endpoint(now, of, |end, params, now, out| end.on_timer(params, now, out));
     }
 
@@ -387,6 +421,9 @@ impl Sim {
             return;
         }
         *self.groups[usize::from(conn.group)].book.account(conn.member) += conn.totals();
+        for of in [EndId::client(place), EndId::server(place)] {
+            self.timers.take_out(of, conn.sides[of.end()].timer_at);
+        }
         self.conns.remove(place);
     }
 
@@ -416,6 +453,7 @@ impl Sim {
             ends,
         });
         assert!(place < DATAGRAM, "too many connections at once");
+        self.timers.make_room(place);
         if self.exchanges.len() <= place as usize {
             self.exchanges.resize(place as usize + 1, Underway::default());
         }
