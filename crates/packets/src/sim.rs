@@ -1,11 +1,11 @@
 //! The network and the endpoints of a run: what links and TCP do when an event of theirs comes.
 //!
 //! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
-//! its endpoint before it gets there: no other event waits for that endpoint, its timers are due
-//! later, no boundary of a measurement lies between, and no later packet can overtake it. Then the
-//! endpoint handles it at once, with its own clock set to the packet's time; what it sends lies
-//! later still. Results are bit for bit those of handling everything in its turn
-//! (`unfused = true`), which the tests compare.
+//! its endpoint before it gets there: no other event waits for that endpoint, no boundary of a
+//! measurement lies between, no later packet can overtake it, and its timers are due later or only
+//! let it send, so that they can be handled first. Then the endpoint handles it at once, with its
+//! own clock set to the packet's time; what it sends lies later still. Results are bit for bit
+//! those of handling everything in its turn (`unfused = true`), which the tests compare.
 
 use crate::connection::{Connection, Connections, EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
@@ -206,11 +206,36 @@ impl Sim {
             return self.crossed_later(at, to, packet);
         };
         let ahead = ahead && self.fused && at <= self.boundary;
-        if ahead && side.free() && conn.ends[end].deadline() > at {
+        let free = ahead && side.free();
+        if free && (conn.ends[end].deadline() > at || self.timers_before(at, to)) {
             self.deliver(at, to, &packet);
         } else {
-            side.wait_for(1);
+            self.conns.side(to).wait_for(1);
             self.net.wheel.push(at, Event::Deliver { to, packet });
+        }
+    }
+
+    /// Runs the timers of an endpoint that let it send and are due before a packet comes to it at
+    /// `at`; whether the packet may be handled at once then. Pacing would make an event of nearly
+    /// every packet otherwise.
+    #[inline(never)]
+    fn timers_before(&mut self, at: Time, to: EndId) -> bool {
+        loop {
+            let conn = &self.conns[to.conn()];
+            let endpoint = &conn.ends[to.end()];
+            let deadline = endpoint.deadline();
+            let free = conn.sides[to.end()].free();
+            if deadline > at || !free {
+                return free;
+            }
+            // A packet comes before what timers do at the same instant. What is counted when a
+            // timer says that something is lost is counted at its own time.
+            if deadline == at || deadline != endpoint.sends_at() {
+                return false;
+            }
+            self.with_endpoint(deadline, to, |end, params, now, out| {
+                end.on_timer(params, now, out);
+            });
         }
     }
 

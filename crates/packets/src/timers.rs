@@ -5,7 +5,7 @@
 //! they wait in lists, one for each turn of 4 ms, and only those that are due in a turn become
 //! events when that turn begins. A timer is taken out of its list when it is moved to an earlier
 //! turn, and when its connection is over. Later deadlines cost nothing: an end is looked at in the
-//! turn that it was entered for, and goes into the list of the turn in which its deadline lies then.
+//! turn that it was entered for, and goes into the list of the turn of its deadline then.
 //!
 //! A list is linked through the ends themselves, so nothing is allocated but the links' table,
 //! which has an entry for each end of each place for a connection.

@@ -240,6 +240,13 @@ impl Endpoint {
         self.sender.deadline().min(self.conn.ack_at)
     }
 
+    /// When it will send because of a timer that says nothing of losses: a delayed acknowledgement,
+    /// or what pacing held back.
+    #[must_use]
+    pub fn sends_at(&self) -> Time {
+        self.sender.pace_at().min(self.conn.ack_at)
+    }
+
     /// No timers and no memory from now on.
     fn finish(&mut self, state: State, event: Event, out: &mut impl Output) {
         self.conn.state = state;

@@ -116,6 +116,11 @@ impl Sender {
         self.recovery.deadline(self.state.rto_at)
     }
 
+    /// When pacing lets it send on.
+    pub(crate) fn pace_at(&self) -> Time {
+        self.recovery.pace_at()
+    }
+
     /// Its first bytes, which an acknowledgement needs: of the congestion control half, in which
     /// is what a small algorithm counts.
     #[cfg(test)]

@@ -122,6 +122,11 @@ impl Logged {
         rto.min(self.reorder_at).min(self.pace_at)
     }
 
+    /// When pacing lets it send on.
+    pub(crate) fn pace_at(&self) -> Time {
+        self.pace_at
+    }
+
     /// Bytes taken to be in the network.
     #[inline]
     pub(crate) fn pipe(&self, conn: &Connection) -> u32 {

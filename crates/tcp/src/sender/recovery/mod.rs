@@ -74,6 +74,14 @@ impl Recovery {
         }
     }
 
+    /// When pacing lets the sender send on.
+    pub(super) fn pace_at(&self) -> Time {
+        match self {
+            Self::Logged(logged) => logged.pace_at(),
+            _ => Time::MAX,
+        }
+    }
+
     /// The codepoint of what is sent ECN-capable.
     pub(super) fn codepoint(&self, params: &Params, conn: &Connection) -> Ecn {
         match self {
