@@ -12,6 +12,7 @@
 //! **Adding a discipline** takes a file that exports `Params` and `Discipline<P>`, and one line
 //! in the list at the end of this one. Most that decide on arrival only need a control law: see
 //! [`managed`].
+#![forbid(unsafe_code)]
 #![no_std]
 extern crate alloc;
 

@@ -7,6 +7,7 @@
 //!
 //! Each way in gives the same errors: one line with the field, its value, what would be right, and
 //! for TOML the place in the file.
+#![forbid(unsafe_code)]
 
 pub mod calibration;
 mod changes;

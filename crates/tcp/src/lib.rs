@@ -33,6 +33,7 @@
 //!
 //! What else differs is at the top of the files of `receiver/` and `sender/`, and of those of the
 //! congestion controls.
+#![forbid(unsafe_code)]
 #![no_std]
 extern crate alloc;
 #[cfg(test)]

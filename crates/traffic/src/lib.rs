@@ -5,6 +5,7 @@
 //! when to be woken. All randomness comes from [`sojourn_base::Stream`]s named by seed, kind, group
 //! and index, and every draw is made in an order that the network cannot change: changing a queue
 //! discipline leaves every user's draws as they were.
+#![forbid(unsafe_code)]
 
 mod arrivals;
 mod bulk;

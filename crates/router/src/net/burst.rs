@@ -41,9 +41,9 @@ struct Cut {
 }
 
 impl<'a> Burst<'a> {
-    /// What was read: [`HEADER`] bytes about the packet, and the packet. What makes no sense is
-    /// left as it is: one packet, which may be too long or damaged.
-    pub(super) fn new(read: &'a mut [u8]) -> Self {
+    /// What was read: the ten bytes about the packet, and the packet. What makes no sense is left
+    /// as it is: one packet, which may be too long or damaged.
+    pub fn new(read: &'a mut [u8]) -> Self {
         let Some((about, bytes)) = read.split_at_mut_checked(HEADER) else {
             return Self { bytes: &mut [], next: None, cut: None };
         };

@@ -2,6 +2,7 @@
 
 mod common;
 mod core;
+mod fuzzed;
 mod linux_engine;
 mod process;
 mod transfer;

@@ -2,5 +2,6 @@
 
 mod bad;
 mod choices;
+mod fuzzed;
 mod good;
 mod random;

@@ -3,5 +3,6 @@
 mod allocation;
 mod browser;
 mod distributions;
+mod fuzzed;
 mod hurst;
 mod schema;

@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../checks/capture.rs"]
+mod capture;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| capture::check(bytes));

@@ -1,0 +1,6 @@
+#![no_main]
+
+#[path = "../checks/rates.rs"]
+mod rates;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rates::check(bytes));
