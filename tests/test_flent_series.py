@@ -164,19 +164,22 @@ def test_pings_beyond_four_keep_their_names() -> None:
     class More(Made):
         def table(self, name: str) -> pl.DataFrame:
             found = super().table(name)
-            renamed = pl.col("group").replace({"bulk1": "more"})
-            return found.with_columns(renamed) if name == "transfers" else found
+            if name != "transfers":
+                return found
+            rows = [("more", 0, 0.3, 9.0), ("pair", 0, 0.4, 0.5), ("pair", 1, 0.5, 0.6)]
+            return found.vstack(pl.DataFrame(rows, found.columns, orient="row"))
 
     result = More()
-    result.scenario_toml += '[[traffic]]\nkind = "ping"\n' * 2
+    result.scenario_toml += '[[traffic]]\nkind = "ping"\n' * 3
     result.summary["groups"] += [
         {"name": "silent", "kind": "ping", "members": 1},
         {"name": "more", "kind": "ping", "members": 1},
+        {"name": "pair", "kind": "ping", "members": 2},
     ]
     raw = flent.document(result, 0.5)["raw_values"]
     assert sorted(raw) == [
         *(f"Ping (ms) UDP BE{number}" for number in (1, 2, 3)),
-        "Ping (ms) more",
+        *(f"Ping (ms) {name}" for name in ("more", "pair.0", "pair.1")),
     ]
 
 

@@ -18,7 +18,7 @@ from conftest import SMALL
 from sojourn import Error, Scenario, open_runs, run
 from sojourn.errors import InputError
 from sojourn.files import cannot, page_file, read_json, with_remedy, write_whole
-from sojourn.results import flent
+from sojourn.results import flent, sums
 from sojourn.results.draft import Draft, _exchange
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store, about, open_run
@@ -156,6 +156,15 @@ def test_a_name_of_another_kind_is_no_page_but_a_folder_may_have_it(tmp_path: Pa
         page_file(tmp_path / "a.pdf")
     (tmp_path / "a.pdf").mkdir()
     assert page_file(tmp_path / "a.pdf") == tmp_path / "a.pdf" / "report.html"
+
+
+def test_a_table_that_is_none_is_said_to_be_damaged_and_why(tmp_path: Path) -> None:
+    whole = kept(tmp_path / "run", result())
+    # Runs of earlier versions have no sums that would tell.
+    (tmp_path / "run" / sums.SUMS).unlink()
+    (tmp_path / "run" / "queues.parquet").write_bytes(b"PAR1 is not all that it takes")
+    with pytest.raises(Error, match=r"queues\.parquet: damaged: \S"):
+        whole.table("queues")
 
 
 def test_what_cannot_be_written_is_said_with_a_remedy() -> None:

@@ -21,7 +21,9 @@ from mutants.sample import EVERY, PACKAGE, PARTS, ROOT, Part, drawn, name_of
 
 # A test that watches the clock says nothing of a machine that runs mutants.
 _MARKED = "not alone and not long and not browser"
-_TIMEOUT_S = 180
+# Without a mutant; with one, tests may take as long as a multiple of what they took.
+_LONGEST_S = 1800
+_LEAST_S, _TIMES = 180, 10
 # A mutant that writes where it should not must not take the place of a device.
 _GUARDED = (
     "unshare", "--mount", "sh", "-c",
@@ -39,7 +41,7 @@ def _guard() -> tuple[str, ...]:
     return () if tried.returncode else _GUARDED
 
 
-def pytest(package: Path, tests: list[str], *more: str, **extra: str) -> int:
+def pytest(package: Path, tests: list[str], seconds: float, *more: str, **extra: str) -> int:
     """Runs tests with the package that lies in a folder; the exit code, 1 if they do not end."""
     words = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", _MARKED]
     words = [*_guard(), *words]
@@ -53,7 +55,7 @@ def pytest(package: Path, tests: list[str], *more: str, **extra: str) -> int:
                 env=environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                timeout=_TIMEOUT_S,
+                timeout=seconds,
                 check=False,
             ).returncode
         except subprocess.TimeoutExpired:
@@ -79,6 +81,10 @@ class Reach:
         ]
         return sorted(chosen or self.seconds, key=lambda test: self.seconds[test])
 
+    def patience(self, tests: list[str]) -> float:
+        """Seconds after which tests will not end: on a machine that is busy all take longer."""
+        return max(_LEAST_S, _TIMES * sum(self.seconds[test] for test in tests))
+
 
 def reach(part: Part, package: Path) -> Reach:
     """Runs the tests of a part without a mutant."""
@@ -86,21 +92,24 @@ def reach(part: Part, package: Path) -> Reach:
     with tempfile.NamedTemporaryFile(suffix=".json") as told:
         names = " ".join(name_of(file) for file in part.files())
         extra = {"REACHED": told.name, "REACHED_FILES": names}
-        code = pytest(package, files, "-p", "mutants.reached", **extra)
+        code = pytest(package, files, _LONGEST_S, "-p", "mutants.reached", **extra)
         if code:
             raise SystemExit(f"without a mutant the tests fail: {' '.join(files)}")
         return Reach(**json.loads(Path(told.name).read_text(encoding="utf-8")))
 
 
-def caught(mutant: Mutant, tests: list[str], package: Path) -> bool:
+def caught(mutant: Mutant, reached: Reach, package: Path) -> bool:
     """Whether a test notices."""
+    tests = reached.tests(mutant)
+    seconds = reached.patience(tests)
     file = package / "sojourn" / name_of(mutant.file)
     whole = file.read_text(encoding="utf-8")
     file.write_text(mutant.text, encoding="utf-8")
     try:
-        code = pytest(package, tests)
+        code = pytest(package, tests, seconds)
         if code in (_MISUSED, _NONE):
-            code = pytest(package, sorted({test.partition("::")[0] for test in tests}))
+            files = sorted({test.partition("::")[0] for test in tests})
+            code = pytest(package, files, reached.patience(list(reached.seconds)))
     finally:
         file.write_text(whole, encoding="utf-8")
     if code in (_MISUSED, _NONE):
@@ -139,7 +148,7 @@ def main() -> int:
                 return
             package = packages.get()
             try:
-                noticed = caught(mutant, reaches[part].tests(mutant), package)
+                noticed = caught(mutant, reaches[part], package)
             finally:
                 packages.put(package)
             found[part][0] += noticed
