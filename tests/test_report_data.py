@@ -245,6 +245,41 @@ def test_drops_per_second_add_up_to_the_drops() -> None:
     assert set(table["event"]) == {"drops"}
 
 
+def sampled(**columns: list[float]) -> Layout:
+    """A run whose queue was sampled so."""
+    run = web_run("pi")
+    count = len(columns["time_s"])
+    run.queues = pl.DataFrame({"link": ["bottleneck"] * count, "packets": [0] * count} | columns)
+    return compared(run)
+
+
+def test_events_stand_in_the_middle_of_their_bucket_per_second() -> None:
+    layout = sampled(time_s=[10.0, 10.9, 11.2, 12.0], dropped=[1, 2, 0, 4], marked=[0, 0, 5, 0])
+    table = frames.queue_events(layout, layout.panels[0], buckets=2)
+    assert table.sort("event", "time_s").rows() == [
+        ("PI", "drops", 10.5, 3.0),
+        ("PI", "drops", 11.5, 4.0),
+        ("PI", "marks", 10.5, 0.0),
+        ("PI", "marks", 11.5, 5.0),
+    ]
+    halves = frames.queue_events(layout, layout.panels[0], buckets=4)
+    assert halves.filter(pl.col("event") == "drops")["per_s"].to_list() == [2.0, 4.0, 0.0, 8.0]
+
+
+def test_an_instant_has_no_rate_of_events() -> None:
+    layout = sampled(time_s=[10.0], dropped=[3], marked=[0])
+    assert frames.queue_events(layout, layout.panels[0]).is_empty()
+    layout = sampled(time_s=[10.0, 11.0])
+    assert frames.queue_events(layout, layout.panels[0]).is_empty()
+
+
+def test_the_delay_of_a_queue_is_its_bytes_at_the_rate_of_that_moment() -> None:
+    layout = sampled(time_s=[10.0, 11.0, 12.0], bytes=[2500, 5000, 99], rate_bps=[1e6, 4e6, 0.0])
+    table = frames.queue_series(layout, layout.panels[0], "delay_ms")
+    assert table["mean"].to_list() == [20.0, 10.0]
+    assert table["time_s"].to_list() == [10.0, 11.0]
+
+
 def test_the_queue_distribution_covers_the_measured_window_only() -> None:
     run = web_run("pi")
     run.queues = pl.DataFrame(
