@@ -112,6 +112,28 @@ def test_table_of_loads_is_near_the_runs_of_its_first_direction() -> None:
         assert float(loss.split(" / ")[-1]) == pytest.approx(100 * lost, abs=1.0), scheme
 
 
+def test_pi_hardware_quotes_its_tables_right() -> None:
+    text = words("pi-hardware")
+    costs, networks = data.ways()
+    worst = {(way, entries): each for way, entries, _, each, *_ in costs}
+    idle = {(way, entries): each for way, entries, *_, each, _ in costs}
+    assert f"leave up to {-idle['geometric', 8]:.1f} % more of the link idle" in text
+    assert f"({worst['sqrt', 16]:.1f} times at the smallest p)" in text
+    assert f"fail at 8 ({worst['sqrt', 8]:.0f} times)" in text
+    *ordinary, last = sorted(networks)
+    assert f"(p = {last[0]:.2f}: {worst['optimal', 16]:.0f} times the deviation)" in text
+    # Columns after the round trip: exact, linear, sqrt, log, geometric, optimal.
+    geometric = [row[8] / row[4] for row in ordinary]
+    assert (sum(each < 1 for each in geometric), len(networks)) == (8, 12)
+    assert "below exact PI in eight of the twelve networks" in text
+    above = f"at most {100 * (max(geometric) - 1):.0f} % above it in all but the one"
+    assert f"{above} at p = {last[0]:.2f}" in text
+    thick = [row for row in networks if 0.03 < row[0] < 0.06]
+    optimal, constant = ([row[column] / row[4] for row in thick] for column in (9, 8))
+    assert f"it has {min(optimal):.2f} to {max(optimal):.2f} times the deviation" in text
+    assert f"the geometric table {min(constant):.2f} to {max(constant):.2f}" in text
+
+
 def test_web_aqm_quotes_its_loads_right() -> None:
     text = words("web-aqm-2003")
     _, rows = data.loads()

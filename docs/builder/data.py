@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from stage import DOCS
@@ -197,6 +198,31 @@ def _stored(part: str) -> str:
     return markdown(heads, rows)
 
 
+def ways() -> tuple[list[list[Any]], list[list[Any]]]:
+    """What pi-hardware found, without headings: for each way of cutting, and for each network."""
+    kept = json.loads((RESULTS / "pi-hardware-full.json").read_text(encoding="utf-8"))
+    return kept["ways"][1:], kept["networks"][1:]
+
+
+def _ways() -> str:
+    heads = ["entries", "way", "deviation over exact PI's: geometric mean", "worst"]
+    heads += ["utilisation, worst change (points)", "loss, mean change (%)"]
+    rows = [
+        [str(entries), way, f"{mean:.2f}", f"{worst:.2f}", f"{busy:+.2f}", f"{loss:+.1f}"]
+        for way, entries, mean, worst, busy, loss in ways()[0]
+    ]
+    return markdown(heads, rows)
+
+
+def _networks() -> str:
+    kept = json.loads((RESULTS / "pi-hardware-full.json").read_text(encoding="utf-8"))
+    rows = [
+        [f"{p:.2g}", f"{rate:g}", f"{flows}", f"{rtt:g}", *(f"{each:.2f}" for each in found)]
+        for p, rate, flows, rtt, *found in ways()[1]
+    ]
+    return markdown(kept["networks"][0], rows)
+
+
 def _runs(path: Path) -> str:
     """All runs of a study, a row each."""
     runs = pl.read_parquet(path)
@@ -239,6 +265,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
+    "pi-hardware ways": _ways,
+    "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,
     "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
     "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
