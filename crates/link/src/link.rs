@@ -136,6 +136,10 @@ pub struct Link<S: Waiting> {
     busy_until: Time,
     /// Whether a transmission is under way (not fused).
     sending: bool,
+    /// Whether ends of transmissions behind which nothing waits may go without an event, and when
+    /// the last such one is that has not been seen to.
+    rests: bool,
+    unseen_end: Option<Time>,
     /// When an event comes to look for a packet that was held back (not fused).
     ready_at: Time,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
@@ -236,6 +240,8 @@ impl<S: Waiting> Link<S> {
             carry: 0,
             busy_until: Time::ZERO,
             sending: false,
+            rests: false,
+            unseen_end: None,
             ready_at: Time::MAX,
             device: device.map(Box::new),
             interrupt: None,
@@ -306,6 +312,28 @@ impl<S: Waiting> Link<S> {
         }
     }
 
+    /// From now on the link wants no event at the end of a transmission behind which nothing waits:
+    /// it is asked to [look back](Self::look_back) before every packet that comes.
+    pub fn rest(&mut self) {
+        // A device may report ends at times of its own.
+        self.rests = self.device.is_none();
+    }
+
+    /// Sees to the end of a transmission that had no event; when that will be, if it lies ahead:
+    /// then there is to be one.
+    #[inline]
+    pub fn look_back(&mut self, now: Time) -> Option<Time> {
+        let ends = self.unseen_end.take()?;
+        if ends > now {
+            return Some(ends);
+        }
+        self.sending = false;
+        // Disciplines take note that their queue was found empty.
+        let none = self.dequeue(ends, &mut Dropped::default());
+        debug_assert!(none.is_none());
+        None
+    }
+
     /// A packet comes to a link that is not fused; whether the link is to be
     /// [served](Self::serve).
     #[inline]
@@ -357,7 +385,11 @@ impl<S: Waiting> Link<S> {
             }
         }
         if let Some(sent) = &sent {
-            wake(sent.ends, Wake::Transmitted);
+            if self.rests && self.standing().packets == 0 {
+                self.unseen_end = Some(sent.ends);
+            } else {
+                wake(sent.ends, Wake::Transmitted);
+            }
         }
         sent
     }
@@ -442,6 +474,7 @@ impl<S: Waiting> Link<S> {
     /// Brings queue and meter up to `now`; everything before must have happened.
     pub fn settle(&mut self, now: Time) {
         self.catch_up(now);
+        self.unseen_end = self.look_back(now);
         // What a controller computes at times of its own, it has computed by now.
         match &mut self.queue {
             Queue::Tokens(queue) => queue.advance(now),

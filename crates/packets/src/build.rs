@@ -46,9 +46,13 @@ pub(crate) fn build(
             .ok_or_else(|| Error::scenario(format!("traffic[{number}]: too many members")))?;
         groups.push(made);
     }
+    let mut links = Link::all(network, fusing && !network.unfused).map_err(Error::scenario)?;
+    if !network.unfused {
+        links.iter_mut().for_each(Link::rest);
+    }
     let net = Net {
         wheel: Wheel::new(bucket_width(network)),
-        links: Link::all(network, fusing && !network.unfused).map_err(Error::scenario)?,
+        links,
         paths,
         sacks: Default::default(),
         dropped: Default::default(),

@@ -16,7 +16,7 @@ use crate::probes::Probes;
 use crate::tap::Tapped;
 use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
-use sojourn_link::{Fate, HOST, Sent, Step};
+use sojourn_link::{Fate, HOST, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_tcp::{Endpoint, Params};
 
@@ -106,7 +106,7 @@ impl Sim {
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
         let Step { link, next, delay, label, dscp } = self.net.paths.step(step);
         self.probes.links.arrived(now, link, packet.ip_bytes());
-        let Net { links, dropped, .. } = &mut self.net;
+        let Net { wheel, links, dropped, .. } = &mut self.net;
         let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
@@ -121,6 +121,9 @@ impl Sim {
             }
         } else {
             let standing = Standing { packet, enqueued: now, step, to, label, dscp };
+            if let Some(ends) = l.look_back(now) {
+                wheel.push(ends, Event::Serve { link, why: Wake::Transmitted });
+            }
             if l.arrive(now, standing, dropped) {
                 self.serve(now, link);
             }
