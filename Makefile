@@ -35,8 +35,8 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench wheel
-.PHONY: crates clean lint-rust lint-python compile tools
+.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench gates
+.PHONY: wheel crates clean lint-rust lint-python compile tools
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -179,6 +179,9 @@ docs: install ## Build the documentation as HTML, docs/site/index.html, and chec
 
 bench: install ## Measure speed beside what else is installed, for docs/explanation/performance.md
 	@$(BIN)/python benches/run.py --keep
+
+gates: ## Synthesize, place and route the banks in hardware/; the study pi-hardware shows the cost
+	@$(PYTHON) hardware/cost.py docs/studies/results/hardware-cost.json docs/studies/pi-hardware.md
 
 # For Linux with this version of the C library or a later one; elsewhere for this machine.
 GLIBC ?= 2.17

@@ -51,4 +51,17 @@ module outcome (
             if (decided && decision[1]) dropped <= dropped + 32'd1;
         end
     end
+
+`ifdef FORMAL
+    // Proved by induction, from a reset on: no decision is two at once, and counters add up.
+    reg [31:0] all;
+    reg begun = 1'b0;
+
+    always @(posedge clk) begin
+        if (rst) begun <= 1'b1;
+        all <= rst ? 32'd0 : all + {31'd0, decided};
+        if (begun) assert (decision != 2'd3);
+        if (begun) assert (passed + marked + dropped == all);
+    end
+`endif
 endmodule

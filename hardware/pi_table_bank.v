@@ -267,4 +267,30 @@ module pi_table_bank #(
     assign updated = valid[LAST];
     assign updated_at = at_last;
     assign updated_x = x_15;
+
+`ifdef FORMAL
+    // Proved by induction. From a reset on no update is lost: as many as have begun have ended or
+    // are on their way. And x never wraps: a step up does not lower it, a step down not raise it.
+    reg [7:0] begins, ends, way;
+    reg begun = 1'b0;
+    reg [10:0] x_14, before_15;
+    reg down_15;
+    reg [1:0] clocks = 2'd0;
+    integer i;
+
+    always @* begin
+        way = 8'd0;
+        for (i = 1; i <= LAST; i = i + 1) way = way + {7'd0, valid[i]};
+    end
+
+    always @(posedge clk) begin
+        if (rst) begun <= 1'b1;
+        begins <= rst ? 8'd0 : begins + {7'd0, runs};
+        ends <= rst ? 8'd0 : ends + {7'd0, valid[LAST]};
+        if (begun) assert (begins - ends == way);
+        {x_14, before_15, down_15} <= {x_13, x_14, down_14};
+        if (clocks != 2'd3) clocks <= clocks + 2'd1;
+        if (clocks == 2'd3) assert (down_15 ? x_15 <= before_15 : x_15 >= before_15);
+    end
+`endif
 endmodule

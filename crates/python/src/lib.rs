@@ -3,6 +3,7 @@
 //! Text goes in and out as TOML and JSON; what the text means is the business of the crates below,
 //! and what is done with it that of the Python package above.
 
+mod bank;
 mod calibration;
 mod clock;
 mod errors;
@@ -43,6 +44,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::bank_vectors, module)?)?;
+    module.add_function(wrap_pyfunction!(vectors::control_law_vectors, module)?)?;
+    module.add_class::<bank::TableGains>()?;
+    module.add_class::<bank::TableBank>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<calibration::Calibration>()?;
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;

@@ -41,3 +41,9 @@ pub(crate) fn bank_vectors(
         .map_err(errors::Error::new_err)?
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
 }
+
+/// `operations` steps of CoDel's control law.
+#[pyfunction]
+pub(crate) fn control_law_vectors(seed: u64, operations: u64) -> String {
+    sojourn_qdisc::vectors::control_law(seed, operations)
+}

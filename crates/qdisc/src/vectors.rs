@@ -180,6 +180,30 @@ pub fn write(config: &Config, env: &Env, seed: u64, operations: u64) -> Result<S
     Ok(text)
 }
 
+/// Steps of CoDel's control law: lines of an interval in nanoseconds, a count, and the interval
+/// over the count's square root. Intervals are 1 µs to 100 s.
+#[must_use]
+pub fn control_law(seed: u64, operations: u64) -> String {
+    let mut draws = Stream::new(seed, Kind::Test, 0, 0);
+    let mut text = String::new();
+    let _ = writeln!(text, "control_law {operations}");
+    for _ in 0..operations {
+        let interval = [100_000_000, 1000 + draws.below(99_999_999_001)][draws.below(2) as usize];
+        // Of every length; at times the ends and the neighbours of powers of 4.
+        let bits = draws.below(33);
+        let count = match draws.below(8) {
+            0 => draws.below(3),
+            1 => u64::from(u32::MAX),
+            2 => (1 << (bits / 2 * 2)) - 1,
+            _ => draws.below(1 << bits),
+        };
+        let count = count.min(u64::from(u32::MAX)) as u32;
+        let step = crate::codel_law::interval_over_sqrt(interval, count);
+        let _ = writeln!(text, "step {interval} {count} {step}");
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,6 +215,15 @@ mod tests {
         let text = write(config, &ENV, 1, 4000).expect("valid");
         let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
         rows.map(|line| line.split(',').map(String::from).collect()).collect()
+    }
+
+    #[test]
+    fn steps_of_the_control_law_have_counts_of_every_length() {
+        let text = control_law(1, 2000);
+        let counts = text.lines().skip(1).map(|line| line.split(' ').nth(2).unwrap());
+        let lengths: alloc::collections::BTreeSet<u32> =
+            counts.map(|count| 32 - count.parse::<u32>().unwrap().leading_zeros()).collect();
+        assert_eq!(lengths.len(), 33);
     }
 
     #[test]

@@ -17,6 +17,8 @@ _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
 # Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one, and
 # `hardware/pi_table_bank.v` one whose p is a place in a table.
 _BANKS = ("bank", "table-bank")
+# CoDel's square root alone: `hardware/control_law.v`.
+_CONTROL_LAW = "control-law"
 _EACH = 16
 _CONTROLLERS = 8 * _EACH
 
@@ -24,7 +26,9 @@ _CONTROLLERS = 8 * _EACH
 def vectors(
     name: Annotated[
         str,
-        typer.Argument(help="A queue discipline, bank, or table-bank.", show_default=False),
+        typer.Argument(
+            help="A queue discipline, bank, table-bank, or control-law.", show_default=False
+        ),
     ],
     ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Other operations, other random numbers.")] = 1,
@@ -46,6 +50,13 @@ def vectors(
     from sojourn._engine import bank_vectors
     from sojourn._engine import vectors as write
 
+    if name == _CONTROL_LAW:
+        if set_:
+            raise ScenarioError("--set: the control law has no parameters; vectors vary them")
+        from sojourn._engine import control_law_vectors
+
+        write_text(control_law_vectors(seed, ops), out, "vectors")
+        return 0
     if name in _BANKS:
         if set_:
             raise ScenarioError("--set: a bank has no parameters; --seed draws other gains")

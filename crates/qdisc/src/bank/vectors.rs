@@ -26,9 +26,9 @@ fn gains(turn: u64, draws: &mut Stream) -> Result<Gains, Invalid> {
     Gains::new(a, a - difference, qref as u16)
 }
 
-fn table(turn: u64) -> Result<Table, Invalid> {
+fn table(turn: u64, top: f64) -> Result<Table, Invalid> {
     let grid = [Grid::Geometric, Grid::Linear, Grid::Sqrt, Grid::Log][(turn % 4) as usize];
-    grid.table([16, 9, 16, 2][(turn / 2 % 4) as usize], 0.001, 0.9, &[])
+    grid.table([16, 9, 16, 2][(turn / 2 % 4) as usize], 0.001, top, &[])
 }
 
 fn scaled(text: &mut String, gain: &Scaled) {
@@ -70,7 +70,7 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
     let mut draws = Stream::new(seed, Kind::Test, 0, 0);
     let mut classes = Vec::new();
     for turn in 0..MOST_CLASSES as u64 {
-        classes.push((gains(turn, &mut draws)?, table(seed.wrapping_add(turn))?));
+        classes.push((gains(turn, &mut draws)?, table(seed.wrapping_add(turn), 0.9)?));
     }
     let mut bank = Bank::new(&classes, each)?;
     let mut text = String::new();
@@ -142,7 +142,9 @@ pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invali
 
 /// Gains of all exponents, from the gentlest to such that every change crosses the table.
 fn index_gains(turn: u64, seed: u64, draws: &mut Stream) -> Result<IndexGains, Invalid> {
-    let table = table(seed.wrapping_add(turn))?;
+    let turn_of_table = seed.wrapping_add(turn);
+    // Entries of 1 too, on those grids that have an end there.
+    let table = table(turn_of_table, if turn_of_table % 4 < 3 { 1.0 } else { 0.9 })?;
     let qref = [draws.below(40), draws.below(2000), draws.below(65_536)][draws.below(3) as usize];
     let ratio = libm::exp2(-13.0 * draws.uniform());
     // From the largest that the table allows down: each class a sixteenth of the last.
