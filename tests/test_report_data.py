@@ -7,7 +7,7 @@ import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
 from sojourn import formatting
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.measures import BY_NAME, pooling
 from sojourn.report import ReportError, frames, tables
 from sojourn.report.differences import differences
@@ -236,6 +236,18 @@ def test_thinning_a_curve_keeps_ends_and_steps() -> None:
     assert worst < 0.02
 
 
+def test_thinning_counts_length_from_the_first_point_or_a_ten_thousandth_of_the_last() -> None:
+    def below(curve: list[tuple[float, float]], limit: float) -> float:
+        thin = frames.thin(curve, 300)
+        return sum(x < limit for x, _ in thin) / len(thin)
+
+    # A third of the length each: the logarithm, the fraction, the number of points.
+    line = [(10 + 0.033 * i, i / 30_000) for i in range(30_001)]
+    assert below(line, 100.0) == pytest.approx((1 / 2 + 0.091 + 0.091) / 3, abs=0.01)
+    decades = [(0.0, 0.0)] + [(10 ** (i / 500 - 6), i / 3000) for i in range(1, 3001)]
+    assert below(decades, 1e-4) == pytest.approx((0 + 1 / 3 + 1 / 3) / 3, abs=0.01)
+
+
 def test_drops_per_second_add_up_to_the_drops() -> None:
     layout = compared(web_run("droptail", duration=60.0))
     table = frames.queue_events(layout, layout.panels[0], buckets=120)
@@ -334,6 +346,19 @@ def test_differences_are_paired_by_seed() -> None:
     assert alone is not None
     assert alone.table is None
     assert alone.verdict.sentences[-1].startswith("One seed tells nothing of chance")
+
+
+def test_loads_alone_are_not_compared() -> None:
+    runs = []
+    for load in (0.9, 0.98):
+        for seed in (1, 2):
+            run = web_run("pi", load=load, seed=seed, queues=False)
+            run.varied = {"load": load}
+            runs.append(run)
+    layout = compared(*runs)
+    assert differences(layout) is None
+    with pytest.raises(InputError, match="nothing but load is varied"):
+        differences(layout, "0.9")
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,32 @@ def test_a_plan_takes_seeds_in_turn_and_each_run_once() -> None:
     assert len(empty) == 0 and empty.wanted == 4
 
 
+@pytest.mark.parametrize(
+    ("kinds", "offered"),
+    [
+        (["web"], True),
+        (["transfers", "udp"], True),
+        (["web", "bulk"], False),
+        (["udp"], False),
+    ],
+)
+def test_only_what_is_offered_whatever_the_queue_runs_uncongested_too(
+    kinds: list[str], offered: bool
+) -> None:
+    fields: dict[str, dict[str, Any]] = {
+        "web": {"users": 5},
+        "transfers": {"size": "10kB", "rate": 2.0},
+        "udp": {"rate": "1mbit"},
+        "bulk": {},
+    }
+    scenario = json.loads(SMALL_SCENARIO.to_json())
+    scenario["traffic"] = [{"kind": kind, "name": kind} | fields[kind] for kind in kinds]
+    case = Case({QDISC: "codel"}, Scenario(scenario), (1,))
+    jobs = Plan([case], twins=True).next()
+    assert [job.label for job in jobs[:-1]] == ["uncongested"] * offered
+    assert jobs[-1].twin == (jobs[0].key if offered else None)
+
+
 def test_progress_counts_what_is_made_and_what_is_found(tmp_path: Path) -> None:
     store = Store(tmp_path)
     jobs = Plan([Case({"x": x}, SMALL_SCENARIO, (1, 2)) for x in (1, 2)]).next()
