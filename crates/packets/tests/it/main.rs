@@ -7,6 +7,7 @@ mod classes;
 mod closed_forms;
 mod common;
 mod determinism;
+mod events;
 mod fused;
 mod golden;
 mod hosts;
