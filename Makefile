@@ -99,6 +99,8 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	  || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+	@echo "== miri"
+	@tests/miri.sh
 	@echo "== mutants"
 	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
 
