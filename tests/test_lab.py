@@ -11,17 +11,21 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
 import sojourn
-from conftest import COMMAND
+from conftest import COMMAND, Command
 from documents import DOCS
+from sojourn.lab.controls import disciplines
 from sojourn.lab.presets import all_presets
 
 Setting = dict[str, Any]
+BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
 
 
 def start(*options: str) -> tuple[subprocess.Popen[str], str]:
@@ -254,3 +258,25 @@ def test_read_only_lab_runs_presets_only() -> None:
     finally:
         process.terminate()
         process.wait(10)
+
+
+@pytest.mark.skipif(BUILT, reason="the engine for browsers is there")
+def test_without_the_engine_the_page_says_what_builds_it(sojourn: Command, tmp_path: Path) -> None:
+    done = sojourn("lab", "--export", tmp_path / "talk.html")
+    assert done.returncode == 2 and "make wasm" in done.stderr
+    assert not (tmp_path / "talk.html").exists()
+
+
+def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
+    done = sojourn("lab", "--export", tmp_path / "talk.pdf")
+    assert done.returncode == 2 and "must end in .html" in done.stderr
+
+
+def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:
+    steps = json.loads((resources.files("sojourn.lab") / "assets/play/tour.json").read_text())
+    names = {each.name for each in all_presets()}
+    assert len(steps) == 10 and {each["experiment"] for each in steps} <= names
+    for kind, found in disciplines().items():
+        assert (found[0].path, found[0].value) == ("bottleneck.qdisc", kind)
+        assert all(each.path.startswith("bottleneck.qdisc.") for each in found[1:])
+    assert {"codel", "pi", "red", "fq_codel"} <= set(disciplines())

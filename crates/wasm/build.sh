@@ -73,5 +73,8 @@ if ! shrunk; then
 fi
 mv "$module.partial" "$module"
 cp crates/wasm/js/*.js "$out"
+# The laboratory's page has them in it.
+mkdir -p python/sojourn/lab/engine
+cp "$module" crates/wasm/js/*.js python/sojourn/lab/engine
 size() { wc -c | awk '{ printf "%.0f kB", $1 / 1000 }'; }
 echo "$out/sojourn.wasm: $(size <"$module"), compressed $(gzip -9 <"$module" | size)"

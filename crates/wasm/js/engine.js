@@ -53,6 +53,12 @@ export class Engine {
     return this.text();
   }
 
+  /** The scenario with other values, TOML: `{"bottleneck.qdisc.qref": 40}`; null takes one away. */
+  changed(toml, values) {
+    this.call("scenario_with", [], JSON.stringify([toml, values]));
+    return this.text();
+  }
+
   /** A loop about its operating point. */
   linearise(description) {
     this.call("theory_linearise", [], JSON.stringify(description));
@@ -135,6 +141,17 @@ export class Engine {
   }
 }
 
+/** What a course tells of a link. */
+const COURSE = [
+  "rate_bps",
+  "queue_s",
+  "queue_packets",
+  "probability",
+  "throughput_bps",
+  "dropped",
+  "marked",
+];
+
 class Simulation {
   #engine;
   #number;
@@ -169,6 +186,30 @@ class Simulation {
   }
 
   /**
+   * Runs on to the last multiple of `step` that is not after an instant, or to the end, and looks at
+   * each: the course of a link as columns, and `cwnd_bytes` of the first `flows` long flows.
+   */
+  course(until, step, { link = "bottleneck", flows = 4 } = {}) {
+    const place = this.names.link.indexOf(link);
+    const columns = Object.fromEntries(COURSE.map((name) => [name, []]));
+    const cwnd_bytes = [];
+    const time_s = [];
+    const look = (time) => {
+      this.time = this.runUntil(time);
+      const seen = this.observe();
+      time_s.push(seen.time_s);
+      for (const name of COURSE) columns[name].push(seen.links[place][name]);
+      const windows = seen.groups.flatMap((group) => Array.from(group.flows.cwnd_bytes ?? []));
+      windows.slice(0, flows).forEach((value, flow) => (cwnd_bytes[flow] ??= []).push(value));
+    };
+    const start = this.time ?? 0;
+    // A look right after another would tell of a packet or none.
+    for (let k = Math.floor(start / step + 0.5) + 1; k * step <= until; k++) look(k * step);
+    if (until >= this.duration && (this.time ?? 0) < this.duration) look(this.duration);
+    return { time_s, ...columns, cwnd_bytes };
+  }
+
+  /**
    * The packets in the queue of a link, from the head on, at most so many, as columns: `group` and
    * `flow` by number, `bytes`, `marked` (1 with a mark).
    *
@@ -187,7 +228,9 @@ class Simulation {
   /** A copy that goes its own way. */
   fork() {
     const number = this.#engine.call("simulation_fork", [this.#number]);
-    return new Simulation(this.#engine, number, this.#about);
+    const other = new Simulation(this.#engine, number, this.#about);
+    other.time = this.time;
+    return other;
   }
 
   /** The scenario with all that was set, TOML. */
@@ -237,8 +280,7 @@ function byPlace(names, values) {
 
 function observation(about, values) {
   let at = 0;
-  const take = (columns) =>
-    Object.fromEntries(columns.map((name) => [name, values[at++]]));
+  const take = (columns) => Object.fromEntries(columns.map((name) => [name, values[at++]]));
   const time_s = values[at++];
   const links = about.links.map((name) => ({ name, ...take(about.link_columns) }));
   const groups = about.groups.map((name) => {

@@ -49,6 +49,10 @@ export class Side {
     return new Simulation(this, await this.call("fluid", toml));
   }
 
+  changed(toml, values) {
+    return this.call("changed", toml, values);
+  }
+
   calibrated(toml) {
     return this.call("calibrated", toml);
   }
@@ -105,7 +109,9 @@ export class Side {
   async #start() {
     const failed = (event) => this.close(`the worker failed: ${event.message}`);
     if (globalThis.Worker) {
-      this.#worker = new Worker(WORKER, { type: "module" });
+      // A page in a file of its own has the worker in it; there, browsers take no modules.
+      const type = WORKER.protocol === "blob:" ? "classic" : "module";
+      this.#worker = new Worker(WORKER, { type });
       this.#worker.onmessage = (event) => this.#receive(event.data);
       this.#worker.onerror = failed;
     } else {
@@ -137,6 +143,10 @@ class Simulation {
 
   runUntil(time) {
     return this.#side.call("runUntil", this.#id, time);
+  }
+
+  course(until, step, options) {
+    return this.#side.call("course", this.#id, until, step, options);
   }
 
   observe() {

@@ -22,6 +22,7 @@ const calls = {
   },
   simulation: (toml, options) => known(engine.simulation(toml, options)),
   fluid: (toml) => known(engine.fluid(toml)),
+  changed: (toml, values) => engine.changed(toml, values),
   calibrated: (toml) => engine.calibrated(toml),
   linearise: (description) => engine.linearise(description),
   nyquist: (toml) => engine.nyquist(toml),
@@ -32,7 +33,16 @@ const calls = {
     simulations.delete(id);
   },
 };
-for (const name of ["runUntil", "observe", "queued", "set", "scenario", "rows", "finish"]) {
+for (const name of [
+  "runUntil",
+  "course",
+  "observe",
+  "queued",
+  "set",
+  "scenario",
+  "rows",
+  "finish",
+]) {
   calls[name] = (id, ...rest) => simulations.get(id)[name](...rest);
 }
 

@@ -6,7 +6,7 @@
 //! that the module must not be used any more.
 #![expect(unsafe_code, reason = "names that JavaScript finds are unsafe by declaration only")]
 
-use crate::{Simulations, linearise, margins, nyquist};
+use crate::{Simulations, changed, linearise, margins, nyquist};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
@@ -155,6 +155,16 @@ pub extern "C" fn scenario_calibrated() -> i32 {
     call(|module| {
         let text = module.text()?;
         module.text_out = Simulations::calibrated(&text, used())?;
+        Ok(0)
+    })
+}
+
+/// A scenario with other values: JSON that came in, `[toml, {path: value}]`; TOML as the text.
+#[unsafe(no_mangle)]
+pub extern "C" fn scenario_with() -> i32 {
+    call(|module| {
+        let text = module.text()?;
+        module.text_out = changed(&text)?;
         Ok(0)
     })
 }

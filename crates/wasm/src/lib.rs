@@ -9,9 +9,11 @@
 
 pub mod exports;
 mod numbers;
+mod settings;
 mod simulations;
 mod theory;
 
+pub use settings::changed;
 pub use simulations::Simulations;
 pub use theory::{linearise, margins, nyquist};
 

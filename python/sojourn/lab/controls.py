@@ -18,6 +18,14 @@ from sojourn.scenario import Scenario, schema
 # Discipline parameters that a student would not look for first.
 _RARE = {"mean_packet", "limit_bytes", "limit_time", "mtu", "memory_limit", "whole_backlog"}
 _QDISC = "bottleneck.qdisc"
+_SMALLEST = """
+duration = "1s"
+[bottleneck]
+rate = "10mbit"
+qdisc = "codel"
+[[traffic]]
+kind = "bulk"
+"""
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,16 @@ def controls(setting: Setting) -> dict[str, list[dict[str, Any]]]:
     for side in SIDES:
         found[side] = _side(setting.scenario(side))
     return {name: [asdict(control) for control in each] for name, each in found.items()}
+
+
+def disciplines() -> dict[str, list[Control]]:
+    """The controls of each queue discipline, with its defaults."""
+    base = Scenario.from_toml(_SMALLEST)
+    found = {}
+    for kind, known in _simple().items():
+        if set(known.get("required", ())) <= {"kind"}:
+            found[kind] = _side(base.with_({_QDISC: {"kind": kind}}))
+    return found
 
 
 def _fields(scenario: Scenario) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def serve(file: Path | None, *, host: str, port: int, readonly: bool, browser: b
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
     base_dir = file.parent if file is not None else Path()
-    options = Options(readonly=readonly, first=first, token=token, base_dir=base_dir)
+    options = Options(readonly=readonly, first=first, file=file, token=token, base_dir=base_dir)
     config = uvicorn.Config(
         application(options), log_level="warning", ws_max_size=256_000, lifespan="off"
     )

@@ -24,7 +24,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sojourn.errors import Error, ScenarioError
-from sojourn.lab import limits, presets
+from sojourn.lab import limits, play, presets
 from sojourn.lab.answers import answer, themes
 from sojourn.lab.controls import controls
 from sojourn.lab.models import overlaid
@@ -54,6 +54,8 @@ class Options:
     """Only what is on the table at first may be run: no scenario of one's own."""
     first: Setting | None = None
     """A scenario that was named when the lab was started."""
+    file: Path | None = None
+    """Where that scenario is."""
     token: str | None = None
     """What every request must carry; none on this machine's own address."""
     base_dir: Path = field(default_factory=Path)
@@ -65,6 +67,7 @@ def application(options: Options) -> Starlette:
     routes = [Route(path, served.page) for path in _PAGE]
     routes += [
         Route("/vega.js", served.vega),
+        Route("/play", served.play),
         Route("/api/presets", served.presets),
         Route("/api/controls", served.controls, methods=["POST"]),
         Route("/api/scenario", served.scenario, methods=["POST"]),
@@ -110,7 +113,7 @@ class _Server:
         except ClientDisconnect:
             # Nobody is there to read it.
             response = PlainTextResponse("the request ended early", 400)
-        response.headers["Content-Security-Policy"] = _POLICY
+        response.headers.setdefault("Content-Security-Policy", _POLICY)
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Cache-Control"] = "no-store"
@@ -126,6 +129,16 @@ class _Server:
             return Response(text, media_type=media)
 
         return await self._answer(request, read)
+
+    async def play(self, request: Request) -> Response:
+        """The page whose packets run in it; it says itself what it may do."""
+
+        async def made() -> Response:
+            text = await asyncio.to_thread(play.page, self.options.file)
+            policy = {"Content-Security-Policy": play.policy()}
+            return Response(text, media_type="text/html", headers=policy)
+
+        return await self._answer(request, made)
 
     async def vega(self, request: Request) -> Response:
         async def read() -> Response:

@@ -1,0 +1,114 @@
+// What can be moved, from its description: sliders, choices and switches.
+
+import { legible, number, place, valueAt, written } from "./values.js";
+
+export const QDISC = "bottleneck.qdisc";
+
+export class Controls {
+  /**
+   * @param {HTMLElement} holder
+   * @param {object[]} described
+   * @param {Record<string, object[]>} disciplines the controls of each kind
+   * @param {(values: Record<string, unknown>) => void} changed gets values by dotted path
+   */
+  constructor(holder, described, disciplines, changed) {
+    Object.assign(this, { holder, described, disciplines, changed });
+  }
+
+  /** The controls of a discipline with its values. */
+  static of(disciplines, qdisc) {
+    const found = structuredClone(disciplines[qdisc.kind] ?? []);
+    for (const control of found) {
+      const value = qdisc[control.path.slice(QDISC.length + 1)];
+      if (value !== undefined) control.value = value;
+    }
+    return found;
+  }
+
+  /** The discipline's kind, if there is one. */
+  get kind() {
+    return this.described.find(({ path }) => path === QDISC)?.value;
+  }
+
+  show() {
+    const legend = this.holder.querySelector("legend");
+    this.holder.replaceChildren(legend, ...this.described.map((each) => this.#row(each)));
+    this.holder.hidden = this.described.length === 0;
+  }
+
+  #row(control) {
+    const row = document.createElement("div");
+    row.className = "control";
+    const label = document.createElement("label");
+    const id = `${this.holder.id}-${control.path}`.replace(/[^\w-]/g, "-");
+    label.htmlFor = id;
+    label.textContent = control.label;
+    label.title = control.about;
+    row.append(label, ...this[`_${control.kind}`](control, id));
+    return row;
+  }
+
+  _choice(control, id) {
+    const select = Object.assign(document.createElement("select"), { id });
+    for (const name of control.choices) select.append(new Option(name, name));
+    select.value = control.value;
+    select.addEventListener("change", () => {
+      if (control.path === QDISC) {
+        this.described = Controls.of(this.disciplines, { kind: select.value });
+        this.show();
+        this.changed({ [QDISC]: { kind: select.value } });
+      } else this.#set(control, select.value);
+    });
+    return [select];
+  }
+
+  _switch(control, id) {
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", id });
+    box.checked = control.value;
+    box.addEventListener("change", () => this.#set(control, box.checked));
+    return [box];
+  }
+
+  _slider(control, id) {
+    const text = Object.assign(document.createElement("input"), { type: "text", id });
+    const slider = Object.assign(document.createElement("input"), {
+      type: "range",
+      min: 0,
+      max: 1000,
+    });
+    slider.setAttribute("aria-label", control.label);
+    const show = () => {
+      text.value = legible(control.value);
+      slider.value = place(number(control.value, control.unit), control);
+    };
+    show();
+    slider.addEventListener("input", () => {
+      text.value = legible(written(valueAt(Number(slider.value), control), control));
+    });
+    slider.addEventListener("change", () => {
+      this.#set(control, written(valueAt(Number(slider.value), control), control));
+      show();
+    });
+    text.addEventListener("change", () => {
+      const wrong = Number.isNaN(number(text.value.replaceAll(" ", ""), control.unit));
+      text.setAttribute("aria-invalid", String(wrong));
+      if (wrong) return;
+      const bare = text.value.trim();
+      this.#set(control, control.unit || Number.isNaN(Number(bare)) ? bare : Number(bare));
+      slider.value = place(number(control.value, control.unit), control);
+    });
+    return [text, slider];
+  }
+
+  #set(control, value) {
+    control.value = value;
+    const [path, end] = control.path.split("#");
+    if (end) {
+      // The two ends of a range are one value.
+      const ends = this.described.filter((each) => each.path.startsWith(`${path}#`));
+      let [low, high] = ends.map((each) => each.value);
+      if (number(low, "time") > number(high, "time")) low = high = value;
+      this.changed({ [path]: `${low}..${high}` });
+    } else this.changed({ [path]: value });
+  }
+}

@@ -1,0 +1,69 @@
+// Quantities as scenarios write them, and where they are on a slider.
+
+const UNITS = {
+  rate: [
+    ["gbit", 1e9],
+    ["mbit", 1e6],
+    ["kbit", 1e3],
+    ["bit", 1],
+  ],
+  time: [
+    ["s", 1e9],
+    ["ms", 1e6],
+    ["us", 1e3],
+    ["ns", 1],
+  ],
+};
+const LONG = { min: 60e9, h: 3600e9 };
+
+/** A number of what the unit counts in: nanoseconds, bits per second; NaN if it is none. */
+export function number(value, unit) {
+  if (typeof value === "number") return value;
+  const [, digits, name] = /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/.exec(value) ?? [];
+  const factor = LONG[name] ?? (UNITS[unit] ?? []).find(([each]) => each === name)?.[1] ?? 1;
+  return digits === undefined ? NaN : Number(digits) * factor;
+}
+
+/** As a scenario takes it, with three digits. */
+export function written(value, { unit, whole }) {
+  if (!UNITS[unit]) {
+    const digits = Number(value.toPrecision(value >= 1e4 ? 4 : 3));
+    return whole ? Math.max(1, Math.round(digits)) : digits;
+  }
+  if (value <= 0) return unit === "time" ? "0ms" : "1kbit";
+  const [name, factor] = UNITS[unit].find(([, each]) => value >= each) ?? UNITS[unit].at(-1);
+  return `${Number((value / factor).toPrecision(3))}${name}`;
+}
+
+/** As a person reads it: 7.25e-6 for 0.00000725. */
+export function legible(value) {
+  const small = typeof value === "number" && value !== 0 && Math.abs(value) < 1e-3;
+  return small ? value.toExponential().replace("e+", "e") : String(value);
+}
+
+/** 0 to 1000: logarithmic, but by cubes where the least is 0. */
+export function place(value, { least, most }) {
+  const share =
+    least > 0 ? Math.log(value / least) / Math.log(most / least) : Math.cbrt(value / most);
+  return Math.round(1000 * Math.min(1, Math.max(0, share)));
+}
+
+export function valueAt(position, { least, most }) {
+  const share = position / 1000;
+  return least > 0 ? least * (most / least) ** share : most * share ** 3;
+}
+
+/** Three significant digits, thousands apart. */
+export function shown(value, digits = 3) {
+  if (!Number.isFinite(value)) return "–";
+  const rounded = Number(value.toPrecision(digits));
+  const places =
+    rounded === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded))));
+  return rounded
+    .toLocaleString("en", {
+      minimumFractionDigits: Math.min(places, 6),
+      maximumFractionDigits: Math.min(places, 6),
+    })
+    .replaceAll(",", "\u202f")
+    .replace("-", "−");
+}

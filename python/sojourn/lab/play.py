@@ -1,0 +1,96 @@
+"""The laboratory as one page: experiments and engine in it, nothing beside it."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+from dataclasses import asdict
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+import sojourn
+from sojourn.errors import Error
+from sojourn.lab.controls import controls, disciplines
+from sojourn.lab.presets import all_presets
+from sojourn.lab.setting import SIDES
+from sojourn.scenario import Scenario
+
+_ASSETS = resources.files("sojourn.lab") / "assets" / "play"
+
+# Each after those that it imports.
+_ENGINE = ("engine.js", "worker.js", "side.js")
+_PAGE = ("values.js", "strip.js", "queue.js", "controls.js", "play.js")
+
+
+def page(file: Path | None = None) -> str:
+    """The page as HTML, which begins with the scenario of ``file`` if there is one.
+
+    Raises:
+        ScenarioError: If there is something wrong with that scenario.
+        Error: If the engine for browsers was not built.
+    """
+    engine = resources.files("sojourn.lab") / "engine"
+    if not (engine / "sojourn.wasm").is_file():
+        raise Error("the engine for browsers is not built; in a checkout, `make wasm` builds it")
+    sources = {name: (engine / name).read_text("utf-8") for name in _ENGINE}
+    sources |= {name: (_ASSETS / name).read_text("utf-8") for name in _PAGE}
+    boot = (_ASSETS / "boot.js").read_text("utf-8")
+    for name, source in {**sources, "boot.js": boot}.items():
+        assert "</script" not in source.lower(), f"{name} would end its element"
+    modules = "\n".join(
+        f'<script type="text/plain" data-module="{name}">{source}</script>'
+        for name, source in sources.items()
+    )
+    packed = gzip.compress((engine / "sojourn.wasm").read_bytes(), 9, mtime=0)
+    template = Environment(undefined=StrictUndefined, autoescape=False).from_string(
+        (_ASSETS / "play.html").read_text("utf-8")
+    )
+    return template.render(
+        policy=policy(),
+        style=(_ASSETS / "play.css").read_text("utf-8"),
+        version=sojourn.__version__,
+        data=json.dumps(_data(file)).replace("<", "\\u003c"),
+        wasm=base64.b64encode(packed).decode(),
+        modules=modules,
+        boot=boot,
+    )
+
+
+def policy() -> str:
+    """What the page may do: run its own scripts and its engine, and reach nothing."""
+    boot = (_ASSETS / "boot.js").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(boot.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}' blob: 'wasm-unsafe-eval'; "
+        "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _data(file: Path | None) -> dict[str, Any]:
+    return {
+        "experiments": [_experiment(each.to_dict(), each.setting) for each in all_presets()],
+        "disciplines": {
+            kind: [asdict(each) for each in found] for kind, found in disciplines().items()
+        },
+        "tour": json.loads((_ASSETS / "tour.json").read_text("utf-8")),
+        "first": None
+        if file is None
+        else {"title": file.name, "toml": Scenario.from_file(file).to_toml()},
+    }
+
+
+def _experiment(preset: dict[str, Any], setting: Any) -> dict[str, Any]:
+    return {
+        "name": preset["name"],
+        "title": preset["title"],
+        "about": preset["about"],
+        "toml": setting.base().to_toml(),
+        "sides": {side: setting.sides[side] for side in SIDES},
+        "controls": controls(setting),
+    }
