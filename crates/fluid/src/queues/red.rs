@@ -191,11 +191,9 @@ mod tests {
     #[test]
     fn the_loss_is_one_in_a_mean_gap() {
         // The mean gaps: (1 + 1/p)/2, 1.5/p − 0.5, 1/p.
-        for (spacing, gap) in [
-            (Spacing::Uniform, 500.5),
-            (Spacing::Wait, 1499.5),
-            (Spacing::Altq, 1000.0),
-        ] {
+        for (spacing, gap) in
+            [(Spacing::Uniform, 500.5), (Spacing::Wait, 1499.5), (Spacing::Altq, 1000.0)]
+        {
             let law = red(true, Some(spacing));
             assert!((law.loss(51.0) - 1.0 / gap).abs() < 1e-15, "{spacing:?}");
             assert!((law.probability_of(law.loss(51.0)) - 0.001).abs() < 1e-15, "{spacing:?}");

@@ -8,7 +8,14 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let times = (time(1e4, 1e9), time(1e6, 1e11));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
     (thresholds, range, times, wq, (any::<(bool, bool)>(), hits()), rest()).prop_map(
-        |(thresholds, (bottom, top, start, alpha, beta), (delay, interval), wq, (switches, (spacing, min_queue)), r)| {
+        |(
+            thresholds,
+            (bottom, top, start, alpha, beta),
+            (delay, interval),
+            wq,
+            (switches, (spacing, min_queue)),
+            r,
+        )| {
             let (ecn, byte_mode, limit) = r;
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::Ared(Params {

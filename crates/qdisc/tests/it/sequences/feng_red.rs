@@ -8,7 +8,14 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let factors = (magnitude(1.0, 1000.0), magnitude(1.0, 1000.0));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
     (thresholds, range, factors, wq, (any::<(bool, bool)>(), hits()), rest()).prop_map(
-        |((min_th, more), (bottom, top, start), (alpha, beta), wq, (switches, (spacing, min_queue)), r)| {
+        |(
+            (min_th, more),
+            (bottom, top, start),
+            (alpha, beta),
+            wq,
+            (switches, (spacing, min_queue)),
+            r,
+        )| {
             let (ecn, byte_mode, limit) = r;
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::FengRed(Params {

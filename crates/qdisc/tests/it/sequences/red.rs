@@ -5,8 +5,8 @@ use sojourn_qdisc::{Config, red::Params};
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let thresholds = (prop_oneof![Just(0.0), magnitude(0.01, 3e7)], magnitude(1e-6, 10.0));
     let wq = prop::option::of(magnitude(1e-9, 1.0));
-    (thresholds, magnitude(1e-12, 1.0), wq, (any::<(bool, bool, bool)>(), hits()), rest())
-        .prop_map(|((min_th, factor), max_p, wq, ((gentle, above, idle_decay), (spacing, min_queue)), r)| {
+    (thresholds, magnitude(1e-12, 1.0), wq, (any::<(bool, bool, bool)>(), hits()), rest()).prop_map(
+        |((min_th, factor), max_p, wq, ((gentle, above, idle_decay), (spacing, min_queue)), r)| {
             let (ecn, byte_mode, limit) = r;
             let config = Config::Red(Params {
                 preset: None,
@@ -24,5 +24,6 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 limit,
             });
             Case { drops_capable: above, ..Case::new(config, limit, ecn) }
-        })
+        },
+    )
 }
