@@ -372,7 +372,9 @@
     const turn = (turns.get(holder) ?? Promise.resolve()).then(async () => {
       const width = holder.clientWidth;
       if (!width) return;
+      // The holder describes the figure: Vega's names for lines and areas say nothing.
       const stage = document.createElement("div");
+      stage.setAttribute("aria-hidden", "true");
       try {
         const embed = (beside) => vegaEmbed(stage, square ? squared(onScreen(spec, colours), width) : fitted(onScreen(spec, colours), width, beside), {
           mode: "vega-lite", renderer: "svg", actions: false,
