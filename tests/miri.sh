@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Miri interprets tests of the one table of the engines that asks the processor for memory by raw
-# pointers, and looks for undefined behaviour. All other engine code is safe Rust: its crates forbid
-# anything else. Without a nightly compiler, or where the time does not suffice, this says so aloud.
+# pointers, and looks for undefined behaviour. Without a nightly compiler, or where the time does not
+# suffice, this says so aloud.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTUP_AUTO_INSTALL=0 MIRIFLAGS=-Zmiri-disable-isolation
@@ -16,7 +16,7 @@ code=0
 # What draws hundreds of cases would take hours.
 timeout --kill-after=10 "$SECONDS_AT_MOST" cargo +nightly miri test --quiet --locked \
     --target-dir "$TARGET/miri" -p sojourn-packets --lib wheel -- --skip binary_heap || code=$?
-if [ "$code" = 124 ]; then
+if [ "$code" = 124 ] || [ "$code" = 137 ]; then
     echo "!! MIRI WAS NOT DONE AFTER $SECONDS_AT_MOST s; WHAT IS LEFT IS NOT INTERPRETED." >&2
     exit 0
 fi
