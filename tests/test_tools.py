@@ -113,8 +113,9 @@ def test_mutants_that_are_caught_are_told_from_those_that_are_not(tmp_path: Path
     scale = by_change[source, "number: 100 → 101"]
     noticing = "tests/test_measures.py::test_a_measure_has_the_unit_of_its_name[loss]"
     silent = "tests/test_measures.py::test_means_are_of_those_that_are_there"
-    assert caught(scale, [noticing], tmp_path)
-    assert not caught(scale, [silent], tmp_path)
+    for test, notices in ((noticing, True), (silent, False)):
+        reach = Reach({test: 1.0}, {"measures/definitions.py": {}})
+        assert caught(scale, reach, tmp_path) == notices
     assert (package / "measures" / "definitions.py").read_text() == file.read_text()
 
     # Of a line that is run on import no test is left out, of others those that do not reach it.
