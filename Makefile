@@ -194,6 +194,8 @@ wheel: export CARGO_TARGET_DIR := $(abspath $(TARGET))
 wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that needs no compiler
 	@rm -rf dist
 	@mkdir -p $(TARGET)
+	@crates/wasm/build.sh \
+	  || echo "!! NO WEBASSEMBLY: THE WHEEL HAS NO PAGE THAT COMPUTES (sojourn lab --export)." >&2
 	@$(UV) build --build-constraints requirements.lock --out-dir dist \
 	  --python "$(PYTHON_PATH)" \
 	  > $(TARGET)/wheel.log 2>&1 || { cat $(TARGET)/wheel.log; exit 1; }

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from sojourn import Error
-from sojourn.statistics import holm, paired_difference, student_interval
+from sojourn.statistics import holm, paired_difference, relative_interval, student_interval
 from sojourn.statistics.equivalence import equivalence, variance_saved
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
 from sojourn.sweep import Rule
@@ -33,6 +33,27 @@ def test_intervals_are_those_of_scipy(seed: int, confidence: float) -> None:
     expected = test.confidence_interval(confidence)
     assert (paired.low, paired.high) == pytest.approx((expected.low, expected.high))
     assert paired.p == pytest.approx(test.pvalue) and paired.pairs == len(values)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_ends_of_a_relative_interval_are_ratios_that_a_test_just_rejects(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    base = rng.normal(10, 1, 3 + seed)
+    values = 0.6 * base + rng.normal(0, 1, len(base))
+    found = relative_interval(values.tolist(), base.tolist())
+    assert found is not None
+    for end in found:
+        test = stats.ttest_1samp(values - (1 + end) * base, 0)
+        assert test.pvalue == pytest.approx(0.05)
+    assert found[0] < values.mean() / base.mean() - 1 < found[1]
+    assert (found[0] <= 0 <= found[1]) == (stats.ttest_rel(values, base).pvalue >= 0.05)
+
+
+def test_a_relative_interval_needs_a_baseline_that_is_surely_more_than_0() -> None:
+    assert relative_interval([1.0], [2.0]) is None
+    assert relative_interval([1.0, 2.0], [0.0, 0.0]) is None
+    assert relative_interval([1.0, 2.0, 3.0], [0.1, 9.0, 0.1]) is None
+    assert relative_interval([1.0, 1.0], [2.0, 2.0]) == (-0.5, -0.5)
 
 
 def test_an_interval_needs_values() -> None:

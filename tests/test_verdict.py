@@ -77,7 +77,7 @@ def test_what_is_better_and_worse_is_said() -> None:
     first, second, third = found.sentences
     assert first == (
         "CoDel is better than drop-tail, in all 10 seeds: median response time 826 ms against "
-        "1\u202f030 ms (−20 %, 95 % interval −20 to −20 %)."
+        "1\u202f030 ms (−20 %, 95 % interval −30 to −15 %)."
     )
     assert "loss 3.00 % against 2.00 % (+50 %" in second
     assert second.startswith("CoDel is worse than drop-tail, in all 10 seeds: ")
@@ -248,6 +248,16 @@ def test_alike_is_what_no_shown_digit_or_no_percent_tells_apart() -> None:
     assert replace(exact, low=-0.1, high=None).grade == "single"
     assert replace(exact, low=0.0, high=0.4).grade == "open"
     assert replace(exact, low=-0.4, high=0.0).grade == "open"
+
+
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    found = one([0.001, 0.0, 0.0], [0.05, 0.06, 0.055])
+    assert found.low is not None and found.low < -found.reference
+    assert found.relative_low == -1.0 and found.relative_high is not None
+    # A baseline that may as well be 0 has no interval in percent.
+    unsure = one([0.1, 0.2, 0.3], [0.0, 0.0, 0.9])
+    assert (unsure.relative_low, unsure.relative_high) == (None, None)
+    assert unsure.low is not None
 
 
 def test_a_difference_counts_the_pairs_that_agree_with_its_mean() -> None:

@@ -30,6 +30,7 @@ PLAIN = {
     # As pyproject.toml has it, which uv reads only where it lies.
     "UV_SYSTEM_CERTS": "1",
 }
+BROWSER = ROOT / "python/sojourn/lab/engine/sojourn.wasm"
 SOURCES = ("Cargo.toml", "Cargo.lock", "pyproject.toml", "packaging", "crates", "python")
 
 
@@ -162,6 +163,12 @@ def test_the_lab_answers(installed: Path, here: Path) -> None:
                 assert b"lab.js" in answer.read()
         finally:
             lab.terminate()
+
+
+@pytest.mark.skipif(not BROWSER.exists(), reason="NO WEBASSEMBLY: the wheel has no such page")
+def test_it_writes_the_page_that_computes(installed: Path, here: Path) -> None:
+    run(installed / "sojourn", "lab", "--export", "talk.html", "reno.toml", folder=here)
+    assert (here / "talk.html").stat().st_size > 500_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="real packets need Linux")

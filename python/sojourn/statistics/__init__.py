@@ -85,6 +85,34 @@ def paired_difference(
     return PairedDifference(n, mean, mean - half, mean + half, p)
 
 
+def relative_interval(
+    values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Fieller's interval of ``mean(values) / mean(baseline) - 1``, from pairs.
+
+    It leaves out 0 exactly if the interval of the paired difference does. None for a single pair,
+    and where the baseline's mean cannot be told from 0 or below, so that no interval is bounded
+    (E. C. Fieller, J. R. Stat. Soc. B 16, 1954).
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    mean, base = math.fsum(values) / n, math.fsum(baseline) / n
+    pairs = [(value - mean, each - base) for value, each in zip(values, baseline, strict=True)]
+    # Squared errors of the means, by the quantile: those of values, of the baseline, of both.
+    scale = student.quantile((1 + confidence) / 2, n - 1) ** 2 / (n * (n - 1))
+    own = scale * math.fsum(a * a for a, _ in pairs)
+    other = scale * math.fsum(b * b for _, b in pairs)
+    both = scale * math.fsum(a * b for a, b in pairs)
+    # The ratios r that a test of mean(values - r baseline) = 0 does not reject lie between roots.
+    square = base * base - other
+    if square <= 0 or base <= 0:
+        return None
+    middle = mean * base - both
+    half = math.sqrt(max(0.0, middle * middle - square * (mean * mean - own)))
+    return (middle - half) / square - 1, (middle + half) / square - 1
+
+
 def holm(probabilities: Sequence[float]) -> list[float]:
     """Adjusts p-values for the number of comparisons (Holm, Scand. J. Statist. 6, 1979)."""
     order = sorted(range(len(probabilities)), key=lambda i: probabilities[i])

@@ -11,7 +11,7 @@ from sojourn.measures import BY_NAME, Measure, of_group, of_link
 from sojourn.measures.definitions import GROUP, LINK, named
 from sojourn.measures.pooling import Summary
 from sojourn.measures.shown import rated_links
-from sojourn.statistics import holm, paired_difference
+from sojourn.statistics import holm, paired_difference, relative_interval
 from sojourn.verdict.pairing import Pairing
 
 LEVEL = 0.05
@@ -43,6 +43,10 @@ class Difference:
     pairs: int
     agree: int
     """How many of the pairs differ in the direction of the mean."""
+    relative_low: float | None = None
+    """Lower end of the 95 % interval of :attr:`relative`; none if the baseline is not surely more
+    than 0."""
+    relative_high: float | None = None
     p_holm: float | None = None
     """Adjusted for all differences that were judged together."""
 
@@ -85,6 +89,9 @@ class Difference:
             "mean": self.mean,
             "low": self.low,
             "high": self.high,
+            "relative": self.relative,
+            "relative_low": self.relative_low,
+            "relative_high": self.relative_high,
             "p": self.p,
             "p_holm": self.p_holm,
             "grade": self.grade,
@@ -114,6 +121,8 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         return None
     values, references = zip(*pairs, strict=True)
     found = paired_difference(values, references)
+    # No measure is below 0, so that none can fall by more than all of it.
+    low, high = relative_interval(values, references) or (None, None)
     n = len(pairs)
     return Difference(
         pairing.case,
@@ -128,6 +137,8 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         found.p,
         n,
         sum((mine - theirs) * found.mean > 0 for mine, theirs in pairs),
+        None if low is None else max(low, -1.0),
+        high,
     )
 
 

@@ -110,13 +110,14 @@ def _change(each: Difference) -> str:
 
 
 def _interval(each: Difference) -> str:
-    assert each.low is not None
-    assert each.high is not None
-    if each.relative is None:
+    low, high = each.relative_low, each.relative_high
+    scale, unit, digits = 100.0, " %", 2
+    if low is None or high is None:
+        low, high = each.low, each.high
         scale, unit, digits = each.measure.definition.scale, _absolute(each), 3
-    else:
-        scale, unit, digits = 100 / abs(each.reference), " %", 2
-    return f"{_signed(each.low * scale, digits)} to {_signed(each.high * scale, digits)}{unit}"
+    assert low is not None
+    assert high is not None
+    return f"{_signed(low * scale, digits)} to {_signed(high * scale, digits)}{unit}"
 
 
 def _absolute(each: Difference) -> str:
