@@ -20,6 +20,7 @@ from sojourn.errors import Error, InputError, Interrupted
 from sojourn.extras import require
 
 if TYPE_CHECKING:
+    from sojourn.studies.kept import Record
     from sojourn.studies.study import Reproduction, Study
 
 
@@ -41,6 +42,12 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder of the page; default studies/NAME.")
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Compare with what is kept of the study at that scale; 1 if it differs."
+        ),
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
@@ -52,7 +59,9 @@ def reproduce(
 
     if name is None:
         return _list(json)
-    return _make(study(name), scale, workers, cluster, seeds, limit, store, out, json, quiet)
+    wanted = study(name)
+    old = _kept(name, scale) if check else None
+    return _make(wanted, scale, workers, cluster, seeds, limit, store, out, json, quiet, old)
 
 
 def evaluate(
@@ -105,6 +114,7 @@ def _make(
     out: Path | None,
     json: bool,
     quiet: bool,
+    old: Record | None = None,
 ) -> int:
     """Runs a study, writes its page and says what came of it."""
     from sojourn.studies.reproduce import reproduce as make
@@ -142,7 +152,26 @@ def _make(
             print(f"stopped after {limit}: {len(made.results)} of {made.results.wanted} runs")
         if not quiet:
             print(f"page: {page}")
-    return 0
+    return 0 if old is None else _compared(made, old)
+
+
+def _kept(name: str, scale: str) -> Record:
+    from sojourn.studies.kept import kept
+
+    old = kept(name, scale)
+    if old is None:
+        known = kept(name)
+        there = f"--scale {known['scale']} is" if known is not None else "no scale is"
+        raise InputError(f"--check: nothing is kept of {name} at {scale}; {there}")
+    return old
+
+
+def _compared(made: Reproduction, old: Record) -> int:
+    from sojourn.studies.kept import compare
+
+    found = compare(made, old)
+    print(found, file=sys.stderr if found.apart else sys.stdout)
+    return 1 if found.apart else 0
 
 
 def _seconds(limit: str) -> float:
@@ -160,15 +189,45 @@ def _list(as_json: bool) -> int:
     if as_json:
         found = [study(name) for name in names()]
         keys = ("name", "title", "source", "about", "scales")
-        print_json([{key: getattr(each, key) for key in keys} for each in found])
+        print_json(
+            [
+                {key: getattr(each, key) for key in keys} | {"kept": _counts(each.name)}
+                for each in found
+            ]
+        )
         return 0
     width = max(map(len, names())) + 2
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     for name in names():
         text = f"{name:{width}}{title(name)}"
         print(textwrap.fill(text, columns, subsequent_indent=" " * width, break_on_hyphens=False))
-    print("\nsojourn reproduce NAME [--scale smoke|quick|full]")
+    heads = ("claims", "agree", "not", "undecided", "shown", "scale", "commit")
+    print(f"\n{'as last kept':{width}}{''.join(f'{head:>11}' for head in heads)}")
+    for name in names():
+        counts = _counts(name)
+        cells = [counts[head] for head in heads] if counts else ["–"] * len(heads)
+        print(f"{name:{width}}{''.join(f'{cell:>11}' for cell in cells)}")
+    print("\nsojourn reproduce NAME [--scale smoke|quick|full] [--check]")
     return 0
+
+
+def _counts(name: str) -> dict[str, int | str] | None:
+    """What came of a study when it was last kept."""
+    from sojourn.studies.kept import count, kept
+    from sojourn.studies.study import Verdict
+
+    found = kept(name)
+    if found is None:
+        return None
+    return {
+        "claims": len(found["claims"]),
+        "agree": count(found, Verdict.AGREES),
+        "not": count(found, Verdict.DIFFERS),
+        "undecided": count(found, Verdict.UNDECIDED),
+        "shown": count(found, Verdict.SHOWN),
+        "scale": found["scale"],
+        "commit": found["commit"],
+    }
 
 
 def _print(made: Reproduction) -> None:

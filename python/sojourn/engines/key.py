@@ -22,7 +22,7 @@ _FILE_FIELDS = ("file", "csv")
 def key_of(scenario: Scenario, engine_name: str) -> str:
     """Names the run of ``scenario`` by that engine: nothing outlives the code that made it."""
     text = scenario.to_json()
-    digest = hashlib.sha256(f"{version()} {_build()} {engine_name}\n{text}\n".encode())
+    digest = hashlib.sha256(f"{version()} {build()} {engine_name}\n{text}\n".encode())
     fields = json.loads(text)
     paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
     contents = [path.read_bytes() for path in paths if path.is_file()]
@@ -36,7 +36,7 @@ def key_of(scenario: Scenario, engine_name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _build() -> str:
+def build() -> str:
     """Tells builds of one version apart, so that no result outlives the code that gave it."""
     module = find_spec("sojourn._engine")
     if module is None or module.origin is None:

@@ -1,0 +1,43 @@
+"""Runs studies and keeps what they find, for the list of studies and for ``reproduce --check``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sojourn.errors import Error
+from sojourn.studies.kept import keep
+from sojourn.studies.registry import study
+from sojourn.studies.reproduce import reproduce
+from sojourn.studies.study import SCALES
+
+
+def _commit() -> str:
+    words = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main() -> None:
+    """Runs studies and keeps what they find."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="+")
+    parser.add_argument("--scale", default="smoke", choices=SCALES)
+    parser.add_argument("--store", help="runs that are there already")
+    parser.add_argument("--workers", type=int)
+    given = parser.parse_args()
+    for name in given.names:
+        with TemporaryDirectory() as folder:
+            store = given.store or folder
+            try:
+                made = reproduce(study(name), given.scale, store=store, workers=given.workers)
+            except Error as error:
+                print(f"{name}: {error}")
+                continue
+            keep(made, _commit())
+            print(f"{name}: {len(made.findings.checks)} claims", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What is kept of the studies: listed, and compared with fresh runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from sojourn.cli.studies import _compared
+from sojourn.studies import kept
+from sojourn.studies.registry import names, study
+from sojourn.studies.reproduce import reproduce
+from sojourn.studies.study import Band, Check, Findings, Reproduction, Verdict
+from sojourn.sweep import Results
+
+
+def made(verdict: Verdict = Verdict.AGREES, ours: str = "3", value: float = 1.5) -> Reproduction:
+    findings = Findings(
+        checks=[Check("It holds.", "paper", "3", ours, verdict)],
+        bands=[Band("number", value, 1.0, 2.0)],
+    )
+    return Reproduction(study("pi-hardware"), Results([], None, 0, "smoke"), findings)
+
+
+def as_kept(found: Reproduction, **changes: object) -> kept.Record:
+    record: kept.Record = json.loads(json.dumps(kept.record(found, "abc") | changes))
+    return record
+
+
+def test_the_same_values_are_the_same_to_the_bit() -> None:
+    found = kept.compare(made(), as_kept(made()))
+    assert not found.apart
+    assert "to the bit" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("fresh", "said"),
+    [
+        (made(ours="3.1"), "It holds. 3, now 3.1"),
+        (made(value=1.6), "number: 1.5, now 1.6"),
+        (made(Verdict.UNDECIDED), "It holds. agrees, now undecided"),
+    ],
+)
+def test_with_the_same_build_and_seeds_every_value_must_be_the_same(
+    fresh: Reproduction, said: str
+) -> None:
+    assert kept.compare(fresh, as_kept(made())).apart == [said]
+    other = kept.compare(fresh, as_kept(made(), build="another"))
+    assert not other.apart
+    assert other.moved == 1
+    assert "1 of 2 values" in str(other)
+
+
+def test_a_turned_verdict_and_a_number_out_of_its_band_differ_in_every_build() -> None:
+    old = as_kept(made(), build="another")
+    assert kept.compare(made(Verdict.DIFFERS), old).apart == ["It holds. agrees, now differs"]
+    assert kept.compare(made(value=7.0), old).apart == ["number: 7 is not in 1 to 2"]
+
+
+def test_claims_that_come_or_go_differ() -> None:
+    fresh = made()
+    fresh.findings.checks[0] = replace(fresh.findings.checks[0], claim="Another.")
+    assert kept.compare(fresh, as_kept(made())).apart == [
+        "no such claim any more: It holds.",
+        "not among what is kept: Another.",
+    ]
+
+
+def test_the_list_counts_what_is_kept(sojourn: Command) -> None:
+    found = sojourn("reproduce", "--json")
+    assert found.returncode == 0, found.stderr
+    listed = {each["name"]: each["kept"] for each in json.loads(found.stdout)}
+    assert listed.keys() == set(names())
+    counted = {name: each for name, each in listed.items() if each is not None}
+    assert counted
+    for each in counted.values():
+        parts = [each[key] for key in ("agree", "not", "undecided", "shown")]
+        assert each["claims"] == sum(parts) > 0
+        assert each["commit"]
+    shown = sojourn("reproduce").stdout
+    assert all(f"{each['claims']:>11}" in shown for each in counted.values())
+
+
+def test_a_fresh_run_is_compared(study_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fresh = reproduce(study("pi-hardware"), "smoke", store=study_store)
+    old = as_kept(fresh)
+    assert _compared(fresh, old) == 0
+    assert "to the bit" in capsys.readouterr().out
+    turned = json.loads(json.dumps(old))
+    turned["claims"][0]["verdict"] = "undecided"
+    assert _compared(fresh, turned) == 1
+    assert "undecided, now" in capsys.readouterr().err
+
+
+def test_what_is_not_kept_cannot_be_compared(sojourn: Command) -> None:
+    found = sojourn("reproduce", "arena-cbq", "--scale", "full", "--check")
+    assert found.returncode != 0
+    assert len(found.stderr.splitlines()) == 1
+    assert "nothing is kept of arena-cbq at full" in found.stderr
