@@ -76,7 +76,7 @@ class AqmEnv(gym.Env[Vector, Vector]):
         most = np.array([math.inf, 1.0, math.inf, math.inf, math.inf])
         self.observation_space = gym.spaces.Box(np.zeros(5), most, dtype=np.float64)
         self._simulation = Simulation(self._scenario)
-        self._number = self._find(link)
+        self._link, self._number = link, self._find(link)
         # What cannot be set is said now, not in the middle of an episode.
         trial = self._simulation.fork()
         for end in ends.T:
@@ -139,14 +139,14 @@ class AqmEnv(gym.Env[Vector, Vector]):
             simulation.set(path, value)
 
     def _look(self) -> Vector:
-        link = self._simulation.observe()["links"][self._number]
-        if link["queue_s"] is None:
+        seen = self._simulation._core.link(self._number)
+        if seen is None or seen[1] is None:
             raise InputError(
-                f"link {link['name']}: its rate is 0 at {self._now} s, so that its queue has no "
+                f"link {self._link}: its rate is 0 at {self._now} s, so that its queue has no "
                 "delay; give it a rate above 0"
             )
-        share = (link["throughput_bps"] or 0.0) / link["rate_bps"]
-        values = (link["queue_s"], link["probability"], share, link["dropped"], link["marked"])
+        rate, queue, probability, throughput, dropped, marked = seen
+        values = (queue, probability, throughput / rate, dropped, marked)
         return np.array(values, dtype=np.float64)
 
 

@@ -40,6 +40,7 @@ pub struct Simulation {
     /// What each member of each group had counted at the last look, and when that was.
     seen: Vec<Vec<Seen>>,
     looked: Time,
+    looked_at_links: Time,
     engine_seconds: f64,
 }
 
@@ -82,6 +83,7 @@ impl Simulation {
             samples: Samples::new(run.sim.net.links.len()),
             seen: vec![Vec::new(); run.sim.groups.len()],
             looked: Time::ZERO,
+            looked_at_links: Time::ZERO,
             now: Time::ZERO,
             engine_seconds: 0.0,
             network,
@@ -134,20 +136,29 @@ impl Simulation {
 
     /// Looks at links and flows. What counts since the last look counts from there.
     pub fn observe(&mut self) -> Observation {
+        let links = self.observe_links();
         let (now, sim) = (self.now, &mut self.run.sim);
         let since = now.saturating_sub(std::mem::replace(&mut self.looked, now));
-        let places = places(&self.network);
-        let named = self.network.links.iter().zip(places).filter_map(|(l, at)| at.map(|_| l));
-        let mut names = named.map(|link| link.name.clone());
-        let mut links = Vec::new();
-        self.samples.take(now, &mut sim.net.links, |row| {
-            links.push(LinkObservation::of(names.next().unwrap_or_default(), &row, since));
-        });
         let groups = self.network.groups.iter().enumerate().map(|(number, group)| {
             let last = &mut self.seen[number];
             GroupObservation::of(sim, number, group, since, last)
         });
         Observation { time_s: now.as_secs_f64(), links, groups: groups.collect() }
+    }
+
+    /// Looks at links alone, which takes less time where there are many flows. What counts since
+    /// the last look at a link counts from there.
+    pub fn observe_links(&mut self) -> Vec<LinkObservation> {
+        let now = self.now;
+        let since = now.saturating_sub(std::mem::replace(&mut self.looked_at_links, now));
+        let places = places(&self.network);
+        let named = self.network.links.iter().zip(places).filter_map(|(l, at)| at.map(|_| l));
+        let mut names = named.map(|link| link.name.clone());
+        let mut links = Vec::new();
+        self.samples.take(now, &mut self.run.sim.net.links, |row| {
+            links.push(LinkObservation::of(names.next().unwrap_or_default(), &row, since));
+        });
+        links
     }
 
     /// The packets in the queue of a link, by its name: the first `most` from the head on. Where
@@ -185,13 +196,15 @@ impl Simulation {
     pub fn set(&mut self, path: &str, value: Value) -> Result<(), Error> {
         let wrong = |error: sojourn_scenario::Error| Error::scenario(error.to_string());
         let at = self.now;
-        let Some(origin) = &self.origin else {
-            return Err(Error::scenario(format!("{path}: this simulation cannot be changed")));
-        };
         if at >= self.network.duration {
             return Err(Error::scenario(format!("{path}: the simulation is at its end, {at}")));
         }
-        let mut origin = origin.clone();
+        if let Some(done) = self.set_parameter(path, &value) {
+            return done;
+        }
+        let Some(mut origin) = self.origin.clone() else {
+            return Err(Error::scenario(format!("{path}: this simulation cannot be changed")));
+        };
         let links = &self.network.links;
         while let Some(past) = origin.scenario.changes.get(origin.applied).filter(|c| c.at <= at) {
             (origin.present, _) =
@@ -213,6 +226,29 @@ impl Simulation {
         }
         self.origin = Some(origin);
         Ok(())
+    }
+
+    /// The same where a number is set and no changes of the scenario's own are about; none if that
+    /// is not so, and nothing has happened.
+    fn set_parameter(&mut self, path: &str, value: &Value) -> Option<Result<(), Error>> {
+        let at = self.now;
+        let origin = self.origin.as_mut()?;
+        if !self.to_come.is_empty() || origin.applied < origin.scenario.changes.len() {
+            return None;
+        }
+        let before = origin.present.bottleneck.clone();
+        let made = origin.present.change_parameter(&self.network.links, at, path, value)?;
+        if let Err(error) = made.iter().try_for_each(|change| self.make(change)) {
+            self.origin.as_mut()?.present.bottleneck = before;
+            return Some(Err(error));
+        }
+        let origin = self.origin.as_mut()?;
+        origin
+            .scenario
+            .changes
+            .push(Change { at, set: [(path.to_string(), value.clone())].into() });
+        origin.applied += 1;
+        Some(Ok(()))
     }
 
     /// A change happens, after all else at its instant.

@@ -14,6 +14,9 @@ use crate::scenario::Scenario;
 /// Simulated time between two looks for Ctrl-C.
 const SLICE: Time = Time::from_millis(1000);
 
+/// What a look at one link gives.
+type Link = (u64, Option<f64>, f64, f64, u64, u64);
+
 /// A simulation under way; none once it is finished.
 #[pyclass(frozen, module = "sojourn._engine")]
 pub struct Simulation {
@@ -81,6 +84,16 @@ impl Simulation {
     fn observe(&self, py: Python<'_>) -> PyResult<String> {
         let seen = self.with(py, |simulation| Ok(simulation.observe()))?;
         serde_json::to_string(&seen).map_err(|error| Error::new_err(error.to_string()))
+    }
+
+    /// Of the link of this number, now and since the last look at links: its rate, the seconds that
+    /// its queue takes, probability, throughput, packets dropped and marked.
+    fn link(&self, py: Python<'_>, number: usize) -> PyResult<Option<Link>> {
+        let links = self.with(py, |simulation| Ok(simulation.observe_links()))?;
+        Ok(links.get(number).map(|link| {
+            let (queue, throughput) = (link.queue_s, link.throughput_bps.unwrap_or(0.0));
+            (link.rate_bps, queue, link.probability, throughput, link.dropped, link.marked)
+        }))
     }
 
     /// JSON of the packets in the queue of a link, the first so many.

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time, Value};
 use sojourn_qdisc::Config as Qdisc;
 
-use crate::Scenario;
 use crate::error::{Error, Fault, steps};
 use crate::network::{self, NetworkLink};
+use crate::{Reverse, Scenario};
 
 /// Values that are set while the scenario runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,6 +77,39 @@ impl Scenario {
         base_dir: &Path,
     ) -> Result<(Self, Vec<NetworkChange>), Error> {
         self.after(before, change, Some(base_dir)).map(|(next, _, made)| (next, made))
+    }
+
+    /// The short way to what [`changed`](Self::changed) does where a number is set in a discipline
+    /// of a dumbbell: nothing else is read anew. None, and nothing has happened, if the long way
+    /// must be taken, which also says what is wrong.
+    pub fn change_parameter(
+        &mut self,
+        before: &[NetworkLink],
+        at: Time,
+        path: &str,
+        value: &Value,
+    ) -> Option<Vec<NetworkChange>> {
+        let name = path.strip_prefix("bottleneck.qdisc.")?;
+        let dumbbell = self.bottleneck.as_mut()?;
+        let mut table = crate::to_json(&dumbbell.link.qdisc).ok()?;
+        let place = table.get_mut(name).filter(|field| field.is_number())?;
+        *place = serde_json::to_value(value).ok().filter(serde_json::Value::is_number)?;
+        let next: Qdisc = crate::from_json(&table.to_string()).ok()?;
+        let own = matches!(&dumbbell.reverse, Some(Reverse::Changes(c)) if c.qdisc.is_some());
+        let mut made = Vec::new();
+        for (link, old) in before.iter().enumerate() {
+            let this = old.name == "bottleneck" || (old.name == "reverse" && !own);
+            if !this || old.qdisc == next {
+                continue;
+            }
+            if old.qdisc != dumbbell.link.qdisc {
+                return None;
+            }
+            next.validate(&old.env()?).ok()?;
+            made.push(NetworkChange { at, link, qdisc: Some(next.clone()), rate: None });
+        }
+        dumbbell.link.qdisc = next;
+        Some(made)
     }
 
     fn after(
