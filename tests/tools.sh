@@ -32,6 +32,10 @@ guests() {
     emulator && compiler && have clang-19 bpftool iperf3 ethtool
 }
 
+counter() {
+    have valgrind
+}
+
 # What the packages are for, how to see that they are there, and their names.
 need() {
     local what=$1 there=$2
@@ -56,6 +60,7 @@ case "${1:-}" in
     long)
         need "THE TESTS THAT BOOT A KERNEL" emulator qemu-system-x86 iproute2
         need "THE TESTS OF LAWS IN BPF" guests clang-19 bpftool libbpf-dev iperf3 ethtool
+        need "THE COUNTS OF INSTRUCTIONS" counter valgrind
         "$(dirname "$0")/bpf.sh"
         ;;
 esac
