@@ -1104,6 +1104,45 @@ class CobaltQueueDiscipline(TypedDict, total=False):
     """Most packets in the queue: 1 to 67108864 (default 1000, as in ns-3)."""
 
 
+class CakeQueueDiscipline(TypedDict, total=False):
+    """Shaper, tins, host and flow isolation and COBALT in one (Høiland-Jørgensen, Täht and
+    Morton, 2018)."""
+
+    kind: Required[Literal['cake']]
+    bandwidth: Rate
+    """The shaper's rate, of bytes on the line: "1kbit" to "1tbit"; default: none, the link
+    sets the pace."""
+    rtt: Time
+    """The round trip that the traffic is taken to have: COBALT's interval, and twenty times
+    its target: "20us" to "100s" (default "100ms", as in Linux)."""
+    tins: CakeTins
+    """How codepoints are put into tins: "besteffort", "diffserv3", "diffserv4", "diffserv8"
+    or "precedence" (default "diffserv3", as in Linux)."""
+    isolation: CakeIsolation
+    """Between whom the line is shared evenly: "flowblind", "srchost", "dsthost", "hosts",
+    "flows", "dual_srchost", "dual_dsthost" or "triple_isolate" (default "triple_isolate",
+    as in Linux)."""
+    link_layer: CakeLinkLayer
+    """What the line adds to an IP packet, by the name that tc has for it: "raw" is nothing
+    (default "raw")."""
+    overhead: int
+    """Bytes that the line adds beside those of `link_layer`: together -64 to 256 (default
+    0)."""
+    mpu: int
+    """The shortest packet on the line, in bytes: 0 to 256; default: that of `link_layer`."""
+    framing: CakeFraming
+    """What the line cuts packets into: "none", "atm" (cells of 53 bytes with 48 of payload)
+    or "ptm" (a byte more for every 64); default: that of `link_layer`."""
+    ingress: bool
+    """Count what is dropped as sent, for a shaper behind the bottleneck (default false)."""
+    autorate_ingress: bool
+    """Follow the rate at which packets come instead of keeping to `bandwidth`, for a shaper
+    behind a bottleneck whose rate changes (default false)."""
+    memory_limit: Size
+    """Most bytes in all queues: at least one packet, at most "1GB"; default: four times
+    what the line carries in `rtt`, at least "4MiB" and at most 10240 packets, as in Linux."""
+
+
 class SfqQueueDiscipline(TypedDict, total=False):
     """Stochastic fairness queueing, McKenney (1990): a queue for each hash of a flow, in
     turn."""
@@ -1254,7 +1293,7 @@ class CbqQueueDiscipline(TypedDict, total=False):
     share: 1 to 1000 (default 16); each class's `maxidle` follows from it."""
 
 
-QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'proportional', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | ProportionalQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
+QueueDiscipline: TypeAlias = "Literal['droptail', 'red', 'ared', 'feng_red', 'choke', 'proportional', 'pi', 'pi_table', 'pie', 'pi2', 'dualpi2', 'blue', 'avq', 'rem', 'rate', 'python', 'codel', 'fq_codel', 'cobalt', 'cake', 'sfq', 'fq_pie', 'prio', 'drr', 'tbf', 'cbq'] | DroptailQueueDiscipline | RedQueueDiscipline | AredQueueDiscipline | FengRedQueueDiscipline | ChokeQueueDiscipline | ProportionalQueueDiscipline | PiQueueDiscipline | PiTableQueueDiscipline | PieQueueDiscipline | Pi2QueueDiscipline | Dualpi2QueueDiscipline | BlueQueueDiscipline | AvqQueueDiscipline | RemQueueDiscipline | RateQueueDiscipline | PythonQueueDiscipline | CodelQueueDiscipline | FqCodelQueueDiscipline | CobaltQueueDiscipline | CakeQueueDiscipline | SfqQueueDiscipline | FqPieQueueDiscipline | PrioQueueDiscipline | DrrQueueDiscipline | TbfQueueDiscipline | CbqQueueDiscipline"
 """A queue discipline: its name, or a table with `kind` and parameters."""
 
 
@@ -1284,6 +1323,22 @@ Scheduler: TypeAlias = "Literal['wrr'] | Literal['time_shifted']"
 
 Decision: TypeAlias = "Literal['recur'] | Literal['random']"
 """How a probability becomes a decision."""
+
+
+CakeTins: TypeAlias = "Literal['besteffort'] | Literal['diffserv3'] | Literal['diffserv4'] | Literal['diffserv8'] | Literal['precedence']"
+"""How codepoints are put into tins."""
+
+
+CakeIsolation: TypeAlias = "Literal['flowblind'] | Literal['srchost'] | Literal['dsthost'] | Literal['hosts'] | Literal['flows'] | Literal['dual_srchost'] | Literal['dual_dsthost'] | Literal['triple_isolate']"
+"""What a queue is for, and between whom the line is shared evenly."""
+
+
+CakeLinkLayer: TypeAlias = "Literal['raw'] | Literal['conservative'] | Literal['ethernet'] | Literal['docsis'] | Literal['ipoa_vcmux'] | Literal['ipoa_llcsnap'] | Literal['bridged_vcmux'] | Literal['bridged_llcsnap'] | Literal['pppoa_vcmux'] | Literal['pppoa_llc'] | Literal['pppoe_vcmux'] | Literal['pppoe_llcsnap'] | Literal['pppoe_ptm'] | Literal['bridged_ptm']"
+"""A kind of line, by the names that `tc` has: bytes added, shortest packet, framing."""
+
+
+CakeFraming: TypeAlias = "Literal['none'] | Literal['atm'] | Literal['ptm']"
+"""What the line cuts packets into."""
 
 
 class PrioClass(TypedDict, total=False):

@@ -41,18 +41,18 @@
 //! 7. CAKE's first signal of all does not wait for an `interval`: `first_interval = false` here.
 //! 8. In its `ingress` mode CAKE lets the guard for slow links grow with the number of flows.
 
+use crate::cobalt_law::Decision;
 use crate::codel::mtu;
-use crate::codel_law::{MAX_DROPS, in_range, interval_over_sqrt};
+use crate::codel_law::{MAX_DROPS, in_range};
 use crate::fixed::bounded;
 use crate::managed::packet_limit;
 use crate::{
-    Counters, DropReason, Ecn, Env, Fifo, Invalid, Packet, Parameters, Probability, Sink, Stamped,
+    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Probability, Sink, Stamped,
     Unstamp, Verdict,
 };
 use sojourn_base::{Stream, Time};
 
-/// Most steps of decay in one call.
-const DECAY_BATCH: u32 = 256;
+pub use crate::cobalt_law::{Constants, State};
 
 /// COBALT.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,41 +103,22 @@ impl Default for Params {
     }
 }
 
-/// The parameters as the integers in use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constants {
-    target: u64,
-    interval: u64,
-    first_interval: bool,
-    blue_threshold: u64,
-    /// Sojourn time that must be exceeded: `target`, or the guard for slow links.
-    above: u64,
-    /// Q.60.
-    increment: i64,
-    decrement: i64,
-    ecn: bool,
-}
-
-impl Constants {
-    fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        in_range("target", params.target, "5ms")?;
-        in_range("interval", params.interval, "100ms")?;
-        in_range("blue_threshold", params.blue_threshold, "400ms")?;
-        let four = env.rate.time_for(4 * u64::from(mtu("mtu", params.mtu, env)?));
-        Ok(Self {
-            target: params.target.0,
-            interval: params.interval.0,
-            first_interval: params.first_interval,
-            blue_threshold: params.blue_threshold.0,
-            above: params.target.0.max(four.0),
-            increment: bounded("increment", params.increment, 0.0, 1.0, Probability::BITS)?,
-            decrement: bounded("decrement", params.decrement, 0.0, 1.0, Probability::BITS)?,
-            ecn: params.ecn,
+impl Params {
+    fn constants(&self, env: &Env) -> Result<Constants, Invalid> {
+        in_range("target", self.target, "5ms")?;
+        in_range("interval", self.interval, "100ms")?;
+        in_range("blue_threshold", self.blue_threshold, "400ms")?;
+        let four = env.rate.time_for(4 * u64::from(mtu("mtu", self.mtu, env)?));
+        Ok(Constants {
+            target: self.target.0,
+            interval: self.interval.0,
+            first_interval: self.first_interval,
+            blue_threshold: self.blue_threshold.0,
+            above: self.target.0.max(four.0),
+            increment: bounded("increment", self.increment, 0.0, 1.0, Probability::BITS)?,
+            decrement: bounded("decrement", self.decrement, 0.0, 1.0, Probability::BITS)?,
+            ecn: self.ecn,
         })
-    }
-
-    fn next(&self, from: Time, count: u32) -> Time {
-        from.saturating_add(Time(interval_over_sqrt(self.interval, count)))
     }
 }
 
@@ -146,149 +127,8 @@ impl Parameters for Params {
 
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
-        Constants::new(self, env).map(|_| ())
+        self.constants(env).map(|_| ())
     }
-}
-
-/// What changes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct State {
-    /// Signals, less those that have decayed since.
-    pub count: u32,
-    /// When to signal next, or when to take one off `count`; while `count` is 0, when the queue
-    /// will have been quiet for an interval.
-    pub drop_next: Time,
-    /// Whether `count` was ever changed by the clock, so that a wait has been worked out.
-    pub begun: bool,
-    /// Whether the last packet had waited for too long.
-    pub dropping: bool,
-    /// BLUE's probability.
-    pub blue: Probability,
-    /// When that changed last.
-    pub blue_changed: Time,
-    /// Since when the queue has been empty; later, when that was last looked at.
-    pub idle: Time,
-}
-
-impl State {
-    /// The queue is full, or a packet has waited too long for anything but BLUE.
-    fn blue_up(&mut self, law: &Constants, now: Time) {
-        if now.saturating_sub(self.blue_changed).0 > law.target {
-            let raw = i128::from(self.blue.raw()) + i128::from(law.increment);
-            self.blue = Probability::clamped(raw);
-            self.blue_changed = now;
-        }
-    }
-
-    fn overflowed(&mut self, law: &Constants, now: Time) {
-        self.blue_up(law, now);
-        self.dropping = true;
-        self.drop_next = now;
-        self.count = self.count.max(1);
-    }
-
-    fn blue_down(&mut self, law: &Constants, times: u64) {
-        let off = i128::from(law.decrement) * i128::from(times);
-        self.blue = Probability::clamped(i128::from(self.blue.raw()) - off);
-    }
-
-    /// The last packet has left.
-    fn emptied(&mut self, law: &Constants, now: Time) {
-        if self.blue != Probability::ZERO && now.saturating_sub(self.blue_changed).0 > law.target {
-            self.blue_down(law, 1);
-            self.blue_changed = now;
-        }
-        self.dropping = false;
-        if self.count > 0 && now >= self.drop_next {
-            self.count -= 1;
-            self.schedule(law);
-        }
-        self.idle = now;
-    }
-
-    /// The queue is empty still: one look for each `target`.
-    fn idle_until(&mut self, law: &Constants, now: Time) {
-        // No more than it takes to reach zero: it then changes no more.
-        let enough = self.blue.raw().div_ceil((law.decrement as u64).max(1));
-        let looks = (now.saturating_sub(self.idle).0 / law.target).min(enough);
-        if looks == 0 {
-            return;
-        }
-        self.blue_down(law, looks);
-        self.idle = Time(self.idle.0 + looks * law.target);
-        self.blue_changed = self.idle;
-    }
-
-    /// When to signal first, of packets that begin to wait too long.
-    fn first_due(&self, law: &Constants, now: Time) -> Time {
-        if self.begun || law.first_interval { law.next(now, self.count) } else { now }
-    }
-
-    /// `count` has changed: when the next change is due.
-    fn schedule(&mut self, law: &Constants) {
-        self.drop_next = law.next(self.drop_next, self.count);
-        self.begun = true;
-    }
-
-    /// Whether a signal is due with a packet that came at `at`.
-    #[inline]
-    fn signal(&mut self, law: &Constants, now: Time, at: Time) -> Schedule {
-        let sojourn = now.saturating_sub(at).0;
-        let due = self.count > 0 && now >= self.drop_next;
-        let mut late = now > self.drop_next;
-        if sojourn > law.above {
-            if !self.dropping {
-                self.dropping = true;
-                self.drop_next = self.first_due(law, now);
-            }
-            self.count = self.count.max(1);
-        } else {
-            self.dropping = false;
-        }
-        let signal = due && self.dropping;
-        if signal {
-            self.count = self.count.saturating_add(1);
-            self.schedule(law);
-            late = now > self.drop_next;
-        } else if due {
-            late = self.decay(law, now);
-        }
-        if sojourn > law.blue_threshold {
-            self.blue_up(law, now);
-        }
-        Schedule { signal, late }
-    }
-
-    /// Takes off `count` what is due; whether the time for the next has passed, though it has not
-    /// been taken off.
-    #[cold]
-    fn decay(&mut self, law: &Constants, now: Time) -> bool {
-        for _ in 0..DECAY_BATCH {
-            self.count -= 1;
-            self.schedule(law);
-            if self.count == 0 || now < self.drop_next {
-                break;
-            }
-        }
-        // If there is more to come it comes with the next packet.
-        false
-    }
-
-    /// `drop_next` also tells for how long nothing has happened.
-    #[inline]
-    fn after(&mut self, law: &Constants, now: Time, late: bool, dropped: bool) {
-        if self.count == 0 {
-            self.drop_next = now.saturating_add(Time(law.interval));
-        } else if late && !dropped {
-            self.drop_next = now;
-        }
-    }
-}
-
-#[derive(Clone)]
-struct Schedule {
-    signal: bool,
-    late: bool,
 }
 
 /// A queue under COBALT.
@@ -304,7 +144,7 @@ impl<P: Packet> Discipline<P> {
     /// An empty queue. `coin` is BLUE's.
     pub fn new(params: &Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
         params.validate(env)?;
-        let constants = Constants::new(params, env)?;
+        let constants = params.constants(env)?;
         let fifo = Fifo::new(params.limit, u64::MAX);
         Ok(Self { fifo, constants, state: State::default(), coin })
     }
@@ -343,18 +183,15 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         let mut drops = 0;
         while let Some(head) = self.fifo.peek() {
             let (at, ecn) = (head.at, head.ecn());
-            let schedule = self.state.signal(&self.constants, now, at);
-            let blue = self.state.blue.toss(&mut self.coin);
-            let marks = schedule.signal && self.constants.ecn && ecn.capable();
-            let drop = blue || (schedule.signal && !marks);
-            self.state.after(&self.constants, now, schedule.late, drop);
+            let Decision { drop, mark } =
+                self.state.decide(&self.constants, now, at, ecn, 0, &mut self.coin);
             // The last packet may be marked, but is not dropped.
             if drop && drops < MAX_DROPS && self.fifo.standing().packets > 1 {
                 self.fifo.evict(now, DropReason::Early, &mut Unstamp(sink));
                 drops += 1;
                 continue;
             }
-            if marks && ecn != Ecn::Ce {
+            if mark {
                 self.fifo.mark_head();
             }
             break;

@@ -83,7 +83,7 @@ fn of_red(p: &red::Params, env: &Env) -> Result<Vec<Integer>, Invalid> {
 }
 
 /// The parameters with nothing left to the link: RED's weight, ARED's thresholds, drop-tail's
-/// limit.
+/// limit; what CAKE's line adds, as numbers.
 ///
 /// # Errors
 /// If a parameter is wrong.
@@ -106,6 +106,7 @@ pub fn resolved(config: &Config, env: &Env) -> Result<Config, Invalid> {
         Config::Droptail(p) if *p == droptail::Params::default() => {
             p.limit = Some(droptail::LIMIT);
         }
+        Config::Cake(p) => *p = p.with_line_as_numbers(),
         _ => {}
     }
     Ok(config)
@@ -114,6 +115,7 @@ pub fn resolved(config: &Config, env: &Env) -> Result<Config, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cake;
     use sojourn_base::Rate;
 
     const ENV: Env = Env { rate: Rate(15_000_000), mean_packet: 500 };
@@ -146,5 +148,10 @@ mod tests {
             unreachable!()
         };
         assert_eq!(p.limit, Some(1000));
+        let docsis = cake::LinkLayer::Docsis;
+        let given = cake::Params { link_layer: docsis, overhead: 4, ..Default::default() };
+        let Config::Cake(p) = resolved(&Config::Cake(given), &ENV).unwrap() else { unreachable!() };
+        assert_eq!((p.link_layer, p.overhead, p.mpu), (cake::LinkLayer::Raw, 22, Some(64)));
+        assert_eq!(p.framing, Some(cake::Framing::None));
     }
 }

@@ -18,6 +18,7 @@ extern crate alloc;
 
 pub mod bank;
 mod classes;
+mod cobalt_law;
 pub mod codel_law;
 mod delay_pi;
 mod fifo;
@@ -88,6 +89,9 @@ disciplines! {
     FqCodel = "fq_codel" in fq_codel;
     /// CoDel and BLUE in one, as in CAKE (Palmei and others, 2019).
     Cobalt = "cobalt" in cobalt;
+    /// Shaper, tins, host and flow isolation and COBALT in one (Høiland-Jørgensen, Täht and Morton,
+    /// 2018).
+    Cake = "cake" in cake;
     /// Stochastic fairness queueing, McKenney (1990): a queue for each hash of a flow, in turn.
     Sfq = "sfq" in sfq;
     /// Flow queueing with PIE in each of many queues, as in Linux.

@@ -234,6 +234,27 @@ def _cobalt(qdisc: Fields, place: Place) -> Leaf:
     )
 
 
+_FRAMING = {"none": "noatm", "atm": "atm", "ptm": "ptm"}
+
+
+def _cake(qdisc: Fields, place: Place) -> Leaf:
+    rate = qdisc.get("bandwidth")
+    words = ["cake", "unlimited"]
+    if rate is not None:
+        bps = quantity(f"{place.field}.bandwidth", str(rate), "rate")
+        words[1] = f"bandwidth {rate_text(bps)}"
+    words += ["autorate-ingress"] if qdisc["autorate_ingress"] else []
+    words += [qdisc["tins"], qdisc["isolation"].replace("_", "-")]
+    words += [f"rtt {_seconds(place, qdisc, 'rtt')}"]
+    words += [f"overhead {qdisc['overhead']} mpu {qdisc['mpu']} {_FRAMING[qdisc['framing']]}"]
+    words += ["ingress"] if qdisc["ingress"] else []
+    remarks = []
+    if "memory_limit" in qdisc:
+        words += [f"memlimit {_size(place, qdisc, 'memory_limit')}"]
+        remarks += ["cake counts what packets occupy in memory: more than their bytes."]
+    return Leaf(" ".join(words), tuple(remarks))
+
+
 def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
     remarks = ["Needs Linux 6.17 and its iproute2."]
     if qdisc["marking"] == "ramp":
@@ -264,5 +285,6 @@ _KINDS: dict[str, Callable[[Fields, Place], Leaf]] = {
     "fq_codel": _fq_codel,
     "sfq": _sfq,
     "cobalt": _cobalt,
+    "cake": _cake,
     "dualpi2": _dualpi2,
 }

@@ -134,15 +134,21 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
     bps = quantity(f"{link}.rate", str(table["rate"]), "rate")
     place = Place(bps, int(table["mean_packet"]), f"{link}.qdisc")
     qdisc = _whole(table["qdisc"])
-    remarks = []
+    remarks = [
+        f"{link}.{name} describes the path, not the router: left out."
+        for name in ("loss", "jitter", "device")
+        if table.get(name)
+    ]
+    if qdisc["kind"] == "cake" and (qdisc.get("bandwidth") or qdisc.get("autorate_ingress")):
+        one = leaf(qdisc, place)
+        by_itself = "cake shapes by itself: the link's own rate and frame_overhead are left out."
+        command = f'tc qdisc replace dev "$DEV" root handle 1: {one.words}'
+        return Deployment(link, (command,), (*remarks, *one.remarks, by_itself))
     overhead = int(table.get("frame_overhead", 0))
     size = ""
     if overhead:
         size = f" overhead {overhead - _ETHERNET} mpu {int(table.get('min_frame', 0))}"
         remarks.append("The device is taken for an Ethernet: its header counts as overhead.")
-    for name in ("loss", "jitter", "device"):
-        if table.get(name):
-            remarks.append(f"{link}.{name} describes the path, not the router: left out.")
     if qdisc["kind"] in bpf.LAWS:
         least = int(table.get("min_frame", 0))
         written, said, undo = bpf.commands(qdisc, place, overhead - _ETHERNET, least)

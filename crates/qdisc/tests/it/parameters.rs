@@ -36,6 +36,7 @@ fn a_refusal_names_field_value_and_remedy() {
     let prio = |classes| Config::Prio(prio::Params { classes, default: None });
     let fq_codel = fq_codel::Params::default;
     let cobalt = cobalt::Params::default;
+    let cake = cake::Params::default;
     let sfq = sfq::Params::default;
     let fq_pie = fq_pie::Params::default;
     let cases: Vec<(Config, &str, &str, &str)> = vec![
@@ -210,6 +211,22 @@ fn a_refusal_names_field_value_and_remedy() {
             "blue_threshold",
             "0ns",
             "400ms",
+        ),
+        (
+            Config::Cake(cake::Params { bandwidth: Some(Rate(999)), ..cake() }),
+            "bandwidth",
+            "999bit",
+            "\"1kbit\" to",
+        ),
+        (Config::Cake(cake::Params { rtt: Time(19_000), ..cake() }), "rtt", "19us", "20us"),
+        (Config::Cake(cake::Params { rtt: Time::from_secs(101), ..cake() }), "rtt", "101s", "100s"),
+        (Config::Cake(cake::Params { overhead: -65, ..cake() }), "overhead", "-65", "-64 to 256"),
+        (Config::Cake(cake::Params { mpu: Some(257), ..cake() }), "mpu", "257", "0 to 256"),
+        (
+            Config::Cake(cake::Params { memory_limit: Some(Size(1499)), ..cake() }),
+            "memory_limit",
+            "1499B",
+            "one packet, \"1500B\"",
         ),
         (Config::Sfq(sfq::Params { divisor: 0, ..sfq() }), "divisor", "0", "1 to 65536"),
         (Config::Sfq(sfq::Params { depth: 65_537, ..sfq() }), "depth", "65537", "1 to 65536"),

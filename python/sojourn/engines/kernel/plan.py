@@ -31,7 +31,12 @@ _ETHERNET = 14
 
 _NO_CLASSES = {"prio", "drr", "cbq"}
 # The rest drops when a packet comes.
-_DROPS = {"codel": "departure", "cobalt": "departure", "fq_codel": "flow_departure"}
+_DROPS = {
+    "codel": "departure",
+    "cobalt": "departure",
+    "fq_codel": "flow_departure",
+    "cake": "flow_departure",
+}
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,8 @@ def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
         made = leaf(qdisc, Place(rate, int(table["mean_packet"]), f"{name}.qdisc"))
     except DeployError as error:
         raise ScenarioError(str(error)) from error
+    # HTB has taken the Ethernet header off already: cake must not do so again.
+    words = made.words.replace("cake ", "cake raw ", 1) if kind == "cake" else made.words
     burst = max(1, round(rate / 8 * _LATE_S))
     shape = (
         f"rate {round(rate)}bit burst {burst}b cburst {burst}b quantum {_QUANTUM} "
@@ -173,7 +180,7 @@ def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
         "commands": [
             f"qdisc add dev {{dev}} root handle 1: stab overhead -{_ETHERNET} htb default 1",
             f"class add dev {{dev}} parent 1: classid 1:1 htb {shape}",
-            f"qdisc add dev {{dev}} parent 1:1 handle 10: {made.words}",
+            f"qdisc add dev {{dev}} parent 1:1 handle 10: {words}",
         ],
     }
     return link, list(made.remarks), DISCIPLINES.get(made.words.split()[0])

@@ -60,6 +60,12 @@ impl Packet for Token {
     fn dscp(&self) -> u8 {
         8 * (self.flow % 7) as u8
     }
+    fn source(&self) -> u32 {
+        self.flow % 3
+    }
+    fn destination(&self) -> u32 {
+        self.flow % 2
+    }
 }
 
 /// Flow 3 carries the label "flow3" and the codepoint cs3.

@@ -1,5 +1,6 @@
 //! Mistakes known from other people's queue disciplines, one test each.
 
+mod cake;
 mod choke;
 mod cobalt;
 mod codel;

@@ -55,6 +55,7 @@ disciplines! {
     codel
     fq_codel
     cobalt
+    cake
     sfq
     fq_pie
     prio
