@@ -8,70 +8,29 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = Path(__file__).with_suffix(".json")
 VALGRIND = shutil.which("valgrind")
 
-_FLOWS = {
-    "duration": "3s",
-    "warmup": "0s",
-    "tcp": {"profile": "classic", "max_window": 2000, "receive_window": "4MB"},
-    "bottleneck": {
-        "rate": "100mbit",
-        "delay": "5ms",
-        "qdisc": {"kind": "droptail", "limit": 1000},
-    },
-    "access": {"rate": "1gbit"},
-    "traffic": [{"kind": "bulk", "flows": 100, "rtt": {"even": "50ms..150ms"}, "start": "0s..1s"}],
-}
-_WEB = {
-    "duration": "4s",
-    "warmup": "0s",
-    "tcp": {"profile": "classic", "ecn": True},
-    "bottleneck": {
-        "rate": "100mbit",
-        "frame_overhead": 38,
-        "min_frame": 84,
-        "mean_packet": 500,
-        "qdisc": {"kind": "pi", "qref": 24, "ecn": True},
-    },
-    "access": {"rate": "1gbit"},
-    "traffic": [
-        {"kind": "web", "users": 4000, "rtt": "10ms..150ms"},
-        {"kind": "web", "users": 4000, "rtt": "10ms..150ms", "direction": "reverse"},
-    ],
-}
+SCENARIOS = ("dumbbell-100", "pi-100", "codel-100", "fq_codel-100", "modern-100", "web-users")
+"""Of `benches/scenarios`, the first three seconds."""
+
+_RUN = """
+import sys, sojourn
+scenario = sojourn.Scenario.from_file(sys.argv[1])
+sojourn.run(scenario.with_({"duration": "3s", "warmup": "0s"}))
+"""
 
 
-def _flows(qdisc: str, **changes: Any) -> dict[str, Any]:
-    bottleneck = {**_FLOWS["bottleneck"], "qdisc": {"kind": qdisc, "limit": 1000}}
-    return {**_FLOWS, "bottleneck": bottleneck, **changes}
-
-
-SCENARIOS: Mapping[str, Mapping[str, Any]] = {
-    "droptail": _FLOWS,
-    "pi": _flows("pi"),
-    "codel": _flows("codel"),
-    "fq_codel": _flows("fq_codel"),
-    "modern hosts": _flows("droptail", tcp={"profile": "modern"}),
-    "web users, PI and ECN": _WEB,
-}
-
-_RUN = "import json, sys, sojourn; sojourn.run(sojourn.Scenario(json.load(sys.stdin)))"
-
-
-def count(scenario: Mapping[str, Any]) -> int:
-    """The instructions between the first event of a run and its last."""
+def count(name: str) -> int:
+    """The instructions of a scenario between its first event and the last."""
     assert VALGRIND is not None
     words = [VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     words += ["--collect-atstart=no", "--toggle-collect=*run::Run::go*"]
     done = subprocess.run(
-        [*words, sys.executable, "-c", _RUN],
-        input=json.dumps(scenario),
+        [*words, sys.executable, "-c", _RUN, ROOT / "benches/scenarios" / f"{name}.toml"],
         capture_output=True,
         text=True,
         check=False,
@@ -102,5 +61,5 @@ def missing() -> str:
 if __name__ == "__main__":
     if why := missing():
         sys.exit(why)
-    counts = {name: count(scenario) for name, scenario in SCENARIOS.items()}
+    counts = {name: count(name) for name in SCENARIOS}
     KEPT.write_text(json.dumps({"compiler": compiler(), "counts": counts}, indent=1) + "\n")

@@ -17,7 +17,7 @@ _FOUND = json.loads(KEPT.read_text())
 def test_a_run_takes_as_many_instructions_as_it_took(name: str) -> None:
     if compiler() != _FOUND["compiler"]:
         pytest.skip(f"ANOTHER COMPILER THAN {_FOUND['compiler']}: instructions are not compared")
-    now, then = count(SCENARIOS[name]), _FOUND["counts"][name]
+    now, then = count(name), _FOUND["counts"][name]
     told = f"{now / then - 1:+.1%}: if that is meant, python tests/instructions.py keeps it"
     assert now == pytest.approx(then, rel=0.02), told
 
