@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -21,8 +22,10 @@ from websockets.sync.client import ClientConnection, connect
 import sojourn
 from conftest import COMMAND, Command
 from documents import DOCS
+from sojourn.lab import play
 from sojourn.lab.controls import disciplines
 from sojourn.lab.presets import all_presets
+from sojourn.lab.server import Options, application
 
 Setting = dict[str, Any]
 BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
@@ -266,6 +269,31 @@ def test_without_the_engine_the_page_says_what_builds_it(sojourn: Command, tmp_p
     done = sojourn("lab", "--export", tmp_path / "talk.html")
     assert done.returncode == 1 and "make wasm" in done.stderr
     assert not (tmp_path / "talk.html").exists()
+
+
+def test_without_the_engine_the_server_answers_with_a_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play, "_BUILT", tmp_path)
+    status, headers, text = asyncio.run(asked(application(Options()), "/play"))
+    assert status == 503 and headers[b"content-type"].startswith(b"text/html")
+    assert "make wasm" in text and 'href="./"' in text
+
+
+async def asked(served: Any, path: str) -> tuple[int, dict[bytes, bytes], str]:
+    """What an application answers to a browser on this machine."""
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    about = {"type": "http", "method": "GET", "path": path, "query_string": b""}
+    await served({**about, "headers": [(b"host", b"localhost")]}, receive, send)
+    text = b"".join(each.get("body", b"") for each in sent[1:])
+    return sent[0]["status"], dict(sent[0]["headers"]), text.decode()
 
 
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:

@@ -59,6 +59,12 @@ export class Engine {
     return this.text();
   }
 
+  /** What a scenario says, with every field, defaults included. */
+  fields(toml) {
+    this.call("scenario_fields", [], toml);
+    return JSON.parse(this.text());
+  }
+
   /** A loop about its operating point. */
   linearise(description) {
     this.call("theory_linearise", [], JSON.stringify(description));
@@ -173,7 +179,8 @@ class Simulation {
   /** Runs on up to an instant, s; gives the instant reached. */
   runUntil(time) {
     this.#engine.call("simulation_run_until", [this.#number, time]);
-    return this.#engine.numbers()[0];
+    this.time = this.#engine.numbers()[0];
+    return this.time;
   }
 
   /**
@@ -191,11 +198,14 @@ class Simulation {
    */
   course(until, step, { link = "bottleneck", flows = 4 } = {}) {
     const place = this.names.link.indexOf(link);
+    if (place < 0) {
+      throw new SojournError(`${link}: no such link; one of ${this.names.link.join(", ")}`);
+    }
     const columns = Object.fromEntries(COURSE.map((name) => [name, []]));
     const cwnd_bytes = [];
     const time_s = [];
     const look = (time) => {
-      this.time = this.runUntil(time);
+      this.runUntil(time);
       const seen = this.observe();
       time_s.push(seen.time_s);
       for (const name of COURSE) columns[name].push(seen.links[place][name]);

@@ -53,6 +53,10 @@ export class Side {
     return this.call("changed", toml, values);
   }
 
+  fields(toml) {
+    return this.call("fields", toml);
+  }
+
   calibrated(toml) {
     return this.call("calibrated", toml);
   }

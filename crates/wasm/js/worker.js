@@ -23,6 +23,7 @@ const calls = {
   simulation: (toml, options) => known(engine.simulation(toml, options)),
   fluid: (toml) => known(engine.fluid(toml)),
   changed: (toml, values) => engine.changed(toml, values),
+  fields: (toml) => engine.fields(toml),
   calibrated: (toml) => engine.calibrated(toml),
   linearise: (description) => engine.linearise(description),
   nyquist: (toml) => engine.nyquist(toml),

@@ -6,7 +6,7 @@
 //! that the module must not be used any more.
 #![expect(unsafe_code, reason = "names that JavaScript finds are unsafe by declaration only")]
 
-use crate::{Simulations, changed, linearise, margins, nyquist};
+use crate::{Simulations, changed, fields, linearise, margins, nyquist};
 use std::cell::RefCell;
 use std::sync::{Mutex, PoisonError};
 
@@ -165,6 +165,16 @@ pub extern "C" fn scenario_with() -> i32 {
     call(|module| {
         let text = module.text()?;
         module.text_out = changed(&text)?;
+        Ok(0)
+    })
+}
+
+/// The scenario that came in, TOML, with every field: JSON as the text.
+#[unsafe(no_mangle)]
+pub extern "C" fn scenario_fields() -> i32 {
+    call(|module| {
+        let text = module.text()?;
+        module.text_out = fields(&text)?;
         Ok(0)
     })
 }

@@ -13,7 +13,7 @@ mod settings;
 mod simulations;
 mod theory;
 
-pub use settings::changed;
+pub use settings::{changed, fields};
 pub use simulations::Simulations;
 pub use theory::{linearise, margins, nyquist};
 

@@ -1,4 +1,4 @@
-//! Scenarios with other values.
+//! What a scenario says, and scenarios with other values.
 
 use crate::words;
 use serde_json::{Map, Value};
@@ -15,4 +15,12 @@ pub fn changed(asking: &str) -> Result<String, String> {
     let changes: Vec<_> = values.iter().map(|(path, value)| (&**path, value.clone())).collect();
     let scenario = Scenario::from_toml(&toml, "scenario").map_err(words)?;
     Ok(scenario.with_json(&changes).map_err(words)?.to_toml())
+}
+
+/// A scenario as JSON, with every field, defaults included.
+///
+/// # Errors
+/// What is wrong with the scenario.
+pub fn fields(toml: &str) -> Result<String, String> {
+    Ok(Scenario::from_toml(toml, "scenario").map_err(words)?.to_json())
 }

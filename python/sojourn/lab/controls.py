@@ -28,6 +28,23 @@ kind = "bulk"
 """
 
 
+_EVERYTHING = """
+duration = "1s"
+[bottleneck]
+rate = "10mbit"
+qdisc = "codel"
+[[traffic]]
+kind = "bulk"
+rtt = "10ms"
+[[traffic]]
+kind = "bulk"
+rtt = "10ms..20ms"
+[[traffic]]
+kind = "web"
+users = 1
+"""
+
+
 @dataclass(frozen=True)
 class Control:
     """One thing to move: "slider", "choice" or "switch"."""
@@ -62,6 +79,11 @@ def disciplines() -> dict[str, list[Control]]:
         if set(known.get("required", ())) <= {"kind"}:
             found[kind] = _side(base.with_({_QDISC: {"kind": kind}}))
     return found
+
+
+def all_controls() -> list[Control]:
+    """The controls for both sides of a scenario that has something of everything."""
+    return _common(Scenario.from_toml(_EVERYTHING))
 
 
 def _fields(scenario: Scenario) -> dict[str, Any]:

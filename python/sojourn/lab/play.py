@@ -15,16 +15,35 @@ from jinja2 import Environment, StrictUndefined
 
 import sojourn
 from sojourn.errors import Error
-from sojourn.lab.controls import controls, disciplines
+from sojourn.lab.controls import all_controls, controls, disciplines
 from sojourn.lab.presets import all_presets
 from sojourn.lab.setting import SIDES
 from sojourn.scenario import Scenario
 
 _ASSETS = resources.files("sojourn.lab") / "assets" / "play"
+_BUILT = resources.files("sojourn.lab") / "engine"
 
 # Each after those that it imports.
 _ENGINE = ("engine.js", "worker.js", "side.js")
-_PAGE = ("values.js", "strip.js", "queue.js", "controls.js", "play.js")
+_PAGE = (
+    "values.js",
+    "changes.js",
+    "address.js",
+    "run.js",
+    "bench.js",
+    "described.js",
+    "controls.js",
+    "strip.js",
+    "queue.js",
+    "pictures.js",
+    "summary.js",
+    "files.js",
+    "play.js",
+)
+
+
+class EngineMissingError(Error):
+    """The engine for browsers was not built."""
 
 
 def page(file: Path | None = None) -> str:
@@ -32,12 +51,13 @@ def page(file: Path | None = None) -> str:
 
     Raises:
         ScenarioError: If there is something wrong with that scenario.
-        Error: If the engine for browsers was not built.
+        EngineMissingError: If the engine for browsers was not built.
     """
-    engine = resources.files("sojourn.lab") / "engine"
-    if not (engine / "sojourn.wasm").is_file():
-        raise Error("the engine for browsers is not built; in a checkout, `make wasm` builds it")
-    sources = {name: (engine / name).read_text("utf-8") for name in _ENGINE}
+    if not (_BUILT / "sojourn.wasm").is_file():
+        raise EngineMissingError(
+            "the engine for browsers is not built; in a checkout, `make wasm` builds it"
+        )
+    sources = {name: (_BUILT / name).read_text("utf-8") for name in _ENGINE}
     sources |= {name: (_ASSETS / name).read_text("utf-8") for name in _PAGE}
     boot = (_ASSETS / "boot.js").read_text("utf-8")
     for name, source in {**sources, "boot.js": boot}.items():
@@ -46,7 +66,7 @@ def page(file: Path | None = None) -> str:
         f'<script type="text/plain" data-module="{name}">{source}</script>'
         for name, source in sources.items()
     )
-    packed = gzip.compress((engine / "sojourn.wasm").read_bytes(), 9, mtime=0)
+    packed = gzip.compress((_BUILT / "sojourn.wasm").read_bytes(), 9, mtime=0)
     template = Environment(undefined=StrictUndefined, autoescape=False).from_string(
         (_ASSETS / "play.html").read_text("utf-8")
     )
@@ -78,6 +98,7 @@ def _data(file: Path | None) -> dict[str, Any]:
         "disciplines": {
             kind: [asdict(each) for each in found] for kind, found in disciplines().items()
         },
+        "all": [asdict(each) for each in all_controls()],
         "tour": json.loads((_ASSETS / "tour.json").read_text("utf-8")),
         "first": None
         if file is None

@@ -13,13 +13,14 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, HTTPConnection, Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -44,6 +45,11 @@ _POLICY = (
     "img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
+_WITHOUT_ENGINE = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Sojourn: queues at play</title>
+<h1>Nothing plays yet</h1>
+<p>This page cannot be made: {}. Then load it again; <a href="./">the lab</a> works without.</p>
+"""
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,10 @@ class _Server:
         """The page whose packets run in it; it says itself what it may do."""
 
         async def made() -> Response:
-            text = await asyncio.to_thread(play.page, self.options.file)
+            try:
+                text = await asyncio.to_thread(play.page, self.options.file)
+            except play.EngineMissingError as error:
+                return HTMLResponse(_WITHOUT_ENGINE.format(escape(str(error))), 503)
             policy = {"Content-Security-Policy": play.policy()}
             return Response(text, media_type="text/html", headers=policy)
 

@@ -1,7 +1,7 @@
-//! Scenarios with other values.
+//! What a scenario says, and scenarios with other values.
 
-use serde_json::json;
-use sojourn_wasm::changed;
+use serde_json::{Value, json};
+use sojourn_wasm::{changed, fields};
 
 const SCENARIO: &str = r#"
 duration = "6s"
@@ -29,4 +29,13 @@ fn what_is_wrong_is_said() {
     assert!(changed(&asked.to_string()).unwrap_err().contains("qerf"));
     assert!(changed(&json!(["duration", {}]).to_string()).is_err());
     assert!(changed("[]").is_err());
+}
+
+#[test]
+fn every_field_is_there_as_json() {
+    let found: Value = serde_json::from_str(&fields(SCENARIO).unwrap()).unwrap();
+    assert_eq!(found["bottleneck"]["qdisc"]["qref"], 30.0);
+    assert_eq!(found["traffic"][0]["flows"], 3);
+    assert_eq!(found["seed"], 1, "a default");
+    assert!(fields("duration = 1").unwrap_err().contains("duration"));
 }

@@ -1,8 +1,8 @@
 // What can be moved, from its description: sliders, choices and switches.
 
+import { QDISC } from "./changes.js";
+import { ofDiscipline } from "./described.js";
 import { legible, number, place, valueAt, written } from "./values.js";
-
-export const QDISC = "bottleneck.qdisc";
 
 export class Controls {
   /**
@@ -15,19 +15,35 @@ export class Controls {
     Object.assign(this, { holder, described, disciplines, changed });
   }
 
-  /** The controls of a discipline with its values. */
-  static of(disciplines, qdisc) {
-    const found = structuredClone(disciplines[qdisc.kind] ?? []);
-    for (const control of found) {
-      const value = qdisc[control.path.slice(QDISC.length + 1)];
-      if (value !== undefined) control.value = value;
-    }
-    return found;
-  }
-
   /** The discipline's kind, if there is one. */
   get kind() {
     return this.described.find(({ path }) => path === QDISC)?.value;
+  }
+
+  /** Marks the control of a path, and says why its value is refused. */
+  refuse(path, why) {
+    for (const row of this.#rows(path)) {
+      const words = Object.assign(document.createElement("small"), { textContent: why });
+      row.querySelectorAll("input, select").forEach((each) => {
+        each.setAttribute("aria-invalid", "true");
+      });
+      row.append(words);
+    }
+  }
+
+  #rows(path) {
+    const of = ({ dataset }) => dataset.path.split("#")[0] === path;
+    return [...this.holder.querySelectorAll(".control")].filter(of);
+  }
+
+  /** What was refused is changed now. */
+  #forgive(path) {
+    for (const row of this.#rows(path.split("#")[0])) {
+      row.querySelectorAll("small").forEach((each) => each.remove());
+      row.querySelectorAll("[aria-invalid]").forEach((each) => {
+        each.removeAttribute("aria-invalid");
+      });
+    }
   }
 
   show() {
@@ -39,6 +55,7 @@ export class Controls {
   #row(control) {
     const row = document.createElement("div");
     row.className = "control";
+    row.dataset.path = control.path;
     const label = document.createElement("label");
     const id = `${this.holder.id}-${control.path}`.replace(/[^\w-]/g, "-");
     label.htmlFor = id;
@@ -54,7 +71,7 @@ export class Controls {
     select.value = control.value;
     select.addEventListener("change", () => {
       if (control.path === QDISC) {
-        this.described = Controls.of(this.disciplines, { kind: select.value });
+        this.described = ofDiscipline(this.disciplines, select.value);
         this.show();
         this.changed({ [QDISC]: { kind: select.value } });
       } else this.#set(control, select.value);
@@ -91,8 +108,8 @@ export class Controls {
     });
     text.addEventListener("change", () => {
       const wrong = Number.isNaN(number(text.value.replaceAll(" ", ""), control.unit));
-      text.setAttribute("aria-invalid", String(wrong));
-      if (wrong) return;
+      this.#forgive(control.path);
+      if (wrong) return this.refuse(control.path.split("#")[0], "This is no number with its unit.");
       const bare = text.value.trim();
       this.#set(control, control.unit || Number.isNaN(Number(bare)) ? bare : Number(bare));
       slider.value = place(number(control.value, control.unit), control);
@@ -102,6 +119,7 @@ export class Controls {
 
   #set(control, value) {
     control.value = value;
+    this.#forgive(control.path);
     const [path, end] = control.path.split("#");
     if (end) {
       // The two ends of a range are one value.

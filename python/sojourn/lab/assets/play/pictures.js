@@ -1,0 +1,122 @@
+// The pictures of a bench, and a sentence under each that says what to look for.
+
+import { SIDES } from "./bench.js";
+import { queue } from "./queue.js";
+import { FLOWS } from "./run.js";
+import { strip } from "./strip.js";
+
+const STRIPS = [
+  {
+    name: "delay",
+    title: "Queueing delay, ms",
+    of: "queue_s",
+    scale: 1e3,
+    least: 1,
+    look: "How long a packet waits. Its lowest points tell a good queue from one that stands.",
+  },
+  {
+    name: "packets",
+    title: "Queue, packets",
+    of: "queue_packets",
+    scale: 1,
+    least: 2,
+    look: "The same queue, counted: at another rate the same packets are another delay.",
+  },
+  {
+    name: "throughput",
+    title: "Throughput, Mb/s",
+    of: "throughput_bps",
+    scale: 1e-6,
+    least: 0.1,
+    look: "A dip to below the link's rate is time in which nothing was there to send.",
+  },
+  {
+    name: "probability",
+    title: "Probability of a drop or mark, %",
+    of: "probability",
+    scale: 100,
+    least: 0.05,
+    look: "What the controller says. Drop-tail and CoDel have none.",
+  },
+  {
+    name: "windows",
+    title: `Windows of ${FLOWS} flows, kB`,
+    of: "windows",
+    scale: 1e-3,
+    least: 10,
+    look: "Saw teeth: a window falls after a signal and grows until the next.",
+  },
+];
+
+export class Pictures {
+  /** The canvases, by name, in the order in which they are seen. */
+  views = {};
+  #ink = {};
+
+  /** @param {HTMLElement} holder */
+  constructor(holder) {
+    const [delay, ...others] = STRIPS;
+    this.#add(holder, delay.name, [delay.title], delay.look, "wide first");
+    for (const name of SIDES) {
+      const side = Object.assign(document.createElement("span"), {
+        className: `side-${name.toLowerCase()}`,
+        textContent: name,
+      });
+      const title = [side, ": the packets that wait"];
+      const look = "The next to leave is at the right; a colour for each flow.";
+      this.#add(holder, `queue-${name}`, title, look, "", "packets");
+    }
+    for (const each of others) this.#add(holder, each.name, [each.title], each.look, "");
+    this.dye();
+  }
+
+  /** Takes the colours of the page, which change with its theme. */
+  dye() {
+    const style = getComputedStyle(document.documentElement);
+    for (const name of ["paper", "text", "quiet", "grid", "a", "b"])
+      this.#ink[name] = style.getPropertyValue(`--${name}`).trim();
+  }
+
+  get ink() {
+    return this.#ink;
+  }
+
+  /** @param {import("./bench.js").Bench} bench */
+  draw(bench) {
+    const ink = this.#ink;
+    const runs = Object.values(bench.runs);
+    const width = bench.whole ? bench.duration || 1 : bench.span;
+    const to = Math.max(bench.time, width);
+    const marks = runs.flatMap((run) =>
+      run.marks.map((time) => ({ time, colour: ink[run.name.toLowerCase()] })),
+    );
+    for (const { name, of, scale, least } of STRIPS) {
+      const lines = runs.flatMap(({ name: side, columns }) => {
+        const fine = of === "windows";
+        const all = fine ? columns.windows : [columns[of] ?? []];
+        const line = { times: columns.time_s, colour: ink[side.toLowerCase()] };
+        return all.map((values) => ({ ...line, values, ...(fine && { width: 1.2, alpha: 0.75 }) }));
+      });
+      strip(this.views[name], { from: to - width, to, lines, marks, least, scale, ink });
+    }
+    for (const { name, packets, lost, marked, columns } of runs) {
+      const count = columns.queue_packets?.at(-1) ?? 0;
+      queue(this.views[`queue-${name}`], { packets, count, lost, marked, ink });
+    }
+  }
+
+  #add(holder, name, title, look, classes, canvas = "") {
+    const figure = Object.assign(document.createElement("figure"), { className: classes });
+    const caption = document.createElement("figcaption");
+    const heading = document.createElement("b");
+    heading.append(...title);
+    const words = Object.assign(document.createElement("span"), { textContent: ` ${look}` });
+    caption.append(heading, words);
+    const view = Object.assign(document.createElement("canvas"), { className: canvas });
+    view.setAttribute("role", "img");
+    view.setAttribute("aria-label", `${heading.textContent}. ${look}`);
+    figure.append(caption, view);
+    holder.append(figure);
+    this.views[name] = view;
+  }
+}

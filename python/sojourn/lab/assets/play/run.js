@@ -1,0 +1,107 @@
+// One side: a simulation under way, what was seen of it, and its end.
+
+export const FLOWS = 4;
+
+export class Run {
+  /** Seconds simulated so far. */
+  time = 0;
+  busy = false;
+  done = false;
+  /** What was seen, as columns; a row of windows for each flow. */
+  columns = { time_s: [], windows: [] };
+  /** The instants at which something was changed. */
+  marks = [];
+  packets = undefined;
+  lost = 0;
+  marked = 0;
+  simulation = undefined;
+  summary = undefined;
+
+  /**
+   * @param {string} name
+   * @param {Promise<import("./side.js").Side>} engine
+   */
+  constructor(name, engine) {
+    Object.assign(this, { name, engine });
+  }
+
+  /** A simulation at its start; `scenario` gives its text with an engine to work it out. */
+  async begin(scenario) {
+    await this.#alone(async () => {
+      const engine = await this.engine;
+      this.simulation = await engine.simulation(await scenario(engine));
+      this.duration = this.simulation.duration;
+      const links = this.simulation.names.link;
+      this.link = links.includes("bottleneck") ? "bottleneck" : links[0];
+    });
+  }
+
+  /** Runs on and looks every `step`; at `pace` one sees its packets as well. */
+  async advance(until, step, { packets }) {
+    await this.#alone(async () => {
+      const { simulation, link } = this;
+      const options = { flows: FLOWS, link };
+      this.#add(await simulation.course(Math.min(until, this.duration), step, options));
+      if (packets) this.packets = await simulation.queued(link);
+      if (this.time < this.duration) return;
+      this.saved = await simulation.scenario();
+      this.summary = await simulation.finish();
+      this.done = true;
+    });
+  }
+
+  /** Runs on to just that instant. */
+  async reach(time) {
+    await this.#alone(async () => {
+      this.time = await this.simulation.runUntil(time);
+    });
+  }
+
+  /** Sets values, as pairs of a path and a value, at this instant. */
+  async set(values) {
+    await this.#alone(async () => {
+      for (const [path, value] of values) await this.simulation.set(path, value);
+    });
+  }
+
+  /** A copy with the same past, which goes its own way. */
+  async fork(name) {
+    const other = new Run(name, this.engine);
+    const { time, duration, link, lost, marked, packets } = this;
+    Object.assign(other, { time, duration, link, lost, marked, packets });
+    await this.#alone(async () => {
+      other.simulation = await this.simulation.fork();
+    });
+    other.columns = structuredClone(this.columns);
+    other.marks = [...this.marks];
+    return other;
+  }
+
+  /** The scenario with all that was set. */
+  scenario() {
+    return this.done ? this.saved : this.simulation.scenario();
+  }
+
+  forget() {
+    this.simulation?.forget().catch(() => {});
+  }
+
+  async #alone(work) {
+    this.busy = true;
+    try {
+      await work();
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  #add({ cwnd_bytes, ...seen }) {
+    const add = (to, values) => values.forEach((value) => to.push(value));
+    for (const [name, values] of Object.entries(seen)) add((this.columns[name] ??= []), values);
+    cwnd_bytes.forEach((values, flow) => add((this.columns.windows[flow] ??= []), values));
+    this.time = seen.time_s.at(-1) ?? this.time;
+    const sum = (values) => values.reduce((total, each) => total + each, 0);
+    this.lost = sum(seen.dropped);
+    this.marked = sum(seen.marked);
+  }
+}
