@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from documents import DOCS, ROOT
+from sojourn.lab.presets import all_presets
 
 links = runpy.run_path(str(DOCS / "builder" / "links.py"))
+BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +56,21 @@ def test_tutorial_shows_what_its_cells_give(site: Path) -> None:
     assert "<table" in text and "<img" in text
     search = (site / "searchindex.js").read_text()
     assert "droptail" in search
+
+
+@pytest.mark.long
+def test_the_laboratory_is_a_page_and_documents_lead_into_it(site: Path) -> None:
+    text = (site / "play.html").read_text()
+    assert ('id="watch"' in text) == BUILT and ("make wasm" in text) != BUILT
+    names = {each.name for each in all_presets()}
+    used: set[str] = set()
+    for path in DOCS.glob("*/*.md"):
+        found = re.findall(r'<sojourn-figure experiment="([^"]*)">', path.read_text())
+        made = (site / path.relative_to(DOCS).with_suffix(".html")).read_text()
+        assert all(f'<sojourn-figure experiment="{name}">' in made for name in found)
+        assert not found or "_static/figure.js" in made
+        used |= set(found)
+    assert {"good-bad", "pi-red", "red-web", "arenas", "scalable", "falling-rate"} <= used <= names
 
 
 def test_link_check_finds_broken_links(tmp_path: Path) -> None:

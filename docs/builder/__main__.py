@@ -17,6 +17,7 @@ import api
 import data
 import links
 import notebook
+import play
 import reference
 import stage
 from sphinx.cmd.build import main as sphinx
@@ -67,6 +68,8 @@ def build(folder: Path) -> list[str]:
         if sphinx([*words, str(source), str(folder)]):
             return ["the generator had something to say, above"]
     api.write(folder / "api")
+    if missing := play.write(folder):
+        print(missing)
     return links.broken(folder)
 
 

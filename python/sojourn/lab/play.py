@@ -35,9 +35,14 @@ _PAGE = (
     "controls.js",
     "strip.js",
     "queue.js",
+    "plane.js",
+    "trail.js",
+    "nyquist.js",
     "pictures.js",
+    "theory.js",
     "summary.js",
     "files.js",
+    "svg.js",
     "play.js",
 )
 

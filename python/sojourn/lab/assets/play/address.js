@@ -15,8 +15,8 @@ export function packed(state) {
 export function unpacked(hash) {
   const text = hash.replace(/^#/, "");
   if (!text) return undefined;
-  const step = /^tour=(\d+)$/.exec(text);
-  if (step) return { tour: Number(step[1]) };
+  const [, what, which] = /^(tour|experiment)=([\w-]+)$/.exec(text) ?? [];
+  if (what) return what === "tour" ? { tour: Number(which) } : { e: which };
   try {
     const bytes = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
     const codes = Uint8Array.from(bytes, (c) => c.charCodeAt(0));

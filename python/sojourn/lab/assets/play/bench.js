@@ -116,6 +116,12 @@ export class Bench {
     return this.restart();
   }
 
+  /** The scenarios of both sides with what is set now. */
+  async present() {
+    const texts = SIDES.map(async (name) => [name, await this.#scenario(name, this.current(name))]);
+    return Object.fromEntries(await Promise.all(texts));
+  }
+
   /** The scenario of a side with other values. */
   async #scenario(name, values) {
     const { toml, sides } = this.experiment;

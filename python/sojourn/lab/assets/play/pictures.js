@@ -2,8 +2,10 @@
 
 import { SIDES } from "./bench.js";
 import { queue } from "./queue.js";
+import { nyquist } from "./nyquist.js";
 import { FLOWS } from "./run.js";
 import { strip } from "./strip.js";
+import { trail } from "./trail.js";
 
 const STRIPS = [
   {
@@ -12,7 +14,9 @@ const STRIPS = [
     of: "queue_s",
     scale: 1e3,
     least: 1,
-    look: "How long a packet waits. Its lowest points tell a good queue from one that stands.",
+    look:
+      "How long a packet waits. Its lowest points tell a good queue from one that stands. " +
+      "Dashed: the fluid model, where there is one.",
   },
   {
     name: "packets",
@@ -52,6 +56,7 @@ export class Pictures {
   /** The canvases, by name, in the order in which they are seen. */
   views = {};
   #ink = {};
+  #words;
 
   /** @param {HTMLElement} holder */
   constructor(holder) {
@@ -67,6 +72,19 @@ export class Pictures {
       this.#add(holder, `queue-${name}`, title, look, "", "packets");
     }
     for (const each of others) this.#add(holder, each.name, [each.title], each.look, "");
+    const corner = "The best place is at the left on top: a busy link and no delay.";
+    this.#add(holder, "trail", ["Utilisation, %, against delay"], corner, "square");
+    const point =
+      "A loop is stable if its curve does not go around −1; its distance is the margin.";
+    const figure = this.#add(
+      holder,
+      "nyquist",
+      ["Nyquist plot of the long flows"],
+      point,
+      "square",
+    );
+    this.#words = Object.assign(document.createElement("p"), { className: "quiet" });
+    figure.append(this.#words);
     this.dye();
   }
 
@@ -81,8 +99,12 @@ export class Pictures {
     return this.#ink;
   }
 
-  /** @param {import("./bench.js").Bench} bench */
-  draw(bench) {
+  /**
+   * @param {import("./bench.js").Bench} bench
+   * @param {import("./theory.js").Theory} theory
+   * @param {Record<string, object>} views where it is drawn
+   */
+  draw(bench, theory, views = this.views) {
     const ink = this.#ink;
     const runs = Object.values(bench.runs);
     const width = bench.whole ? bench.duration || 1 : bench.span;
@@ -95,14 +117,29 @@ export class Pictures {
         const fine = of === "windows";
         const all = fine ? columns.windows : [columns[of] ?? []];
         const line = { times: columns.time_s, colour: ink[side.toLowerCase()] };
-        return all.map((values) => ({ ...line, values, ...(fine && { width: 1.2, alpha: 0.75 }) }));
+        const fluid = theory.fluids[side];
+        const model = { ...line, times: fluid?.time_s, values: fluid?.[of], dash: [5, 4] };
+        const seen = all.map((values) => ({
+          ...line,
+          values,
+          ...(fine && { width: 1.2, alpha: 0.75 }),
+        }));
+        return model.values ? [...seen, model] : seen;
       });
-      strip(this.views[name], { from: to - width, to, lines, marks, least, scale, ink });
+      strip(views[name], { from: to - width, to, lines, marks, least, scale, ink });
     }
     for (const { name, packets, lost, marked, columns } of runs) {
       const count = columns.queue_packets?.at(-1) ?? 0;
-      queue(this.views[`queue-${name}`], { packets, count, lost, marked, ink });
+      queue(views[`queue-${name}`], { packets, count, lost, marked, ink });
     }
+    trail(views.trail, { runs, from: to - width, to, ink });
+    nyquist(views.nyquist, { loops: theory.loops, ink });
+    const words = SIDES.flatMap((name) => {
+      const loop =
+        theory.loops[name]?.words ?? (theory.why[name] && `no loop. ${theory.why[name]}`);
+      return loop ? [`${name}: ${loop}.`] : [];
+    });
+    this.#words.textContent = words.join(" ");
   }
 
   #add(holder, name, title, look, classes, canvas = "") {
@@ -118,5 +155,6 @@ export class Pictures {
     figure.append(caption, view);
     holder.append(figure);
     this.views[name] = view;
+    return figure;
   }
 }

@@ -7,6 +7,8 @@ import { described, ofScenario } from "./described.js";
 import { csv, png, save } from "./files.js";
 import { Pictures } from "./pictures.js";
 import { summary } from "./summary.js";
+import { SvgCanvas, svg } from "./svg.js";
+import { Theory } from "./theory.js";
 import { shown } from "./values.js";
 
 const $ = (id) => document.getElementById(id);
@@ -17,6 +19,7 @@ const BROKEN = "The address does not hold a setting; this is the first experimen
 
 let bench;
 let pictures;
+let theory;
 let stale = true;
 let last = performance.now();
 const shelves = {};
@@ -53,7 +56,7 @@ function frame(now) {
 
 function draw() {
   stale = false;
-  pictures.draw(bench);
+  pictures.draw(bench, theory);
   $("clock").textContent = `${shown(bench.time)} of ${shown(bench.duration)} s`;
   $("play").textContent = bench.playing ? "Pause" : "Play";
   if (!bench.done) $("summary").replaceChildren();
@@ -74,6 +77,17 @@ function furnish() {
   for (const name of SIDES)
     $(`side-${name}`).querySelector("legend span").textContent = shelves[name].kind ?? "";
   remember();
+  model();
+}
+
+/** Asks the models of what is set; where they say nothing, there is nothing to see. */
+async function model() {
+  try {
+    const whole = SIDES.filter((name) => bench.changes[name].later.length === 0);
+    await theory.ask(await bench.present(), whole);
+  } catch {
+    // What is wrong with the scenario is said where it runs.
+  }
 }
 
 function refused(where, paths, why) {
@@ -194,6 +208,7 @@ const pressed = {
   "toml-B": () => toml("B"),
   csv: () => save("course.csv", csv(Object.values(bench.runs)), "text/csv"),
   png: async () => save(`${stem()}.png`, await png(Object.values(pictures.views), pictures.ink)),
+  svg: () => save(`${stem()}.svg`, drawn(), "image/svg+xml"),
   open: () => $("file").click(),
   link: async () => {
     await navigator.clipboard.writeText(location.href);
@@ -202,6 +217,16 @@ const pressed = {
 };
 
 const stem = () => bench.experiment.name || "scenario";
+
+/** The pictures as SVG. */
+function drawn() {
+  const views = Object.entries(pictures.views).map(([name, view]) => [name, new SvgCanvas(view)]);
+  pictures.draw(bench, theory, Object.fromEntries(views));
+  return svg(
+    views.map(([, view]) => view),
+    pictures.ink,
+  );
+}
 
 async function toml(name) {
   const run = bench.runs[name];
@@ -260,6 +285,8 @@ function listen() {
 }
 
 async function begin() {
+  // Within another page there is a link to all of it.
+  document.documentElement.classList.toggle("framed", window.parent !== window);
   const option = (text, value) =>
     Object.assign(document.createElement("option"), { textContent: text, value });
   $("experiment").append(...experiments.map((each) => option(each.title, each.name)));
@@ -271,6 +298,7 @@ async function begin() {
   const bytes = Uint8Array.from(atob($("wasm").textContent), (c) => c.charCodeAt(0));
   const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const module = await WebAssembly.compile(await new Response(plain).arrayBuffer());
+  theory = new Theory(module, () => (stale = true));
   bench = await Bench.open(module, {
     stale: () => (stale = true),
     status,

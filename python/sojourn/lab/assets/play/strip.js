@@ -41,7 +41,7 @@ export function placeOf(times, time) {
  * @param {HTMLCanvasElement} canvas
  * @param {{from: number, to: number, lines: object[], marks: object[], least: number,
  *   scale?: number, ink: object}} what
- *   a line has `times`, `values`, `colour`, `width`, `alpha`; a mark has `time`, `colour`; values
+ *   a line has `times`, `values`, `colour`, `width`, `alpha`, `dash`; a mark has `time`, `colour`; values
  *   times `scale` are drawn; the axis reaches at least to `least`
  */
 export function strip(canvas, { from, to, lines, marks, least, scale = 1, ink }) {
@@ -99,13 +99,16 @@ export function strip(canvas, { from, to, lines, marks, least, scale = 1, ink })
   }
   context.setLineDash([]);
   context.lineJoin = "round";
-  for (const { times, values, colour, width: thick = 1.7, alpha = 1, start, end } of parts) {
+  for (const { times, values, colour, width: thick = 1.7, alpha = 1, dash, ...part } of parts) {
+    const { start, end } = part;
     context.strokeStyle = colour;
+    context.setLineDash(dash ?? []);
     context.globalAlpha = alpha;
     context.lineWidth = thick;
     context.beginPath();
     for (let i = start; i < end; i++) context.lineTo(x(times[i]), y(scale * values[i]));
     context.stroke();
   }
+  context.setLineDash([]);
   context.restore();
 }

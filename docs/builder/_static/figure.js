@@ -1,0 +1,18 @@
+// <sojourn-figure experiment="…"> is an experiment of the laboratory that one can touch, once it
+// is in sight. Where no script runs, what stands in the element is shown.
+{
+  const lab = new URL("../play.html", document.currentScript.src);
+  customElements.define(
+    "sojourn-figure",
+    class extends HTMLElement {
+      connectedCallback() {
+        const address = new URL(`#experiment=${this.getAttribute("experiment")}`, lab).href;
+        const frame = document.createElement("iframe");
+        Object.assign(frame, { src: address, loading: "lazy", title: "Packets at play" });
+        const link = document.createElement("a");
+        Object.assign(link, { href: address, textContent: "The same in a window of its own" });
+        this.replaceChildren(frame, link);
+      }
+    },
+  );
+}

@@ -1,0 +1,30 @@
+"""The laboratory whose packets run in a page, as a page of the site.
+
+Documents lead into it with ``<sojourn-figure experiment="…">``: `_static/figure.js` puts it there.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+from sojourn.lab.play import EngineMissingError, page
+
+PLACE = "play.html"
+
+_WITHOUT = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>Sojourn: queues at play</title>
+<h1>Nothing plays here</h1>
+<p>This site was built without its laboratory: {}. Then build the site again.</p>
+<p><a href="index.html" target="_top">The documentation</a></p>
+"""
+
+
+def write(folder: Path) -> str:
+    """Puts the page into a site; says what is missing, or nothing."""
+    try:
+        text, missing = page(), ""
+    except EngineMissingError as error:
+        text, missing = _WITHOUT.format(escape(str(error))), f"{PLACE}: {error}"
+    (folder / PLACE).write_text(text, encoding="utf-8")
+    return missing

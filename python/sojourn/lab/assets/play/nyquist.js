@@ -1,0 +1,37 @@
+// The loop of each side in the complex plane, and the point that it must not go around.
+
+import { course, plane } from "./plane.js";
+
+const REACH = { x: [-2.2, 1.2], y: [-1.6, 1.6] };
+
+/**
+ * @param {{loops: Record<string, {real: Float64Array, imaginary: Float64Array}>, ink: object}} what
+ *   the loops of the sides that have one
+ */
+export function nyquist(canvas, { loops, ink }) {
+  plane(canvas, { ...REACH, words: "real part", ink }, (made) => {
+    const { context, x, y } = made;
+    context.strokeStyle = ink.quiet;
+    context.setLineDash([2, 4]);
+    const angles = Array.from({ length: 91 }, (_, i) => (i * Math.PI) / 45);
+    course(made, angles.map(Math.cos), angles.map(Math.sin));
+    context.setLineDash([]);
+    context.lineWidth = 1.8;
+    context.lineJoin = "round";
+    for (const [name, { real, imaginary }] of Object.entries(loops)) {
+      context.strokeStyle = ink[name.toLowerCase()];
+      course(made, real, imaginary);
+    }
+    context.strokeStyle = ink.text;
+    const [across, up] = [x(-1), y(0)];
+    for (const turn of [-1, 1]) {
+      context.beginPath();
+      context.moveTo(across - 6, up - 6 * turn);
+      context.lineTo(across + 6, up + 6 * turn);
+      context.stroke();
+    }
+    context.fillStyle = ink.text;
+    context.textAlign = "center";
+    context.fillText("−1", across, up - 12);
+  });
+}
