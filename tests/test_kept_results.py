@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -78,6 +79,38 @@ def test_linux_reference_quotes_its_situations_right() -> None:
     count = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight")
     phrase = f"{count[sum(slow)]} of the {count[len(slow)]} rows with one flow and 100 ms agree"
     assert phrase in text
+
+
+def test_linux_reference_quotes_its_bias_right() -> None:
+    text = words("linux-reference")
+
+    def drops(mbit: int, **where: str) -> float:
+        return math.exp(data.pooled("packets", "dropped", mbit, **where)[1].mean)
+
+    kinds = ("red", "codel", "cobalt", "fq_codel", "pie", "droptail")
+    by_queue = {each: drops(10, qdisc=each) for each in kinds}
+    assert min(by_queue, key=by_queue.__getitem__) == "fq_codel"
+    assert max(by_queue, key=by_queue.__getitem__) == "codel"
+    low, high, plain = (by_queue[each] for each in ("fq_codel", "codel", "droptail"))
+    assert f"{low:.3f} (FQ-CoDel) to {high:.3f} (CoDel), and {plain:.3f} where" in text
+    laws = {law: drops(10, congestion=law) for law in ("reno", "cubic", "scalable", "westwood")}
+    least, most = min(laws, key=laws.__getitem__), max(laws, key=laws.__getitem__)
+    assert (least, most) == ("reno", "scalable")
+    assert f"{laws[least]:.3f} (Reno) to {laws[most]:.3f} (Scalable)" in text
+    # What the sentences say beyond the numbers.
+    (_, ten), (_, fifty) = (data.pooled("packets", "dropped", mbit) for mbit in (10, 50))
+    assert ten.high is not None and ten.high < 0
+    assert fifty.low is not None and fifty.high is not None and fifty.low < 0 < fifty.high
+    hosts = data.pooled("linux", "dropped", 10)[1]
+    assert hosts.high is not None and hosts.high < 0
+    assert hosts.mean == pytest.approx(ten.mean / 2, rel=0.15)
+    more = [data.pooled("packets", each, 50)[1] for each in ("sojourn_s", "utilisation")]
+    assert all(each.low is not None and each.low > 0 for each in more)
+    wait, busy = (100 * math.expm1(each.mean) for each in more)
+    assert f"they are {wait:.1f} and {busy:.1f} % higher" in text
+    for measure in ("sojourn_s", "utilisation"):
+        found = data.pooled("packets", measure, 10)[1]
+        assert found.low is not None and found.high is not None and found.low < 0 < found.high
 
 
 def test_scalable_quotes_its_transfers_right() -> None:
