@@ -16,6 +16,7 @@ from sojourn.deploy import DeployError, Deployment, deploy
 
 ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
+    "cake": {"bandwidth": "5mbit", "link_layer": "docsis", "ack_filter": "normal"},
     "tbf": {"rate": "5mbit", "burst": "20kB"},
     "cbq": {
         "classes": [

@@ -63,6 +63,7 @@ def planned(**changes: object):
         ({"tcp.congestion": "prague"}, r"^tcp\.congestion = prague: .* has reno, cubic"),
         ({"traffic.0.direction": "both"}, r"^traffic\[0\]\.direction = both: "),
         ({"access": {"rate": "1gbit", "hosts": 2}}, r"^access\.hosts: "),
+        ({"traffic.0.host": "laptop"}, r"^traffic\[0\]\.host = laptop: "),
         ({"probes.pcap": ["bottleneck"]}, r"^probes\.pcap: "),
     ],
 )
@@ -117,6 +118,14 @@ def test_a_link_is_a_shaper_that_counts_packets_and_the_kernel_s_own_queue() -> 
     assert shaper.endswith("overhead 38 mpu 84")
     assert queue.split("handle 10: ")[1].startswith("codel limit 1000 target 5ms")
     assert made.modules == [*image.BASE, "sch_codel"]
+
+
+def test_cake_takes_no_header_off_twice() -> None:
+    cake = {"kind": "cake", "bandwidth": "9mbit", "link_layer": "docsis"}
+    (link,) = planned(bottleneck__qdisc=cake).links
+    words = link["commands"][2].split("handle 10: ")[1]
+    assert words.startswith("cake raw bandwidth 9mbit diffserv3 triple-isolate")
+    assert words.endswith("overhead 18 mpu 64 noatm")
 
 
 def test_reverse_path_is_a_link_unless_ideal() -> None:
@@ -478,4 +487,30 @@ def test_ctrl_c_in_guest_returns_partial_result(guest, heard, tmp_path: Path) ->
     # The end lies a little after the last row.
     assert raised.value.result.table("queues")["time_s"].max() == pytest.approx(
         summary["simulated_s"], abs=0.0101
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("rate", "bandwidth"), [("12mbit", "10mbit"), ("50mbit", "45mbit")])
+def test_cake_does_what_linux_does(guest, rate: str, bandwidth: str, tmp_path: Path) -> None:
+    call = {"kind": "udp", "name": "call", "rate": "100kbit", "packet": "250B", "dscp": "ef"}
+    scenario = Scenario(BULK).with_(
+        {
+            "duration": "30s",
+            "warmup": "10s",
+            "bottleneck.rate": rate,
+            "bottleneck.qdisc": {"kind": "cake", "bandwidth": bandwidth},
+            "traffic": [{"kind": "bulk", "flows": 4, "rtt": "40ms"}, {**call, "rtt": "40ms"}],
+        }
+    )
+    theirs, ours = run(scenario, tmp_path / "run", engine="kernel"), run(scenario)
+    link, simulated = theirs.bottleneck, ours.bottleneck
+    assert link["throughput_bps"] == pytest.approx(simulated["throughput_bps"], rel=0.03)
+    assert link["sojourn_s"]["mean"] == pytest.approx(simulated["sojourn_s"]["mean"], rel=0.35)
+    assert link["dropped"] == pytest.approx(simulated["dropped"], rel=0.5)
+    flows, their_call = theirs.summary["groups"]
+    assert flows["jain"] > 0.95
+    # The tin "voice" loses nothing.
+    assert their_call["goodput_bps"] == pytest.approx(
+        ours.summary["groups"][1]["goodput_bps"], rel=0.02
     )

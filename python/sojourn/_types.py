@@ -1138,6 +1138,9 @@ class CakeQueueDiscipline(TypedDict, total=False):
     autorate_ingress: bool
     """Follow the rate at which packets come instead of keeping to `bandwidth`, for a shaper
     behind a bottleneck whose rate changes (default false)."""
+    ack_filter: CakeAckFilter
+    """Drop acknowledgements that a later one in the same queue makes superfluous: "off",
+    "normal", which leaves one of them, or "aggressive" (default "off")."""
     memory_limit: Size
     """Most bytes in all queues: at least one packet, at most "1GB"; default: four times
     what the line carries in `rtt`, at least "4MiB" and at most 10240 packets, as in Linux."""
@@ -1339,6 +1342,10 @@ CakeLinkLayer: TypeAlias = "Literal['raw'] | Literal['conservative'] | Literal['
 
 CakeFraming: TypeAlias = "Literal['none'] | Literal['atm'] | Literal['ptm']"
 """What the line cuts packets into."""
+
+
+CakeAckFilter: TypeAlias = "Literal['off'] | Literal['normal'] | Literal['aggressive']"
+"""Which acknowledgements go when a later one says the same."""
 
 
 class PrioClass(TypedDict, total=False):
@@ -1631,6 +1638,7 @@ BulkGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1658,6 +1666,7 @@ WebGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1694,6 +1703,7 @@ TransfersGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1718,6 +1728,7 @@ UdpGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1744,6 +1755,7 @@ OnoffGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1771,6 +1783,7 @@ ReplayGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',
@@ -1793,6 +1806,7 @@ PingGroup = TypedDict(
         'to': 'str',
         'label': 'str',
         'dscp': 'Dscp',
+        'host': 'str',
         'direction': 'Direction',
         'path': 'list[str]',
         'rtt': 'DistributionOfTime',

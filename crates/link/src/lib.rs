@@ -21,7 +21,7 @@ mod wire;
 pub use arrivals::Arrivals;
 pub use link::{Dropped, Fate, Link, Sent, Wake};
 pub use observed::Observed;
-pub use paths::{HOST, Path, Paths, Step, halves, places};
+pub use paths::{HOST, Machine, Path, Paths, Step, halves, places};
 pub use probes::Probes;
 pub use sample::Samples;
 pub use serialiser::Serialiser;

@@ -10,6 +10,30 @@ use sojourn_scenario::{Network, NetworkGroup};
 /// In place of a step's number: the host is next.
 pub const HOST: u32 = u32::MAX;
 
+/// The machine that a group's members share, if they do, as a path sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Machine(u16);
+
+impl Machine {
+    /// The machine of this number, 0 for none, and whether packets on the path come from it.
+    #[must_use]
+    pub const fn new(number: u16, sends: bool) -> Self {
+        Self(number << 1 | (number != 0 && sends) as u16)
+    }
+
+    /// The IPv4 addresses, source and destination, of a packet on the path: `own`, those of its
+    /// connection, but for the machine's, which is in 192.168/16.
+    #[must_use]
+    pub const fn addresses(self, own: (u32, u32)) -> (u32, u32) {
+        let shared = 0xc0a8_0000 | (self.0 >> 1) as u32;
+        match self.0 {
+            0 => own,
+            bits if bits & 1 == 1 => (shared, own.1),
+            _ => (own.0, shared),
+        }
+    }
+}
+
 /// One stage of a path: a link with a rate, and what lies behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -23,6 +47,8 @@ pub struct Step {
     pub label: u32,
     /// The codepoint of that group.
     pub dscp: Dscp,
+    /// Its machine.
+    pub machine: Machine,
 }
 
 /// One direction of a group's path.
@@ -47,7 +73,10 @@ impl Paths {
         let places = places(network);
         let mut paths = Self(Vec::new());
         let both = |group: &NetworkGroup| {
-            [&group.forward, &group.backward].map(|links| paths.add(network, &places, group, links))
+            let machine = |sends| Machine::new(group.host, sends);
+            let (data, back) = (machine(group.host_sends), machine(!group.host_sends));
+            [(&group.forward, data), (&group.backward, back)]
+                .map(|(links, machine)| paths.add(network, &places, group, links, machine))
         };
         let of_groups = network.groups.iter().map(both).collect();
         (paths, of_groups)
@@ -60,6 +89,7 @@ impl Paths {
         places: &[Option<u32>],
         group: &NetworkGroup,
         links: &[usize],
+        machine: Machine,
     ) -> Path {
         let (label, dscp) = (label_hash(&group.label), group.dscp);
         let mut path = Path { first: HOST, lead: Time::ZERO, propagation: Time::ZERO };
@@ -70,7 +100,7 @@ impl Paths {
             match (places[link], last) {
                 (Some(link), _) => {
                     let step = self.0.len();
-                    self.0.push(Step { link, next: HOST, delay, label, dscp });
+                    self.0.push(Step { link, next: HOST, delay, label, dscp, machine });
                     match last.replace(step) {
                         Some(before) => self.0[before].next = step as u32,
                         None => path.first = step as u32,
@@ -120,6 +150,16 @@ pub fn halves(private_delay: u64) -> [Time; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn machine_stands_where_its_packets_come_from_or_go_and_its_step_is_no_larger() {
+        let own = (1, 2);
+        assert_eq!(Machine::new(0, true).addresses(own), own);
+        assert_eq!(Machine::new(7, true).addresses(own), (0xc0a8_0007, 2));
+        assert_eq!(Machine::new(32_767, false).addresses(own), (1, 0xc0a8_7fff));
+        assert_eq!(size_of::<Step>(), 24);
+    }
+
     use sojourn_scenario::Scenario;
     use std::path::Path as File;
 

@@ -2,8 +2,9 @@
 
 use crate::connection::EndId;
 use sojourn_base::{Dscp, Ecn, Time};
-use sojourn_link::Waiting;
-use sojourn_tcp::{SackBlock, Segment};
+use sojourn_link::{Machine, Waiting};
+use sojourn_qdisc::Ack;
+use sojourn_tcp::{Flags, SackBlock, Segment};
 
 /// No SACK blocks.
 pub(crate) const NO_SACKS: u32 = u32::MAX;
@@ -74,6 +75,8 @@ pub(crate) struct Standing {
     /// The hash of its group's label, and its group's codepoint.
     pub label: u32,
     pub dscp: Dscp,
+    /// Its group's machine.
+    pub machine: Machine,
 }
 
 impl sojourn_qdisc::Packet for Standing {
@@ -105,13 +108,26 @@ impl sojourn_qdisc::Packet for Standing {
     fn dscp(&self) -> u8 {
         self.dscp.bits()
     }
+    fn ack(&self) -> Option<Ack> {
+        let Segment { ack, tsval, tsecr, len, flags, sacks, .. } = self.packet.segment;
+        let echoes = Flags::ECE | Flags::CWR;
+        let acknowledges = flags.has(Flags::ACK) && !flags.any(Flags::SYN);
+        (acknowledges && !self.packet.is_datagram()).then_some(Ack {
+            number: ack,
+            tsval,
+            tsecr,
+            echo: flags.0 & echoes.0,
+            blocks: sacks & !Segment::COUNTERS != 0,
+            bare: len == 0 && sacks == 0 && flags.0 & !echoes.0 == Flags::ACK.0,
+        })
+    }
     #[inline]
     fn source(&self) -> u32 {
-        addresses(self.packet.conn, self.to.is_server()).0
+        self.machine.addresses(addresses(self.packet.conn, self.to.is_server())).0
     }
     #[inline]
     fn destination(&self) -> u32 {
-        addresses(self.packet.conn, self.to.is_server()).1
+        self.machine.addresses(addresses(self.packet.conn, self.to.is_server())).1
     }
 }
 

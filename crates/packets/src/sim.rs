@@ -16,7 +16,7 @@ use crate::probes::Probes;
 use crate::tap::Tapped;
 use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
-use sojourn_link::{Fate, HOST, Sent, Step, Wake};
+use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_tcp::{Endpoint, Params};
 
@@ -104,7 +104,7 @@ impl Sim {
     /// A packet reaches the link of its step.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
-        let Step { link, next, delay, label, dscp } = self.net.paths.step(step);
+        let Step { link, next, delay, label, dscp, machine } = self.net.paths.step(step);
         self.probes.links.arrived(now, link, packet.ip_bytes());
         let Net { wheel, links, dropped, .. } = &mut self.net;
         let l = &mut links[link as usize];
@@ -114,13 +114,13 @@ impl Sim {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(link, at, &packet, to, dscp);
+                    self.tap(link, at, &packet, to, dscp, machine);
                     self.forward(at + delay, to, next, packet);
                 }
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
-            let standing = Standing { packet, enqueued: now, step, to, label, dscp };
+            let standing = Standing { packet, enqueued: now, step, to, label, dscp, machine };
             if let Some(ends) = l.look_back(now) {
                 wheel.push(ends, Event::Serve { link, why: Wake::Transmitted });
             }
@@ -141,7 +141,7 @@ impl Sim {
             sent
         {
             let step = self.net.paths.step(step);
-            self.tap(link, ends, &packet, to, dscp);
+            self.tap(link, ends, &packet, to, dscp, step.machine);
             match through {
                 None => self.lost(now, &packet),
                 Some(at) if reorders && step.next == HOST => {
@@ -163,15 +163,31 @@ impl Sim {
 
     /// A packet's transmission on a link ends at `at`.
     #[inline]
-    fn tap(&mut self, link: u32, at: Time, packet: &Packet, to: EndId, dscp: Dscp) {
+    fn tap(
+        &mut self,
+        link: u32,
+        at: Time,
+        packet: &Packet,
+        to: EndId,
+        dscp: Dscp,
+        machine: Machine,
+    ) {
         // A fused link knows now what it will send after the end.
         if self.probes.links.capturing() && at <= self.horizon {
-            self.capture(link, at, packet, to, dscp);
+            self.capture(link, at, packet, to, dscp, machine);
         }
     }
 
     #[cold]
-    fn capture(&mut self, link: u32, at: Time, packet: &Packet, to: EndId, dscp: Dscp) {
+    fn capture(
+        &mut self,
+        link: u32,
+        at: Time,
+        packet: &Packet,
+        to: EndId,
+        dscp: Dscp,
+        machine: Machine,
+    ) {
         let (serial, group) = if packet.is_datagram() {
             (0, 0)
         } else {
@@ -181,7 +197,7 @@ impl Sim {
         let sacks = self.net.sacks.get(packet);
         let sacks = &sacks[..packet.segment.blocks()];
         let params = &self.groups[group].tcp;
-        self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp });
+        self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, machine });
     }
 
     /// A packet has left a link and reaches whatever is next at `at`.

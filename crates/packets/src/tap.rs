@@ -3,6 +3,7 @@
 use crate::connection::EndId;
 use crate::packet::{Packet, addresses};
 use sojourn_base::{Dscp, Time};
+use sojourn_link::Machine;
 use sojourn_records::pcapng::{self, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
 use sojourn_tcp::{COUNTER_BYTES, Ecn, Flags, Params, SackBlock, Segment};
@@ -20,6 +21,7 @@ pub(crate) struct Tapped<'a> {
     pub params: &'a Params,
     pub sacks: &'a [SackBlock],
     pub dscp: Dscp,
+    pub machine: Machine,
 }
 
 /// Where servers listen.
@@ -30,11 +32,11 @@ const DATAGRAM_PORT: u16 = 9;
 impl Tapped<'_> {
     /// Adds the packet to a capture.
     pub(crate) fn write(&self, id: CaptureId, recorder: &mut Recorder) {
-        let &Self { at, packet, to, serial, params, sacks, dscp } = self;
+        let &Self { at, packet, to, serial, params, sacks, dscp, machine } = self;
         let segment = &packet.segment;
         let to_server = to.is_server();
         let datagram = packet.is_datagram();
-        let (src, dst) = addresses(packet.conn, to_server);
+        let (src, dst) = machine.addresses(addresses(packet.conn, to_server));
         let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
         let listens = if datagram { DATAGRAM_PORT } else { SERVER_PORT };
         let (sport, dport) = if to_server { (port, listens) } else { (listens, port) };

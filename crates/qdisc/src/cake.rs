@@ -17,7 +17,8 @@
 //! 2. COBALT's differences are listed with `cobalt`: at most 64 packets are dropped in one call,
 //!    and what BLUE drops is not marked before.
 //! 3. No address translation is undone: hosts are told apart by the addresses that packets carry.
-//! 4. No codepoint is changed (`wash`), and packets are as long as on the wire: there is nothing to
+//! 4. An acknowledgement that the filter drops counts as `early`.
+//! 5. No codepoint is changed (`wash`), and packets are as long as on the wire: there is nothing to
 //!    split (`split-gso`).
 //!
 //! # Differences from Linux
@@ -35,9 +36,12 @@
 //!    priority.
 //! 6. Of queues of the same length the first loses packets, in Linux one that the order of a heap
 //!    decides.
-//! 7. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
+//! 7. The ACK filter keeps every acknowledgement with SACK blocks, where Linux drops one whose
+//!    blocks a later one covers; and in a router with real packets it finds none to drop.
+//! 8. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
 //!    limit.
 
+mod ack_filter;
 mod autorate;
 mod chains;
 mod hosts;
@@ -49,7 +53,7 @@ mod tin;
 mod tins;
 
 pub use overhead::{Framing, LinkLayer};
-pub use params::{Isolation, Params, Tins};
+pub use params::{AckFilter, Isolation, Params, Tins};
 
 use crate::codel::mtu;
 use crate::codel_law::MAX_DROPS;
@@ -154,11 +158,26 @@ impl<P: Packet> Discipline<P> {
             }
             let bytes =
                 self.with_tin(tin, |cake| cake.tins[tin].shorten(queue, now, &mut cake.pool, sink));
-            if self.params.ingress {
-                let length = self.line.of(bytes);
-                self.tins[tin].clock.charge(now, length);
-                self.shaper.charge(length, false);
-            }
+            self.lost(now, tin, bytes);
+        }
+    }
+
+    /// Drops the acknowledgement that the packet that came last makes superfluous.
+    fn filter(&mut self, now: Time, (tin, queue): (usize, usize), sink: &mut impl Sink<P>) {
+        let how = self.params.ack_filter;
+        let bytes =
+            self.with_tin(tin, |cake| cake.tins[tin].filter(queue, how, now, &mut cake.pool, sink));
+        if let Some(bytes) = bytes {
+            self.lost(now, tin, bytes);
+        }
+    }
+
+    /// A packet of `bytes` was dropped on the arrival of another.
+    fn lost(&mut self, now: Time, tin: usize, bytes: u32) {
+        if self.params.ingress {
+            let length = self.line.of(bytes);
+            self.tins[tin].clock.charge(now, length);
+            self.shaper.charge(length, false);
         }
     }
 
@@ -224,6 +243,9 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         let bytes = packet.bytes();
         tin.append(queue, Stamped { packet, at: now }, &mut self.pool);
         self.counters.enqueued.add(bytes);
+        if self.params.ack_filter != AckFilter::Off {
+            self.filter(now, (at, queue), sink);
+        }
         if let Some(rate) = self.autorate.as_mut().and_then(|auto| auto.arrival(now, bytes)) {
             self.set_rate(rate.max(params::SLOWEST.0));
         }

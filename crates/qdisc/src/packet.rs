@@ -27,6 +27,11 @@ pub trait Packet: Copy {
     fn dscp(&self) -> u8 {
         0
     }
+    /// What it acknowledges, if it is of TCP and does; none where that is not known.
+    #[inline]
+    fn ack(&self) -> Option<Ack> {
+        None
+    }
     /// Its IPv4 source address; 0 where the packet has no addresses.
     #[inline]
     fn source(&self) -> u32 {
@@ -37,6 +42,23 @@ pub trait Packet: Copy {
     fn destination(&self) -> u32 {
         0
     }
+}
+
+/// What a TCP segment acknowledges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ack {
+    /// The next byte expected.
+    pub number: u32,
+    /// Timestamps (RFC 7323), 0 without.
+    pub tsval: u32,
+    /// See `tsval`.
+    pub tsecr: u32,
+    /// Its flags ECE and CWR, as on the wire.
+    pub echo: u8,
+    /// It has SACK blocks.
+    pub blocks: bool,
+    /// It carries nothing else: no data, no other flags, no options but timestamps.
+    pub bare: bool,
 }
 
 /// What stands for a label in a packet: 32-bit FNV-1a of its text, and 0 for no text only.

@@ -136,14 +136,43 @@ impl<P: Copy> Pool<P> {
         self.places.get(line.head as usize).map(|place| &place.packet)
     }
 
+    /// The packet at the tail.
+    #[inline]
+    pub(crate) fn tail(&self, line: &Line) -> Option<&P> {
+        self.places.get(line.tail as usize).map(|place| &place.packet)
+    }
+
     /// All packets of a queue, from the head on.
     pub(crate) fn iter(&self, line: &Line) -> impl Iterator<Item = &P> {
+        self.placed(line).map(|(_, packet)| packet)
+    }
+
+    /// All packets of a queue with their places, from the head on.
+    pub(crate) fn placed(&self, line: &Line) -> impl Iterator<Item = (u32, &P)> {
         let mut at = line.head;
         core::iter::from_fn(move || {
-            let place = self.places.get(at as usize)?;
+            let here = at;
+            let place = self.places.get(here as usize)?;
             at = place.next;
-            Some(&place.packet)
+            Some((here, &place.packet))
         })
+    }
+
+    /// Takes out the packet at place `at`, wherever it stands in its queue.
+    pub(crate) fn take_out(&mut self, line: &mut Line, at: u32) -> P {
+        let Place { packet, next, prev } = self.places[at as usize].clone();
+        match self.places.get_mut(prev as usize) {
+            Some(before) => before.next = next,
+            None => line.head = next,
+        }
+        match self.places.get_mut(next as usize) {
+            Some(behind) => behind.prev = prev,
+            None => line.tail = prev,
+        }
+        self.places[at as usize].next = self.free;
+        self.free = at;
+        line.len -= 1;
+        packet
     }
 
     /// The packet at the head, to be changed.
@@ -170,7 +199,7 @@ mod tests {
             // Some arithmetic for a coin.
             let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d);
             let i = (z >> 7) as usize % 5;
-            match (z >> 40) % 6 {
+            match (z >> 40) % 7 {
                 0..=2 => {
                     if standing < 40 {
                         pool.push(&mut lines[i], n);
@@ -181,6 +210,13 @@ mod tests {
                 3 => {
                     let got = pool.pop(&mut lines[i]);
                     assert_eq!(got, models[i].pop_front());
+                    standing -= usize::from(got.is_some());
+                }
+                5 => {
+                    let at = (z >> 17) as usize % 4;
+                    let place = pool.placed(&lines[i]).nth(at).map(|(place, _)| place);
+                    let got = place.map(|place| pool.take_out(&mut lines[i], place));
+                    assert_eq!(got, models[i].remove(at));
                     standing -= usize::from(got.is_some());
                 }
                 4 => {
@@ -201,6 +237,7 @@ mod tests {
             assert_eq!(lines[i].len() as usize, models[i].len());
             assert_eq!(pool.head(&lines[i]), models[i].front());
             assert!(pool.iter(&lines[i]).eq(&models[i]));
+            assert_eq!(pool.tail(&lines[i]), models[i].back());
             if let Some(head) = pool.head_mut(&lines[i]) {
                 assert_eq!(models[i].front(), Some(&*head));
             }

@@ -1,6 +1,6 @@
 //! Packets with the time they came, for disciplines that look at the sojourn time.
 
-use crate::{DropReason, Ecn, Packet, Sink};
+use crate::{Ack, DropReason, Ecn, Packet, Sink};
 use core::marker::PhantomData;
 use sojourn_base::Time;
 
@@ -88,6 +88,10 @@ impl<P: Packet> Packet for Stamped<P> {
     #[inline]
     fn dscp(&self) -> u8 {
         self.packet.dscp()
+    }
+    #[inline]
+    fn ack(&self) -> Option<Ack> {
+        self.packet.ack()
     }
     #[inline]
     fn source(&self) -> u32 {

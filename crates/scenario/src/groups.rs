@@ -16,6 +16,9 @@ use crate::traffic::{Direction, Group, group_names};
 /// Start and bytes of each transfer of a replay.
 type Transfers = Vec<(Time, u64)>;
 
+/// Most machines that groups may name: their numbers have fifteen bits.
+const MOST_HOSTS: usize = 32_767;
+
 /// A group of like members with everything resolved.
 #[derive(Clone, Debug)]
 pub struct NetworkGroup {
@@ -25,6 +28,10 @@ pub struct NetworkGroup {
     pub label: String,
     /// The codepoint of its packets.
     pub dscp: Dscp,
+    /// The number of the machine at one end that its members share, from 1; 0 if each has its own.
+    pub host: u16,
+    /// Whether that machine is where data come from.
+    pub host_sends: bool,
     /// Names the group's random streams (the `group` of `Stream::new`). It follows from the name
     /// alone, so that adding a group shifts no other's draws.
     pub key: u32,
@@ -101,12 +108,18 @@ pub(crate) fn groups(
     tcp(scenario, None).map_err(|fault| fault.under(steps!["tcp"]))?;
     let names = group_names(&scenario.traffic);
     let mut groups: Vec<NetworkGroup> = Vec::new();
+    let mut hosts: Vec<&str> = Vec::new();
     let mut load_is_used = false;
     for (index, (group, name)) in scenario.traffic.iter().zip(&names).enumerate() {
         let resolver = Resolver { scenario, graph, group, name, base_dir };
         let under = |fault: Fault| fault.under(steps!["traffic", index]);
         load_is_used |= resolver.takes_load();
-        for made in resolver.groups().map_err(under)? {
+        let host = match group.host.as_deref() {
+            None => 0,
+            Some(host) => number(host, &mut hosts).map_err(under)?,
+        };
+        for mut made in resolver.groups().map_err(under)? {
+            made.host = host;
             if groups.iter().any(|other| other.name == made.name) {
                 let message = format!("there is another group called \"{}\"", made.name);
                 return Err(under(Fault::new(steps!["name"], message)));
@@ -122,6 +135,23 @@ pub(crate) fn groups(
         }
         _ => Ok(groups),
     }
+}
+
+/// The number of a machine, from 1, in the order in which they are named.
+fn number<'a>(host: &'a str, hosts: &mut Vec<&'a str>) -> Result<u16, Fault> {
+    if host.is_empty() {
+        let message = "\"\" is no name; leave it out for a machine for each member";
+        return Err(Fault::new(steps!["host"], message));
+    }
+    let at = hosts.iter().position(|other| *other == host).unwrap_or_else(|| {
+        hosts.push(host);
+        hosts.len() - 1
+    });
+    if at >= MOST_HOSTS {
+        let message = format!("\"{host}\": there are {MOST_HOSTS} machines at most");
+        return Err(Fault::new(steps!["host"], message));
+    }
+    Ok(at as u16 + 1)
 }
 
 /// The TCP of a group, or of a group without settings of its own.
@@ -152,7 +182,8 @@ impl Resolver<'_> {
         let (forward, backward) = self.paths()?;
         let one = |name: &str, reversed: bool| {
             let paths = (forward.clone(), backward.clone());
-            self.group(name, if reversed { (paths.1, paths.0) } else { paths }, Vec::new())
+            let paths = if reversed { (paths.1, paths.0) } else { paths };
+            self.group(name, paths, reversed, Vec::new())
         };
         match self.group.direction {
             Direction::Forward => Ok(vec![one(name, false)?]),
@@ -165,6 +196,7 @@ impl Resolver<'_> {
         &self,
         name: &str,
         (forward, backward): (Vec<usize>, Vec<usize>),
+        host_sends: bool,
         replay: Transfers,
     ) -> Result<NetworkGroup, Fault> {
         let links = |path: &[usize]| -> Vec<_> {
@@ -196,6 +228,8 @@ impl Resolver<'_> {
             name: name.into(),
             label: self.group.label.clone().unwrap_or_else(|| self.name.into()),
             dscp: self.group.dscp,
+            host: 0,
+            host_sends,
             key: key(name),
             members: members.unwrap_or(0),
             source,
@@ -247,7 +281,7 @@ impl Resolver<'_> {
             }
         }
         if self.base_dir.is_none() {
-            return Ok(vec![self.group(name, (Vec::new(), Vec::new()), Vec::new())?]);
+            return Ok(vec![self.group(name, (Vec::new(), Vec::new()), false, Vec::new())?]);
         }
         let text = self.read(file).map_err(wrong)?;
         let trace = Trace::parse(&text).map_err(|error| wrong(error.to_string()))?;
@@ -276,7 +310,7 @@ impl Resolver<'_> {
                 pair if pair == (first.1, first.0) => format!("{name}.reverse"),
                 _ => format!("{name}.{}-{}", self.graph.nodes[from], self.graph.nodes[to]),
             };
-            groups.push(self.group(&name, (path(from, to)?, path(to, from)?), transfers)?);
+            groups.push(self.group(&name, (path(from, to)?, path(to, from)?), false, transfers)?);
         }
         Ok(groups)
     }

@@ -32,6 +32,11 @@ pub struct Group {
     /// 2474): 0 to 63, or a name such as "ef", "cs1", "af41".
     #[serde(default)]
     pub dscp: Dscp,
+    /// The machine that all members of this group run on, at the end called `to`; groups that name
+    /// the same share it. Disciplines that are fair to hosts see its address. By default each
+    /// member has a machine of its own.
+    #[serde(default)]
+    pub host: Option<String>,
     /// Which way the data go: "forward" (from `from` to `to`), "reverse", or "both": the group
     /// twice, once each way, the second called NAME.reverse.
     #[serde(default)]

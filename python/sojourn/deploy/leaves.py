@@ -234,6 +234,7 @@ def _cobalt(qdisc: Fields, place: Place) -> Leaf:
     )
 
 
+_ACK_FILTER = {"off": [], "normal": ["ack-filter"], "aggressive": ["ack-filter-aggressive"]}
 _FRAMING = {"none": "noatm", "atm": "atm", "ptm": "ptm"}
 
 
@@ -248,6 +249,7 @@ def _cake(qdisc: Fields, place: Place) -> Leaf:
     words += [f"rtt {_seconds(place, qdisc, 'rtt')}"]
     words += [f"overhead {qdisc['overhead']} mpu {qdisc['mpu']} {_FRAMING[qdisc['framing']]}"]
     words += ["ingress"] if qdisc["ingress"] else []
+    words += _ACK_FILTER[qdisc["ack_filter"]]
     remarks = []
     if "memory_limit" in qdisc:
         words += [f"memlimit {_size(place, qdisc, 'memory_limit')}"]

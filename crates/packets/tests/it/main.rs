@@ -2,6 +2,7 @@
 
 mod allocation;
 mod application;
+mod cake;
 mod capture;
 mod classes;
 mod closed_forms;

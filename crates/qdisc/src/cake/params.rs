@@ -65,6 +65,21 @@ impl Isolation {
     }
 }
 
+/// Which acknowledgements go when a later one says the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", schemars(rename = "CakeAckFilter"))]
+pub enum AckFilter {
+    /// None.
+    #[default]
+    Off,
+    /// One, where two are superfluous.
+    Normal,
+    /// One, also where it alone is.
+    Aggressive,
+}
+
 /// CAKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -102,6 +117,9 @@ pub struct Params {
     /// Follow the rate at which packets come instead of keeping to `bandwidth`, for a shaper
     /// behind a bottleneck whose rate changes (default false).
     pub autorate_ingress: bool,
+    /// Drop acknowledgements that a later one in the same queue makes superfluous: "off",
+    /// "normal", which leaves one of them, or "aggressive" (default "off").
+    pub ack_filter: AckFilter,
     /// Most bytes in all queues: at least one packet, at most "1GB"; default: four times what the
     /// line carries in `rtt`, at least "4MiB" and at most 10240 packets, as in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -121,6 +139,7 @@ impl Default for Params {
             framing: None,
             ingress: false,
             autorate_ingress: false,
+            ack_filter: AckFilter::Off,
             memory_limit: None,
         }
     }

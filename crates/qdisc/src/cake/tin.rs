@@ -2,9 +2,10 @@
 //! (DRR++): those that have just become busy first, and a quantum divided by how busy the hosts
 //! of a queue are.
 
+use super::ack_filter;
 use super::chains::{Chains, Ring};
 use super::hosts::Hosts;
-use super::params::Isolation;
+use super::params::{AckFilter, Isolation};
 use super::sets::{QUEUES, places};
 use super::shaper::Threshold;
 use super::tins::Part;
@@ -286,6 +287,21 @@ impl Tin {
         pool.push(&mut self.flows[at].line, packet);
     }
 
+    /// Drops the acknowledgement that the packet at the tail of queue `at` makes superfluous; its
+    /// bytes.
+    pub(super) fn filter<P: Packet>(
+        &mut self,
+        at: usize,
+        how: AckFilter,
+        now: Time,
+        pool: &mut Pool<Stamped<P>>,
+        sink: &mut impl Sink<P>,
+    ) -> Option<u32> {
+        let ack = ack_filter::filter(&mut self.flows[at].line, pool, how)?;
+        self.drop_out(at, now, ack, DropReason::Early, sink);
+        Some(ack.bytes())
+    }
+
     /// The queue waits for its turn, if it did not.
     #[inline]
     pub(super) fn wait(&mut self, at: usize) {
@@ -337,6 +353,19 @@ impl Tin {
         sink: &mut impl Sink<P>,
     ) -> u32 {
         let Some(packet) = pool.pop(&mut self.flows[at].line) else { return 0 };
+        self.drop_out(at, now, packet, reason, sink);
+        packet.bytes()
+    }
+
+    /// A packet that has been taken out of a queue is dropped.
+    fn drop_out<P: Packet>(
+        &mut self,
+        at: usize,
+        now: Time,
+        packet: Stamped<P>,
+        reason: DropReason,
+        sink: &mut impl Sink<P>,
+    ) {
         let bytes = packet.bytes();
         self.backlogs[at] -= u64::from(bytes);
         self.counters.evicted.add(bytes);
@@ -345,7 +374,6 @@ impl Tin {
             DropReason::Early => self.counters.early.add(bytes),
         }
         Unstamp(sink).dropped(now, packet, reason);
-        bytes
     }
 
     /// The queue whose turn it is. Once in a call, `decaying`, an empty one that is not at rest is

@@ -100,6 +100,11 @@ def _check_traffic(fields: Mapping[str, Any]) -> None:
             raise ScenarioError(
                 f"traffic[{at}].kind = replay: the kernel engine reads no files; use transfers"
             )
+        if group.get("host"):
+            raise ScenarioError(
+                f"traffic[{at}].host = {group['host']}: each flow of the kernel engine has "
+                "addresses of its own; leave it out"
+            )
         if group.get("direction", "forward") != "forward":
             raise ScenarioError(
                 f"traffic[{at}].direction = {group['direction']}: the kernel engine's data go "

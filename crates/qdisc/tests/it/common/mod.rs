@@ -6,7 +6,7 @@ pub(crate) mod traffic;
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{
-    Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash,
+    Ack, Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash,
 };
 use std::cell::Cell;
 
@@ -59,6 +59,13 @@ impl Packet for Token {
     }
     fn dscp(&self) -> u8 {
         8 * (self.flow % 7) as u8
+    }
+    fn ack(&self) -> Option<Ack> {
+        // Short packets acknowledge their own number; some echo a mark, some carry data.
+        let Self { id, bytes, .. } = *self;
+        let echo = if id % 11 < 2 { 0x40 } else { 0 };
+        let number = id as u32;
+        (bytes < 80).then_some(Ack { number, echo, bare: bytes < 70, ..Ack::default() })
     }
     fn source(&self) -> u32 {
         self.flow % 3

@@ -2,7 +2,7 @@
 
 use crate::common::{Bin, Token, env, queue, token};
 use sojourn_base::{Rate, Size, Time};
-use sojourn_qdisc::cake::{Isolation, LinkLayer, Params, Tins};
+use sojourn_qdisc::cake::{AckFilter, Isolation, LinkLayer, Params, Tins};
 use sojourn_qdisc::*;
 
 const MS: u64 = 1_000_000;
@@ -258,4 +258,43 @@ fn autorate_shapes_below_the_rate_of_the_arrivals() {
     }
     // 15/16 of 10 MB, and a queue.
     assert!((9_000_000..9_700_000).contains(&bytes), "{bytes}");
+}
+
+#[test]
+fn acks_that_a_later_one_makes_superfluous_go_one_at_a_time() {
+    // Numbers of packets, which they acknowledge; 0, 1, 11 and 12 echo a mark.
+    let left = |ack_filter, ids: &[u64], bytes: u32| -> Vec<u64> {
+        let mut q = build(Params { ack_filter, ..shaped(1) });
+        for id in ids {
+            let _ = q.enqueue(Time::ZERO, of(0, *id, bytes), &mut ());
+        }
+        run(&mut q, u64::MAX, |_, _| ()).iter().map(|(_, packet)| packet.id).collect()
+    };
+    let ids = [2, 3, 4, 5];
+    assert_eq!(left(AckFilter::Off, &ids, 52), ids);
+    assert_eq!(left(AckFilter::Normal, &ids, 52), [4, 5]);
+    assert_eq!(left(AckFilter::Aggressive, &ids, 52), [5]);
+    // With data, and those that say less than what stands before them.
+    assert_eq!(left(AckFilter::Aggressive, &ids, 75), ids);
+    assert_eq!(left(AckFilter::Aggressive, &[5, 4, 3], 52), [5, 4, 3]);
+    // The last with each echo stays.
+    assert_eq!(left(AckFilter::Aggressive, &[8, 9, 10, 11, 12, 13], 52), [10, 12, 13]);
+    assert_eq!(left(AckFilter::Aggressive, &[2, 2], 52), [2, 2]);
+}
+
+#[test]
+fn acks_of_other_connections_stay() {
+    let mut q = build(Params {
+        ack_filter: AckFilter::Aggressive,
+        isolation: Isolation::Flowblind,
+        tins: Tins::Besteffort,
+        ..shaped(1)
+    });
+    for id in 2..8 {
+        let _ = q.enqueue(Time::ZERO, of(id as u32 % 2, id, 52), &mut ());
+    }
+    let left: Vec<u64> =
+        run(&mut q, u64::MAX, |_, _| ()).iter().map(|(_, packet)| packet.id).collect();
+    // What stands between two of a connection hides them from the aggressive filter only.
+    assert_eq!(left, [4, 5, 6, 7]);
 }
