@@ -69,7 +69,7 @@ to = "b"
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("play"), "--host-resolver-rules=MAP * ~NOTFOUND")
+    yield from launch(tmp_path_factory.mktemp("play"))
 
 
 @pytest.fixture(scope="module")
