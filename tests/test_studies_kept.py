@@ -80,8 +80,9 @@ def test_the_list_counts_what_is_kept(sojourn: Command) -> None:
         parts = [each[key] for key in ("agree", "not", "undecided", "shown")]
         assert each["claims"] == sum(parts) > 0
         assert each["commit"]
-    shown = sojourn("reproduce").stdout
-    assert all(f"{each['claims']:>11}" in shown for each in counted.values())
+    rows = [line.split() for line in sojourn("reproduce").stdout.splitlines()]
+    for name, each in counted.items():
+        assert [name, *map(str, each.values())] in rows
 
 
 def test_a_fresh_run_is_compared(study_store: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -184,6 +184,7 @@ def _seconds(limit: str) -> float:
 
 
 def _list(as_json: bool) -> int:
+    from sojourn.cli.tables import show
     from sojourn.studies.registry import names, study, title
 
     if as_json:
@@ -201,12 +202,13 @@ def _list(as_json: bool) -> int:
     for name in names():
         text = f"{name:{width}}{title(name)}"
         print(textwrap.fill(text, columns, subsequent_indent=" " * width, break_on_hyphens=False))
+    print()
     heads = ("claims", "agree", "not", "undecided", "shown", "scale", "commit")
-    print(f"\n{'as last kept':{width}}{''.join(f'{head:>11}' for head in heads)}")
+    rows = []
     for name in names():
-        counts = _counts(name)
-        cells = [counts[head] for head in heads] if counts else ["–"] * len(heads)
-        print(f"{name:{width}}{''.join(f'{cell:>11}' for cell in cells)}")
+        counts = _counts(name) or dict.fromkeys(heads, "–")
+        rows.append([name, *(str(counts[head]) for head in heads)])
+    show(["as last kept", *heads], rows)
     print("\nsojourn reproduce NAME [--scale smoke|quick|full] [--check]")
     return 0
 
