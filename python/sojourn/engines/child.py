@@ -249,7 +249,9 @@ class Child:
             self.stderr = (self.stderr + line)[-_STDERR_KEPT:]
 
     def stderr_end(self) -> str:
-        """The last words on standard error, on one line."""
+        """The last words on standard error of a program that has ended, on one line."""
+        # What it wrote may not have been read yet; a child of its own may hold the pipe for ever.
+        self._threads[1].join(5)
         return " ".join(self.stderr.decode(errors="replace").split()[-60:])
 
 
