@@ -2,17 +2,15 @@
 // is in sight. Where no script runs, what stands in the element is shown.
 {
   const lab = new URL("../play.html", document.currentScript.src);
-  customElements.define(
-    "sojourn-figure",
-    class extends HTMLElement {
-      connectedCallback() {
-        const address = new URL(`#experiment=${this.getAttribute("experiment")}`, lab).href;
-        const frame = document.createElement("iframe");
-        Object.assign(frame, { src: address, loading: "lazy", title: "Packets at play" });
-        const link = document.createElement("a");
-        Object.assign(link, { href: address, textContent: "The same in a window of its own" });
-        this.replaceChildren(frame, link);
-      }
-    },
-  );
+  // What the elements hold must be there before it can be replaced.
+  addEventListener("DOMContentLoaded", () => {
+    for (const figure of document.querySelectorAll("sojourn-figure")) {
+      const address = new URL(`#experiment=${figure.getAttribute("experiment")}`, lab).href;
+      const frame = document.createElement("iframe");
+      Object.assign(frame, { src: address, loading: "lazy", title: "Packets at play" });
+      const link = document.createElement("a");
+      Object.assign(link, { href: address, textContent: "The same in a window of its own" });
+      figure.replaceChildren(frame, link);
+    }
+  });
 }

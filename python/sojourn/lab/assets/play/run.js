@@ -36,13 +36,15 @@ export class Run {
     });
   }
 
-  /** Runs on and looks every `step`; at `pace` one sees its packets as well. */
+  /** Runs on and looks every `step`; with `packets` also at those that wait. */
   async advance(until, step, { packets }) {
     await this.#alone(async () => {
       const { simulation, link } = this;
       const options = { flows: FLOWS, link };
-      this.#add(await simulation.course(Math.min(until, this.duration), step, options));
+      const seen = await simulation.course(Math.min(until, this.duration), step, options);
+      // What is drawn is of one instant.
       if (packets) this.packets = await simulation.queued(link);
+      this.#add(seen);
       if (this.time < this.duration) return;
       this.saved = await simulation.scenario();
       this.summary = await simulation.finish();
