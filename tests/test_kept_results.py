@@ -193,6 +193,31 @@ def test_web_aqm_quotes_its_loads_right() -> None:
     assert "{} for {} ms and {} for {} with PI".format(*small[0], *small[1]) in text
 
 
+def test_web_aqm_answers_with_the_numbers_of_the_runs() -> None:
+    text = words("web-aqm-2003")
+    at = {scheme: cells for load, scheme, *cells in data.loads()[1] if load == "98 %"}
+
+    def both(scheme: str, column: int) -> list[str]:
+        """The published value and ours."""
+        return at[scheme][column].split(" / ")
+
+    loss = {each: both(each, 0) for each in ("ARED 24", "PI 24", "drop-tail 240")}
+    (red, ared), (pi, our_pi), (tail, our_tail) = loss.values()
+    said = f"lose {ared} % under adaptive RED and {our_pi} % under PI where the table has {red}"
+    assert f"{said} and {pi}, and carry" in text
+    rates = [both(each, 2) for each in ("ARED 24", "PI 24")]
+    carried, table = zip(*((ours, theirs) for theirs, ours in rates), strict=True)
+    assert f"carry {' and '.join(carried)} Mb/s for {' and '.join(table)}" in text
+    assert f"drop-tail loses {our_tail} % for {tail}" in text
+    means = data.factors().group_by("factor", "scheme").mean()
+    rows = {(row["factor"], row["scheme"]): row for row in means.iter_rows(named=True)}
+    plain, altq = rows["plain", "ARED 24"], rows["ring 128, RED of ALTQ", "ARED 24"]
+    assert f"its loss from {plain['loss']:.1f} to {altq['loss']:.1f} %" in text
+    assert f"its rate from {plain['rate']:.1f} to {altq['rate']:.1f} Mb/s" in text
+    tails = [row["loss"] for (_, scheme), row in rows.items() if scheme == "drop-tail 240"]
+    assert max(tails) < float(tail)
+
+
 def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
     means = data.factors().group_by("factor", "scheme").mean()
     schemes = ("PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN", "drop-tail 240")
