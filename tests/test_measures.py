@@ -296,6 +296,14 @@ def test_the_table_of_links_leaves_out_ideal_ones() -> None:
     assert found.headings[0] == "link" and [row[0] for row in found.rows] == ["a"]
 
 
+def test_classes_that_had_packets_stand_below_their_link() -> None:
+    rates = {"down": 1.0, "up": 1.0, "up/web": None, "down/web": None, "down/idle": None}
+    links = [entry(LINK, 3) | {"name": n, "rate_bps": r, "arrived": 5} for n, r in rates.items()]
+    links[-1]["arrived"] = 0
+    found = shown.links({"links": links, "groups": []})
+    assert [row[0] for row in found.rows] == ["down", "down/web", "up", "up/web"]
+
+
 def test_columns_of_several_places_have_their_full_names() -> None:
     summary = {"links": [{"name": "a", "loss": 0.1}, {"name": "b", "loss": 0.2}], "groups": []}
     chosen = tuple(measure(name) for name in ("a.loss", "b.loss"))

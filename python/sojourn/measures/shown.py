@@ -59,8 +59,16 @@ def headings(definitions: Sequence[Definition]) -> list[str]:
 
 
 def links(summary: Summary) -> Table:
-    """The links of a run. An ideal link has no queue to speak of."""
-    return _table("link", [x for x in summary["links"] if x["rate_bps"]], LINK_SHOWN)
+    """The links of a run, each with those of its classes that had packets.
+
+    An ideal link has no queue to speak of.
+    """
+    entries = []
+    for link in [each for each in summary["links"] if each["rate_bps"]]:
+        within = f"{link['name']}/"
+        classes = [x for x in summary["links"] if x["name"].startswith(within) and x["arrived"]]
+        entries += [link, *classes]
+    return _table("link", entries, LINK_SHOWN)
 
 
 def groups(summary: Summary) -> Table:
