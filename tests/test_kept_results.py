@@ -214,8 +214,17 @@ def test_web_aqm_answers_with_the_numbers_of_the_runs() -> None:
     plain, altq = rows["plain", "ARED 24"], rows["ring 128, RED of ALTQ", "ARED 24"]
     assert f"its loss from {plain['loss']:.1f} to {altq['loss']:.1f} %" in text
     assert f"its rate from {plain['rate']:.1f} to {altq['rate']:.1f} Mb/s" in text
-    tails = [row["loss"] for (_, scheme), row in rows.items() if scheme == "drop-tail 240"]
-    assert max(tails) < float(tail)
+    for factor, said in (
+        ("FreeBSD 4", "takes away {:.2f} points of loss"),
+        ("ring 128", "the ring {:.2f}."),
+    ):
+        less = rows["plain", "PI 24"]["loss"] - rows[factor, "PI 24"]["loss"]
+        assert said.format(less) in text
+    tails = {name: row["loss"] for (name, of), row in rows.items() if of == "drop-tail 240"}
+    assert max(tails, key=tails.__getitem__) == "think times Pareto"
+    most = tails["think times Pareto"]
+    assert f"raise its loss most, from {tails['plain']:.1f} to {most:.1f} %" in text
+    assert most < float(tail) - 1
 
 
 def test_factors_of_the_testbed_are_those_of_the_runs() -> None:

@@ -33,9 +33,10 @@
 //! 2. CAKE knows no `blue_threshold`; it is the paper's. A long one switches it off.
 //! 3. When a limit is reached CAKE drops from the head of its longest queue, here what arrives is
 //!    dropped, as in ns-3. `limit` is in packets, CAKE's in bytes of memory.
-//! 4. While its queue is empty CAKE looks at it once each `target`, as a timer has it, and its
-//!    probability falls by `decrement` each time; here it is worked out when the next packet comes.
-//!    `count` then catches up with the first packet instead.
+//! 4. CAKE looks at an empty queue only while packets stand in others: with one queue its
+//!    probability stays, where here it falls by `decrement` when the last packet leaves and then
+//!    once in each `target`, worked out when the next packet comes. Its `count` falls with that
+//!    packet; here by one at most when the last packet leaves, and by the rest with the next.
 //! 5. CAKE marks whenever it can: there is no `ecn` there.
 //! 6. CAKE takes the square root of `count` from a table below 16 and by one Newton step above.
 //! 7. CAKE's first signal of all does not wait for an `interval`: `first_interval = false` here.
