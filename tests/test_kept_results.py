@@ -113,6 +113,13 @@ def test_linux_reference_quotes_its_bias_right() -> None:
         assert found.low is not None and found.high is not None and found.low < 0 < found.high
 
 
+def test_pi_2001_counts_its_verdicts_right() -> None:
+    text = words("pi-2001")
+    found = data.claims("pi-2001", "full")
+    assert len(found) == 4 and all(each["verdict"] == "agrees" for each in found)
+    assert "`full`, forty seeds: of four claims all agree." in text
+
+
 def test_scalable_quotes_its_transfers_right() -> None:
     text = words("scalable-2003")
     both = [

@@ -19,6 +19,7 @@ import polars as pl
 from stage import DOCS
 
 from sojourn.statistics import Interval, student_interval
+from sojourn.studies.kept import kept
 from sojourn.studies.linux_reference import Measured, differences
 from sojourn.studies.scalable_2003.claims import CELL
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS
@@ -259,6 +260,30 @@ def _networks() -> str:
     return markdown(kept["networks"][0], rows)
 
 
+def claims(name: str, scale: str) -> list[Mapping[str, str]]:
+    """The claims of a study as they were kept, with what was published and what came out."""
+    found = kept(name, scale)
+    assert found is not None, f"nothing is kept of {name} at {scale}"
+    claims: list[Mapping[str, str]] = found["claims"]
+    return claims
+
+
+_VERDICTS = {"differs": "**does not agree**", "undecided": "cannot be told"}
+
+
+def _claims(name: str, scale: str) -> str:
+    rows = [
+        [
+            each["claim"],
+            each["published"],
+            each["ours"],
+            _VERDICTS.get(each["verdict"], each["verdict"]),
+        ]
+        for each in claims(name, scale)
+    ]
+    return markdown(["claim", "published", "here", "verdict"], rows)
+
+
 def _runs(path: Path) -> str:
     """All runs of a study, a row each."""
     runs = pl.read_parquet(path)
@@ -302,6 +327,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
+    "pi-2001 claims": partial(_claims, "pi-2001", "full"),
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,

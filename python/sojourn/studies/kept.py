@@ -31,7 +31,12 @@ def record(made: Reproduction, commit: str = "") -> dict[str, Any]:
         "build": build(),
         "commit": commit,
         "claims": [
-            {"claim": each.claim, "verdict": str(each.verdict), "ours": each.ours}
+            {
+                "claim": each.claim,
+                "published": each.published,
+                "ours": each.ours,
+                "verdict": str(each.verdict),
+            }
             for each in made.findings.checks
         ],
         "bands": {each.name: each.value for each in made.findings.bands},
