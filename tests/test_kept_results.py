@@ -16,6 +16,7 @@ from documents import DOCS, ROOT, text_of
 sys.path.insert(0, str(DOCS / "builder"))
 import data
 
+from sojourn.studies.kept import kept
 from sojourn.studies.scalable_2003.published import FLOWS, TRANSFERS
 
 PAGES = sorted((DOCS / "studies").glob("*.md"))
@@ -118,6 +119,43 @@ def test_pi_2001_counts_its_verdicts_right() -> None:
     found = data.claims("pi-2001", "full")
     assert len(found) == 4 and all(each["verdict"] == "agrees" for each in found)
     assert "`full`, forty seeds: of four claims all agree." in text
+
+
+def test_web_red_2000_counts_its_verdicts_right() -> None:
+    text = words("web-red-2000")
+    verdicts = [each["verdict"] for each in data.claims("web-red-2000", "quick")]
+    assert "Of eight claims four agree and four do not." in text
+    assert (verdicts.count("agrees"), verdicts.count("differs"), len(verdicts)) == (4, 4, 8)
+    record = kept("web-red-2000", "quick")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 270)
+    assert "`--scale quick --seeds 10`: 270 runs" in text
+
+
+def test_rate_feedback_quotes_what_is_kept() -> None:
+    text = words("rate-feedback")
+    found = {each["claim"]: each for each in data.claims("rate-feedback", "quick")}
+    for power in (1, 2, 4):
+        name = f"Utilisation with B = {power} at R = 0.1, 0.3 and 0.8 s, in packets."
+        theirs = found[name]["published"].split(", ")
+        ours = [float(each.split(" ± ")[0]) for each in found[name]["ours"].split(", ")]
+        cells = [f"{a} / {b:.3f}" for a, b in zip(theirs, ours, strict=True)]
+        assert f"| B = {power} | {' | '.join(cells)} |" in text
+        assert (
+            "does not agree" if found[name]["verdict"] == "differs" else "cannot be told"
+        ) in text
+    for claim in ("Kelly's boundary holds", "Scalable TCP is at rest"):
+        (ours,) = [each["ours"] for name, each in found.items() if name.startswith(claim)]
+        loops = re.findall(r"(?:deviates by|;):? ([^:;]+): ([\d.]+) %", ours)
+        assert len(loops) >= 2
+        for loop, percent in loops:
+            digits = 0 if float(percent) >= 10 else 1
+            assert re.search(
+                rf"\| {re.escape(loop)} \|[^|]*\|[^|]*\|[^|]*\| {float(percent):.{digits}f} % \|",
+                text,
+            ), loop
+    ours = found["A longer round trip unsettles a loop on the queue and settles one on the rate."]
+    for unit in re.findall(r"\d+ ms", ours["ours"]):
+        assert unit in text
 
 
 def test_scalable_quotes_its_transfers_right() -> None:

@@ -328,6 +328,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
     "pi-2001 claims": partial(_claims, "pi-2001", "full"),
+    "web-red-2000 claims": partial(_claims, "web-red-2000", "quick"),
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,

@@ -24,6 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--scale", default="smoke", choices=SCALES)
+    parser.add_argument("--seeds", type=int, help="how many, instead of the scale's own")
     parser.add_argument("--store", help="runs that are there already")
     parser.add_argument("--workers", type=int)
     given = parser.parse_args()
@@ -31,7 +32,10 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             store = given.store or folder
             try:
-                made = reproduce(study(name), given.scale, store=store, workers=given.workers)
+                wanted, seeds = study(name), given.seeds
+                made = reproduce(
+                    wanted, given.scale, store=store, workers=given.workers, seeds=seeds
+                )
             except Error as error:
                 print(f"{name}: {error}")
                 continue
