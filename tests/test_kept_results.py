@@ -114,21 +114,27 @@ def test_linux_reference_quotes_its_bias_right() -> None:
         assert found.low is not None and found.high is not None and found.low < 0 < found.high
 
 
-def test_pi_2001_counts_its_verdicts_right() -> None:
-    text = words("pi-2001")
-    found = data.claims("pi-2001", "full")
-    assert len(found) == 4 and all(each["verdict"] == "agrees" for each in found)
-    assert "`full`, forty seeds: of four claims all agree." in text
+# How many claims there are, how many do not agree, and how many cannot be told.
+COUNTS = {
+    "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
+    "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
+    "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
+    "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
+}
 
 
-def test_web_red_2000_counts_its_verdicts_right() -> None:
-    text = words("web-red-2000")
-    verdicts = [each["verdict"] for each in data.claims("web-red-2000", "quick")]
-    assert "Of eight claims four agree and four do not." in text
-    assert (verdicts.count("agrees"), verdicts.count("differs"), len(verdicts)) == (4, 4, 8)
+@pytest.mark.parametrize("name", data.CLAIMS)
+def test_pages_count_their_verdicts_right(name: str) -> None:
+    sentence, *counts = COUNTS[name]
+    assert sentence in words(name)
+    found = [each["verdict"] for each in data.claims(name, data.CLAIMS[name])]
+    assert counts == [len(found), found.count("differs"), found.count("undecided")]
+
+
+def test_web_red_2000_is_of_as_many_seeds_as_it_says() -> None:
     record = kept("web-red-2000", "quick")
     assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 270)
-    assert "`--scale quick --seeds 10`: 270 runs" in text
+    assert "`--scale quick --seeds 10`: 270 runs" in words("web-red-2000")
 
 
 def test_rate_feedback_quotes_what_is_kept() -> None:

@@ -260,6 +260,15 @@ def _networks() -> str:
     return markdown(kept["networks"][0], rows)
 
 
+# Studies whose claims stand on their pages as they were kept, and at which scale.
+CLAIMS = {
+    "codel-2012": "quick",
+    "pi-2001": "full",
+    "rfc7928": "quick",
+    "web-red-2000": "quick",
+}
+
+
 def claims(name: str, scale: str) -> list[Mapping[str, str]]:
     """The claims of a study as they were kept, with what was published and what came out."""
     found = kept(name, scale)
@@ -268,20 +277,24 @@ def claims(name: str, scale: str) -> list[Mapping[str, str]]:
     return claims
 
 
-_VERDICTS = {"differs": "**does not agree**", "undecided": "cannot be told"}
+# In the order in which claims are told.
+_VERDICTS = {
+    "differs": "**does not agree**",
+    "undecided": "cannot be told",
+    "agrees": "agrees",
+    "shown": "shown",
+}
 
 
 def _claims(name: str, scale: str) -> str:
-    rows = [
-        [
-            each["claim"],
-            each["published"],
-            each["ours"],
-            _VERDICTS.get(each["verdict"], each["verdict"]),
-        ]
-        for each in claims(name, scale)
-    ]
-    return markdown(["claim", "published", "here", "verdict"], rows)
+    order = [*_VERDICTS]
+    found = sorted(claims(name, scale), key=lambda each: order.index(each["verdict"]))
+    columns = ["claim", "published", "ours", "difference", "verdict"]
+    if not any(each["difference"] for each in found):
+        columns.remove("difference")
+    told = [{**each, "verdict": _VERDICTS[each["verdict"]]} for each in found]
+    heads = ["here" if name == "ours" else name for name in columns]
+    return markdown(heads, [[each[name] for name in columns] for each in told])
 
 
 def _runs(path: Path) -> str:
@@ -327,8 +340,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
-    "pi-2001 claims": partial(_claims, "pi-2001", "full"),
-    "web-red-2000 claims": partial(_claims, "web-red-2000", "quick"),
+    **{f"{name} claims": partial(_claims, name, scale) for name, scale in CLAIMS.items()},
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,

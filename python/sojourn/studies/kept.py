@@ -35,6 +35,7 @@ def record(made: Reproduction, commit: str = "") -> dict[str, Any]:
                 "claim": each.claim,
                 "published": each.published,
                 "ours": each.ours,
+                "difference": each.difference,
                 "verdict": str(each.verdict),
             }
             for each in made.findings.checks
