@@ -6,20 +6,20 @@ table that sorts by a click if it is long.
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import study_tables
+from markup import markdown, sortable
 from stage import DOCS
 
 from sojourn.statistics import Interval, student_interval
-from sojourn.studies.kept import kept
 from sojourn.studies.linux_reference import Measured, differences
 from sojourn.studies.scalable_2003.claims import CELL
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS
@@ -260,43 +260,6 @@ def _networks() -> str:
     return markdown(kept["networks"][0], rows)
 
 
-# Studies whose claims stand on their pages as they were kept, and at which scale.
-CLAIMS = {
-    "codel-2012": "quick",
-    "pi-2001": "full",
-    "rfc7928": "quick",
-    "web-red-2000": "quick",
-}
-
-
-def claims(name: str, scale: str) -> list[Mapping[str, str]]:
-    """The claims of a study as they were kept, with what was published and what came out."""
-    found = kept(name, scale)
-    assert found is not None, f"nothing is kept of {name} at {scale}"
-    claims: list[Mapping[str, str]] = found["claims"]
-    return claims
-
-
-# In the order in which claims are told.
-_VERDICTS = {
-    "differs": "**does not agree**",
-    "undecided": "cannot be told",
-    "agrees": "agrees",
-    "shown": "shown",
-}
-
-
-def _claims(name: str, scale: str) -> str:
-    order = [*_VERDICTS]
-    found = sorted(claims(name, scale), key=lambda each: order.index(each["verdict"]))
-    columns = ["claim", "published", "ours", "difference", "verdict"]
-    if not any(each["difference"] for each in found):
-        columns.remove("difference")
-    told = [{**each, "verdict": _VERDICTS[each["verdict"]]} for each in found]
-    heads = ["here" if name == "ours" else name for name in columns]
-    return markdown(heads, [[each[name] for name in columns] for each in told])
-
-
 def _runs(path: Path) -> str:
     """All runs of a study, a row each."""
     runs = pl.read_parquet(path)
@@ -313,24 +276,6 @@ def _runs(path: Path) -> str:
     return sortable(heads, rows)
 
 
-def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A short table."""
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def sortable(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A long table."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(each)}</{tag}>" for each in cells) + "</tr>"
-
-    body = "\n".join(line(row, "td") for row in rows)
-    head = line(heads, "th")
-    table = f'<table class="sortable"><thead>{head}</thead><tbody>\n{body}\n</tbody></table>'
-    return "```{raw} html\n" + table + "\n```"
-
-
 _PARTS = json.loads(BENCHES.read_text(encoding="utf-8"))
 TABLES: Mapping[str, Callable[[], str]] = {
     **{f"performance {part}": partial(_performance, part) for part in _PARTS},
@@ -340,7 +285,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
-    **{f"{name} claims": partial(_claims, name, scale) for name, scale in CLAIMS.items()},
+    **study_tables.TABLES,
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,

@@ -13,7 +13,7 @@ from browser.test_page import complaints, launch
 from documents import DOCS
 
 sys.path.insert(0, str(DOCS / "builder"))
-import data
+import markup
 
 pytestmark = pytest.mark.browser
 
@@ -32,7 +32,8 @@ def column(browser: Any, number: int) -> list[str]:
 
 
 def test_a_click_sorts_by_number_and_another_turns_it_round(browser: Any, tmp_path: Path) -> None:
-    table = data.sortable(["name", "ms"], ROWS).removeprefix("```{raw} html\n").removesuffix("```")
+    table = markup.sortable(["name", "ms"], ROWS)
+    table = table.removeprefix("```{raw} html\n").removesuffix("```")
     script = (DOCS / "builder" / "_static" / "tables.js").read_text(encoding="utf-8")
     page = tmp_path / "page.html"
     page.write_text(f"<meta charset='utf-8'>{table}<script>{script}</script>", encoding="utf-8")

@@ -41,7 +41,19 @@ def record(made: Reproduction, commit: str = "") -> dict[str, Any]:
             for each in made.findings.checks
         ],
         "bands": {each.name: each.value for each in made.findings.bands},
+        "tables": {
+            each.title: {
+                "columns": list(each.columns),
+                "rows": [[_cell(value) for value in row] for row in each.rows],
+            }
+            for each in made.findings.tables
+        },
     }
+
+
+def _cell(value: object) -> object:
+    """What is kept of a cell: of a number six digits."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def kept(name: str, scale: str | None = None) -> Record | None:
@@ -72,7 +84,7 @@ class Comparison:
         if self.apart:
             return "\n".join(self.apart)
         if not self.moved:
-            return f"as it is kept, to the bit: {self.whole} claims and numbers"
+            return f"as it is kept, to the bit: {self.whole} claims, numbers and tables"
         return (
             f"as it is kept: no verdict turned, every number within its band; {self.moved} of "
             f"{self.whole} values are others"
@@ -101,6 +113,12 @@ def compare(made: Reproduction, old: Record) -> Comparison:
             apart.append(f"{claim} {then['verdict']}, now {now['verdict']}")
         elif exactly and then != now:
             apart.append(f"{claim} {then['ours']}, now {now['ours']}")
+    if exactly:
+        tables = old.get("tables", new["tables"])
+        names = sorted(tables.keys() | new["tables"].keys())
+        turned = [name for name in names if tables.get(name) != new["tables"].get(name)]
+        apart += [f"the table “{name}” has other values" for name in turned]
+        moved += len(turned)
     for band in made.findings.bands:
         other = old["bands"].get(band.name) != new["bands"][band.name]
         moved += other
@@ -108,7 +126,8 @@ def compare(made: Reproduction, old: Record) -> Comparison:
             apart.append(f"{band.name}: {band.value:g} is not in {band.low:g} to {band.high:g}")
         elif exactly and other:
             apart.append(f"{band.name}: {old['bands'].get(band.name)}, now {band.value:g}")
-    return Comparison(sorted(apart), moved, len(after) + len(made.findings.bands))
+    whole = len(after) + len(made.findings.bands) + len(new["tables"])
+    return Comparison(sorted(apart), moved, whole)
 
 
 def keep(made: Reproduction, commit: str) -> None:

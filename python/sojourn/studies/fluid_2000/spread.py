@@ -22,10 +22,13 @@ from sojourn.studies.fluid_2000.scenarios import (
 
 
 @cache
-def differing(number: int, phase: str, spread: float = fluid.RENO_SPREAD) -> Seen:
+def differing(
+    number: int, phase: str, spread: float = fluid.RENO_SPREAD, *, timeouts: bool = True
+) -> Seen:
     """One phase of an experiment, the mean of W² being ``spread`` times the square of the mean.
 
-    The equations and the network are those of the scenario; nothing but the spread is added.
+    The equations and the network are those of the scenario; nothing but the spread is added. The
+    share 3/W of losses takes the window to 1, unless ``timeouts`` is off.
     """
     it = EXPERIMENTS[number]
     begin, end = PHASES[phase]
@@ -46,7 +49,7 @@ def differing(number: int, phase: str, spread: float = fluid.RENO_SPREAD) -> See
                 # A packet's transmission at each link is part of its round trip.
                 RTT_S + sum(1 / capacities[queue] for queue in path),
                 path,
-                timeouts=True,
+                timeouts=timeouts,
                 spread=spread,
             )
             for path in PATHS.values()

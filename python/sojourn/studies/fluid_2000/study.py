@@ -84,7 +84,7 @@ class Fluid2000(Study):
         found = _Findings(results)
         return Findings(
             checks=[*found.settling(), *found.third(), *found.agreement(), found.law()],
-            tables=[found.experiments(), found.loss()],
+            tables=[found.experiments(), found.timeouts(), found.loss()],
             figures=figures.courses(results),
             bands=found.bands(),
             notes=_NOTES,
@@ -274,6 +274,32 @@ class _Findings:
                    "utilisation (%)"]  # fmt: skip
         note = "W: packets delivered in a round trip, mean over the flows. Means over seeds."
         return Table("The experiments in both engines", columns, rows, note)
+
+    def timeouts(self) -> Table:
+        """What the model's timeouts do to its loss, and what is left of the difference."""
+        numbers = sorted({number for _, number, _, _ in self.runs})
+
+        def measured(engine: str) -> list[float]:
+            runs = (self.runs["spaced", number, "40 flows", engine] for number in numbers)
+            return [100 * statistics.fmean(run.loss[0] for run in each) for each in runs]
+
+        def without(spread: float) -> list[float]:
+            return [
+                100 * differing(number, "40 flows", spread, timeouts=False).loss[0]
+                for number in numbers
+            ]
+
+        rows: list[list[object]] = [
+            ["fluid, no timeouts", *without(1.0)],
+            ["fluid", *measured("fluid")],
+            ["windows differ, no timeouts", *without(fluid.RENO_SPREAD)],
+            ["windows differ", *measured(DIFFER)],
+            ["windows differ and pause", *measured(RECOVER)],
+            ["packets", *measured("packets")],
+        ]
+        columns = ["loss at the first queue (%)", *[str(number) for number in numbers]]
+        note = "40 flows. Timeouts: the share 3/W of losses takes the window to 1."
+        return Table("The model with and without timeouts", columns, rows, note)
 
     def loss(self) -> Table:
         """From the model's W² p to that of packets, one step after the other."""

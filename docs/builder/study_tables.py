@@ -1,0 +1,158 @@
+"""Tables of what studies found, from what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from markup import markdown
+
+from sojourn.studies.kept import kept
+
+# Studies whose claims stand on their pages as they were kept, and at which scale.
+CLAIMS = {
+    "codel-2012": "quick",
+    "pi-2001": "full",
+    "rfc7928": "quick",
+    "web-red-2000": "quick",
+}
+
+
+def claims(name: str, scale: str) -> list[Mapping[str, str]]:
+    """The claims of a study as they were kept, with what was published and what came out."""
+    found = kept(name, scale)
+    assert found is not None, f"nothing is kept of {name} at {scale}"
+    claims: list[Mapping[str, str]] = found["claims"]
+    return claims
+
+
+# In the order in which claims are told.
+_VERDICTS = {
+    "differs": "**does not agree**",
+    "undecided": "cannot be told",
+    "agrees": "agrees",
+    "shown": "shown",
+}
+
+
+def claims_table(name: str, scale: str) -> str:
+    order = [*_VERDICTS]
+    found = sorted(claims(name, scale), key=lambda each: order.index(each["verdict"]))
+    columns = ["claim", "published", "ours", "difference", "verdict"]
+    if not any(each["difference"] for each in found):
+        columns.remove("difference")
+    told = [{**each, "verdict": _VERDICTS[each["verdict"]]} for each in found]
+    heads = ["here" if name == "ours" else name for name in columns]
+    return markdown(heads, [[each[name] for name in columns] for each in told])
+
+
+def table(name: str, scale: str, title: str) -> list[dict[str, Any]]:
+    """The rows of a table of a study as they were kept, by column."""
+    found = kept(name, scale)
+    assert found is not None, f"nothing is kept of {name} at {scale}"
+    columns = found["tables"][title]["columns"]
+    return [dict(zip(columns, row, strict=True)) for row in found["tables"][title]["rows"]]
+
+
+# The engines of fluid-2000, as its page calls them.
+_MODELS = {
+    "fluid": "fluid",
+    "fluid, windows differ": "windows differ",
+    "fluid, windows differ and pause": "differ and pause",
+    "fluid, one cut a round trip": "one cut a round trip",
+    "packets": "packets",
+}
+
+
+def _experiments(numbers: Sequence[int], models: Sequence[str], *, busy: bool = False) -> str:
+    """Experiments of fluid-2000 with 40 flows, in some models."""
+    kept = table("fluid-2000", "quick", "The experiments in both engines")
+    found = {
+        (row["experiment"], _MODELS[row["engine"]]): row
+        for row in kept
+        if row["phase"] == "40 flows"
+    }
+    heads = ["", "loss at the first queue", "W over the first queue, over both"]
+    heads += ["first queue, mean and nine tenths of the time"]
+    heads += ["utilisation" if busy else "period"]
+    rows = []
+    for number in numbers:
+        for model in models:
+            row = found[number, model]
+            last = f"{row['utilisation (%)']:.0f} %" if busy else f"{row['period (s)']:.1f} s"
+            rows.append(
+                [
+                    f"{number}, {model}",
+                    f"{row['loss 1 (%)']:.2f} %",
+                    f"{row['W first']:.1f}, {row['W both']:.1f}",
+                    f"{row['queue 1']:.0f}, {row['for 90 % of the time']}",
+                    last,
+                ]
+            )
+    return markdown(heads, rows)
+
+
+def plain(name: str, scale: str, title: str, *, form: str = ".2f") -> str:
+    """A table as it is, its numbers in one form."""
+    rows = table(name, scale, title)
+    cells = [
+        [format(each, form) if isinstance(each, float) else str(each) for each in row.values()]
+        for row in rows
+    ]
+    return markdown([*rows[0]], cells)
+
+
+def _ratios() -> str:
+    """Mean windows over their laws, of tcp-laws."""
+    heads = ["mean window over its law", "Reno (Padhye)", "HighSpeed", "CUBIC", "Scalable"]
+    kept = table("tcp-laws", "quick", "Mean window over its law")
+    rows = [
+        [f"p = {p}", *(f"{each:.2f}" for each in ratios)] for p, *ratios in map(dict.values, kept)
+    ]
+    return markdown(heads, rows)
+
+
+def _loops() -> str:
+    """Loops on the rate, of rate-feedback."""
+    heads = ["loop", "W₀", "slowest root", "fluid", "packets"]
+    rows = [
+        [
+            row["loop"],
+            f"{row['W₀']:.1f}",
+            f"{row['slowest root (1/s)']:+.2f} /s".replace("-", "−"),
+            f"{row['deviates by (%)']:.1f} %",
+            f"{row['deviates by (%) ']:.1f} %",
+        ]
+        for row in table("rate-feedback", "quick", "Loops on the rate, in packets")
+    ]
+    return markdown(heads, rows)
+
+
+def _laws(title: str) -> str:
+    return plain("tcp-laws", "quick", title)
+
+
+_RECOVERIES = "Time from a loss until the window is back where it was, one flow alone, 200 ms"
+_BESIDE = "Two flows of each beside two of Reno, 50 Mb/s, 50 ms: rate over Reno's"
+_ROUND_TRIPS = "Two flows at 25 ms and two at 100 ms: how much more the shorter get"
+TABLES: Mapping[str, Callable[[], str]] = {
+    **{f"{name} claims": partial(claims_table, name, scale) for name, scale in CLAIMS.items()},
+    "fluid-2000 experiments": partial(
+        _experiments, range(1, 6), ["fluid", "windows differ", "differ and pause", "packets"]
+    ),
+    "fluid-2000 one cut": partial(
+        _experiments, (3, 5), ["fluid", "one cut a round trip", "packets"], busy=True
+    ),
+    "fluid-2000 timeouts": partial(
+        plain, "fluid-2000", "quick", "The model with and without timeouts"
+    ),
+    "fluid-2000 windows": partial(
+        plain, "fluid-2000", "quick", "Why packets need less loss than the model"
+    ),
+    "rate-feedback loops": _loops,
+    "tcp-laws ratios": _ratios,
+    "tcp-laws recoveries": partial(_laws, _RECOVERIES),
+    "tcp-laws beside Reno": partial(_laws, _BESIDE),
+    "tcp-laws round trips": partial(_laws, _ROUND_TRIPS),
+}
