@@ -13,7 +13,7 @@ from sojourn.cli.studies import _compared
 from sojourn.studies import kept
 from sojourn.studies.registry import names, study
 from sojourn.studies.reproduce import reproduce
-from sojourn.studies.study import Band, Check, Findings, Reproduction, Verdict
+from sojourn.studies.study import Band, Check, Findings, Reproduction, Table, Verdict
 from sojourn.sweep import Results
 
 
@@ -52,6 +52,16 @@ def test_with_the_same_build_and_seeds_every_value_must_be_the_same(
     assert not other.apart
     assert other.moved == 1
     assert "1 of 2 values" in str(other)
+
+
+def test_with_the_same_build_and_seeds_tables_must_be_the_same() -> None:
+    old, new = made(), made()
+    old.findings.tables = [Table("Means", ["p", "W"], [["0.01", 12.345678]])]
+    new.findings.tables = [Table("Means", ["p", "W"], [["0.01", 12.345679]])]
+    assert not kept.compare(new, as_kept(old)).apart, "six digits are kept"
+    new.findings.tables = [Table("Means", ["p", "W"], [["0.01", 12.3458]])]
+    assert kept.compare(new, as_kept(old)).apart == ["the table “Means” has other values"]
+    assert not kept.compare(new, as_kept(old, build="another")).apart
 
 
 def test_a_turned_verdict_and_a_number_out_of_its_band_differ_in_every_build() -> None:
