@@ -113,8 +113,8 @@ def compare(made: Reproduction, old: Record) -> Comparison:
             apart.append(f"{claim} {then['verdict']}, now {now['verdict']}")
         elif exactly and then != now:
             apart.append(f"{claim} {then['ours']}, now {now['ours']}")
-    if exactly:
-        tables = old.get("tables", new["tables"])
+    tables = old.get("tables", {})
+    if exactly and tables:
         names = sorted(tables.keys() | new["tables"].keys())
         turned = [name for name in names if tables.get(name) != new["tables"].get(name)]
         apart += [f"the table “{name}” has other values" for name in turned]
@@ -126,7 +126,7 @@ def compare(made: Reproduction, old: Record) -> Comparison:
             apart.append(f"{band.name}: {band.value:g} is not in {band.low:g} to {band.high:g}")
         elif exactly and other:
             apart.append(f"{band.name}: {old['bands'].get(band.name)}, now {band.value:g}")
-    whole = len(after) + len(made.findings.bands) + len(new["tables"])
+    whole = len(after) + len(made.findings.bands) + len(tables)
     return Comparison(sorted(apart), moved, whole)
 
 
