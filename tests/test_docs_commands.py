@@ -16,6 +16,7 @@ import runpy
 import shlex
 import subprocess
 import urllib.request
+from importlib import resources
 from pathlib import Path
 
 import click
@@ -50,7 +51,7 @@ WITH_COMMANDS = [
 def is_only_read(words: list[str]) -> bool:
     if words[:1] == ["reproduce"]:
         return "quick" in words or "full" in words
-    if words[0] == "lab" and "--export" in words:  # by tests/browser/test_play.py
+    if words[0] == "lab" and "--export" in words:  # by tests/browser/test_lab.py
         return True
     engines = words[words.index("--engine") + 1] if "--engine" in words else ""
     return words[:1] == ["router"] or bool({"linux", "kernel"} & set(engines.split(",")))
@@ -109,8 +110,12 @@ def read_router(words: list[str]) -> None:
 
 
 def serve(line: str, folder: Path) -> None:
-    """Starts ``lab`` and fetches its page."""
+    """Starts ``lab`` and fetches its page; without the engine for browsers, it says so."""
     words = [COMMAND, *shlex.split(line), "--no-browser"]
+    if not (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file():
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "make wasm" in done.stderr
+        return
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, text=True) as child:
         try:
             said = ""

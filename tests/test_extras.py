@@ -97,7 +97,6 @@ def test_the_package_alone_does(tmp_path: Path, line: str) -> None:
         ("compare small.toml --vary load=0.1,0.2 --report page.html", "report"),
         ("design pi --rate 15mbit --packet 500 --flows 60.. --rtt ..246ms", "theory"),
         ("theory recovery", "theory"),
-        ("lab --no-browser", "lab"),
         ("reproduce pi-2001 --scale smoke", "studies"),
         ("evaluate --scale smoke", "studies"),
         ("export run run.flent.gz", "tables"),

@@ -60,7 +60,7 @@ def test_tutorial_shows_what_its_cells_give(site: Path) -> None:
 
 @pytest.mark.long
 def test_the_laboratory_is_a_page_and_documents_lead_into_it(site: Path) -> None:
-    text = (site / "play.html").read_text()
+    text = (site / "lab.html").read_text()
     assert ('id="watch"' in text) == BUILT and ("make wasm" in text) != BUILT
     names = {each.name for each in all_presets()}
     used: set[str] = set()

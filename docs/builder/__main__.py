@@ -15,9 +15,9 @@ from pathlib import Path
 
 import api
 import data
+import lab
 import links
 import notebook
-import play
 import reference
 import stage
 from sphinx.cmd.build import main as sphinx
@@ -68,7 +68,7 @@ def build(folder: Path) -> list[str]:
         if sphinx([*words, str(source), str(folder)]):
             return ["the generator had something to say, above"]
     api.write(folder / "api")
-    if missing := play.write(folder):
+    if missing := lab.write(folder):
         print(missing)
     return links.broken(folder)
 

@@ -14,7 +14,6 @@ PACKAGES = {
     "cluster": ("distributed",),
     "control": ("control", *_THEORY),
     "gymnasium": ("gymnasium", "numpy"),
-    "lab": ("starlette", "uvicorn", "websockets", *_REPORT, *_THEORY),
     "report": _REPORT,
     "studies": (*_REPORT, *_THEORY),
     "tables": ("polars",),

@@ -1,298 +1,239 @@
-"""The lab in a browser: presets, sliders, links, refusals, keyboard, narrow and magnified pages."""
+"""The lab opened from a file: playing, changing, forking, saving, screens, keyboard."""
 
 from __future__ import annotations
 
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browser.test_page import launch
-from test_lab import SMALL, presets, start
+from sojourn import Scenario, run
+from sojourn.formatting import text as shown_as
+from sojourn.lab.page import page
+from sojourn.lab.presets import all_presets
+from test_wasm import missing
 
-pytestmark = pytest.mark.browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.long,
+    pytest.mark.skipif(bool(missing()), reason=missing()),
+]
+
+TOUR = 10
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    # This machine answers, no other does.
-    rules = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-    direct = "--proxy-bypass-list=127.0.0.1"
-    yield from launch(tmp_path_factory.mktemp("lab"), rules, direct)
+    yield from launch(tmp_path_factory.mktemp("lab"))
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[str]:
-    process, address = start()
-    yield address
-    process.terminate()
-    process.wait(10)
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("page") / "talk.html"
+    file.write_text(page())
+    return f"file://{file}"
 
 
-def state(driver: Any) -> str | None:
-    found: str | None = driver.execute_script(
-        "return document.getElementById('results').dataset.state"
-    )
+def until(driver: Any, script: str) -> Any:
+    """Waits until a script returns something."""
+    begun = time.monotonic()
+    while not (found := driver.execute_script(f"return {script}")):
+        error = driver.execute_script("return document.getElementById('error').textContent")
+        assert time.monotonic() - begun < 120, f"{script}: {error}"
+        time.sleep(0.05)
     return found
 
 
-def settle(driver: Any, *wanted: str) -> None:
-    """Waits until the page is in one of the states, and has drawn."""
-    begun = time.monotonic()
-    while state(driver) not in (wanted or ("done",)):
-        assert time.monotonic() - begun < 60, f"still {state(driver)}"
-        time.sleep(0.03)
-    time.sleep(0.3)
-
-
-def open_page(driver: Any, address: str, width: int = 1280, dark: bool = False) -> None:
+def open_page(driver: Any, address: str, width: int = 1280) -> None:
     screen = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     driver.get("about:blank")
     driver.get_log("browser")
     driver.get(address)
-    settle(driver, "done", "refused")
+    until(driver, "document.documentElement.dataset.ready")
 
 
-def complaints(driver: Any) -> list[str]:
-    """What the console says, but for scales of figures that are still empty."""
-    return [
-        entry["message"]
-        for entry in driver.get_log("browser")
-        if "Infinite extent" not in entry["message"]
-    ]
+def click(driver: Any, name: str) -> None:
+    driver.execute_script(f"document.getElementById('{name}').click()")
 
 
-def text(driver: Any, selector: str) -> str:
-    found: str = driver.execute_script(
-        "return document.querySelector(arguments[0])?.innerText ?? ''", selector
-    )
-    return found
-
-
-def move(driver: Any, path: str, value: object) -> None:
-    """Types a value beside a slider."""
+def move(driver: Any, control: str, value: object) -> None:
     driver.execute_script(
-        """
-        const field = [...document.querySelectorAll('input[type=text]')]
-          .find((each) => each.dataset.path === arguments[0]);
-        field.value = arguments[1];
-        document.getElementById('results').dataset.state = 'moved';
-        field.dispatchEvent(new Event('change'));
-        """,
-        path,
-        str(value),
+        f"const it = document.getElementById('{control}'); it.value = arguments[0];"
+        "it.dispatchEvent(new Event('change'))",
+        value,
     )
-    settle(driver)
 
 
-def queue_picture(driver: Any) -> str:
-    found: str = driver.execute_script(
-        "return document.querySelector('[data-slug=queue] svg').innerHTML"
-    )
+def status(driver: Any) -> str:
+    found: str = driver.execute_script("return document.getElementById('status').textContent")
     return found
 
 
-def test_every_preset_loads_without_console_errors(browser: Any, lab: str) -> None:
-    for name in presets(lab):
-        open_page(browser, lab)
-        browser.execute_script(
-            """
-            const choice = document.getElementById('preset');
-            choice.value = arguments[0];
-            document.getElementById('results').dataset.state = 'moved';
-            choice.dispatchEvent(new Event('change'));
-            """,
-            name,
+def step_beyond(driver: Any, seconds: float) -> None:
+    """Steps by the button, as nobody can press Pause in time on a busy machine."""
+    while (at := clock(driver)) <= seconds:
+        click(driver, "once")
+        until(driver, f"parseFloat(document.getElementById('clock').textContent) > {at}")
+
+
+def clock(driver: Any) -> float:
+    text: str = driver.execute_script("return document.getElementById('clock').textContent")
+    return float(text.split(maxsplit=1)[0])
+
+
+def whole_run(driver: Any) -> None:
+    if not driver.execute_script("return document.getElementById('whatif').checked"):
+        click(driver, "whatif")
+    until(driver, "document.querySelector('#summary table')")
+
+
+def test_every_experiment_and_every_step_of_the_tour_begins(browser: Any, address: str) -> None:
+    open_page(browser, address)
+    names = [each.name for each in all_presets()]
+    for name in names:
+        move(browser, "experiment", name)
+        begins(browser)
+    for number in range(TOUR):
+        open_page(browser, f"{address}#tour={number + 1}")
+        assert f"{number + 1} of {TOUR}" in until(
+            browser, "document.getElementById('step').textContent"
         )
-        settle(browser)
-        assert not complaints(browser), name
-        assert text(browser, "#error") == "", name
-        assert len(text(browser, "#table").splitlines()) >= 3, name
-        assert browser.execute_script(
-            "return [...document.querySelectorAll('.plot')].every((p) => p.querySelector('svg'))"
-        ), name
-
-
-def test_a_slider_moves_the_picture_and_leaves_a_trail(browser: Any, lab: str) -> None:
-    open_page(browser, lab)
-    before = queue_picture(browser), text(browser, "#table")
-    move(browser, "bottleneck.rate", "5mbit")
-    after = queue_picture(browser), text(browser, "#table")
-    assert before[0] != after[0] and before[1] != after[1]
-    marks = browser.execute_script(
-        "return document.querySelectorAll('#plane svg .mark-symbol path').length"
+        begins(browser)
+    loaded = browser.execute_script(
+        "return performance.getEntriesByType('resource').map((each) => each.name)"
     )
-    assert marks >= 4  # two now, two before
+    assert [each for each in loaded if not each.startswith(("blob:", "data:"))] == []
 
 
-def test_the_keyboard_moves_a_slider(browser: Any, lab: str) -> None:
+def begins(driver: Any) -> None:
+    """A step from the start, and nothing to complain of."""
+    until(driver, "document.getElementById('clock').textContent.startsWith('0 of')")
+    click(driver, "once")
+    until(driver, "!document.getElementById('clock').textContent.startsWith('0 of')")
+    assert driver.execute_script("return document.getElementById('error').hidden")
+    assert driver.get_log("browser") == []
+
+
+def test_a_change_acts_in_the_middle_and_the_saved_run_is_the_same(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    open_page(browser, f"{address}#tour=7")
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    move(browser, "speed", "100")
+    step_beyond(browser, 5)
+    move(browser, "side-B-bottleneck-qdisc-qref", 100)
+    until(browser, "document.getElementById('status').textContent.includes('in the middle')")
+    click(browser, "play")
+    until(browser, "document.querySelector('#summary table')")
+    shown = browser.execute_script(
+        "return [...document.querySelectorAll('#summary tr')].map((row) => "
+        "[...row.cells].map((cell) => cell.textContent))"
+    )
+    click(browser, "toml-B")
+    begun = time.monotonic()
+    while not (saved := list(tmp_path.glob("*.toml"))):
+        assert time.monotonic() - begun < 30
+        time.sleep(0.05)
+    text = saved[0].read_text()
+    scenario = Scenario.from_toml(text)
+    (change,) = json.loads(scenario.to_json())["changes"]
+    assert change["set"] == {"bottleneck.qdisc.qref": 100}
+    link = run(scenario).bottleneck
+    rows = {row[0]: row[2] for row in shown[1:]}
+    assert rows["Mean queueing delay, ms"] == shown_as(1e3 * link["sojourn_s"]["mean"])
+    assert rows["Mean queue, packets"] == shown_as(link["queue_packets"]["mean"])
+    assert rows["Loss, %"] == shown_as(100 * link["loss"])
+
+
+def test_what_cannot_change_in_a_run_starts_it_again_and_nonsense_is_refused(
+    browser: Any, address: str
+) -> None:
+    open_page(browser, address)
+    move(browser, "speed", "30")
+    step_beyond(browser, 1)
+    move(browser, "common-traffic-0-flows", 3)
+    until(browser, "document.getElementById('status').textContent.includes('start again')")
+    until(browser, "document.getElementById('clock').textContent.startsWith('0 of')")
+    move(browser, "side-B-bottleneck-qdisc-target", "nonsense")
+    assert browser.execute_script(
+        "return document.querySelector('[aria-invalid=true]').id"
+    ).endswith("target")
+    move(browser, "common-traffic-0-flows", 0)
+    assert "flows" in until(browser, "document.getElementById('error').textContent")
+
+
+def test_two_futures_begin_alike_and_differ_after_a_change(browser: Any, address: str) -> None:
+    open_page(browser, address)
+    move(browser, "side-A-bottleneck-qdisc", "codel")
+    move(browser, "speed", "30")
+    step_beyond(browser, 3)
+    click(browser, "fork")
+    until(browser, "document.getElementById('status').textContent.startsWith('Two futures')")
+    assert (
+        browser.execute_script("return document.querySelector('#side-B legend span').textContent")
+        == "codel"
+    )
+    move(browser, "side-B-bottleneck-qdisc-target", "50ms")
+    until(browser, "document.getElementById('status').textContent.includes('in the middle')")
+    click(browser, "play")
+    until(browser, "document.querySelector('#summary table')")
+    rows = browser.execute_script(
+        "return [...document.querySelectorAll('#summary tbody tr')].map((row) => "
+        "[...row.cells].map((cell) => cell.textContent))"
+    )
+    assert float(rows[0][1]) < float(rows[0][2])
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280, 1920])
+def test_it_fits_the_screen(browser: Any, address: str, width: int) -> None:
+    open_page(browser, address, width)
+    assert (
+        browser.execute_script(
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        <= 0
+    )
+    whole_run(browser)
+    painted = browser.execute_script(
+        "return [...document.querySelectorAll('figure:not(:has(.packets)) canvas')].map((view) => "
+        "new Set(new Uint32Array(view.getContext('2d').getImageData(0, 0, view.width, view.height)"
+        ".data.buffer)).size)"
+    )
+    assert all(colours > 3 for colours in painted), painted
+
+
+def test_the_keyboard_moves_a_slider_and_plays(browser: Any, address: str) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    open_page(browser, lab)
-    before = text(browser, "#table")
-    slider = browser.execute_script(
-        "return [...document.querySelectorAll('input[type=range]')]"
-        ".find((each) => each.dataset.path === 'bottleneck.rate')"
-    )
-    browser.execute_script("document.getElementById('results').dataset.state = 'moved'")
-    slider.send_keys(*[Keys.ARROW_LEFT] * 150)
-    settle(browser)
-    assert text(browser, "#table") != before
-
-
-def test_the_address_restores_the_setting(browser: Any, lab: str) -> None:
-    open_page(browser, lab)
-    move(browser, "bottleneck.rate", "7mbit")
-    table, address = text(browser, "#table"), browser.current_url
-    assert "#" in address
     open_page(browser, address)
-    assert text(browser, "#table") == table
-    shown = browser.execute_script(
-        "return [...document.querySelectorAll('input[type=text]')]"
-        ".find((each) => each.dataset.path === 'bottleneck.rate').value"
-    )
-    assert shown == "7mbit"
+    slider = browser.execute_script("return document.querySelector('#controls input[type=range]')")
+    before = browser.execute_script("return location.hash")
+    slider.send_keys(*[Keys.ARROW_LEFT] * 50)
+    until(browser, f"location.hash !== '{before}'")
+    browser.execute_script("document.activeElement.blur()")
+    browser.find_element("tag name", "body").send_keys(Keys.SPACE)
+    until(browser, "!document.getElementById('clock').textContent.startsWith('0 of')")
 
 
-def test_curves_have_the_colours_of_their_sides(browser: Any, lab: str) -> None:
-    for dark in (False, True):
-        open_page(browser, lab, dark=dark)
-        sides, drawn = browser.execute_script(
-            """
-            const probe = document.body.appendChild(document.createElement('i'));
-            const sides = ['--a', '--b'].map((name) => {
-              probe.style.color = `var(${name})`;
-              return getComputedStyle(probe).color;
-            });
-            probe.remove();
-            const panels = document.querySelectorAll('[data-slug=delay] svg .mark-line');
-            const drawn = [...panels].map((panel) => [...new Set(
-              [...panel.querySelectorAll('path')].map((path) => getComputedStyle(path).stroke))]);
-            return [sides, drawn.filter((each) => each.length)];
-            """
-        )
-        assert [[side] for side in sides] == drawn
-        keys = browser.execute_script(
-            "return [...document.querySelectorAll('#table .key')]"
-            ".map((each) => getComputedStyle(each).color)"
-        )
-        assert keys == sides
-
-
-@pytest.mark.parametrize("width", [320, 360, 768, 1280, 1920])
-def test_nothing_collides_at_any_width(browser: Any, lab: str, width: int) -> None:
-    open_page(browser, lab, width)
-    overlaps, sideways = browser.execute_script(
+def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, address: str) -> None:
+    open_page(browser, address, 360)
+    places = browser.execute_script(
         """
-        const overlaps = [];
-        for (const axis of document.querySelectorAll('.plot svg .role-axis-label')) {
-          const boxes = [...axis.querySelectorAll('text')]
-            .filter((each) => each.textContent && each.getAttribute('opacity') !== '0')
-            .map((each) => [each.textContent, each.getBoundingClientRect()]);
-          for (const [i, [a, one]] of boxes.entries())
-          for (const [b, other] of boxes.slice(i + 1)) {
-            if (one.left < other.right && other.left < one.right
-                && one.top < other.bottom && other.top < one.bottom) overlaps.push([a, b]);
-          }
-        }
-        const page = document.documentElement;
-        return [overlaps, page.scrollWidth - page.clientWidth];
-        """
-    )
-    assert overlaps == []
-    assert sideways <= 0
-    # All measures of both sides, without scrolling sideways.
-    table, room = browser.execute_script(
-        "const box = document.querySelector('.scroll'); return [box.scrollWidth, box.clientWidth]"
-    )
-    assert table <= room
-
-
-def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, lab: str) -> None:
-    open_page(browser, lab, 360)
-    tops = browser.execute_script(
-        """
-        const found = [];
-        for (const slider of document.querySelectorAll('#controls input[type=range]')) {
+        return [...document.querySelectorAll('#controls input[type=range]')].map((slider) => {
           slider.focus();
-          const picture = document.querySelector('#watch svg').getBoundingClientRect();
+          const picture = document.querySelector('#watch canvas').getBoundingClientRect();
           const control = slider.getBoundingClientRect();
-          found.push([picture.top, picture.bottom, control.top, control.bottom, innerHeight]);
-        }
-        return found;
+          return [picture.top, picture.bottom, control.top, control.bottom, innerHeight];
+        });
         """
     )
-    assert len(tops) > 5
-    for top, bottom, above, below, height in tops:
-        assert top >= 0
-        assert bottom <= above
-        assert below <= height
-    # On a wide screen it stands among the others.
-    open_page(browser, lab, 1280)
-    assert browser.execute_script("return document.querySelectorAll('#watch svg').length") == 0
-    top, height = browser.execute_script(
-        "const box = document.querySelector('[data-slug=delay] svg').getBoundingClientRect();"
-        "return [box.top, innerHeight]"
-    )
-    assert top < height / 3
-
-
-def test_a_wrong_value_is_marked_at_its_control(browser: Any, lab: str) -> None:
-    marked = (
-        "return [...document.querySelectorAll('[aria-invalid=true]')].map((each) => "
-        "[each.dataset.path, document.getElementById(each.getAttribute('aria-describedby'))"
-        ".textContent])"
-    )
-    open_page(browser, lab)
-    browser.execute_script(
-        "const field = [...document.querySelectorAll('input[type=text]')]"
-        ".find((each) => each.dataset.path === 'bottleneck.rate');"
-        "field.value = 'quick'; document.getElementById('results').dataset.state = 'moved';"
-        "field.dispatchEvent(new Event('change'))"
-    )
-    settle(browser, "refused")
-    ((path, message),) = browser.execute_script(marked)
-    assert path == "bottleneck.rate"
-    assert "quick" in message
-    move(browser, "bottleneck.rate", "9mbit")
-    assert browser.execute_script(marked) == []
-
-
-@pytest.mark.parametrize("hash_", ["nonsense", "e30", "%00%ff", "A" * 3000])
-def test_a_broken_address_shows_the_first_experiment(
-    browser: Any,
-    lab: str,
-    hash_: str,
-) -> None:
-    open_page(browser, f"{lab}#{hash_}")
-    assert len(text(browser, "#table").splitlines()) >= 3
-
-
-def test_error_is_shown_on_page(browser: Any, lab: str) -> None:
-    import base64
-
-    setting = {**SMALL, "common": {"traffic.0.flows": 90_000}}
-    packed = base64.urlsafe_b64encode(json.dumps(setting).encode()).decode().rstrip("=")
-    open_page(browser, f"{lab}#{packed}")
-    assert "at most 2000 flows" in text(browser, "#error")
-
-
-@pytest.mark.parametrize(("width", "dark"), [(360, False), (320, True), (1280, True)])
-def test_narrow_and_magnified_pages_do_not_scroll_sideways(
-    browser: Any,
-    lab: str,
-    width: int,
-    dark: bool,
-) -> None:
-    # A window of 1280 at 400 % has 320 pixels of its own.
-    open_page(browser, lab, width, dark)
-    room = browser.execute_script(
-        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
-    )
-    assert room[0] <= room[1]
-    assert not complaints(browser)
+    assert len(places) > 5
+    for top, bottom, above, below, height in places:
+        assert 0 <= top < bottom <= above < below <= height

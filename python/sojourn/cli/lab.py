@@ -1,4 +1,4 @@
-"""``sojourn lab``: the page with sliders."""
+"""``sojourn lab``: the page in which packets run."""
 
 from __future__ import annotations
 
@@ -7,24 +7,19 @@ from typing import Annotated
 
 import typer
 
-from sojourn.extras import require
-
 
 def lab(
     file: Annotated[
         Path | None, typer.Argument(help="A scenario to begin with.", show_default=False)
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; elsewhere than here a token is needed.")
+        str, typer.Option(help="Where to listen; on another address all who reach it get the page.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 0,
-    readonly: Annotated[
-        bool, typer.Option("--readonly", help="Run the scenarios that are offered, no others.")
-    ] = False,
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the page that needs no server, engine and all, into this one HTML file.",
+            help="Write the page, engine and all, into this one HTML file and serve nothing.",
             show_default=False,
         ),
     ] = None,
@@ -32,22 +27,24 @@ def lab(
         bool, typer.Option("--no-browser", help="Print the address and open nothing.")
     ] = False,
 ) -> int:
-    """Serve a page on this machine: move a slider and see the queue answer."""
-    require("lab", "sojourn lab")
+    """Open the lab, a page in which packets run: move a slider and see the queue answer."""
+    from sojourn.lab import page
+
     if export is not None:
-        return _export(export, file)
+        _export(export, file)
+        return 0
     from sojourn.lab.serve import serve
 
-    serve(file, host=host, port=port, readonly=readonly, browser=not no_browser)
+    text = page.page(file)
+    serve(text, policy=page.policy(), host=host, port=port, browser=not no_browser)
     return 0
 
 
-def _export(out: Path, file: Path | None) -> int:
+def _export(out: Path, file: Path | None) -> None:
     from sojourn.files import make_folder, page_file, write_whole
-    from sojourn.lab.play import page
+    from sojourn.lab.page import page
 
     out = page_file(out)
     make_folder(out.parent)
     write_whole(out, page(file).encode())
     print(f"page: {out}")
-    return 0

@@ -1,8 +1,6 @@
-"""The lab: a page on this machine where one moves a slider and sees the queue answer.
+"""The lab: a page in which packets run, and a slider that is moved acts at once.
 
-A *setting* (:mod:`~sojourn.lab.setting`) is all that is on the table: a scenario, what was changed
-in it, and what tells the sides A and B apart. :mod:`~sojourn.lab.controls` says what can be moved,
-:mod:`~sojourn.lab.limits` what may be asked for, :mod:`~sojourn.lab.work` runs it and stops what is
-no longer wanted, :mod:`~sojourn.lab.answers` makes figures of it, with the functions of the report,
-and :mod:`~sojourn.lab.server` talks with the browser.
+:mod:`~sojourn.lab.presets` are its experiments, :mod:`~sojourn.lab.controls` what can be moved in
+them. :mod:`~sojourn.lab.page` makes one HTML file of these, of the scripts in ``assets`` and of the
+engine for browsers; :mod:`~sojourn.lab.serve` hands that file out.
 """

@@ -1,4 +1,4 @@
-"""What can be moved in a setting: for every quantity of its scenario a control, as data.
+"""What can be moved in an experiment: for every quantity of its scenario a control, as data.
 
 A control names the field that it changes by its dotted path. Sliders of positive quantities are
 logarithmic: half way is a factor, not a sum.
@@ -7,12 +7,12 @@ logarithmic: half way is a factor, not a sum.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 from sojourn._engine import quantity
-from sojourn.lab.setting import SIDES, Setting
+from sojourn.lab.presets import SIDES, Preset
 from sojourn.scenario import Scenario, schema
 
 # Discipline parameters that a student would not look for first.
@@ -62,13 +62,10 @@ class Control:
     choices: list[str] = field(default_factory=list)
 
 
-def controls(setting: Setting) -> dict[str, list[dict[str, Any]]]:
+def controls(preset: Preset) -> dict[str, list[Control]]:
     """The controls of both sides together ("common") and of each side."""
-    base = setting.base()
-    found = {"common": _common(base)}
-    for side in SIDES:
-        found[side] = _side(setting.scenario(side))
-    return {name: [asdict(control) for control in each] for name, each in found.items()}
+    sides = {side: _side(preset.scenario(side)) for side in SIDES}
+    return {"common": _common(preset.base), **sides}
 
 
 def disciplines() -> dict[str, list[Control]]:

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sojourn.lab.setting import Changes, Setting
+from sojourn.scenario import Scenario
+
+SIDES = ("A", "B")
+
+Changes = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A setting with a name and a sentence or two."""
+    """An experiment: a scenario as TOML, and what tells the sides A and B apart."""
 
     name: str
     title: str
     about: str
-    setting: Setting
+    toml: str
+    sides: Mapping[str, Changes]
+    """Changes by dotted path, of each side."""
+    common: Changes | None = None
+    """Changes of both."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """As the page gets it."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "about": self.about,
-            "setting": self.setting.to_dict(),
-        }
+    @property
+    def base(self) -> Scenario:
+        """The scenario with the changes of both sides."""
+        return Scenario.from_toml(self.toml).with_(self.common or {})
+
+    def scenario(self, side: str) -> Scenario:
+        """The scenario of one side."""
+        return self.base.with_(self.sides[side])
 
 
 def _qdisc(**fields: Any) -> Changes:
@@ -178,63 +187,48 @@ def all_presets() -> tuple[Preset, ...]:
             "Good queue, bad queue",
             "Ten long flows and some web users. Both disciplines keep the link busy; one of them "
             "lets a queue stand for nothing. Look at the lowest point of each queue.",
-            Setting(
-                _long_flows("20mbit", 10, "20ms..120ms") + _MICE.format(users=20),
-                {},
-                {"A": {"bottleneck.qdisc": droptail}, "B": _qdisc(kind="codel")},
-            ),
+            _long_flows("20mbit", 10, "20ms..120ms") + _MICE.format(users=20),
+            {"A": {"bottleneck.qdisc": droptail}, "B": _qdisc(kind="codel")},
         ),
         Preset(
             "two-views",
             "Two views of a queue",
             "One long transfer, 10 Mb/s, 80 ms: the queue in packets beside the time spent in it.",
-            Setting(
-                _long_flows("10mbit", 1, "80ms") + _MICE.format(users=10),
-                {},
-                {"A": _qdisc(kind="droptail", limit=200), "B": _qdisc(kind="codel")},
-            ),
+            _long_flows("10mbit", 1, "80ms") + _MICE.format(users=10),
+            {"A": _qdisc(kind="droptail", limit=200), "B": _qdisc(kind="codel")},
         ),
         Preset(
             "mis-scaled",
             "PI with the mis-scaled gain",
             "The same controller twice; on side A the gains were worked out per byte and used per "
             "packet, which makes them 500 times too small. The queue knows no rest.",
-            Setting(
-                _PAPER,
-                {},
-                {
-                    "A": _qdisc(kind="pi", a=3.64e-8, b=3.63e-8, qref=200, limit=800),
-                    "B": _qdisc(kind="pi", a=1.822e-5, b=1.816e-5, qref=200, limit=800),
-                },
-            ),
+            _PAPER,
+            {
+                "A": _qdisc(kind="pi", a=3.64e-8, b=3.63e-8, qref=200, limit=800),
+                "B": _qdisc(kind="pi", a=1.822e-5, b=1.816e-5, qref=200, limit=800),
+            },
         ),
         Preset(
             "pi-red",
             "PI against RED",
             "Sixty flows on the example of the PI paper: RED's queue depends on the load, PI's "
             "returns to its setpoint.",
-            Setting(
-                _PAPER,
-                {},
-                {
-                    "A": _qdisc(kind="red", min_th=150, max_th=250, max_p=0.1, limit=800),
-                    "B": _qdisc(kind="pi", qref=200, limit=800),
-                },
-            ),
+            _PAPER,
+            {
+                "A": _qdisc(kind="red", min_th=150, max_th=250, max_p=0.1, limit=800),
+                "B": _qdisc(kind="pi", qref=200, limit=800),
+            },
         ),
         Preset(
             "round-trip",
             "Round trip and stability",
             "PI was designed for 250 ms. Move the round trip to 600 ms and watch the margins and "
             "the queue; side B was designed for it.",
-            Setting(
-                _PAPER.replace('"160ms..240ms"', '"400ms..600ms"'),
-                {},
-                {
-                    "A": _qdisc(kind="pi", qref=200, limit=800),
-                    "B": _qdisc(kind="pi", a=1.3e-6, b=1.298e-6, qref=200, limit=800),
-                },
-            ),
+            _PAPER.replace('"160ms..240ms"', '"400ms..600ms"'),
+            {
+                "A": _qdisc(kind="pi", qref=200, limit=800),
+                "B": _qdisc(kind="pi", a=1.3e-6, b=1.298e-6, qref=200, limit=800),
+            },
         ),
         Preset(
             "queue-rate",
@@ -242,39 +236,31 @@ def all_presets() -> tuple[Preset, ...]:
             "Side A marks by the queue's length, side B by the rate of arrivals. Make the round "
             "trip longer: PI's queue swings more about its setpoint, AVQ's gets shorter and the "
             "link less busy.",
-            Setting(
-                _PAPER,
-                {"tcp.ecn": True},
-                {
-                    "A": _qdisc(kind="pi", qref=200, ecn=True, limit=800),
-                    "B": _qdisc(kind="avq", ecn=True, limit=800),
-                },
-            ),
+            _PAPER,
+            {
+                "A": _qdisc(kind="pi", qref=200, ecn=True, limit=800),
+                "B": _qdisc(kind="avq", ecn=True, limit=800),
+            },
+            common={"tcp.ecn": True},
         ),
         Preset(
             "elephant",
             "One elephant among mice",
             "A single long transfer beside many short ones. FQ-CoDel gives each flow a queue of "
             "its own: the mice do not wait behind the elephant.",
-            Setting(
-                _long_flows("10mbit", 1, "60ms") + _MICE.format(users=60),
-                {},
-                {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
-            ),
+            _long_flows("10mbit", 1, "60ms") + _MICE.format(users=60),
+            {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
         ),
         Preset(
             "web",
             "Web users on a full link",
             "Users of 2003 with windows of 16 kB, after the SIGCOMM 2003 study at a tenth of its "
             "rate. Move the number of users; switch ECN on on both sides.",
-            Setting(
-                _BROWSING,
-                {},
-                {
-                    "A": _qdisc(kind="ared", min_th=12, max_th=36),
-                    "B": _qdisc(kind="pi", qref=24, queue_in_bytes=True),
-                },
-            ),
+            _BROWSING,
+            {
+                "A": _qdisc(kind="ared", min_th=12, max_th=36),
+                "B": _qdisc(kind="pi", qref=24, queue_in_bytes=True),
+            },
         ),
         Preset(
             "falling-rate",
@@ -282,47 +268,37 @@ def all_presets() -> tuple[Preset, ...]:
             "Four long flows on a link that falls from 100 to 10 Mb/s at 10 s and to 1 Mb/s at "
             "30 s, and comes back at 60 s. A queue limited by its length is ten times as long "
             "in time at a tenth of the rate; one that goes by the time packets wait is not.",
-            Setting(
-                _FALLING,
-                {},
-                {"A": _qdisc(kind="droptail", limit=834), "B": _qdisc(kind="codel")},
-            ),
+            _FALLING,
+            {"A": _qdisc(kind="droptail", limit=834), "B": _qdisc(kind="codel")},
         ),
         Preset(
             "scalable",
             "Scalable TCP on a fast long link",
             "Four flows at 200 Mb/s over 120 ms. After a loss traditional TCP needs minutes, "
             "Scalable TCP seconds.",
-            Setting(
-                _long_flows("200mbit", 4, "120ms", profile="classic"),
-                {"bottleneck.qdisc": {"kind": "droptail", "limit": 400}},
-                {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "scalable"}},
-            ),
+            _long_flows("200mbit", 4, "120ms", profile="classic"),
+            {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "scalable"}},
+            common=_qdisc(kind="droptail", limit=400),
         ),
         Preset(
             "laws",
             "Reno and CUBIC after a loss",
             "Two flows at 100 Mb/s over 100 ms and a short queue. Reno comes back by a segment a "
             "round trip, CUBIC along its cubic: look at the utilisation.",
-            Setting(
-                _long_flows("100mbit", 2, "100ms"),
-                {"bottleneck.qdisc": {"kind": "droptail", "limit": 200}},
-                {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "cubic"}},
-            ),
+            _long_flows("100mbit", 2, "100ms"),
+            {"A": {"tcp.congestion": "reno"}, "B": {"tcp.congestion": "cubic"}},
+            common=_qdisc(kind="droptail", limit=200),
         ),
         Preset(
             "arenas",
             "Three arenas, one link",
             "Four flows each over 30, 150 and 600 ms. In one queue those with the short round trip "
             "take three quarters; class-based queueing gives every arena a third.",
-            Setting(
-                _ARENAS,
-                {},
-                {
-                    "A": _qdisc(kind="droptail", limit=180),
-                    "B": _qdisc(kind="cbq", borrowing="formal", classes=_ARENA_CLASSES),
-                },
-            ),
+            _ARENAS,
+            {
+                "A": _qdisc(kind="droptail", limit=180),
+                "B": _qdisc(kind="cbq", borrowing="formal", classes=_ARENA_CLASSES),
+            },
         ),
         Preset(
             "red-swings",
@@ -330,52 +306,40 @@ def all_presets() -> tuple[Preset, ...]:
             "RED with the thresholds of the first fluid model of TCP and AQM: a steep profile over "
             "a slow average. The queue swings between empty and twice the upper threshold; a wide "
             "profile calms it. The dashed line is the model's queue: does it swing too?",
-            Setting(
-                _PAPER,
-                {},
-                {
-                    "A": _qdisc(kind="red", min_th=150, max_th=200, max_p=1.0, wq=1e-4, limit=800),
-                    "B": _qdisc(kind="red", min_th=50, max_th=600, max_p=0.1, wq=1e-5, limit=800),
-                },
-            ),
+            _PAPER,
+            {
+                "A": _qdisc(kind="red", min_th=150, max_th=200, max_p=1.0, wq=1e-4, limit=800),
+                "B": _qdisc(kind="red", min_th=50, max_th=600, max_p=0.1, wq=1e-5, limit=800),
+            },
         ),
         Preset(
             "red-web",
             "RED is hard to tune",
             "Web users on 10 Mb/s, RED beside a plain queue. Move the thresholds and the maximal "
             "probability: is there a setting that makes pages come sooner?",
-            Setting(
-                _BROWSING,
-                {},
-                {
-                    "A": _qdisc(kind="droptail", limit=240),
-                    "B": _qdisc(kind="red", min_th=5, max_th=90, max_p=0.1),
-                },
-            ),
+            _BROWSING,
+            {
+                "A": _qdisc(kind="droptail", limit=240),
+                "B": _qdisc(kind="red", min_th=5, max_th=90, max_p=0.1),
+            },
         ),
         Preset(
             "hardware",
             "PI from a table of sixteen",
             "A router with thousands of queues has no room for exact probabilities. Side B takes "
             "them from sixteen entries: does the queue notice?",
-            Setting(
-                _PAPER,
-                {},
-                {
-                    "A": _qdisc(kind="pi", qref=200, limit=800),
-                    "B": _qdisc(kind="pi_table", qref=200, limit=800),
-                },
-            ),
+            _PAPER,
+            {
+                "A": _qdisc(kind="pi", qref=200, limit=800),
+                "B": _qdisc(kind="pi_table", qref=200, limit=800),
+            },
         ),
         Preset(
             "unresponsive",
             "A sender that does not listen",
             "Four long flows beside 4 Mb/s of datagrams that ignore losses. One queue for all lets "
             "them take what they want; a queue for each flow does not.",
-            Setting(
-                _long_flows("10mbit", 4, "40ms") + _UNRESPONSIVE,
-                {},
-                {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
-            ),
+            _long_flows("10mbit", 4, "40ms") + _UNRESPONSIVE,
+            {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
         ),
     )

@@ -9,6 +9,8 @@ export class Run {
   done = false;
   /** What was seen, as columns; a row of windows for each flow. */
   columns = { time_s: [], windows: [] };
+  /** Exchanges of web users that finished, in that order. */
+  exchanges = { finished_s: [], response_time_s: [] };
   /** The instants at which something was changed. */
   marks = [];
   packets = undefined;
@@ -31,8 +33,8 @@ export class Run {
       const engine = await this.engine;
       this.simulation = await engine.simulation(await scenario(engine));
       this.duration = this.simulation.duration;
-      const links = this.simulation.names.link;
-      this.link = links.includes("bottleneck") ? "bottleneck" : links[0];
+      this.links = this.simulation.names.link;
+      this.link = this.links.includes("bottleneck") ? "bottleneck" : this.links[0];
     });
   }
 
@@ -45,6 +47,7 @@ export class Run {
       // What is drawn is of one instant.
       if (packets) this.packets = await simulation.queued(link);
       this.#add(seen);
+      this.#finished(await simulation.rows("exchanges"));
       if (this.time < this.duration) return;
       this.saved = await simulation.scenario();
       this.summary = await simulation.finish();
@@ -69,12 +72,13 @@ export class Run {
   /** A copy with the same past, which goes its own way. */
   async fork(name) {
     const other = new Run(name, this.engine);
-    const { time, duration, link, lost, marked, packets } = this;
-    Object.assign(other, { time, duration, link, lost, marked, packets });
+    const { time, duration, asked, links, link, lost, marked, packets } = this;
+    Object.assign(other, { time, duration, asked, links, link, lost, marked, packets });
     await this.#alone(async () => {
       other.simulation = await this.simulation.fork();
     });
     other.columns = structuredClone(this.columns);
+    other.exchanges = structuredClone(this.exchanges);
     other.marks = [...this.marks];
     return other;
   }
@@ -94,6 +98,14 @@ export class Run {
       await work();
     } finally {
       this.busy = false;
+    }
+  }
+
+  #finished({ finished_s, response_time_s }) {
+    for (let row = 0; row < finished_s.length; row++) {
+      if (Number.isNaN(finished_s[row])) continue;
+      this.exchanges.finished_s.push(finished_s[row]);
+      this.exchanges.response_time_s.push(response_time_s[row]);
     }
   }
 

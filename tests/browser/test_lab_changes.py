@@ -1,5 +1,4 @@
-"""The page whose packets run in it: when a change acts, what the address holds, scenarios of one's
-own."""
+"""The lab: when a change acts, what the address holds, scenarios of one's own."""
 
 from __future__ import annotations
 
@@ -12,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from browser.test_page import launch
-from browser.test_play import (
+from browser.test_lab import (
     begins,
     click,
     clock,
@@ -23,7 +21,8 @@ from browser.test_play import (
     step_beyond,
     until,
 )
-from sojourn.lab.play import page
+from browser.test_page import launch
+from sojourn.lab.page import page
 from test_wasm import missing
 
 pytestmark = [
@@ -69,7 +68,7 @@ to = "b"
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("play"))
+    yield from launch(tmp_path_factory.mktemp("lab"))
 
 
 @pytest.fixture(scope="module")

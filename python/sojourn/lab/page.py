@@ -1,4 +1,4 @@
-"""The laboratory as one page: experiments and engine in it, nothing beside it."""
+"""The lab as one HTML page: experiments and engine in it, nothing beside it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import json
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
+from string import Template
 from typing import Any
-
-from jinja2 import Environment, StrictUndefined
 
 import sojourn
 from sojourn.errors import Error
 from sojourn.lab.controls import all_controls, controls, disciplines
-from sojourn.lab.presets import all_presets
-from sojourn.lab.setting import SIDES
+from sojourn.lab.presets import Preset, all_presets
 from sojourn.scenario import Scenario
 
-_ASSETS = resources.files("sojourn.lab") / "assets" / "play"
+_ASSETS = resources.files("sojourn.lab") / "assets"
 _BUILT = resources.files("sojourn.lab") / "engine"
 
 # Each after those that it imports.
@@ -37,13 +35,14 @@ _PAGE = (
     "queue.js",
     "plane.js",
     "trail.js",
+    "responses.js",
     "nyquist.js",
     "pictures.js",
     "theory.js",
     "summary.js",
     "files.js",
     "svg.js",
-    "play.js",
+    "lab.js",
 )
 
 
@@ -72,12 +71,10 @@ def page(file: Path | None = None) -> str:
         for name, source in sources.items()
     )
     packed = gzip.compress((_BUILT / "sojourn.wasm").read_bytes(), 9, mtime=0)
-    template = Environment(undefined=StrictUndefined, autoescape=False).from_string(
-        (_ASSETS / "play.html").read_text("utf-8")
-    )
-    return template.render(
+    template = Template((_ASSETS / "lab.html").read_text("utf-8"))
+    return template.substitute(
         policy=policy(),
-        style=(_ASSETS / "play.css").read_text("utf-8"),
+        style=(_ASSETS / "lab.css").read_text("utf-8"),
         version=sojourn.__version__,
         data=json.dumps(_data(file)).replace("<", "\\u003c"),
         wasm=base64.b64encode(packed).decode(),
@@ -99,7 +96,7 @@ def policy() -> str:
 
 def _data(file: Path | None) -> dict[str, Any]:
     return {
-        "experiments": [_experiment(each.to_dict(), each.setting) for each in all_presets()],
+        "experiments": [_experiment(each) for each in all_presets()],
         "disciplines": {
             kind: [asdict(each) for each in found] for kind, found in disciplines().items()
         },
@@ -111,12 +108,14 @@ def _data(file: Path | None) -> dict[str, Any]:
     }
 
 
-def _experiment(preset: dict[str, Any], setting: Any) -> dict[str, Any]:
+def _experiment(preset: Preset) -> dict[str, Any]:
     return {
-        "name": preset["name"],
-        "title": preset["title"],
-        "about": preset["about"],
-        "toml": setting.base().to_toml(),
-        "sides": {side: setting.sides[side] for side in SIDES},
-        "controls": controls(setting),
+        "name": preset.name,
+        "title": preset.title,
+        "about": preset.about,
+        "toml": preset.base.to_toml(),
+        "sides": preset.sides,
+        "controls": {
+            where: [asdict(each) for each in found] for where, found in controls(preset).items()
+        },
     }

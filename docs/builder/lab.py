@@ -1,4 +1,4 @@
-"""The laboratory whose packets run in a page, as a page of the site.
+"""The lab as a page of the site.
 
 Documents lead into it with ``<sojourn-figure experiment="…">``: `_static/figure.js` puts it there.
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from sojourn.lab.play import EngineMissingError, page
+from sojourn.lab.page import EngineMissingError, page
 
-PLACE = "play.html"
+PLACE = "lab.html"
 
 _WITHOUT = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>Sojourn: queues at play</title>
-<h1>Nothing plays here</h1>
-<p>This site was built without its laboratory: {}. Then build the site again.</p>
+<html lang="en"><meta charset="utf-8"><title>Sojourn: the lab</title>
+<h1>The lab is not here</h1>
+<p>This site was built without the lab: {}. Then build the site again.</p>
 <p><a href="index.html" target="_top">The documentation</a></p>
 """
 

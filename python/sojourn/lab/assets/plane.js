@@ -2,20 +2,22 @@
 
 import { fitted, ticks } from "./strip.js";
 
-const PAD = { left: 46, right: 12, top: 8, bottom: 34 };
+const PAD = { left: 46, right: 20, top: 8, bottom: 34 };
 
 /**
  * A plane with ticks, clipped to its inside: `x` and `y` give places on the canvas.
  *
  * @param {HTMLCanvasElement} canvas
- * @param {{x: number[], y: number[], words: string, ink: object}} what least and most of both axes,
- *   and what the horizontal one counts
+ * @param {{x: number[], y: number[], words: string, logarithmic?: boolean, ink: object}} what least
+ *   and most of both axes, what the horizontal one counts, and how
  * @param {(plane: {context: object, x: Function, y: Function}) => void} draw
  */
-export function plane(canvas, { x: [left, right], y: [low, high], words, ink }, draw) {
+export function plane(canvas, { x: ends, y: [low, high], words, logarithmic, ink }, draw) {
+  const share = logarithmic ? Math.log10 : Number;
+  const [left, right] = ends.map(share);
   const { context, width, height } = fitted(canvas);
   const [wide, tall] = [width - PAD.left - PAD.right, height - PAD.top - PAD.bottom];
-  const x = (value) => PAD.left + ((value - left) / (right - left)) * wide;
+  const x = (value) => PAD.left + ((share(value) - left) / (right - left)) * wide;
   const y = (value) => height - PAD.bottom - ((value - low) / (high - low)) * tall;
   context.font = "12px Helvetica, Arial, sans-serif";
   context.lineWidth = 1;
@@ -35,7 +37,7 @@ export function plane(canvas, { x: [left, right], y: [low, high], words, ink }, 
     line(PAD.left, at, width - PAD.right, at);
     context.fillText(value.toFixed(rows.places).replace("-", "−"), PAD.left - 6, at);
   }
-  const columns = ticks(left, right, Math.max(2, width / 90));
+  const columns = logarithmic ? decades(left, right) : ticks(left, right, Math.max(2, width / 90));
   context.textAlign = "center";
   context.textBaseline = "alphabetic";
   for (const value of columns.found) {
@@ -50,6 +52,17 @@ export function plane(canvas, { x: [left, right], y: [low, high], words, ink }, 
   context.clip();
   draw({ context, x, y });
   context.restore();
+}
+
+/** Ticks at powers of ten, and between them where these are few. */
+function decades(left, right) {
+  const steps = right - left > 2.5 ? [1] : [1, 2, 5];
+  const found = [];
+  for (let power = Math.floor(left); power <= right; power++) {
+    found.push(...steps.map((step) => step * 10 ** power));
+  }
+  const seen = found.filter((value) => value >= 10 ** left * 0.999 && value <= 10 ** right * 1.001);
+  return { found: seen, places: Math.max(0, -Math.floor(left)) };
 }
 
 /** A line through points, as far as they are numbers. */

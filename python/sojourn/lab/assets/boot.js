@@ -12,7 +12,7 @@
     const blob = new Blob([source], { type: "text/javascript" });
     urls[dataset.module] = URL.createObjectURL(blob);
   }
-  import(urls["play.js"]).catch((error) => {
+  import(urls["lab.js"]).catch((error) => {
     const place = document.getElementById("error");
     place.textContent = `This browser cannot run the page: ${error.message}`;
     place.hidden = false;

@@ -122,6 +122,23 @@ export class Bench {
     return Object.fromEntries(await Promise.all(texts));
   }
 
+  /** The scenarios of both sides at their start, and until when they hold. */
+  async starts() {
+    const texts = SIDES.map(async (name) => {
+      const { from, later } = this.changes[name];
+      const until = Math.min(...later.map(({ at }) => seconds(at)), Number.MAX_VALUE);
+      return [name, { toml: await this.#scenario(name, from), until }];
+    });
+    return Object.fromEntries(await Promise.all(texts));
+  }
+
+  /** The scenario of a side as it ran, with all that was changed. */
+  async saved(name) {
+    const run = this.runs[name];
+    if (!run.simulation) throw new Error(`There is no run of ${name} to save.`);
+    return this.#judge.changed(await run.scenario(), { "probes.exchanges": run.asked });
+  }
+
   /** The scenario of a side with other values. */
   async #scenario(name, values) {
     const { toml, sides } = this.experiment;
@@ -133,12 +150,14 @@ export class Bench {
   async #whole(run, engine) {
     const { from, later } = this.changes[run.name];
     let toml = await this.#scenario(run.name, from);
-    const { traffic, changes } = await this.#judge.fields(toml);
+    const { traffic, changes, probes } = await this.#judge.fields(toml);
     if (traffic.some(({ load }) => load !== undefined && load !== null)) {
       this.#told.status("Counting the users that make this load…");
       toml = await engine.calibrated(toml);
       this.#told.status("");
     }
+    run.asked = Boolean(probes?.exchanges);
+    toml = await this.#judge.changed(toml, { "probes.exchanges": true });
     if (later.length === 0) return toml;
     run.marks = later.map(({ at }) => seconds(at));
     return this.#judge.changed(toml, { changes: [...(changes ?? []), ...later] });

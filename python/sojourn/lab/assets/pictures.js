@@ -3,6 +3,7 @@
 import { SIDES } from "./bench.js";
 import { queue } from "./queue.js";
 import { nyquist } from "./nyquist.js";
+import { responses } from "./responses.js";
 import { FLOWS } from "./run.js";
 import { strip } from "./strip.js";
 import { trail } from "./trail.js";
@@ -16,7 +17,7 @@ const STRIPS = [
     least: 1,
     look:
       "How long a packet waits. Its lowest points tell a good queue from one that stands. " +
-      "Dashed: the fluid model, where there is one.",
+      "Dashed: the fluid model, where there is one; it has no slow start.",
   },
   {
     name: "packets",
@@ -57,6 +58,7 @@ export class Pictures {
   views = {};
   #ink = {};
   #words;
+  #times;
 
   /** @param {HTMLElement} holder */
   constructor(holder) {
@@ -74,6 +76,9 @@ export class Pictures {
     for (const each of others) this.#add(holder, each.name, [each.title], each.look, "");
     const corner = "The best place is at the left on top: a busy link and no delay.";
     this.#add(holder, "trail", ["Utilisation, %, against delay"], corner, "square");
+    const sooner = "The curve further to the left answers sooner. Short answers are its lower end.";
+    const title = "Response times of web users, %";
+    this.#times = this.#quiet(this.#add(holder, "responses", [title], sooner, "square"));
     const point =
       "A loop is stable if its curve does not go around −1; its distance is the margin.";
     const figure = this.#add(
@@ -83,8 +88,7 @@ export class Pictures {
       point,
       "square",
     );
-    this.#words = Object.assign(document.createElement("p"), { className: "quiet" });
-    figure.append(this.#words);
+    this.#words = this.#quiet(figure);
     this.dye();
   }
 
@@ -99,20 +103,27 @@ export class Pictures {
     return this.#ink;
   }
 
+  /** The canvases that are seen. */
+  get shown() {
+    const all = Object.entries(this.views);
+    return Object.fromEntries(all.filter(([, view]) => !view.closest("figure").hidden));
+  }
+
   /**
    * @param {import("./bench.js").Bench} bench
    * @param {import("./theory.js").Theory} theory
    * @param {Record<string, object>} views where it is drawn
    */
-  draw(bench, theory, views = this.views) {
+  draw(bench, theory, views = undefined) {
     const ink = this.#ink;
     const runs = Object.values(bench.runs);
+    views ??= this.#reveal(runs);
     const width = bench.whole ? bench.duration || 1 : bench.span;
     const to = Math.max(bench.time, width);
     const marks = runs.flatMap((run) =>
       run.marks.map((time) => ({ time, colour: ink[run.name.toLowerCase()] })),
     );
-    for (const { name, of, scale, least } of STRIPS) {
+    for (const { name, of, scale, least } of STRIPS.filter((each) => views[each.name])) {
       const lines = runs.flatMap(({ name: side, columns }) => {
         const fine = of === "windows";
         const all = fine ? columns.windows : [columns[of] ?? []];
@@ -133,13 +144,36 @@ export class Pictures {
       queue(views[`queue-${name}`], { packets, count, lost, marked, ink });
     }
     trail(views.trail, { runs, from: to - width, to, ink });
+    if (views.responses) {
+      const said = responses(views.responses, { runs, from: to - width, to: bench.time, ink });
+      this.#times.textContent = said.join(" ");
+    }
     nyquist(views.nyquist, { loops: theory.loops, ink });
     const words = SIDES.flatMap((name) => {
       const loop =
         theory.loops[name]?.words ?? (theory.why[name] && `no loop. ${theory.why[name]}`);
-      return loop ? [`${name}: ${loop}.`] : [];
+      return loop ? [`${name}: ${loop.replace(/(?<![\de])-(?=\d)/g, "−")}.`] : [];
     });
     this.#words.textContent = words.join(" ");
+  }
+
+  /** Hides the pictures in which there is nothing to see; gives the others. */
+  #reveal(runs) {
+    const some = (of) => runs.some((run) => of(run).length > 0);
+    const begun = some((run) => run.columns.time_s);
+    this.#hide("windows", begun && !some((run) => run.columns.windows));
+    this.#hide("responses", !some((run) => run.exchanges.finished_s));
+    return this.shown;
+  }
+
+  #hide(name, hidden) {
+    this.views[name].closest("figure").hidden = hidden;
+  }
+
+  #quiet(figure) {
+    const words = Object.assign(document.createElement("p"), { className: "quiet" });
+    figure.append(words);
+    return words;
   }
 
   #add(holder, name, title, look, classes, canvas = "") {
