@@ -12,7 +12,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import sojourn
-from sojourn.environments import AqmEnv
+from sojourn.environments import AqmEnv, FlowEnv
 
 SCENARIO = {
     "duration": "3s",
@@ -118,6 +118,87 @@ def test_an_episode_begins_with_reset() -> None:
     for call in (lambda: world.step(np.array([5.0])), world.finish):
         with pytest.raises(sojourn.InputError, match=r"call reset\(\) first"):
             call()
+
+
+ALONE = """
+duration = "3s"
+bottleneck = { rate = "10mbit", delay = "5ms", qdisc = { kind = "droptail", limit = 100 } }
+[[traffic]]
+kind = "bulk"
+name = "learner"
+rtt = "60ms"
+tcp = { congestion = "constant" }
+"""
+WINDOWS = (3_000, 300_000)
+
+
+def flow_episode(scenario: str, value: float, **options: Any) -> np.ndarray:
+    """Observations and rewards of a whole episode with the same action in every step."""
+    world = FlowEnv(scenario, "learner", interval="100ms", **options)
+    world.reset(seed=7)
+    rows, over = [], False
+    while not over:
+        seen, reward, _, over, _ = world.step(np.array([value]))
+        rows.append(np.append(seen, reward))
+    return np.array(rows)
+
+
+@pytest.mark.filterwarnings("ignore:.*For Box action spaces, we recommend")
+@pytest.mark.filterwarnings("ignore:.*maximum value is infinity")
+def test_gymnasium_finds_nothing_wrong_with_flows() -> None:
+    check_env(FlowEnv(ALONE, "learner", WINDOWS, interval="100ms"), skip_render_check=True)
+
+
+def test_a_window_of_the_path_fills_the_link_and_more_only_waits() -> None:
+    """Bandwidth times round trip is 75 kB."""
+    half, full, double = (
+        flow_episode(ALONE, window, within=WINDOWS)[15:] for window in (37_500.0, 75_000.0, 150e3)
+    )
+    assert 0.4 < half[:, 2].mean() < 0.52
+    assert full[:, 2].mean() > 0.93 and double[:, 2].mean() > 0.94
+    # Payload is what comes through, and 60 ms are the least; a second 75 kB takes 60 ms more.
+    assert max(half[:, 0].mean(), full[:, 0].mean()) < 0.07
+    assert 0.115 < double[:, 0].mean() < 0.13
+    assert full[:, 6].mean() > half[:, 6].mean() > double[:, 6].mean()
+
+
+def test_a_rate_is_kept() -> None:
+    rows = flow_episode(ALONE, 4e6, within=(1e5, 2e7), sets="pacing_rate")[10:]
+    # On the link a segment of 1448 bytes takes 1500.
+    assert rows[:, 2].mean() == pytest.approx(0.4, rel=0.05)
+    np.testing.assert_allclose(rows[:, 6], rows[:, 2] - (rows[:, 0] - rows[:, 1]) / 0.020)
+
+
+def test_an_episode_of_a_flow_is_a_run_with_its_changes() -> None:
+    world = FlowEnv(ALONE, "learner", WINDOWS, start="1s", interval="500ms")
+    world.reset(seed=5)
+    for window in (20_000.0, 90_000.0):
+        world.step(np.array([window]))
+    path = "traffic.0.tcp.congestion.cwnd"
+    changes = [{"at": "1s", "set": {path: "20kB"}}, {"at": "1.5s", "set": {path: "90kB"}}]
+    replay = sojourn.Simulation(sojourn.Scenario(ALONE).with_({"seed": 5, "changes": changes}))
+    replay.run_until("2s")
+    assert world.finish().summary["groups"] == replay.finish().summary["groups"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "options", "error", "said"),
+    [
+        (ALONE, {"group": "no"}, sojourn.InputError, "there are learner"),
+        (ALONE.replace("constant", "cubic"), {}, sojourn.InputError, "sets the window itself"),
+        (ALONE, {"within": (0, 5)}, sojourn.ScenarioError, "cwnd: 0B"),
+        (ALONE, {"within": (7, 5)}, sojourn.InputError, "least must be below"),
+        (ALONE, {"sets": "mss"}, sojourn.InputError, "cwnd, pacing_rate"),
+        (ALONE, {"link": "no"}, sojourn.InputError, "there are bottleneck"),
+    ],
+)
+def test_what_is_wrong_with_flows_is_said_at_once(
+    scenario: str, options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    asked = {"group": "learner", "within": WINDOWS, **options}
+    with pytest.raises(error, match=said) as raised:
+        FlowEnv(scenario, **asked)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.fixture(scope="module")

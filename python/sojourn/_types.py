@@ -374,7 +374,19 @@ class LedbatCongestionControl(TypedDict, total=False):
     section 2.5)."""
 
 
-CongestionControl: TypeAlias = "Literal['reno', 'scalable', 'aimd', 'highspeed', 'cubic', 'westwood', 'dctcp', 'prague', 'bbr', 'python', 'vegas', 'ledbat'] | RenoCongestionControl | ScalableCongestionControl | AimdCongestionControl | HighspeedCongestionControl | CubicCongestionControl | WestwoodCongestionControl | DctcpCongestionControl | PragueCongestionControl | BbrCongestionControl | PythonCongestionControl | VegasCongestionControl | LedbatCongestionControl"
+class ConstantCongestionControl(TypedDict, total=False):
+    """A window that is set, by hand or by a learner; nothing follows from losses or marks."""
+
+    kind: Required[Literal['constant']]
+    cwnd: Size
+    """The window, a segment at least: "1B" to "1GB" (default "64KiB", the most without the
+    option of RFC 7323)."""
+    pacing_rate: Rate
+    """The rate at which it is sent: "1kbit" to "1tbit" (default none: what the window is
+    over a round trip, with Linux's gains)."""
+
+
+CongestionControl: TypeAlias = "Literal['reno', 'scalable', 'aimd', 'highspeed', 'cubic', 'westwood', 'dctcp', 'prague', 'bbr', 'python', 'vegas', 'ledbat', 'constant'] | RenoCongestionControl | ScalableCongestionControl | AimdCongestionControl | HighspeedCongestionControl | CubicCongestionControl | WestwoodCongestionControl | DctcpCongestionControl | PragueCongestionControl | BbrCongestionControl | PythonCongestionControl | VegasCongestionControl | LedbatCongestionControl | ConstantCongestionControl"
 """A congestion control: its name, or a table with `kind` and settings."""
 
 
@@ -384,6 +396,10 @@ Value: TypeAlias = "bool | int | float | str"
 
 Size: TypeAlias = "str"
 """A size, for example "16kB"."""
+
+
+Rate: TypeAlias = "str"
+"""A rate, for example "100mbit"."""
 
 
 class Bottleneck(TypedDict, total=False):
@@ -425,10 +441,6 @@ class Bottleneck(TypedDict, total=False):
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
-
-
-Rate: TypeAlias = "str"
-"""A rate, for example "100mbit"."""
 
 
 class StepsSchedule(TypedDict, total=False):
@@ -1975,7 +1987,8 @@ class Change(TypedDict, total=False):
     """When: after everything else of that instant."""
     set: Required[object]
     """What: values by dotted path. A parameter of a link's queue discipline
-    (`"bottleneck.qdisc.qref" = 20`) or a link's rate (`"bottleneck.rate" = "20mbit"`)."""
+    (`"bottleneck.qdisc.qref" = 20`), a link's rate (`"bottleneck.rate" = "20mbit"`), or a
+    setting of a congestion control (`"traffic.0.tcp.congestion.cwnd" = "30kB"`)."""
 
 
 class Probes(TypedDict, total=False):

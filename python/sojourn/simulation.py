@@ -108,8 +108,9 @@ class Simulation:
         """Sets a value of the scenario from now on.
 
         Args:
-            path: A parameter of a queue discipline, such as "bottleneck.qdisc.qref", or the rate
-                of a link, "bottleneck.rate".
+            path: A parameter of a queue discipline, such as "bottleneck.qdisc.qref", the rate of a
+                link, "bottleneck.rate", or a setting of a congestion control,
+                "traffic.0.tcp.congestion.cwnd".
             value: Its value, as in a scenario.
 
         Raises:

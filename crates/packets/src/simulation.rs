@@ -4,10 +4,11 @@ use crate::build::build;
 use crate::observation::{GroupObservation, LinkObservation, Observation, QueuedPacket, Seen};
 use crate::run::Run;
 use crate::{Control, Error};
-use sojourn_base::{Time, Value};
+use sojourn_base::{Rate, Time, Value};
 use sojourn_link::{Samples, places};
+use sojourn_qdisc::Config as Qdisc;
 use sojourn_records::{Recorder, Summary};
-use sojourn_scenario::{Change, Network, NetworkChange, Scenario};
+use sojourn_scenario::{Change, Changed, Network, NetworkChange, Scenario};
 use sojourn_tcp::Tuning;
 use std::path::{Path, PathBuf};
 
@@ -38,8 +39,7 @@ pub struct Simulation {
     now: Time,
     samples: Samples,
     /// What each member of each group had counted at the last look, and when that was.
-    seen: Vec<Vec<Seen>>,
-    looked: Time,
+    seen: Vec<(Vec<Seen>, Time)>,
     looked_at_links: Time,
     engine_seconds: f64,
 }
@@ -81,8 +81,7 @@ impl Simulation {
             origin: None,
             to_come: network.changes.iter().rev().cloned().collect(),
             samples: Samples::new(run.sim.net.links.len()),
-            seen: vec![Vec::new(); run.sim.groups.len()],
-            looked: Time::ZERO,
+            seen: vec![(Vec::new(), Time::ZERO); run.sim.groups.len()],
             looked_at_links: Time::ZERO,
             now: Time::ZERO,
             engine_seconds: 0.0,
@@ -137,13 +136,18 @@ impl Simulation {
     /// Looks at links and flows. What counts since the last look counts from there.
     pub fn observe(&mut self) -> Observation {
         let links = self.observe_links();
-        let (now, sim) = (self.now, &mut self.run.sim);
-        let since = now.saturating_sub(std::mem::replace(&mut self.looked, now));
-        let groups = self.network.groups.iter().enumerate().map(|(number, group)| {
-            let last = &mut self.seen[number];
-            GroupObservation::of(sim, number, group, since, last)
-        });
-        Observation { time_s: now.as_secs_f64(), links, groups: groups.collect() }
+        let groups = (0..self.network.groups.len()).filter_map(|n| self.observe_group(n));
+        let groups = groups.collect();
+        Observation { time_s: self.now.as_secs_f64(), links, groups }
+    }
+
+    /// Looks at the group of this number alone, if there is one. What counts since the last look
+    /// at it counts from there.
+    pub fn observe_group(&mut self, number: usize) -> Option<GroupObservation> {
+        let group = self.network.groups.get(number)?;
+        let (last, looked) = &mut self.seen[number];
+        let since = self.now.saturating_sub(std::mem::replace(looked, self.now));
+        Some(GroupObservation::of(&self.run.sim, number, group, since, last))
     }
 
     /// Looks at links alone, which takes less time where there are many flows. What counts since
@@ -189,7 +193,8 @@ impl Simulation {
     }
 
     /// Sets a value of the scenario from now on, by its dotted path: a parameter of a link's queue
-    /// discipline (`bottleneck.qdisc.qref`) or a link's rate (`bottleneck.rate`).
+    /// discipline (`bottleneck.qdisc.qref`), a link's rate (`bottleneck.rate`) or a setting of a
+    /// congestion control (`traffic.0.tcp.congestion.cwnd`).
     ///
     /// # Errors
     /// If the path leads nowhere or to what cannot change during a run, or the value is wrong.
@@ -205,15 +210,15 @@ impl Simulation {
         let Some(mut origin) = self.origin.clone() else {
             return Err(Error::scenario(format!("{path}: this simulation cannot be changed")));
         };
-        let links = &self.network.links;
+        let (links, groups) = (&self.network.links, &self.network.groups);
         while let Some(past) = origin.scenario.changes.get(origin.applied).filter(|c| c.at <= at) {
             (origin.present, _) =
-                origin.present.changed(links, past, &origin.base_dir).map_err(wrong)?;
+                origin.present.changed(links, groups, past, &origin.base_dir).map_err(wrong)?;
             origin.applied += 1;
         }
         let change = Change { at, set: [(path.to_string(), value)].into() };
         let (present, made) =
-            origin.present.changed(links, &change, &origin.base_dir).map_err(wrong)?;
+            origin.present.changed(links, groups, &change, &origin.base_dir).map_err(wrong)?;
         for change in &made {
             self.make(change)?;
         }
@@ -237,28 +242,42 @@ impl Simulation {
             return None;
         }
         let before = origin.present.bottleneck.clone();
-        let made = origin.present.change_parameter(&self.network.links, at, path, value)?;
+        let change = Change { at, set: [(path.to_string(), value.clone())].into() };
+        let (links, groups) = (&self.network.links, &self.network.groups);
+        let made = origin.present.change_parameter(links, groups, &change)?;
         if let Err(error) = made.iter().try_for_each(|change| self.make(change)) {
             self.origin.as_mut()?.present.bottleneck = before;
             return Some(Err(error));
         }
         let origin = self.origin.as_mut()?;
-        origin
-            .scenario
-            .changes
-            .push(Change { at, set: [(path.to_string(), value.clone())].into() });
+        origin.scenario.changes.push(change);
         origin.applied += 1;
         Some(Ok(()))
     }
 
     /// A change happens, after all else at its instant.
     fn make(&mut self, change: &NetworkChange) -> Result<(), Error> {
-        let number = change.link;
+        match &change.what {
+            Changed::Link(number, qdisc, rate) => self.make_link(*number, qdisc.as_ref(), *rate),
+            Changed::Group(number, tcp) => {
+                self.network.groups[*number].tcp = (**tcp).clone();
+                self.run.sim.groups[*number].tcp = (**tcp).clone();
+                Ok(())
+            }
+        }
+    }
+
+    fn make_link(
+        &mut self,
+        number: usize,
+        qdisc: Option<&Qdisc>,
+        rate: Option<Rate>,
+    ) -> Result<(), Error> {
         let Some(place) = places(&self.network)[number] else { return Ok(()) };
         let of = &mut self.network.links[number];
         let link = &mut self.run.sim.net.links[place as usize];
         let wrong = |why: String| Error::scenario(format!("link {}: {why}", of.name));
-        if let Some(qdisc) = &change.qdisc
+        if let Some(qdisc) = qdisc
             && let Some(env) = of.env()
         {
             let done = link.change_qdisc(self.now, qdisc, &env);
@@ -271,7 +290,7 @@ impl Simulation {
             }
             of.qdisc = qdisc.clone();
         }
-        if let Some(rate) = change.rate {
+        if let Some(rate) = rate {
             link.change_rate(self.now, rate);
             of.rate = Some(rate);
         }

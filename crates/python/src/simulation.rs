@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use sojourn_base::{Time, Value};
-use sojourn_packets::{Recorder, Simulation as Stepped};
+use sojourn_packets::{FlowObservation, Recorder, Simulation as Stepped};
 
 use crate::clock;
 use crate::errors::{self, Error, ScenarioError};
@@ -16,6 +16,9 @@ const SLICE: Time = Time::from_millis(1000);
 
 /// What a look at one link gives.
 type Link = (u64, Option<f64>, f64, f64, u64, u64);
+
+/// What a look at one group gives.
+type Group = (Option<f64>, u64, f64, u64, u64);
 
 /// A simulation under way; none once it is finished.
 #[pyclass(frozen, module = "sojourn._engine")]
@@ -93,6 +96,24 @@ impl Simulation {
         Ok(links.get(number).map(|link| {
             let (queue, throughput) = (link.queue_s, link.throughput_bps.unwrap_or(0.0));
             (link.rate_bps, queue, link.probability, throughput, link.dropped, link.marked)
+        }))
+    }
+
+    /// Of the group of this number, now and since the last look at it: the mean smoothed round trip
+    /// of its flows in seconds, their bytes in flight, throughput, packets dropped and marked.
+    fn group(&self, py: Python<'_>, number: usize) -> PyResult<Option<Group>> {
+        let group = self.with(py, |simulation| Ok(simulation.observe_group(number)))?;
+        Ok(group.map(|group| {
+            let srtts: Vec<f64> = group.flows.iter().filter_map(|flow| flow.srtt_s).collect();
+            let srtt = (!srtts.is_empty()).then(|| srtts.iter().sum::<f64>() / srtts.len() as f64);
+            let sum = |of: fn(&FlowObservation) -> u64| group.flows.iter().map(of).sum();
+            (
+                srtt,
+                sum(|flow| flow.in_flight_bytes.into()),
+                group.throughput_bps.unwrap_or(0.0),
+                sum(|flow| flow.dropped),
+                sum(|flow| flow.marked),
+            )
         }))
     }
 

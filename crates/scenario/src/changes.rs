@@ -7,9 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time, Value};
 use sojourn_qdisc::Config as Qdisc;
+use sojourn_tcp::Params as TcpParams;
 
 use crate::error::{Error, Fault, steps};
-use crate::network::{self, NetworkLink};
+use crate::groups::{NetworkGroup, tcp};
+use crate::network::{self, Network, NetworkLink};
+use crate::traffic::group_names;
 use crate::{Reverse, Scenario};
 
 /// Values that are set while the scenario runs.
@@ -19,43 +22,54 @@ pub struct Change {
     /// When: after everything else of that instant.
     pub at: Time,
     /// What: values by dotted path. A parameter of a link's queue discipline
-    /// (`"bottleneck.qdisc.qref" = 20`) or a link's rate (`"bottleneck.rate" = "20mbit"`).
+    /// (`"bottleneck.qdisc.qref" = 20`), a link's rate (`"bottleneck.rate" = "20mbit"`), or a
+    /// setting of a congestion control (`"traffic.0.tcp.congestion.cwnd" = "30kB"`).
     pub set: BTreeMap<String, Value>,
 }
 
-/// What happens to a link while a network is simulated.
+/// What happens while a network is simulated.
 #[derive(Clone, Debug)]
 pub struct NetworkChange {
     /// When.
     pub at: Time,
-    /// Index of the link.
-    pub link: usize,
-    /// The discipline with other parameters.
-    pub qdisc: Option<Qdisc>,
-    /// Another rate.
-    pub rate: Option<Rate>,
+    /// What.
+    pub what: Changed,
+}
+
+/// What is other than before.
+#[derive(Clone, Debug)]
+pub enum Changed {
+    /// A link, by its index: its discipline with other parameters, another rate.
+    Link(usize, Option<Qdisc>, Option<Rate>),
+    /// A group, by its index: its congestion control with other settings.
+    Group(usize, Box<TcpParams>),
 }
 
 impl NetworkChange {
     /// Whether a rate changes.
     #[must_use]
     pub fn is_of_rate(&self) -> bool {
-        self.rate.is_some()
+        matches!(self.what, Changed::Link(_, _, Some(_)))
     }
 }
 
 /// Checks that a path leads to what can change.
 fn check_path(path: &str) -> Result<(), String> {
     let keys: Vec<&str> = path.split('.').collect();
+    let control = keys
+        .len()
+        .checked_sub(3)
+        .is_some_and(|at| keys[at..at + 2] == ["tcp", "congestion"] && keys[at + 2] != "kind");
     let of_link = matches!(keys.first(), Some(&("bottleneck" | "parking_lot" | "links")));
     let qdisc = keys.iter().position(|&key| key == "qdisc");
     let parameter = qdisc.is_some_and(|at| at + 2 == keys.len() && keys[at + 1] != "kind");
-    if of_link && (parameter || keys.last() == Some(&"rate") && qdisc.is_none()) {
+    if of_link && (parameter || keys.last() == Some(&"rate") && qdisc.is_none()) || control {
         return Ok(());
     }
     Err(format!(
         "\"{path}\" does not change during a run; a parameter of a queue discipline does, such as \
-         \"bottleneck.qdisc.limit\", and the rate of a link, \"bottleneck.rate\""
+         \"bottleneck.qdisc.limit\", the rate of a link, \"bottleneck.rate\", and a setting of a \
+         congestion control, \"tcp.congestion.beta\""
     ))
 }
 
@@ -66,23 +80,74 @@ impl Scenario {
         Self { changes: Vec::new(), ..self.clone() }
     }
 
-    /// This scenario after a change, and what that does to `before`, its links.
+    /// This scenario after a change, and what that does to its links and groups as they are.
     ///
     /// # Errors
     /// If a path leads nowhere or to what cannot change, or a value is wrong.
     pub fn changed(
         &self,
-        before: &[NetworkLink],
+        links: &[NetworkLink],
+        groups: &[NetworkGroup],
         change: &Change,
         base_dir: &Path,
     ) -> Result<(Self, Vec<NetworkChange>), Error> {
-        self.after(before, change, Some(base_dir)).map(|(next, _, made)| (next, made))
+        let (next, _, made) = self.after((links, groups), change, Some(base_dir))?;
+        Ok((next, made))
     }
 
     /// The short way to what [`changed`](Self::changed) does where a number is set in a discipline
-    /// of a dumbbell: nothing else is read anew. None, and nothing has happened, if the long way
-    /// must be taken, which also says what is wrong.
+    /// of a dumbbell, or a setting in a group's own congestion control: nothing else is read anew.
+    /// None, and nothing has happened, if the long way must be taken, which also says what is
+    /// wrong.
     pub fn change_parameter(
+        &mut self,
+        links: &[NetworkLink],
+        groups: &[NetworkGroup],
+        change: &Change,
+    ) -> Option<Vec<NetworkChange>> {
+        let mut set = change.set.iter();
+        let (Some((path, value)), None) = (set.next(), set.next()) else { return None };
+        self.change_qdisc(links, change.at, path, value)
+            .or_else(|| self.change_control(groups, change.at, path, value))
+    }
+
+    fn change_control(
+        &mut self,
+        before: &[NetworkGroup],
+        at: Time,
+        path: &str,
+        value: &Value,
+    ) -> Option<Vec<NetworkChange>> {
+        let (number, name) = path.strip_prefix("traffic.")?.split_once(".tcp.congestion.")?;
+        let number: usize = number.parse().ok()?;
+        let written = group_names(&self.traffic).into_iter().nth(number)?;
+        let group = self.traffic.get_mut(number)?;
+        let control = group.tcp.as_ref()?.congestion.as_ref()?;
+        let mut table = crate::to_json(control).ok()?;
+        *table.get_mut(name)? = serde_json::to_value(value).ok()?;
+        let next = crate::from_json(&table.to_string()).ok()?;
+        let old = group.tcp.as_mut()?.congestion.replace(next);
+        let resolved = tcp(self, self.traffic.get(number)).ok();
+        let mut made = Vec::new();
+        for (group, before) in before.iter().enumerate() {
+            // A replay's groups have names of their own: the long way finds them.
+            let name = before.name.strip_suffix(".reverse").unwrap_or(&before.name);
+            if name == written {
+                let same = resolved.as_ref().filter(|tcp| before.tcp.goes_on_with(tcp));
+                made.extend(same.map(|tcp| {
+                    let what = Changed::Group(group, Box::new(tcp.clone()));
+                    NetworkChange { at, what }
+                }));
+            }
+        }
+        if made.is_empty() {
+            self.traffic[number].tcp.as_mut()?.congestion = old;
+            return None;
+        }
+        Some(made)
+    }
+
+    fn change_qdisc(
         &mut self,
         before: &[NetworkLink],
         at: Time,
@@ -106,7 +171,7 @@ impl Scenario {
                 return None;
             }
             next.validate(&old.env()?).ok()?;
-            made.push(NetworkChange { at, link, qdisc: Some(next.clone()), rate: None });
+            made.push(NetworkChange { at, what: Changed::Link(link, Some(next.clone()), None) });
         }
         dumbbell.link.qdisc = next;
         Some(made)
@@ -114,10 +179,10 @@ impl Scenario {
 
     fn after(
         &self,
-        before: &[NetworkLink],
+        (links, groups): (&[NetworkLink], &[NetworkGroup]),
         change: &Change,
         base_dir: Option<&Path>,
-    ) -> Result<(Self, Vec<NetworkLink>, Vec<NetworkChange>), Error> {
+    ) -> Result<(Self, Network, Vec<NetworkChange>), Error> {
         let wrong = |path: &str, why: String| Error {
             file: None,
             position: None,
@@ -133,8 +198,9 @@ impl Scenario {
         }
         let next = self.with_json(&values)?;
         let network = network::build(&next, base_dir).map_err(|fault| next.locate(fault))?;
+        let at = change.at;
         let mut made = Vec::new();
-        for (link, (old, new)) in before.iter().zip(&network.links).enumerate() {
+        for (link, (old, new)) in links.iter().zip(&network.links).enumerate() {
             let qdisc = (old.qdisc != new.qdisc).then(|| new.qdisc.clone());
             let rate = new.rate.filter(|_| old.rate != new.rate);
             if rate.is_some() && (old.schedule.is_some() || old.rate.is_none()) {
@@ -142,10 +208,21 @@ impl Scenario {
                 return Err(wrong(&old.name, why.into()));
             }
             if qdisc.is_some() || rate.is_some() {
-                made.push(NetworkChange { at: change.at, link, qdisc, rate });
+                made.push(NetworkChange { at, what: Changed::Link(link, qdisc, rate) });
             }
         }
-        Ok((next, network.links, made))
+        for (group, (old, new)) in groups.iter().zip(&network.groups).enumerate() {
+            if old.tcp == new.tcp {
+                continue;
+            }
+            if !old.tcp.goes_on_with(&new.tcp) {
+                let kind = old.tcp.tuning.name();
+                let why = format!("this setting of {kind} does not change during a run");
+                return Err(wrong(&old.name, why));
+            }
+            made.push(NetworkChange { at, what: Changed::Group(group, Box::new(new.tcp.clone())) });
+        }
+        Ok((next, network, made))
     }
 }
 
@@ -153,23 +230,26 @@ impl Scenario {
 pub(crate) fn resolve(
     scenario: &Scenario,
     links: &[NetworkLink],
+    groups: &[NetworkGroup],
     base_dir: Option<&Path>,
 ) -> Result<Vec<NetworkChange>, Fault> {
     let mut order: Vec<(usize, &Change)> = scenario.changes.iter().enumerate().collect();
     order.sort_by_key(|(_, change)| change.at);
     let mut now = scenario.at_start();
-    let (mut links, mut all) = (links.to_vec(), Vec::new());
+    let mut before = None;
+    let mut all = Vec::new();
     for (number, change) in order {
         if change.at >= scenario.duration {
             let message =
                 format!("\"{}\" must be below duration (\"{}\")", change.at, scenario.duration);
             return Err(Fault::new(steps!["changes", number, "at"], message));
         }
-        let made;
-        (now, links, made) = now.after(&links, change, base_dir).map_err(|error| {
+        let parts = before.as_ref().map_or((links, groups), |n: &Network| (&n.links, &n.groups));
+        let (next, network, made) = now.after(parts, change, base_dir).map_err(|error| {
             let bare = Error { file: None, position: None, ..error };
             Fault::new(steps!["changes", number, "set"], bare.to_string())
         })?;
+        (now, before) = (next, Some(network));
         all.extend(made);
     }
     Ok(all)

@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
 use sojourn_tcp::Spec as Tcp;
 
-pub use changes::{Change, NetworkChange};
+pub use changes::{Change, Changed, NetworkChange};
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step, steps};

@@ -154,7 +154,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     let links: Vec<NetworkLink> =
         graph.links.into_iter().map(|placed| link(placed, base_dir)).collect::<Result<_, _>>()?;
     Ok(Network {
-        changes: changes::resolve(scenario, &links, base_dir)?,
+        changes: changes::resolve(scenario, &links, &groups, base_dir)?,
         name: scenario.name.clone().unwrap_or_default(),
         probes,
         nodes: graph.nodes,

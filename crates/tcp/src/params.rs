@@ -7,6 +7,7 @@ use crate::ecn::Feedback;
 use crate::options::{LARGEST_WINDOW, Options, Spec};
 use crate::segment::{Flags, TIMESTAMP_BYTES};
 use alloc::format;
+use core::mem::discriminant;
 use core::ops::Deref;
 use sojourn_base::{Ecn, Invalid};
 
@@ -79,6 +80,18 @@ impl Spec {
 }
 
 impl Params {
+    /// Whether connections can go on with `other`: nothing but settings of the same congestion
+    /// control differs. One from outside keeps its own.
+    #[must_use]
+    pub fn goes_on_with(&self, other: &Self) -> bool {
+        let mut same = other.clone();
+        same.set.congestion = self.set.congestion.clone();
+        same.tuning = self.tuning.clone();
+        discriminant(&self.tuning) == discriminant(&other.tuning)
+            && !matches!(self.tuning, Tuning::External(_))
+            && same == *self
+    }
+
     fn new(mut set: Options, tuning: Tuning) -> Self {
         let keeps_log = tuning.samples() || set.need_log();
         let marks = tuning.marks();

@@ -129,6 +129,60 @@ proptest! {
     }
 }
 
+const CONTROLS: &str = "duration = \"5s\"\nwarmup = \"1s\"\n\
+    bottleneck = { rate = \"4mbit\", delay = \"5ms\", qdisc = \"codel\" }\n\
+    [[traffic]]\nkind = \"bulk\"\nflows = 3\nrtt = \"20ms..60ms\"\ndirection = \"both\"\n\
+    tcp = { congestion = \"CONTROL\" }\n\
+    [[traffic]]\nkind = \"web\"\nusers = 10\n";
+
+#[test]
+fn settings_of_congestion_controls_are_replayed_to_the_bit() {
+    for (control, path, values) in [
+        ("scalable", "a", [Value::Number(0.05), Value::Number(0.001)]),
+        ("reno", "beta_ecn", [Value::Number(0.6), Value::Number(0.9)]),
+        ("ledbat", "target", [Value::Text("5ms".into()), Value::Text("60ms".into())]),
+        ("constant", "cwnd", [Value::Text("3kB".into()), Value::Text("40kB".into())]),
+        ("constant", "pacing_rate", [Value::Text("1mbit".into()), Value::Text("9mbit".into())]),
+    ] {
+        let scenario = read(&CONTROLS.replace("CONTROL", control));
+        let mut simulation = started(&scenario);
+        for (at, value) in [1_500_000_000, 3_000_000_000].into_iter().zip(values) {
+            until(&mut simulation, Time(at));
+            simulation.set(&format!("traffic.0.tcp.congestion.{path}"), value).unwrap();
+        }
+        let changed = simulation.scenario().unwrap().clone();
+        assert_eq!(changed.changes.len(), 2);
+        let by_hand = finished(simulation);
+        assert_eq!(difference(&by_hand, &whole(&changed)), None, "{control}");
+        let same = difference(&by_hand, &whole(&scenario)).is_none();
+        assert!(!same || control == "reno", "{control}: {path} changes what happens");
+    }
+}
+
+#[test]
+fn a_window_set_by_hand_is_what_is_in_flight() {
+    let scenario = read(
+        "duration = \"9s\"\nbottleneck = { rate = \"1gbit\", delay = \"5ms\" }\n\
+         [[traffic]]\nkind = \"bulk\"\nrtt = \"100ms\"\ntcp = { congestion = \"constant\" }\n",
+    );
+    let mut simulation = started(&scenario);
+    for (second, bytes) in [(1, 30_000u32), (3, 90_000), (5, 14_480)] {
+        until(&mut simulation, Time::from_secs(second));
+        let value = Value::Text(format!("{bytes}B"));
+        simulation.set("traffic.0.tcp.congestion.cwnd", value).unwrap();
+        until(&mut simulation, Time::from_secs(second + 1));
+        simulation.observe();
+        until(&mut simulation, Time::from_secs(second + 2));
+        let flow = simulation.observe().groups[0].flows[0];
+        assert_eq!(flow.cwnd_bytes, Some(bytes));
+        // Whole segments of 1448 bytes, a window a round trip, which delayed acknowledgements and
+        // pacing make a little longer.
+        let most = f64::from(bytes / 1448 * 1448) * 8.0 / 0.1;
+        let throughput = flow.throughput_bps.unwrap();
+        assert!((0.8 * most..=1.01 * most).contains(&throughput), "{bytes}: {throughput} {most}");
+    }
+}
+
 fn looked(mut simulation: Simulation, at: u64) -> Observation {
     until(&mut simulation, Time::from_millis(at));
     simulation.observe()

@@ -149,4 +149,6 @@ list::algorithms! {
     Vegas = "vegas" in vegas boxed;
     /// LEDBAT, RFC 6817: takes what others leave.
     Ledbat = "ledbat" in ledbat boxed;
+    /// A window that is set, by hand or by a learner; nothing follows from losses or marks.
+    Constant = "constant" in constant;
 }

@@ -3,11 +3,11 @@
 //! what it is and where it differs.
 
 use proptest::prelude::*;
-use sojourn_base::Time;
+use sojourn_base::{Rate as BitRate, Size, Time};
 use sojourn_tcp::Algorithm;
 use sojourn_tcp::congestion::{
-    Acked, Congested, Congestion, Rate, Sample, Tuning, Window, aimd, bbr, cubic, dctcp, highspeed,
-    ledbat, prague, reno, scalable, vegas, westwood,
+    Acked, Congested, Congestion, Rate, Sample, Tuning, Window, aimd, bbr, constant, cubic, dctcp,
+    highspeed, ledbat, prague, reno, scalable, vegas, westwood,
 };
 
 /// All algorithms of this crate; a class from outside answers for itself.
@@ -105,6 +105,12 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
         }),
         (span(1_000_000, 100_000_000), over(0.01, 1.0))
             .prop_map(|(target, gain)| Algorithm::Ledbat(ledbat::Settings { target, gain })),
+        (1..=1_000_000_000u64, prop::option::of(1_000..=1_000_000_000_000u64)).prop_map(
+            |(cwnd, rate)| {
+                let (cwnd, pacing_rate) = (Size(cwnd), rate.map(BitRate));
+                Algorithm::Constant(constant::Settings { cwnd, pacing_rate })
+            }
+        ),
     ]
 }
 
