@@ -15,6 +15,7 @@ from sojourn import Scenario, run
 from sojourn.formatting import text as shown_as
 from sojourn.lab.page import page
 from sojourn.lab.presets import all_presets
+from sojourn.report import write
 from test_wasm import missing
 
 pytestmark = [
@@ -237,3 +238,39 @@ def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, ad
     assert len(places) > 5
     for top, bottom, above, below, height in places:
         assert 0 <= top < bottom <= above < below <= height
+
+
+def test_a_report_opens_its_runs(browser: Any, tmp_path: Path) -> None:
+    scenario = """
+        duration = "3s"
+        bottleneck = { rate = "5mbit", qdisc = { kind = "pi", qref = 33 } }
+        traffic = [{ kind = "bulk", flows = 2, rtt = "40ms" }]
+    """
+    done = run(Scenario(scenario), out=tmp_path / "run")
+    report = write([done], tmp_path / "report.html", lab=page())
+    browser.get(f"file://{report}")
+    before = browser.current_window_handle
+    browser.execute_script(
+        "const run = document.querySelector('details.run'); run.open = true;"
+        "run.querySelector('button.live').click()"
+    )
+    try:
+        browser.switch_to.window(browser.window_handles[-1])
+        until(browser, "document.documentElement.dataset.ready")
+        assert (
+            browser.execute_script(
+                "return document.getElementById('side-A-bottleneck-qdisc-qref').value"
+            )
+            == "33"
+        )
+        begins(browser)
+        whole_run(browser)
+        rows = browser.execute_script(
+            "return [...document.querySelectorAll('#summary tr')].map((row) => "
+            "[...row.cells].map((cell) => cell.textContent))"
+        )
+        delay = {row[0]: row[1] for row in rows[1:]}["Mean queueing delay, ms"]
+        assert delay == shown_as(1e3 * done.bottleneck["sojourn_s"]["mean"])
+    finally:
+        browser.close()
+        browser.switch_to.window(before)

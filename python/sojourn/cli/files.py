@@ -100,11 +100,17 @@ def write_text(text: str, out: Path | None, what: str) -> None:
 
 
 def write_report(
-    runs: Sequence[RunResult], path: Path, baseline: str | None = None, *, quiet: bool = False
+    runs: Sequence[RunResult],
+    path: Path,
+    baseline: str | None = None,
+    *,
+    live: bool = False,
+    quiet: bool = False,
 ) -> None:
-    """Writes a page on runs."""
+    """Writes a page on runs; a ``live`` one has the lab in it."""
+    from sojourn.lab.page import page
     from sojourn.report import write
 
-    path = write(runs, path, baseline=baseline)
+    path = write(runs, path, baseline=baseline, lab=page() if live else "")
     if not quiet:
         print(f"report: {path}")

@@ -70,6 +70,9 @@ def report(
             "else the first.",
         ),
     ] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="With the lab in the page: runs can be played there.")
+    ] = False,
     quiet: Quiet = False,
 ) -> int:
     """Write a page with tables and figures of runs: one HTML file that needs no network."""
@@ -81,7 +84,7 @@ def report(
     found = open_runs(runs)
     if baseline is None and len(runs) == 1:
         baseline = kept_baseline(runs[0])
-    write_report(found, out, baseline, quiet=quiet)
+    write_report(found, out, baseline, live=live, quiet=quiet)
     return 0
 
 

@@ -40,6 +40,7 @@ def write(
     title: str | None = None,
     *,
     baseline: str | None = None,
+    lab: str = "",
 ) -> Path:
     """Writes a report on finished runs.
 
@@ -54,6 +55,8 @@ def write(
             made.
         title: The heading; by default what was compared.
         baseline: The case that the others are measured against; by default the first.
+        lab: The page of :func:`sojourn.lab.page.page`, in which the runs of this one can be
+            opened; by default they cannot.
 
     Returns:
         The page.
@@ -68,7 +71,7 @@ def write(
     made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
     specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
-    html = _render(layout, made, specs, title, differences(layout, baseline))
+    html = _render(layout, made, specs, title, differences(layout, baseline), lab)
     try:
         folder = target.parent / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
@@ -94,6 +97,7 @@ def _render(
     specs: Mapping[str, Any],
     title: str | None,
     found: Differences | None,
+    lab: str,
 ) -> str:
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
@@ -126,6 +130,7 @@ def _render(
         groups_open=not responses,
         links=tables.links(layout),
         runs=list(_run_details(layout)),
+        lab=Markup(script_json(lab)) if lab else "",
         versions=formatting.listed(
             sorted({str(run.summary.get("version", "")) for run in layout.runs})
         ),

@@ -125,7 +125,10 @@ async function recall() {
     guided(undefined);
     const named = experiments.find((each) => each.name === state?.e);
     const mine = state?.t ? { title: state.n, toml: state.t } : !named && first;
-    await choose(mine ? await own(mine) : (named ?? experiments[0]), changes);
+    let wrong = "";
+    const chosen = mine && (await own(mine).catch((error) => void (wrong = error.message)));
+    await choose(chosen || (named ?? experiments[0]), wrong ? {} : changes);
+    if (wrong) complain(wrong);
   }
   if (state === null) complain(BROKEN);
 }

@@ -52,8 +52,8 @@ export function queue(canvas, { packets, count, lost, marked, ink }) {
   context.fillStyle = ink.quiet;
   context.textAlign = "left";
   const words = [count === 1 ? "1 packet waits" : `${count} packets wait`];
-  if (count > drawn) words.push(`${drawn} of them drawn`);
-  if (lost) words.push(`${lost} dropped just now`);
+  if (count > drawn) words.push(`${drawn} drawn`);
+  if (lost) words.push(`${lost} dropped`);
   if (marked) words.push(`${marked} marked`);
   context.fillText(words.join(" · "), 2, height - 5);
 }

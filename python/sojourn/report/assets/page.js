@@ -151,5 +151,18 @@
     }
   }
 
+  // What the page may do, the lab that it opens may do.
+  const lab = document.getElementById("lab");
+  for (const button of document.querySelectorAll("button.live")) {
+    button.addEventListener("click", () => {
+      const toml = button.closest("details").querySelector("code").textContent;
+      const state = JSON.stringify({ t: toml, n: button.dataset.name });
+      const bytes = Array.from(new TextEncoder().encode(state), (byte) => String.fromCharCode(byte));
+      const hash = btoa(bytes.join("")).replaceAll("+", "-").replaceAll("/", "_");
+      const page = new Blob([JSON.parse(lab.textContent)], { type: "text/html" });
+      open(`${URL.createObjectURL(page)}#${hash}`);
+    });
+  }
+
   drawAll();
 })();
