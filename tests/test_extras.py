@@ -81,6 +81,7 @@ def test_all_has_every_extra_for_users() -> None:
         "reproduce",
         "theory --help",
         "lab --help",
+        "tune --help",
     ],
 )
 def test_the_package_alone_does(tmp_path: Path, line: str) -> None:
@@ -101,6 +102,7 @@ def test_the_package_alone_does(tmp_path: Path, line: str) -> None:
         ("evaluate --scale smoke", "studies"),
         ("export run run.flent.gz", "tables"),
         ("sweep small.toml --cluster tcp://localhost:1", "cluster"),
+        ("tune small.toml --over bottleneck.rate=1mbit..2mbit --minimise loss", "tune"),
     ],
 )
 def test_a_command_without_its_extra_says_which(tmp_path: Path, line: str, extra: str) -> None:

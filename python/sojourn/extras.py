@@ -18,6 +18,7 @@ PACKAGES = {
     "studies": (*_REPORT, *_THEORY),
     "tables": ("polars",),
     "theory": _THEORY,
+    "tune": ("optuna", *_REPORT),
 }
 
 

@@ -58,6 +58,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outside::qdisc::QueueView>()?;
     module.add_class::<outside::tcp::WindowView>()?;
     module.add_class::<outside::tcp::Occasion>()?;
+    module.add_function(wrap_pyfunction!(theory::loop_in_words, module)?)?;
     module.add_function(wrap_pyfunction!(theory::linearise, module)?)?;
     module.add_function(wrap_pyfunction!(theory::margins, module)?)?;
     module.add_function(wrap_pyfunction!(theory::window_law, module)?)?;

@@ -2,6 +2,7 @@
 //! arrays of doubles in and out.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -16,6 +17,7 @@ use sojourn_qdisc::{Config, Env};
 use sojourn_tcp::Algorithm;
 
 use crate::errors::{self, Error, ScenarioError, one_line};
+use crate::scenario::Scenario;
 
 /// Arrays by name, as bytes of doubles.
 type Arrays<'py> = PyResult<Bound<'py, PyDict>>;
@@ -51,6 +53,20 @@ fn arrays<'py>(
         answer.set_item(name, bytes)?;
     }
     Ok(answer)
+}
+
+/// Whether the loop of a scenario's long flows over its bottleneck is stable, and by how much, in
+/// words.
+#[pyfunction]
+pub(crate) fn loop_in_words(scenario: &Scenario, base_dir: PathBuf) -> PyResult<String> {
+    let words = || {
+        let network = told(scenario.definition.network(&base_dir))?;
+        let found = Bottleneck::of(&network)?.linearise()?.nyquist();
+        found.map(|curve| curve.words).ok_or_else(|| "this loop has two delays".to_string())
+    };
+    errors::guarded(words)
+        .map_err(Error::new_err)?
+        .map_err(|message| ScenarioError::new_err(one_line(&message)))
 }
 
 /// A loop about its operating point, as JSON.

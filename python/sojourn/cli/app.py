@@ -16,6 +16,7 @@ from sojourn.cli.scenarios import calibrate, check, explain, schema
 from sojourn.cli.studies import evaluate, reproduce
 from sojourn.cli.sweeps import compare, sweep
 from sojourn.cli.theory import theory
+from sojourn.cli.tune import tune
 
 app = typer.Typer(
     name="sojourn",
@@ -75,6 +76,7 @@ app.command(
 )(router)
 app.command()(compare)
 app.command()(sweep)
+app.command()(tune)
 app.command()(reproduce)
 app.command()(evaluate)
 app.command()(report)

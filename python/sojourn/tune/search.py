@@ -1,0 +1,133 @@
+"""The search: settings are asked for in batches, run on all cores, and told what came of them.
+
+Optuna's tree-structured Parzen estimator asks (Bergstra et al., NIPS 2011; Akiba et al., KDD 2019);
+later on every second setting is one near the best, to find how far the constraints let it go.
+All settings run with the same seeds, so that they are compared seed by seed. The same call asks for
+the same settings in the same order, and runs that a folder keeps are not made again: a search that
+was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sojourn.errors import InputError
+from sojourn.extras import require
+from sojourn.quantities import whole
+from sojourn.results.store import Store
+from sojourn.scenario import Scenario
+from sojourn.sweep import Case, grid, sweep
+from sojourn.tune.asking import Asking
+from sojourn.tune.axis import Axis
+from sojourn.tune.candidate import Candidate, Tuning
+from sojourn.tune.goal import Constraint, Goal
+
+if TYPE_CHECKING:
+    from sojourn.scenario import ScenarioLike
+    from sojourn.sweep.execute import Progress
+
+# Asked for at once, whatever the machine, so that the search is the same everywhere.
+_BATCH = 8
+MOST_TRIALS = 10_000
+
+
+def tune(
+    scenario: ScenarioLike,
+    over: Mapping[str, str],
+    goal: Goal,
+    constraints: Sequence[Constraint] = (),
+    *,
+    vary: Mapping[str, object] | None = None,
+    trials: int = 40,
+    seeds: int = 3,
+    across: str = "worst",
+    workers: int | None = None,
+    cluster: str | None = None,
+    out: str | Path | None = None,
+    limit: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Tuning:
+    """Searches for the values of fields that are best over a region of scenarios.
+
+    Args:
+        scenario: What the region is made from; what is searched begins with its own setting.
+        over: For each dotted path its range, such as ``{"bottleneck.qdisc.target": "1ms..50ms"}``.
+        goal: What is to be small or large.
+        constraints: What must hold at every place of the region, in the mean over the seeds.
+        vary: The region: for each dotted path its values; all combinations are places.
+        trials: How many settings are tried.
+        seeds: Seeds of each setting, counted from the scenario's own; as many fresh ones judge the
+            best.
+        across: A setting is as good as at its "worst" place, or as the "mean" of all.
+        workers: How many runs at a time; default one for each core.
+        cluster: Address of a Dask scheduler whose workers make the runs.
+        out: Folder that keeps the runs.
+        limit: Refuse a run that would not fit into this machine's memory.
+        progress: Called ten times a second.
+        notice: Called with a line of text before a calibration.
+
+    Raises:
+        InputError: If one of these is wrong.
+        ScenarioError: If a scenario is wrong.
+        Interrupted: (a KeyboardInterrupt) on Ctrl-C; what is finished is kept.
+    """
+    require("tune", "sojourn tune")
+    base = Scenario.of(scenario)
+    axes = [Axis.read(path, text) for path, text in over.items()]
+    if not axes:
+        raise InputError("over: nothing to search; give a field and its range")
+    if across not in ("worst", "mean"):
+        raise InputError(f"across = {across!r}: must be worst or mean")
+    whole("trials", trials, most=MOST_TRIALS)
+    whole("seeds", seeds)
+    region = [dict(case.labels) for case in grid(base, vary or {}, (1,))]
+    both = set(over) & set(vary or {})
+    if both:
+        raise InputError(f"{both.pop()}: is searched and varied; do one of the two")
+    first = base.facts.seed
+    store = Store(out) if out is not None else None
+
+    def measured(candidates: Sequence[Candidate], chosen: Sequence[int]) -> None:
+        """Runs what is missing of these settings with these seeds."""
+        cases = [
+            Case({**each.values, **labels}, base.with_({**labels, **each.values}), chosen)
+            for each, labels in itertools.product(candidates, region)
+        ]
+        found = sweep(
+            cases,
+            store,
+            workers=workers,
+            cluster=cluster,
+            limit=limit,
+            progress=progress,
+            notice=notice,
+        )
+        wanted = [goal.measure, *(each.measure for each in constraints)]
+        count = len(chosen)
+        for number, (each, place) in enumerate(itertools.product(candidates, range(len(region)))):
+            runs = found.runs[number * count : (number + 1) * count]
+            seen = each.measured.setdefault(place, {})
+            seen |= {run.seed: [m.of(run.run.summary) for m in wanted] for run in runs}
+
+    searched = range(first, first + seeds)
+    asking = Asking(axes, goal, constraints, across, trials)
+    asking.begin_with(base)
+    while asking.asked < trials:
+        batch = asking.ask(min(_BATCH, trials - asking.asked))
+        new = [each for each in batch if not each.measured]
+        measured(new, searched[:1])
+        for each in new:
+            each.dropped = asking.is_hopeless(each)
+        if kept := [each for each in new if not each.dropped and seeds > 1]:
+            measured(kept, searched[1:])
+        asking.tell()
+    best = asking.best
+    as_it_is, fresh = Candidate({}), None if best is None else Candidate(best.values)
+    measured(
+        [as_it_is] if fresh is None else [as_it_is, fresh], range(first + seeds, first + 2 * seeds)
+    )
+    return Tuning(axes, goal, constraints, across, region, asking.candidates, best, fresh, as_it_is)

@@ -1,0 +1,196 @@
+"""Searching for parameters: ranges, constraints, what is found, and that it is found again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from sojourn.errors import InputError, ScenarioError
+from sojourn.measures import measure
+from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, tune
+
+WINDOW = "traffic.0.tcp.congestion.cwnd"
+# Bandwidth times round trip is 75 kB: below it the link is not full, above it packets wait.
+ONE_FLOW = """
+duration = "6s"
+warmup = "2s"
+bottleneck = { rate = "10mbit", delay = "5ms", qdisc = { kind = "droptail", limit = 200 } }
+[[traffic]]
+kind = "bulk"
+rtt = "60ms"
+tcp = { congestion = { kind = "constant", cwnd = "150kB" } }
+"""
+DELAY = Goal(measure("sojourn_mean_s"))
+BUSY = Constraint.read("utilisation>=95%")
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "values"),
+    [
+        ("1ms..50ms", (1e6, 2_345_678, 50e6), ("1ms", "2.35ms", "50ms")),
+        ("10..500", (10, 47.6, 500), (10, 48, 500)),
+        ("0.01..0.5", (0.01, 0.123456, 0.5), (0.01, 0.123, 0.5)),
+        ("100kbit..1gbit", (1e5, 12_345_678, 1e9), ("100kbit", "12.3mbit", "1gbit")),
+        ("3kB..1MB", (3e3, 45_678, 1e6), ("3kB", "45.7kB", "1MB")),
+    ],
+)
+def test_values_of_a_range_are_written_as_people_write_them(
+    text: str, numbers: tuple[float, ...], values: tuple[object, ...]
+) -> None:
+    axis = Axis.read("some.path", text)
+    assert tuple(map(axis.value, numbers)) == values
+    assert axis.logarithmic
+    for number, value in zip(numbers, values, strict=True):
+        assert axis.number(value) == pytest.approx(number, rel=0.01)
+    assert axis.number("no") is None
+    assert axis.number(axis.value(axis.high * 1000)) == axis.high
+    assert not Axis.read("p", "5ms..20ms").logarithmic
+
+
+@pytest.mark.parametrize(
+    "text", ["5ms", "5ms..", "5ms..1ms", "1..2..3", "1ms..5", "nan..2", "a..b"]
+)
+def test_what_is_no_range_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match=r"over some\.path = "):
+        Axis.read("some.path", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "bound", "at_least"),
+    [
+        ("utilisation>=95%", 0.95, True),
+        ("loss <= 0.01", 0.01, False),
+        ("sojourn_p99_s<=20ms", 0.02, False),
+        ("reverse.sojourn_p99_s<=1s", 1.0, False),
+        ("goodput_bps>=5mbit", 5e6, True),
+    ],
+)
+def test_a_constraint_has_a_bound_in_the_unit_of_its_measure(
+    text: str, bound: float, at_least: bool
+) -> None:
+    found = Constraint.read(text)
+    assert (found.bound, found.at_least) == (pytest.approx(bound), at_least)
+    assert found.missed(bound) == pytest.approx(0)
+    assert (found.missed(bound * 0.9) > 0) is at_least
+    assert found.missed(None) > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("utilisation", "MEASURE>=BOUND"),
+        ("utilisation=0.9", "MEASURE>=BOUND"),
+        ("utilisation>=much", "must be a number"),
+        ("speed>=1", "there is no measure"),
+        ("sojourn_p99_s<=20mbit", "subject to"),
+    ],
+)
+def test_what_is_no_constraint_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as raised:
+        Constraint.read(text)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tune") / "runs"
+
+
+def search(folder: Path | None, **options: Any) -> Tuning:
+    return tune(
+        ONE_FLOW, {WINDOW: "10kB..300kB"}, DELAY, [BUSY], trials=24, seeds=2, out=folder, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path) -> Tuning:
+    return search(folder)
+
+
+def test_it_finds_the_window_of_the_path(found: Tuning) -> None:
+    assert found.best is not None
+    axis = found.axes[0]
+    best = axis.number(found.best.values[WINDOW])
+    assert best is not None and 68e3 < best < 82e3
+    assert found.holds(found.best) and found.interval is not None
+    # Twice the window waits for 60 ms; the best one next to nothing.
+    assert found.interval.mean < 0.01
+    assert found.change is not None and found.change[1] < -0.8
+    assert found.candidates[0].values == {WINDOW: "150kB"}, "the scenario's own is tried first"
+    assert any(each.dropped for each in found.candidates)
+
+
+def test_the_front_is_what_nothing_beats(found: Tuning) -> None:
+    front = found.front()
+    scores = [each.score(DELAY, "worst") for each in front]
+    missed = [each.missed([BUSY])[0] for each in front]
+    assert scores == sorted(scores) and missed == sorted(missed, reverse=True)
+    assert found.best in found.as_good()
+
+
+def test_a_search_is_found_again_without_a_run(found: Tuning, folder: Path) -> None:
+    states = []
+    again = search(folder, workers=1, progress=states.append)
+    assert again.to_dict() == found.to_dict()
+    assert all(each.reused == each.runs for each in states)
+    json.dumps(again.to_dict(), allow_nan=False)
+
+
+def test_the_worst_place_counts_or_the_mean_of_all() -> None:
+    each = Candidate({}, {0: {1: [2.0], 2: [4.0]}, 1: {1: [10.0], 2: [20.0]}})
+    assert each.score(DELAY, "worst") == 15
+    assert each.score(DELAY, "mean") == 9
+    assert each.score(Goal(DELAY.measure, largest=True), "worst") == -3
+    assert each.by_seed(DELAY, "worst") == {1: 10, 2: 20}
+    assert each.by_seed(DELAY, "mean") == {1: 6, 2: 12}
+
+
+def test_where_nothing_holds_the_nearest_is_told() -> None:
+    both = [BUSY, Constraint.read("sojourn_mean_s<=1ns")]
+    found = tune(ONE_FLOW, {WINDOW: "10kB..30kB"}, DELAY, both, trials=3, seeds=1)
+    assert found.best is None and found.fresh is None and found.interval is None
+    assert found.nearest in found.candidates
+    assert found.to_dict()["best"] is None
+
+
+@pytest.mark.parametrize(
+    ("over", "options", "error", "said"),
+    [
+        ({}, {}, InputError, "nothing to search"),
+        ({WINDOW: "1..2"}, {"across": "best"}, InputError, "worst or mean"),
+        ({WINDOW: "1kB..2kB"}, {"vary": {WINDOW: ["1kB"]}}, InputError, "searched and varied"),
+        ({WINDOW: "1kB..2kB"}, {"trials": 0}, InputError, "trials"),
+        ({"bottleneck.qdisc.limti": "1..2"}, {}, ScenarioError, "limti"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    over: dict[str, str], options: dict[str, Any], error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        tune(ONE_FLOW, over, DELAY, **options)
+
+
+def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text(ONE_FLOW)
+    asked = ("one.toml", "--over", f"{WINDOW}=10kB..300kB", "--minimise", "sojourn_mean_s")
+    asked += ("--subject-to", "utilisation>=95%", "--trials", "12", "--repeat", "2")
+    done = sojourn("tune", *asked, "--figure", "front.svg")
+    assert done.returncode == 0, done.stderr
+    assert f"{WINDOW} = " in done.stdout
+    assert "Mean queueing delay" in done.stdout and "2 fresh seeds" in done.stdout
+    assert "no linear model" in done.stdout
+    assert "<svg" in (tmp_path / "front.svg").read_text()
+    told = json.loads(sojourn("tune", *asked, "--json").stdout)
+    assert told["measure"] == "sojourn_mean_s" and len(told["candidates"]) >= 10
+    for wrong, said in (
+        (asked[:3], "--minimise and --maximise"),
+        (("one.toml", "--over", "x", "--minimise", "loss"), "must be PATH=VALUE"),
+        ((*asked[:3], "--minimise", "speed"), "there is no measure"),
+    ):
+        refused = sojourn("tune", *wrong)
+        assert refused.returncode == 2 and said in refused.stderr
+        assert refused.stderr.count("\n") == 1
