@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sojourn.cli.advise import advise
 from sojourn.cli.design import design
 from sojourn.cli.implement import deploy, vectors
 from sojourn.cli.lab import lab
@@ -77,6 +78,7 @@ app.command(
 app.command()(compare)
 app.command()(sweep)
 app.command()(tune)
+app.command()(advise)
 app.command()(reproduce)
 app.command()(evaluate)
 app.command()(report)

@@ -1,0 +1,166 @@
+"""A line under each queue discipline that a router has, and which of them to take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sojourn._engine import quantity as read
+from sojourn.advise.line import SHAPED
+from sojourn.deploy import Deployment, deploy
+from sojourn.errors import InputError
+from sojourn.scenario import Scenario
+from sojourn.statistics import paired_difference
+from sojourn.sweep import Case, Results, sweep
+
+if TYPE_CHECKING:
+    from sojourn.sweep.execute import Progress
+
+TODAY = "as it is"
+_ROUTER = ("codel", "pie", "fq_codel", "cake")
+# What is looked at, first to last, and the name that people have for it.
+MEASURES = {
+    "ping_p99_s": "calls and games: 99 % of pings",
+    "response_p50_s": "pages: median response time",
+    "goodput_bps": "rate of all transfers",
+}
+# So much of the best one's rate may be given for shorter queues.
+_COST = 0.9
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to take, and why."""
+
+    taken: str
+    """The name of the discipline."""
+    scenarios: Mapping[str, Scenario]
+    """The line as it is, and under each discipline, from the simplest on."""
+    runs: Mapping[str, Results]
+    """Their runs."""
+
+    def values(self, name: str, measure: str) -> list[float]:
+        """A measure of one of them, seed by seed."""
+        return list(self.runs[name].values(measure).values())
+
+    def scripts(self) -> dict[str, Deployment]:
+        """The commands for the router, of what leaves it (up) and of what comes in (down)."""
+        if self.taken == TODAY:
+            return {}
+        scenario = self.scenarios[self.taken]
+        return {
+            "up": deploy(scenario, "reverse"),
+            "down": deploy(scenario, "bottleneck", ingress=True),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {
+            "taken": self.taken,
+            "measures": {
+                name: {measure: self.values(name, measure) for measure in MEASURES}
+                for name in self.scenarios
+            },
+            "scripts": {name: each.script() for name, each in self.scripts().items()},
+        }
+
+
+def advise(
+    scenario: Scenario,
+    *,
+    link_layer: str = "docsis",
+    seeds: int = 3,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    notice: Callable[[str], None] | None = None,
+) -> Advice:
+    """Runs a line as it is, and shaped to 95 % of its rates under each discipline of a router.
+
+    Of those that keep nine tenths of the best rate of transfers the one is taken under which 99 %
+    of pings come back soonest; where two cannot be told apart, seed by seed, the one with the
+    shorter response times; and then the simpler one.
+
+    Args:
+        scenario: The line as it is: a dumbbell whose way back has a rate, with pings.
+        link_layer: What CAKE is told of the line.
+        seeds: How many, counted from the scenario's own.
+        workers: How many runs at a time; default one for each core.
+        out: Folder that keeps the runs.
+        progress: Called ten times a second.
+        notice: Called with a line of text before a calibration.
+
+    Raises:
+        InputError: If the scenario is no such line.
+        ScenarioError: If something is wrong with it.
+    """
+    fields = json.loads(scenario.to_json())
+    link = fields.get("bottleneck") or {}
+    if link.get("rate") is None:
+        raise InputError("the scenario has no [bottleneck] with a rate; give the line as one")
+    down = str(link["rate"])
+    up = str((link.get("reverse") or {}).get("rate") or down)
+    if not any(group["kind"] == "ping" for group in fields["traffic"]):
+        raise InputError(
+            'the scenario has no pings, by which calls are judged; add [[traffic]] kind = "ping"'
+        )
+    scenarios = {TODAY: scenario}
+    scenarios |= {name: _shaped(scenario, name, down, up, link_layer) for name in _ROUTER}
+    first = scenario.facts.seed
+    cases = [
+        Case({"bottleneck.qdisc": name}, each, range(first, first + seeds), name=name)
+        for name, each in scenarios.items()
+    ]
+    all_runs = sweep(cases, out, workers=workers, progress=progress, notice=notice)
+    runs = {
+        name: Results([each for each in all_runs if each.case.name == name]) for name in scenarios
+    }
+    return Advice(_best(runs), scenarios, runs)
+
+
+def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str) -> Scenario:
+    """The line behind a router that holds its rates a little below the line's."""
+
+    def of(rate: str) -> tuple[str, Mapping[str, object]]:
+        less = f"{round(SHAPED * float(read('rate', rate)))}bit"
+        if name == "cake":
+            # It shapes by itself, and counts the line's own bytes.
+            return rate, {"kind": name, "bandwidth": less, "link_layer": link_layer}
+        return less, {"kind": name}
+
+    (down, down_qdisc), (up, up_qdisc) = of(down), of(up)
+    return scenario.with_(
+        {
+            "bottleneck.rate": down,
+            "bottleneck.qdisc": down_qdisc,
+            "bottleneck.reverse.rate": up,
+            "bottleneck.reverse.qdisc": up_qdisc,
+        }
+    )
+
+
+def _best(runs: Mapping[str, Results]) -> str:
+    rates = {name: each.mean("goodput_bps") or 0.0 for name, each in runs.items()}
+    enough = [name for name, rate in rates.items() if rate >= _COST * max(rates.values())]
+    best = enough[0]
+    for name in enough[1:]:
+        if _sooner(runs[name], runs[best]):
+            best = name
+    return best
+
+
+def _sooner(one: Results, other: Results) -> bool:
+    """Whether one is surely better than another, simpler one, in what counts first."""
+    for measure in ("ping_p99_s", "response_p50_s"):
+        mine, theirs = one.paired(other, measure)
+        if not mine:
+            continue
+        found = paired_difference(mine, theirs)
+        low = found.mean if found.low is None else found.low
+        high = found.mean if found.high is None else found.high
+        if low > 0 or high < 0:
+            return high < 0
+    return False

@@ -1,0 +1,145 @@
+"""``sojourn advise``: which queue discipline a line's router should run."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.files import print_json, scenario_of
+from sojourn.cli.options import Json, Quiet, Workers
+from sojourn.cli.progress import SweepLine, notices
+from sojourn.errors import InputError, Interrupted
+from sojourn.files import write_whole
+from sojourn.measures import measure
+from sojourn.measures.shown import NOTHING, written
+from sojourn.statistics import relative_interval, student_interval
+
+if TYPE_CHECKING:
+    from sojourn.advise import Advice
+
+_WAYS = {"up": "For what leaves the router", "down": "For what comes in"}
+
+
+def advise(
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="The line as a scenario with pings.", show_default=False),
+    ] = None,
+    down: Annotated[str | None, typer.Option(help="Its rate towards you, as measured.")] = None,
+    up: Annotated[str | None, typer.Option(help="Its rate from you.")] = None,
+    rtt: Annotated[str, typer.Option(help="A round trip on an idle line.")] = "40ms",
+    link: Annotated[str, typer.Option(help="ethernet, docsis or vdsl.")] = "docsis",
+    users: Annotated[int, typer.Option(min=1, help="People who browse.")] = 4,
+    seconds: Annotated[int, typer.Option(min=30, help="Simulated time of a run.")] = 90,
+    repeat: Annotated[int, typer.Option(min=1, help="Seeds of each discipline.")] = 5,
+    workers: Workers = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the runs and for down.sh and up.sh."),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Say which queue discipline a line's router should run, what it gains, and the commands."""
+    from sojourn.advise import LINKS, Line
+    from sojourn.advise import advise as make
+
+    if file is not None and (down or up):
+        raise InputError("give a FILE, or --down and --up, not both")
+    if file is None and not (down and up):
+        raise InputError(
+            "--down and --up: say the line's rates, such as --down 50mbit --up 10mbit, or give a "
+            "scenario"
+        )
+    if link not in LINKS:
+        raise InputError(f"--link {link}: must be one of {', '.join(LINKS)}")
+    scenario = (
+        scenario_of(file, None, None)
+        if file is not None
+        else Line(str(down), str(up), rtt, link, users).today(seconds)
+    )
+    line = SweepLine(quiet=quiet)
+    try:
+        found = make(
+            scenario,
+            link_layer=LINKS[link][0],
+            seeds=repeat,
+            workers=workers,
+            out=out,
+            progress=line.show,
+            notice=notices(quiet),
+        )
+    except Interrupted:
+        return INTERRUPTED
+    finally:
+        line.clear()
+    if json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    if out is not None:
+        _write(found, out, quiet=quiet or json)
+    return 0
+
+
+def _show(found: Advice) -> None:
+    from sojourn.advise.choice import MEASURES, TODAY
+    from sojourn.cli.tables import show
+
+    if found.taken == TODAY:
+        print("Leave the line as it is: no discipline of the router is surely better.")
+    else:
+        print(f"Take {found.taken}, shaped to 95 % of the line's rates:")
+        for name, words in MEASURES.items():
+            print(f"  {words} {_gain(found, name)}")
+    print()
+    count = len(found.values(TODAY, "goodput_bps"))
+    definitions = [measure(name).definition for name in MEASURES]
+    headings = [f"{each.family} {each.heading} {each.unit}".strip() for each in definitions]
+    rows = [[name, *(_mean(found, name, each) for each in MEASURES)] for name in found.scenarios]
+    show(["", *headings], rows)
+    if count > 1:
+        print(f"Means over {count} seeds ± half of the 95 % interval.")
+    for way, each in found.scripts().items():
+        print(f"\n{_WAYS[way]}, DEV being the device towards the line:")
+        for command in (each for each in each.commands if each.startswith("tc ")):
+            print(f"  {command}")
+
+
+def _gain(found: Advice, name: str) -> str:
+    """What the one that is taken comes to, beside the line as it is."""
+    from sojourn.advise.choice import TODAY
+
+    mine, own = found.values(found.taken, name), found.values(TODAY, name)
+    if not mine or not own:
+        return "–: there is nothing to measure"
+    definition = measure(name).definition
+    values = [written(math.fsum(each) / len(each), definition) for each in (mine, own)]
+    said = f"{values[0]} {definition.unit} instead of {values[1]}"
+    change = relative_interval(mine, own) if len(mine) == len(own) else None
+    if change is not None:
+        low, high = (f"{100 * share:+.0f}".replace("-", "\N{MINUS SIGN}") for share in change)
+        said += f" ({low} to {high} %)"
+    return said
+
+
+def _mean(found: Advice, name: str, of: str) -> str:
+    values = found.values(name, of)
+    if not values:
+        return NOTHING
+    definition, interval = measure(of).definition, student_interval(values)
+    half = "" if interval.half is None else f" ± {written(interval.half, definition)}"
+    return f"{written(interval.mean, definition)}{half}"
+
+
+def _write(found: Advice, folder: Path, *, quiet: bool) -> None:
+    """The scripts for the router."""
+    for way, each in found.scripts().items():
+        target = folder / f"{way}.sh"
+        write_whole(target, each.script().encode())
+        if not quiet:
+            print(f"{way}: {target}")

@@ -1,0 +1,123 @@
+"""Advice for a line: what is taken, what it gains, and the commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from sojourn import Scenario
+from sojourn.advise import Advice, Line, advise
+from sojourn.advise.choice import TODAY
+from sojourn.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def home() -> Advice:
+    return advise(Line("20mbit", "4mbit").today(40), seeds=3)
+
+
+def test_the_line_has_half_a_second_of_buffer_in_the_modem() -> None:
+    fields = json.loads(Line("48mbit", "12mbit", link="vdsl").today(60).to_json())
+    link = fields["bottleneck"]
+    assert link["qdisc"]["limit"] == 48e6 * 0.5 / 8 / 1500
+    assert link["reverse"]["qdisc"]["limit"] == 12e6 * 0.5 / 8 / 1500
+    assert (link["frame_overhead"], link["min_frame"]) == (30, 64)
+    kinds = [group["kind"] for group in fields["traffic"]]
+    assert kinds == ["bulk", "bulk", "web", "ping"]
+
+
+def test_a_line_with_a_large_buffer_gets_queues_for_flows(home: Advice) -> None:
+    assert home.taken in ("fq_codel", "cake")
+    pings = {name: home.values(name, "ping_p99_s") for name in home.scenarios}
+    # The buffer takes half a second; a call that waits for no download takes the idle line's time.
+    assert min(pings[TODAY]) > 0.2
+    assert max(pings[home.taken]) < 0.07
+    assert max(home.values(home.taken, "response_p50_s")) < min(
+        home.values(TODAY, "response_p50_s")
+    )
+    rates = {name: sum(home.values(name, "goodput_bps")) for name in home.scenarios}
+    assert rates[home.taken] >= 0.9 * max(rates.values())
+
+
+def test_shapers_are_a_little_below_the_line(home: Advice) -> None:
+    fair = json.loads(home.scenarios["fq_codel"].to_json())["bottleneck"]
+    assert fair["rate"] in ("19 Mb/s", "19mbit") and "3.8" in fair["reverse"]["rate"]
+    cake = json.loads(home.scenarios["cake"].to_json())["bottleneck"]
+    assert cake["rate"] in ("20 Mb/s", "20mbit")
+    assert "19" in cake["qdisc"]["bandwidth"] and cake["qdisc"]["link_layer"] == "docsis"
+    assert "3.8" in cake["reverse"]["qdisc"]["bandwidth"]
+
+
+def test_the_scripts_are_for_both_ways_and_shells_read_them(home: Advice) -> None:
+    scripts = {name: each.script() for name, each in home.scripts().items()}
+    assert set(scripts) == {"up", "down"}
+    assert "3.8mbit" in scripts["up"] and "19mbit" in scripts["down"]
+    assert "ingress" in scripts["down"] and "ingress" not in scripts["up"]
+    for text in scripts.values():
+        subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+
+
+def test_an_idle_line_is_left_as_it_is() -> None:
+    """A call alone waits for nobody, so that nothing is surely better."""
+    scenario = Scenario(
+        """
+        duration = "20s"
+        warmup = "5s"
+        bottleneck = { rate = "100mbit", reverse = { rate = "100mbit" } }
+        traffic = [{ kind = "ping", rtt = "20ms", interval = "50ms" }]
+        """
+    )
+    found = advise(scenario, seeds=2)
+    assert found.taken == TODAY and found.scripts() == {}
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"down": "fast"}, "down"),
+        ({"up": "0mbit"}, "above 0"),
+        ({"rtt": "long"}, "rtt"),
+        ({"link": "wire"}, "must be one of ethernet"),
+        ({"users": 0}, "users"),
+    ],
+)
+def test_a_line_that_is_none_is_refused(fields: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said) as raised:
+        Line(**{"down": "20mbit", "up": "4mbit", **fields})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_scenario_without_pings_is_refused() -> None:
+    scenario = Scenario(
+        'duration = "9s"\nbottleneck = { rate = "1mbit" }\ntraffic = [{ kind = "bulk" }]'
+    )
+    with pytest.raises(InputError, match="no pings"):
+        advise(scenario)
+
+
+def test_the_command_says_what_to_take(sojourn: Command, tmp_path: Path) -> None:
+    asked = ("advise", "--down", "20mbit", "--up", "4mbit", "--seconds", "30", "--repeat", "2")
+    done = sojourn(*asked, "--out", "line")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Take ") and "instead of" in done.stdout
+    assert "± half of the 95 % interval" in done.stdout
+    assert "tc qdisc replace" in done.stdout
+    for name in ("up.sh", "down.sh"):
+        assert (tmp_path / "line" / name).read_text().startswith("#!/bin/sh")
+    told = json.loads(sojourn(*asked, "--json").stdout)
+    assert set(told["scripts"]) == {"up", "down"} and len(told["measures"]) == 5
+    for wrong, said in (
+        (("advise",), "--down and --up"),
+        (("advise", "--down", "20mbit"), "--down and --up"),
+        (("advise", "x.toml", "--down", "1mbit"), "not both"),
+        ((*asked, "--link", "wire"), "--link wire"),
+    ):
+        refused = sojourn(*wrong)
+        assert refused.returncode == 2 and said in refused.stderr
+        assert refused.stderr.count("\n") == 1
