@@ -33,7 +33,8 @@ LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/se
 
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \
-    $(shell find crates -name '*.rs' -o -name Cargo.toml)
+    $(shell find crates -name '*.rs' -o -name Cargo.toml) \
+    $(wildcard hardware/*.v hardware/*.toml hardware/bench/*)
 
 .PHONY: help install demo wasm check test test-long mutants lint format readme docs bench gates
 .PHONY: wheel crates clean lint-rust lint-python compile tools

@@ -8,6 +8,7 @@ mod calibration;
 mod clock;
 mod errors;
 mod fluid;
+mod hardware;
 mod outside;
 mod quantity;
 mod run;
@@ -58,6 +59,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outside::qdisc::QueueView>()?;
     module.add_class::<outside::tcp::WindowView>()?;
     module.add_class::<outside::tcp::Occasion>()?;
+    module.add_function(wrap_pyfunction!(hardware::hardware_files, module)?)?;
     module.add_function(wrap_pyfunction!(theory::loop_in_words, module)?)?;
     module.add_function(wrap_pyfunction!(theory::linearise, module)?)?;
     module.add_function(wrap_pyfunction!(theory::margins, module)?)?;

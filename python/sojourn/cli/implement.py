@@ -9,7 +9,8 @@ import typer
 
 from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.values import parse_set
-from sojourn.errors import ScenarioError
+from sojourn.errors import InputError, ScenarioError
+from sojourn.files import make_folder, write_whole
 from sojourn.scenario import Scenario
 
 # A scenario needs some traffic; that of test vectors is made beside it.
@@ -87,12 +88,39 @@ def deploy(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Another value. Repeatable."),
     ] = None,
+    target: Annotated[
+        str, typer.Option(help="tc, for a Linux router, or verilog, for a switch: PI in gates.")
+    ] = "tc",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The file; default standard output.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="The file, default standard output; for Verilog the folder."
+        ),
     ] = None,
 ) -> int:
-    """Write the commands that give a Linux router's device a scenario's link."""
+    """Write the commands that give a Linux router's device a scenario's link, or its gates."""
     from sojourn.deploy import deploy as commands
 
+    if target not in ("tc", "verilog"):
+        raise InputError(f"--target {target}: must be tc or verilog")
+    if target == "verilog":
+        _write_verilog(scenario_of(file, set_), link, out, ingress)
+        return 0
     write_text(commands(scenario_of(file, set_), link, ingress=ingress).script(), out, "script")
     return 0
+
+
+def _write_verilog(scenario: Scenario, link: str, out: Path | None, ingress: bool) -> None:
+    from sojourn.deploy import verilog
+
+    if ingress:
+        raise InputError("--ingress: gates have no ingress; leave it out")
+    if out is None:
+        raise InputError("--target verilog: needs --out, the folder for its files")
+    files = verilog(scenario, link)
+    if out.is_dir() and any(out.iterdir()) and not (out / "pi_table_aqm.v").exists():
+        raise InputError(f"--out {out}: holds other files; choose a folder that is empty or new")
+    for name, text in files.items():
+        make_folder((out / name).parent)
+        write_whole(out / name, text.encode())
+    print(f"gates: {out}")

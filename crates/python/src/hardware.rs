@@ -1,0 +1,24 @@
+//! The modules in `hardware` and their bench, for whoever has the package alone.
+
+use pyo3::prelude::*;
+
+macro_rules! files {
+    ($($name:literal)+) => {
+        [$(($name, include_str!(concat!("../../../hardware/", $name)))),+]
+    };
+}
+
+/// The PI controllers in table form: names and texts.
+#[pyfunction]
+pub(crate) fn hardware_files() -> Vec<(&'static str, &'static str)> {
+    files![
+        "pi_table_aqm.v"
+        "pi_table_bank.v"
+        "pi_table_port.v"
+        "outcome.v"
+        "registers.toml"
+        "bench/pi_table_aqm.cpp"
+        "bench/vectors.h"
+    ]
+    .to_vec()
+}

@@ -1,0 +1,132 @@
+"""A scenario's PI controllers as Verilog: what is written, and that it does as the software."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from documents import ROOT
+from sojourn import Scenario
+from sojourn._engine import TableGains
+from sojourn.deploy import DeployError, verilog
+from verilated import HARDWARE, needed
+
+ELEPHANTS = ROOT / "scenarios/elephants.toml"
+
+
+def scenario(qdisc: str) -> Scenario:
+    return Scenario(
+        'duration = "9s"\nbottleneck = { rate = "15mbit", mean_packet = 500, qdisc = '
+        + qdisc
+        + ' }\ntraffic = [{ kind = "bulk", name = "a" }, { kind = "bulk", name = "b" }]'
+    )
+
+
+@pytest.fixture(scope="module")
+def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gates")
+    for name, text in verilog(Scenario.from_file(ELEPHANTS)).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_modules_are_those_of_the_repository(gates: Path) -> None:
+    for name in ("pi_table_aqm.v", "pi_table_bank.v", "pi_table_port.v", "outcome.v"):
+        assert (gates / name).read_text() == (HARDWARE / name).read_text()
+
+
+def test_constants_are_those_of_the_scenario(gates: Path) -> None:
+    words = TableGains(1.822e-5, 1.816e-5, 200, "geometric", 16, 0.001, 0.5, []).words()
+    memory = (gates / "constants.mem").read_text().split()
+    assert [int(word, 16) for word in memory[1:65]] == words
+    assert memory[0] == "@000" and memory.count("@1c0") == 1 and len(memory) == 8 * 65
+    header = (gates / "constants.h").read_text()
+    assert "#define CONSTANTS_AT 512" in header
+    rows = [list(map(int, row.split(","))) for row in re.findall(r"^    {(.+)}", header, re.M)]
+    assert rows == [words] * 8
+
+
+def test_the_delivered_bench_finds_no_difference(gates: Path) -> None:
+    needed("verilator", "make", "c++")
+    done = subprocess.run(
+        ["make", "-C", gates, "check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    counted = dict(re.findall(r"^(\w+) (\d+)$", done.stdout, re.M))
+    assert int(counted["updates"]) == 200 * 128
+    assert all(int(counted[name]) > 50 for name in ("floor", "passed", "marked", "dropped"))
+
+
+def test_the_delivered_bench_finds_other_constants(gates: Path, tmp_path: Path) -> None:
+    needed("verilator", "make", "c++")
+    other = tmp_path / "other"
+    shutil.copytree(gates, other)
+    text = (other / "vectors.txt").read_text()
+    first = re.search(r"^class (\d+)", text, re.M)
+    assert first is not None
+    (other / "vectors.txt").write_text(text.replace(first[0], f"class {int(first[1]) + 1000}", 1))
+    done = subprocess.run(
+        ["make", "-C", other, "check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0 and "difference" in done.stdout
+
+
+def test_classes_have_their_own_gains() -> None:
+    files = verilog(
+        scenario(
+            """{ kind = "drr", classes = [
+            { name = "a", labels = ["a"], qdisc = { kind = "pi", qref = 30 } },
+            { name = "b", labels = ["b"], qdisc = { kind = "pi_table", qref = 70 } } ] }"""
+        )
+    )
+    memory = files["constants.mem"].split()
+    setpoints = [int(memory[65 * place + 17], 16) & 0xFFFF for place in range(8)]
+    assert setpoints == [30, 70, 30, 30, 30, 30, 30, 30]
+    assert "Classes 2 to 7 have the gains of class 0." in files["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "said"),
+    [
+        ('"codel"', "there are gates for pi and pi_table"),
+        ('{ kind = "pi", a = 1e-9, b = 0.9e-9 }', "qdisc.a"),
+        ('{ kind = "pi", queue_in_bytes = true }', "queue_in_bytes"),
+        ('{ kind = "pi", qref = 70000 }', "at most 65535"),
+        (
+            '{ kind = "drr", classes = [{ name = "a", labels = ["a"], qdisc = "red" }] }',
+            "classes.0.qdisc = red",
+        ),
+    ],
+)
+def test_what_has_no_gates_is_refused(qdisc: str, said: str) -> None:
+    with pytest.raises(DeployError, match=said) as raised:
+        verilog(scenario(qdisc))
+    assert "\n" not in str(raised.value)
+
+
+def test_the_command_writes_a_folder_and_no_other(sojourn: Command, tmp_path: Path) -> None:
+    asked = ("deploy", ELEPHANTS, "--target", "verilog")
+    for _ in range(2):  # again over its own
+        done = sojourn(*asked, "--out", "gates")
+        assert (done.returncode, done.stdout) == (0, "gates: gates\n"), done.stderr
+    assert {"Makefile", "vectors.txt", "bench"} <= {
+        each.name for each in (tmp_path / "gates").iterdir()
+    }
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").touch()
+    for wrong, said in (
+        ((), "needs --out"),
+        (("--out", "mine"), "holds other files"),
+        (("--out", "g", "--ingress"), "--ingress"),
+        (("--out", "g", "--link", "reverse"), "the bottleneck of a dumbbell alone"),
+        (("--out", "g", "--target", "vhdl"), "must be tc or verilog"),
+    ):
+        refused = sojourn(*asked, *wrong)
+        assert refused.returncode == 2 and said in refused.stderr
+        assert refused.stderr.count("\n") == 1
