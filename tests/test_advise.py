@@ -62,6 +62,14 @@ def test_the_scripts_are_for_both_ways_and_shells_read_them(home: Advice) -> Non
         subprocess.run(["sh", "-n"], input=text, text=True, check=True)
 
 
+def test_openwrt_gets_the_same_rates(home: Advice) -> None:
+    lines = home.sqm(18)
+    assert "uci set sqm.@queue[0].download='19000'" in lines
+    assert "uci set sqm.@queue[0].upload='3800'" in lines
+    assert f"uci set sqm.@queue[0].qdisc='{home.taken}'" in lines
+    assert "uci set sqm.@queue[0].overhead='18'" in lines
+
+
 def test_an_idle_line_is_left_as_it_is() -> None:
     """A call alone waits for nobody, so that nothing is surely better."""
     scenario = Scenario(
@@ -73,7 +81,7 @@ def test_an_idle_line_is_left_as_it_is() -> None:
         """
     )
     found = advise(scenario, seeds=2)
-    assert found.taken == TODAY and found.scripts() == {}
+    assert found.taken == TODAY and found.scripts() == {} and found.sqm(18) == []
     json.dumps(found.to_dict(), allow_nan=False)
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,10 @@ def dashed(file: Path) -> int:
     """Lines of the fluid model in a file of pictures."""
     paths = ET.parse(file).iter(f"{SVG}path")
     return sum(each.get("stroke-dasharray") == "5 4" for each in paths)
+
+
+def floats(numbers: Sequence[str]) -> list[float]:
+    return [float(each) for each in numbers]
 
 
 def model_ends(file: Path) -> list[tuple[float, float]]:
@@ -146,4 +150,9 @@ def test_the_pictures_are_saved_as_they_are_drawn(
     drawn = [each.get("d", "") for each in root.iter(f"{SVG}path")]
     assert any(each.count("L") > 100 for each in drawn)
     assert not any("NaN" in each or "Infinity" in each for each in drawn)
+    # The unit circle is round.
+    (circle,) = (p for p in root.iter(f"{SVG}path") if p.get("stroke-dasharray") == "2 4")
+    across, up = zip(*re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", circle.get("d", "")), strict=True)
+    width, height = (max(ends) - min(ends) for ends in (floats(across), floats(up)))
+    assert width == pytest.approx(height, rel=0.01)
     assert browser.get_log("browser") == []

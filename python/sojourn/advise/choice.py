@@ -27,6 +27,8 @@ MEASURES = {
     "response_p50_s": "pages: median response time",
     "goodput_bps": "rate of all transfers",
 }
+# What sqm-scripts calls the set-up of each.
+_SQM = {"fq_codel": "simple.qos", "cake": "piece_of_cake.qos"}
 # So much of the best one's rate may be given for shorter queues.
 _COST = 0.9
 
@@ -41,6 +43,8 @@ class Advice:
     """The line as it is, and under each discipline, from the simplest on."""
     runs: Mapping[str, Results]
     """Their runs."""
+    shaped: Mapping[str, int]
+    """What a shaper leaves of the line, "down" and "up", in bit/s."""
 
     def values(self, name: str, measure: str) -> list[float]:
         """A measure of one of them, seed by seed."""
@@ -55,6 +59,29 @@ class Advice:
             "up": deploy(scenario, "reverse"),
             "down": deploy(scenario, "bottleneck", ingress=True),
         }
+
+    def sqm(self, overhead: int) -> list[str]:
+        """The same for OpenWrt's SQM, as ``uci`` takes it; nothing where it has no script.
+
+        Args:
+            overhead: Bytes that the line adds to a packet.
+        """
+        script = _SQM.get(self.taken)
+        if script is None:
+            return []
+        values = {
+            "enabled": 1,
+            "download": round(self.shaped["down"] / 1000),
+            "upload": round(self.shaped["up"] / 1000),
+            "qdisc": self.taken,
+            "script": script,
+            "linklayer": "ethernet",
+            "overhead": overhead,
+        }
+        return [
+            *(f"uci set sqm.@queue[0].{name}='{value}'" for name, value in values.items()),
+            "uci commit sqm && service sqm restart",
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
@@ -118,14 +145,20 @@ def advise(
     runs = {
         name: Results([each for each in all_runs if each.case.name == name]) for name in scenarios
     }
-    return Advice(_best(runs), scenarios, runs)
+    rates = {"down": down, "up": up}
+    return Advice(_best(runs), scenarios, runs, {k: _less(rate) for k, rate in rates.items()})
+
+
+def _less(rate: str) -> int:
+    """What a shaper leaves of a rate."""
+    return round(SHAPED * float(read("rate", rate)))
 
 
 def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str) -> Scenario:
     """The line behind a router that holds its rates a little below the line's."""
 
     def of(rate: str) -> tuple[str, Mapping[str, object]]:
-        less = f"{round(SHAPED * float(read('rate', rate)))}bit"
+        less = f"{_less(rate)}bit"
         if name == "cake":
             # It shapes by itself, and counts the line's own bytes.
             return rate, {"kind": name, "bandwidth": less, "link_layer": link_layer}

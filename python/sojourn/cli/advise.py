@@ -80,13 +80,13 @@ def advise(
     if json:
         print_json(found.to_dict())
     else:
-        _show(found)
+        _show(found, LINKS[link][1])
     if out is not None:
         _write(found, out, quiet=quiet or json)
     return 0
 
 
-def _show(found: Advice) -> None:
+def _show(found: Advice, overhead: int) -> None:
     from sojourn.advise.choice import MEASURES, TODAY
     from sojourn.cli.tables import show
 
@@ -107,6 +107,10 @@ def _show(found: Advice) -> None:
     for way, each in found.scripts().items():
         print(f"\n{_WAYS[way]}, DEV being the device towards the line:")
         for command in (each for each in each.commands if each.startswith("tc ")):
+            print(f"  {command}")
+    if lines := found.sqm(overhead):
+        print("\nOr with OpenWrt's SQM, for both ways:")
+        for command in lines:
             print(f"  {command}")
 
 

@@ -34,7 +34,7 @@ pub struct Nyquist {
     /// Radians per second where the loop crosses the edge then.
     pub phase_crossover: Option<f64>,
     /// Seconds of further delay that bring the loop to the edge; below 0 if it is past it. None if
-    /// there are none.
+    /// there are none, or if the loop would be past it without any delay.
     pub delay_margin_s: Option<f64>,
     /// Least distance of the curve from −1.
     pub distance: f64,
@@ -89,7 +89,9 @@ impl Open<'_> {
             let left = crossings.iter().map(|&w| self.beyond(w) / w);
             left.min_by(f64::total_cmp)
         } else {
-            crossed.map(|(phase, omega)| phase.to_radians() / omega)
+            let over = crossed.map(|(phase, omega)| phase.to_radians() / omega);
+            // Less than none there cannot be.
+            over.filter(|less| *less >= -self.delay)
         };
         let mut found = Nyquist {
             stable,
@@ -260,6 +262,9 @@ mod tests {
             close(found.phase_margin_deg, 90.0 - (gain * delay).to_degrees());
             close(found.delay_margin_s, PI / 2.0 / gain - delay);
         }
+        // Three lags and so much gain are past the edge before there is any delay.
+        let lags = open(&[100.0], &[1.0, 3.0, 3.0, 1.0], 0.01).nyquist();
+        assert!(!lags.stable && lags.delay_margin_s.is_none() && !lags.words.contains("delay"));
         let calm = open(&[0.5], &[1.0, 1.0], 0.1).nyquist();
         assert!(calm.stable && calm.phase_margin_deg.is_none() && calm.delay_margin_s.is_none());
         assert_eq!(calm.omega.len(), POINTS);

@@ -5,12 +5,12 @@ use crate::common::script::{MSS, Script, modern, spec};
 use sojourn_tcp::{Algorithm, Spec};
 
 /// Every algorithm that grows its window by acknowledgements, but for Prague, which the script's
-/// acknowledgements would tell of marks. BBR sets the window from the delivery rate, and Python's
-/// own answers for itself.
+/// acknowledgements would tell of marks. BBR sets the window from the delivery rate, a constant one
+/// is what is set, and Python's own answers for itself.
 fn algorithms() -> impl Iterator<Item = Algorithm> {
     Algorithm::NAMES
         .iter()
-        .filter(|name| !["bbr", "python", "prague"].contains(name))
+        .filter(|name| !["bbr", "constant", "python", "prague"].contains(name))
         .map(|name| Algorithm::named(name).unwrap())
 }
 

@@ -1,15 +1,20 @@
 // The loop of each side in the complex plane, and the point that it must not go around.
 
-import { course, plane } from "./plane.js";
+import { course, inside, plane } from "./plane.js";
 
-const REACH = { x: [-2.2, 1.2], y: [-1.6, 1.6] };
+// From the middle to either end of the vertical axis; the horizontal one has the same unit.
+const MIDDLE = -0.5;
+const REACH = 1.6;
 
 /**
  * @param {{loops: Record<string, {real: Float64Array, imaginary: Float64Array}>, ink: object}} what
  *   the loops of the sides that have one
  */
 export function nyquist(canvas, { loops, ink }) {
-  plane(canvas, { ...REACH, words: "real part", ink }, (made) => {
+  const { width, height } = inside(canvas);
+  const across = (REACH * width) / height;
+  const axes = { x: [MIDDLE - across, MIDDLE + across], y: [-REACH, REACH] };
+  plane(canvas, { ...axes, words: "real part", ink }, (made) => {
     const { context, x, y } = made;
     context.strokeStyle = ink.quiet;
     context.setLineDash([2, 4]);
@@ -23,15 +28,15 @@ export function nyquist(canvas, { loops, ink }) {
       course(made, real, imaginary);
     }
     context.strokeStyle = ink.text;
-    const [across, up] = [x(-1), y(0)];
+    const [left, up] = [x(-1), y(0)];
     for (const turn of [-1, 1]) {
       context.beginPath();
-      context.moveTo(across - 6, up - 6 * turn);
-      context.lineTo(across + 6, up + 6 * turn);
+      context.moveTo(left - 6, up - 6 * turn);
+      context.lineTo(left + 6, up + 6 * turn);
       context.stroke();
     }
     context.fillStyle = ink.text;
     context.textAlign = "center";
-    context.fillText("−1", across, up - 12);
+    context.fillText("−1", left, up - 12);
   });
 }

@@ -4,6 +4,12 @@ import { fitted, ticks } from "./strip.js";
 
 const PAD = { left: 46, right: 20, top: 8, bottom: 34 };
 
+/** What is left between the axes of a canvas. */
+export function inside(canvas) {
+  const { width, height } = canvas.getBoundingClientRect();
+  return { width: width - PAD.left - PAD.right, height: height - PAD.top - PAD.bottom };
+}
+
 /**
  * A plane with ticks, clipped to its inside: `x` and `y` give places on the canvas.
  *
