@@ -22,7 +22,7 @@ _OUTSIDE = {
     ROOT / "benches" / "README.md": "benchmarks.md",
     DOCS / "tutorials" / "tutorial.ipynb": "tutorials/tutorial.md",
 }
-_COPIED = {".png", ".svg", ".ipynb", ".parquet", ".json"}
+_COPIED = {".png", ".svg", ".webp", ".ipynb", ".parquet", ".json"}
 _LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".c": "c", ".h": "c", ".sh": "bash"}
 _LINK = re.compile(r"(?<=\]\()[^)\s]+(?=\))")
 LISTED = re.compile(r"^- \[([^\]]*)\]\(([^)]*\.md)\)", re.M)
