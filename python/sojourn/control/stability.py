@@ -30,7 +30,8 @@ class Margins:
     phase: float
     """Degrees between the loop and −180° where its gain is 1: above 0 if stable."""
     delay: float
-    """Seconds of further delay that bring the loop to the edge; below 0 if it is past it."""
+    """Seconds of further delay that bring the loop to the edge; below 0 if it is past it. Not a
+    number if the loop would be past it without any delay."""
     sensitivity: float
     """Peak of |1/(1 + L)|."""
     distance: float
@@ -62,7 +63,9 @@ def margins(loop: Loop) -> Margins:
         left = ((w, (float(angle(loop, w)) + 180) % 360) for w in gain_crossovers(loop))
         delay = min((math.radians(each) / w for w, each in left), default=math.inf)
     else:
-        delay = math.radians(phase) / at_gain if at_gain else math.nan
+        over = math.radians(phase) / at_gain if at_gain else math.nan
+        # Less than none there cannot be.
+        delay = over if over >= -float(loop.delay) else math.nan
     return Margins(
         stable=stable,
         gain=gain,
