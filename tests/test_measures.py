@@ -11,17 +11,18 @@ import pytest
 
 from sojourn import Error, Scenario, run
 from sojourn.measures import BY_NAME, at, mean, means, measure, measures, of_link, pooling, shown
-from sojourn.measures.definitions import GROUP, LINK, PING, Definition, named
+from sojourn.measures.definitions import GROUP, LINK, PING, VIDEO, Definition, named
 
-ALL = (*LINK, *GROUP, *PING)
+ALL = (*LINK, *GROUP, *PING, *VIDEO)
 # What a unit of a name is to people: the name, and how many of that there are in one of this.
 UNITS = {"_s": ("ms", 1000.0), "_bps": ("Mb/s", 0.000001), "_packets": ("packets", 1.0)}
-FRACTIONS = ("loss", "mark_fraction", "utilisation")
+FRACTIONS = ("loss", "mark_fraction", "utilisation", "video_stalled")
 # 1.23456789 of each as people see it: of the unit that rates have for people, a tenth of fractions.
 WRITTEN = {
     "sojourn": "1234.6", "queue_mean": "1.2", "queue": "1", "loss": "12.35",
     "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
     "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
+    "video_bitrate": "1.23", "video_stalled": "12.35", "video_startup": "1235",
 }  # fmt: skip
 
 
@@ -43,7 +44,8 @@ def test_a_measure_has_the_unit_of_its_name(each: Definition) -> None:
 
 def test_more_is_better_of_few_and_less_of_many() -> None:
     more = {each.name for each in ALL if each.better == 1}
-    assert more == {"utilisation", "throughput_bps", "goodput_bps", "jain", "finished"}
+    assert more == {"utilisation", "throughput_bps", "goodput_bps", "jain", "finished",
+                    "video_bitrate_bps"}  # fmt: skip
     neither = {each.name for each in ALL if each.better == 0}
     assert neither == {"mark_fraction", "members", "started", "censored", "pings"}
     assert {each.better for each in ALL} == {-1, 0, 1}
@@ -65,7 +67,9 @@ def test_each_measure_is_its_own_field() -> None:
     web = entry(GROUP, 300) | {"name": "users", "kind": "web"}
     ping = entry(PING, 400) | {"name": "probe", "kind": "ping", "goodput_bps": 0.5}
     ping |= {"retransmissions": 0.25, "timeouts": 0.125}
-    found = measures({"links": links, "groups": [web, ping]})
+    viewers = entry(VIDEO, 500) | {"name": "tv", "kind": "video", "goodput_bps": 0}
+    viewers |= dict.fromkeys(("retransmissions", "timeouts"), 0)
+    found = measures({"links": links, "groups": [web, ping, viewers]})
     summed = {"goodput_bps": 0.5, "retransmissions": 0.25, "timeouts": 0.125}
     for begin, definitions, prefixes in (
         (100, LINK, ("", "there.")),
@@ -80,6 +84,9 @@ def test_each_measure_is_its_own_field() -> None:
         else:
             assert found[each.name] == number + summed.get(each.name, 0)
     assert [found[each.name] for each in PING] == [*range(400, 400 + len(PING))]
+    for prefix in ("", "tv."):
+        assert [found[prefix + each.name] for each in VIDEO] == [*range(500, 500 + len(VIDEO))]
+    assert "users.video_stalls" not in found
 
 
 def test_measures_are_found_by_name() -> None:
@@ -252,7 +259,7 @@ def test_realised_loads_are_means() -> None:
 
 
 def test_names_are_told_apart() -> None:
-    for definitions in (LINK, GROUP, PING):
+    for definitions in (LINK, GROUP, PING, VIDEO):
         names = [each.name for each in definitions]
         assert len(set(names)) == len(names)
         for one, other in itertools.combinations(definitions, 2):
@@ -362,3 +369,25 @@ def test_groups_none_of_whose_exchanges_ended_have_no_response_times() -> None:
     nothing = dict.fromkeys(("mean", "max", "p50", "p90", "p99"))
     assert found["response_time_s"] == {"count": 0, "cdf": [], **nothing}
     assert measure("response_p50_s").of({"links": [], "groups": groups}) is None
+
+
+def test_viewers_as_one_weigh_as_much_as_they_watch() -> None:
+    def watched(**values: float | None) -> dict[str, Any]:
+        counts = dict.fromkeys(("stalls", "switches"), 2)
+        return {"kind": "video", "name": "tv", "video": counts | values}
+
+    one = watched(played_s=30.0, stalled_s=10.0, stalled=0.25, segments=10, bitrate_bps=1e6,
+                  begun=1, startup_s=1.0)  # fmt: skip
+    other = watched(played_s=60.0, stalled_s=0.0, stalled=0.0, segments=30, bitrate_bps=3e6,
+                    begun=3, startup_s=2.0)  # fmt: skip
+    nobody = watched(played_s=0.0, stalled_s=0.0, stalled=None, segments=0, bitrate_bps=None,
+                     begun=0, startup_s=None)  # fmt: skip
+    found = measures({"links": [], "groups": [one, other, nobody]})
+    assert found["video_stalled"] == 0.1 and found["video_bitrate_bps"] == 2.5e6
+    assert found["video_startup_s"] == 1.75 and found["video_stalls"] == 6
+    assert found["video_switches"] == 6
+    alone = measures({"links": [], "groups": [nobody, nobody]})
+    assert alone["video_stalled"] is None and alone["video_bitrate_bps"] is None
+    assert shown.videos({"links": [], "groups": [one]}).rows == [
+        ["tv", "1.00", "25.00", "2", "2", "1000"]
+    ]

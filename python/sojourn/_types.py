@@ -1836,7 +1836,36 @@ PingGroup = TypedDict(
 """Probes of delay."""
 
 
-Group: TypeAlias = "BulkGroup | WebGroup | TransfersGroup | UdpGroup | OnoffGroup | ReplayGroup | PingGroup"
+VideoGroup = TypedDict(
+    'VideoGroup',
+    {
+        'name': 'str',
+        'from': 'str',
+        'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
+        'host': 'str',
+        'direction': 'Direction',
+        'path': 'list[str]',
+        'rtt': 'DistributionOfTime',
+        'start': 'DistributionOfTime',
+        'stop': 'Time',
+        'tcp': 'Tcp',
+        'kind': "Required[Literal['video']]",
+        'users': 'int',
+        'ladder': 'list[Rate]',
+        'segment': 'Time',
+        'buffer': 'Time',
+        'startup': 'Time',
+        'adaptation': 'Adaptation',
+        'request': 'Size',
+    },
+    total=False,
+)
+"""Adaptive video."""
+
+
+Group: TypeAlias = "BulkGroup | WebGroup | TransfersGroup | UdpGroup | OnoffGroup | ReplayGroup | PingGroup | VideoGroup"
 """A group of like members: where they are, how far apart, when they start, and what they
 do."""
 
@@ -1974,6 +2003,10 @@ class PartOfCount(TypedDict, total=False):
 
 Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"
 """The ECN field of a UDP packet (RFC 3168 §5)."""
+
+
+Adaptation: TypeAlias = "Literal['throughput'] | Literal['bola']"
+"""How a player chooses the bit rate of the next segment."""
 
 
 Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both']"

@@ -84,6 +84,7 @@ impl Run {
                 sim.pass_boundary(now);
                 let group = group as usize;
                 sim.groups[group].stopped = true;
+                sim.groups[group].book.stop(now);
                 apps[group].stop(sim, now, group);
             }
         }

@@ -16,7 +16,7 @@ impl Sim {
         }
         for group in 0..self.groups.len() {
             let totals = self.totals(group);
-            self.groups[group].book.start_window(totals);
+            self.groups[group].book.start_window(now, totals);
         }
     }
 
@@ -52,7 +52,7 @@ impl Run {
         for number in 0..sim.groups.len() {
             let totals = sim.totals(number);
             let group = &mut sim.groups[number];
-            group.book.end_window(&totals);
+            group.book.end_window(end, &totals);
             let flows = network.probes.flows.then(|| {
                 let mut flows = group.book.flows(window);
                 let first = group.first_meter.map_or(0, |first| first as usize);

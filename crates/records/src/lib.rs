@@ -25,7 +25,7 @@ pub use counts::{Imbalance, LinkCounts};
 pub use histogram::Histogram;
 pub use summary::{
     DeviceSummary, Distribution, FlowSummary, GroupSummary, HostsSummary, LinkSummary, Quantiles,
-    RouterSummary, Summary, jain, rate_bps, ratio,
+    RouterSummary, Summary, VideoSummary, jain, rate_bps, ratio,
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,

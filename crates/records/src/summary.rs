@@ -8,6 +8,7 @@
 use crate::{CoarseHistogram, Histogram, Imbalance, LinkCounts};
 use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
+use sojourn_traffic::Viewed;
 
 /// What a run measured. Counts and quantiles cover the measuring window [`window_s`] only, which
 /// begins after the warm-up; what is otherwise is said.
@@ -329,7 +330,8 @@ pub struct RouterSummary {
 pub struct GroupSummary {
     /// The group's name.
     pub name: String,
-    /// Its kind of traffic: `bulk`, `web`, `transfers`, `udp`, `onoff`, `replay` or `ping`.
+    /// Its kind of traffic: `bulk`, `web`, `transfers`, `udp`, `onoff`, `replay`,
+    /// `ping` or `video`.
     pub kind: String,
     /// Number of flows or users.
     pub members: u64,
@@ -354,6 +356,53 @@ pub struct GroupSummary {
     pub response_time_s: Distribution,
     /// Round-trip times that the members' senders measured, in seconds.
     pub rtt_s: Quantiles,
+    /// What its viewers saw; `None` if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub video: Option<VideoSummary>,
+}
+
+/// What the viewers of a group saw in the window, together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct VideoSummary {
+    /// Seconds of playing.
+    #[serde(serialize_with = "finite")]
+    pub played_s: f64,
+    /// Seconds of stalls; the wait for the beginning is none.
+    #[serde(serialize_with = "finite")]
+    pub stalled_s: f64,
+    /// `stalled_s` / (`played_s` + `stalled_s`), 0 to 1.
+    pub stalled: Option<f64>,
+    /// Stalls that began.
+    pub stalls: u64,
+    /// Segments that came.
+    pub segments: u64,
+    /// The mean of their bit rates, in bits per second.
+    pub bitrate_bps: Option<f64>,
+    /// Segments whose bit rate was not that of the one before.
+    pub switches: u64,
+    /// Viewers for whom playing has begun since the start of the run.
+    pub begun: u64,
+    /// How long they waited for that, their mean in seconds.
+    pub startup_s: Option<f64>,
+}
+
+impl VideoSummary {
+    /// Of what viewers saw.
+    #[must_use]
+    pub fn of(viewed: &Viewed) -> Self {
+        let watched = viewed.played + viewed.stalled;
+        Self {
+            played_s: viewed.played.as_secs_f64(),
+            stalled_s: viewed.stalled.as_secs_f64(),
+            stalled: ratio(viewed.stalled.0, watched.0),
+            stalls: viewed.stalls,
+            segments: viewed.segments,
+            bitrate_bps: ratio(viewed.rates, viewed.segments),
+            switches: viewed.switches,
+            begun: viewed.begun,
+            startup_s: ratio(viewed.startup.0, viewed.begun).map(|ns| ns / SECOND),
+        }
+    }
 }
 
 /// One flow.

@@ -161,7 +161,7 @@ impl Run {
         }
         if self.network.warmup == Time::ZERO {
             // What begins at once counts.
-            samples::start_window(self.hosts.common());
+            samples::start_window(Time::ZERO, self.hosts.common());
         }
         self.hosts.begin(self.clock);
         let mut packets = 0;

@@ -27,7 +27,8 @@ use host::{Host, LEFT, RIGHT};
 use payload::Pattern;
 use sojourn_base::Time;
 use sojourn_scenario::Network;
-use sojourn_traffic::{OnOffSource, Pages, Source, UdpSource};
+use sojourn_traffic::{Browser, OnOffSource, Pages, Player, Source, UdpSource, WebUsers};
+use std::cell::RefCell;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -36,7 +37,6 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
-use web::Users;
 
 /// Both sides, ready to start or under way.
 pub struct Hosts {
@@ -205,7 +205,7 @@ fn open(host: &Host) -> Result<Vec<Opened>, String> {
         let datagrams = |ecn: u8| datagrams::sockets(host, group, of, ecn).map(Opened::Datagrams);
         let opened = match &of.source {
             Source::Bulk(_) | Source::Transfers(_) | Source::Replay(_) => listener(RIGHT),
-            Source::Web(_) => listener(LEFT),
+            Source::Web(_) | Source::Video(_) => listener(LEFT),
             Source::Udp(udp) => datagrams(udp.ecn as u8),
             Source::OnOff(source) => datagrams(source.ecn as u8),
             Source::Ping(ping) => datagrams(ping.ecn as u8),
@@ -254,12 +254,23 @@ fn compile(
         (Source::Transfers(_) | Source::Replay(_), _) => {
             vec![Box::pin(flows::arrivals(here(), group))]
         }
-        (Source::Web(_), Opened::Listener(listener)) => {
+        (Source::Web(_) | Source::Video(_), Opened::Listener(listener)) => {
             vec![Box::pin(web::server(here(), group, listener))]
         }
         (Source::Web(web), _) => {
-            let users = Rc::new(Users { model: web.compile()?, pages: Pages::new().into() });
-            each(&|member| Box::pin(web::user(here(), group, member, Rc::clone(&users))))
+            let users = WebUsers { model: web.compile()?, pages: Pages::new() };
+            let shared = Rc::new(RefCell::new(users));
+            each(&|member| {
+                let browser = Browser::new(&shared.borrow().model, seed, key, u64::from(member));
+                Box::pin(web::user(here(), (group, member), browser, Rc::clone(&shared)))
+            })
+        }
+        (Source::Video(video), _) => {
+            let shared = Rc::new(RefCell::new(video.compile()?));
+            each(&|member| {
+                let (player, shared) = (Player::default(), Rc::clone(&shared));
+                Box::pin(web::user(here(), (group, member), player, shared))
+            })
         }
         (Source::Udp(_) | Source::OnOff(_), Opened::Datagrams(sockets)) if !left => {
             let sockets = sockets.into_iter().zip(0..);

@@ -63,7 +63,7 @@ impl Scenario {
         let mut parts = Vec::new();
         for (number, group) in self.traffic.iter().enumerate() {
             let (field, each) = match group.source {
-                Source::Web(_) => ("users", USER_BYTES),
+                Source::Web(_) | Source::Video(_) => ("users", USER_BYTES),
                 _ => ("flows", FLOW_BYTES),
             };
             parts.extend(group.source.members().map(|count| Part {

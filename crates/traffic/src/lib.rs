@@ -9,6 +9,7 @@
 
 mod arrivals;
 mod bulk;
+mod client;
 mod distribution;
 mod onoff;
 mod ping;
@@ -16,10 +17,12 @@ mod replay;
 mod source;
 mod spacing;
 mod udp;
+mod video;
 mod web;
 
 pub use arrivals::{Arrivals, Transfers};
 pub use bulk::{Bulk, Fetches, Writer, Writes};
+pub use client::{Client, Command, Exchange, Input};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
 };
@@ -29,4 +32,5 @@ pub use replay::{Entry, Replay, ReplayError, Trace};
 pub use sojourn_base::Invalid;
 pub use source::Source;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
-pub use web::{Browser, Command, Exchange, Input, Model, Pages, Web, WebModel};
+pub use video::{Adaptation, Playback, Player, Video, VideoModel, Viewed};
+pub use web::{Browser, Model, Pages, Web, WebModel, WebUsers};

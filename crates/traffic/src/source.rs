@@ -1,6 +1,6 @@
 //! The kinds of traffic, as one list.
 
-use crate::{Bulk, Invalid, OnOff, Ping, Replay, Transfers, Udp, Web};
+use crate::{Bulk, Invalid, OnOff, Ping, Replay, Transfers, Udp, Video, Web};
 
 /// What a group of traffic does; `kind` in a scenario chooses, and the other fields are those of
 /// the kind.
@@ -26,12 +26,14 @@ pub enum Source {
     Replay(Replay),
     /// Probes of delay.
     Ping(Ping),
+    /// Adaptive video.
+    Video(Video),
 }
 
 impl Source {
     /// The kinds' names.
     pub const NAMES: &'static [&'static str] =
-        &["bulk", "web", "transfers", "udp", "onoff", "replay", "ping"];
+        &["bulk", "web", "transfers", "udp", "onoff", "replay", "ping", "video"];
 
     /// The kind's name.
     #[must_use]
@@ -44,6 +46,7 @@ impl Source {
             Self::OnOff(_) => "onoff",
             Self::Replay(_) => "replay",
             Self::Ping(_) => "ping",
+            Self::Video(_) => "video",
         }
     }
 
@@ -57,6 +60,7 @@ impl Source {
             Self::OnOff(source) => source.validate(),
             Self::Replay(source) => source.validate(),
             Self::Ping(source) => source.validate(),
+            Self::Video(source) => source.validate(),
         }
     }
 
@@ -71,7 +75,7 @@ impl Source {
             Self::Web(source) => source.load_files(read),
             Self::Transfers(source) => source.load_files(read),
             Self::OnOff(source) => source.load_files(read),
-            Self::Udp(_) | Self::Replay(_) | Self::Ping(_) => Ok(()),
+            Self::Udp(_) | Self::Replay(_) | Self::Ping(_) | Self::Video(_) => Ok(()),
         }
     }
 
@@ -85,6 +89,7 @@ impl Source {
             Self::Udp(source) => Some(source.flows),
             Self::OnOff(source) => Some(source.flows),
             Self::Ping(source) => Some(source.flows),
+            Self::Video(source) => Some(source.users),
             Self::Transfers(_) | Self::Replay(_) => None,
         }
     }

@@ -3,7 +3,8 @@
 A measure has a name. ``loss`` is of the main link, the first of the summary (a dumbbell's direction
 forward); ``reverse.loss`` is of the link "reverse". ``response_p50_s`` is of all groups with
 exchanges or transfers that end, as one; ``users.response_p50_s`` of the group "users" alone.
-``ping_p50_s`` is of all pings, and of nothing else; ``goodput_bps`` is the sum over all groups.
+``ping_p50_s`` is of all pings, and of nothing else, ``video_stalled`` of all viewers;
+``goodput_bps`` is the sum over all groups.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from sojourn.errors import InputError
 from sojourn.measures import pooling
-from sojourn.measures.definitions import GROUP, LINK, PING, Definition
+from sojourn.measures.definitions import GROUP, LINK, PING, VIDEO, Definition
 from sojourn.measures.pooling import Entry, Summary
 
 _SUMMED = ("goodput_bps", "retransmissions", "timeouts")
@@ -50,15 +51,19 @@ def _main(definition: Definition) -> Measure:
         return Measure(definition.name, definition, main_link)
     if definition in PING:
         return Measure(definition.name, definition, pooling.probes)
+    if definition in VIDEO:
+        return Measure(definition.name, definition, pooling.viewers)
     of = pooling.traffic if definition.name in _SUMMED else pooling.exchanges
     return Measure(definition.name, definition, of)
 
 
-BY_NAME = {each.name: _main(each) for each in (*LINK, *GROUP, *PING) if each.name not in _SINGLE}
+BY_NAME = {
+    each.name: _main(each) for each in (*LINK, *GROUP, *PING, *VIDEO) if each.name not in _SINGLE
+}
 """The measures that every run has."""
 
 _OF_LINK = {each.name: each for each in LINK}
-_OF_GROUP = {each.name: each for each in GROUP}
+_OF_GROUP = {each.name: each for each in (*GROUP, *VIDEO)}
 
 
 def measure(name: str) -> Measure:
@@ -102,8 +107,10 @@ def of_group(name: str, definitions: Sequence[Definition] = GROUP) -> list[Measu
 def measures(summary: Summary) -> dict[str, float | None]:
     """All measures of a run, by name: first those that every run has, then by link and group."""
     found = {name: each.of(summary) for name, each in BY_NAME.items()}
-    for part, definitions in (("links", LINK), ("groups", GROUP)):
+    for part in ("links", "groups"):
         for entry in summary[part]:
+            definitions = LINK if part == "links" else GROUP
+            definitions += VIDEO if entry.get("video") else ()
             found |= {f"{entry['name']}.{each.name}": each.of(entry) for each in definitions}
     return found
 

@@ -122,6 +122,22 @@ PING = (
 )  # fmt: skip
 """Of probes: all groups of pings as one."""
 
+VIDEO = (
+    Definition("video_bitrate_bps", ("video", "bitrate_bps"), "", "bit rate", "Mb/s", 1e-6, 2,
+               "bit rate of video", "mean bit rate of the segments that came", better=1),
+    Definition("video_stalled", ("video", "stalled"), "", "stalled", "%", 100, 2,
+               "time of stalls", "time of stalls, of all time since playing began", better=-1),
+    Definition("video_stalls", ("video", "stalls"), "", "stalls", "", 1, 0, "stalls",
+               "stalls that began", better=-1, counts=True),
+    Definition("video_switches", ("video", "switches"), "", "switches", "", 1, 0,
+               "switches of the bit rate", "segments whose bit rate was not that of the last",
+               better=-1, counts=True),
+    Definition("video_startup_s", ("video", "startup_s"), "", "startup", "ms", 1e3, 0,
+               "time until playing", "from a viewer's start to the beginning of playing, the mean",
+               better=-1),
+)  # fmt: skip
+"""Of viewers, in a group and all together."""
+
 
 def named(definitions: tuple[Definition, ...], *names: str) -> list[Definition]:
     """Some of them, in the order of the names."""

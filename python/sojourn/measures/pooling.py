@@ -13,8 +13,8 @@ Points = list[tuple[float, float]]
 
 _COUNTS = ("started", "finished", "failed", "censored")
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
-# Their packets are counted as finished, but nobody waits for one of them.
-_UNTIMED = ("ping", "udp")
+# Their packets or segments are counted as finished, but nobody waits for one of them.
+_UNTIMED = ("ping", "udp", "video")
 
 
 def timed(summary: Summary) -> list[Entry]:
@@ -35,6 +35,26 @@ def exchanges(summary: Summary) -> Entry | None:
 def probes(summary: Summary) -> Entry | None:
     """All groups of pings as one."""
     return pooled(pings(summary))
+
+
+def videos(summary: Summary) -> list[Entry]:
+    """The groups of viewers."""
+    return [g for g in summary["groups"] if g.get("video")]
+
+
+def viewers(summary: Summary) -> Entry | None:
+    """All groups of viewers as one, of what they saw."""
+    parts: list[Entry] = [group["video"] for group in videos(summary)]
+    if len(parts) < 2:
+        return {"video": parts[0]} if parts else None
+    names = ("played_s", "stalled_s", "stalls", "segments", "switches", "begun")
+    entry: dict[str, Any] = {name: math.fsum(part[name] for part in parts) for name in names}
+    watched = entry["played_s"] + entry["stalled_s"]
+    entry["stalled"] = entry["stalled_s"] / watched if watched else None
+    for name, weight in (("bitrate_bps", "segments"), ("startup_s", "begun")):
+        known = [(part[name], part[weight]) for part in parts if part[name] is not None]
+        entry[name] = math.fsum(x * n for x, n in known) / entry[weight] if known else None
+    return {"video": entry}
 
 
 def pooled(groups: Sequence[Entry]) -> Entry | None:

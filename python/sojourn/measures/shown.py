@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.formatting import listed
 from sojourn.measures import BY_NAME, Measure, mean, measure, of_group, of_link, pooling
-from sojourn.measures.definitions import GROUP, LINK, PING, Definition, named
+from sojourn.measures.definitions import GROUP, LINK, PING, VIDEO, Definition, named
 from sojourn.measures.pooling import Entry, Summary
 from sojourn.statistics import student_interval
 
@@ -21,7 +21,8 @@ GROUP_SHOWN = named(GROUP, "members", "goodput_bps", "jain", "finished", "failed
                     "timeouts")  # fmt: skip
 PING_SHOWN = named(PING, "pings", "ping_p50_s", "ping_p90_s", "ping_p99_s")
 _TRAFFIC = ("goodput_bps", "finished", "failed", "response_p50_s", "response_p90_s",
-            "response_p99_s", "ping_p50_s", "ping_p99_s")  # fmt: skip
+            "response_p99_s", "ping_p50_s", "ping_p99_s",
+            *(each.name for each in VIDEO))  # fmt: skip
 # More links than these are shown only to those who want to see everything.
 _LINKS = 2
 
@@ -89,6 +90,11 @@ def pings(summary: Summary) -> Table:
     return _table("ping", pooling.pings(summary), PING_SHOWN)
 
 
+def videos(summary: Summary) -> Table:
+    """The groups of viewers of a run."""
+    return _table("video", pooling.videos(summary), VIDEO)
+
+
 def _table(
     what: str,
     entries: Sequence[Entry],
@@ -150,7 +156,11 @@ def pooled_words(summaries: Sequence[Summary]) -> str:
     """Whose response times and pings are meant, and whether several groups are taken as one."""
     said = [
         f"{what} {listed(groups)}" + (" as one" if len(groups) > 1 else "")
-        for what, of in (("response times of", pooling.timed), ("pings of", pooling.pings))
+        for what, of in (
+            ("response times of", pooling.timed),
+            ("pings of", pooling.pings),
+            ("video of", pooling.videos),
+        )
         if (groups := list(dict.fromkeys(g["name"] for one in summaries for g in of(one))))
     ]
     return ", ".join(said)

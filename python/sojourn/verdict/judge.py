@@ -145,6 +145,7 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
 def judged(summaries: Sequence[Summary]) -> list[Measure]:
     """What runs are judged by: what users feel, then the main link, the way back, and fairness."""
     found = [BY_NAME[n] for n in ("response_p50_s", "response_p99_s", "failed", "ping_p50_s")]
+    found += [BY_NAME[n] for n in ("video_stalled", "video_bitrate_bps")]
     found += [BY_NAME[n] for n in ("sojourn_mean_s", "throughput_bps", "loss")]
     main = summaries[0]["links"][0]["name"] if summaries else ""
     found += other_way(summaries, main)
@@ -155,6 +156,8 @@ def judged(summaries: Sequence[Summary]) -> list[Measure]:
 
 
 _WAIT_S = 1e-3
+# Worth a word only where there are any.
+_RARE = ("failed", "video_stalled")
 
 
 def other_way(summaries: Sequence[Summary], main: str) -> list[Measure]:
@@ -172,4 +175,4 @@ def other_way(summaries: Sequence[Summary], main: str) -> list[Measure]:
 
 def _shows(measure: Measure, summaries: Sequence[Summary]) -> bool:
     values = [value for one in summaries if (value := measure.of(one)) is not None]
-    return bool(values) and (measure.name != "failed" or any(values))
+    return bool(values) and (measure.name not in _RARE or any(values))

@@ -4,11 +4,11 @@
 //! theirs comes ([`App::wake`]); connections tell of their progress by notes ([`App::notify`]).
 
 mod arrivals;
+mod clients;
 mod datagrams;
 mod flows;
 mod ping;
 mod transfer;
-mod web;
 
 use crate::connection::EndId;
 use crate::events::{Call, Notes};
@@ -71,9 +71,10 @@ pub(crate) fn app_of(of: &NetworkGroup, group: &mut Group) -> Result<Box<dyn App
         Source::Bulk(bulk) => flows::app(bulk, group),
         Source::Transfers(transfers) => arrivals::drawn(transfers, of, group),
         Source::Replay(_) => Ok(arrivals::listed(of)),
-        Source::Web(web) => web::app(web, group),
+        Source::Web(web) => clients::web(web, group),
         Source::Udp(udp) => datagrams::udp(udp, group),
         Source::OnOff(source) => datagrams::on_off(source, group),
         Source::Ping(ping) => Ok(ping::app(ping, group)),
+        Source::Video(video) => clients::video(video, group),
     }
 }

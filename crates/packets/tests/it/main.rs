@@ -15,3 +15,4 @@ mod hosts;
 mod links;
 mod low_latency;
 mod stepping;
+mod video;

@@ -4,11 +4,11 @@ use super::exchange::Ended;
 use super::{Exchange, Totals};
 use crate::{
     Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, Quantiles, Recorder,
-    jain, rate_bps,
+    VideoSummary, jain, rate_bps,
 };
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
-use sojourn_traffic::Source;
+use sojourn_traffic::{Playback, Source, Viewed};
 
 /// The book of a group. Counters run from the start of the run; what has a window is counted from
 /// [`start_window`](Self::start_window) on.
@@ -38,6 +38,12 @@ pub struct GroupBook {
     at_start: Vec<Totals>,
     /// What came in the window, once it has ended.
     counted: Vec<Totals>,
+    /// The screen of each viewer; none if its members view nothing.
+    screens: Vec<Playback>,
+    /// What they had seen when the window began.
+    viewed_at_start: Viewed,
+    /// What they saw in the window, once it has ended.
+    viewed: Viewed,
 }
 
 #[derive(Clone, Copy)]
@@ -57,7 +63,7 @@ impl GroupBook {
             number: GroupId(number as u32),
             blank: GroupSummary::of(group),
             table: match group.source {
-                Source::Web(_) => Table::Exchanges,
+                Source::Web(_) | Source::Video(_) => Table::Exchanges,
                 _ => Table::Transfers,
             },
             flows,
@@ -72,7 +78,32 @@ impl GroupBook {
             accounts: vec![Totals::default(); accounts as usize],
             at_start: Vec::new(),
             counted: Vec::new(),
+            screens: match group.source {
+                Source::Video(_) => vec![Playback::default(); group.members as usize],
+                _ => Vec::new(),
+            },
+            viewed_at_start: Viewed::default(),
+            viewed: Viewed::default(),
         }
+    }
+
+    /// A viewer's screen has changed.
+    pub fn watched(&mut self, member: u32, playback: Playback) {
+        self.screens[member as usize] = playback;
+    }
+
+    /// The group's time is over at `now`: its viewers go.
+    pub fn stop(&mut self, now: Time) {
+        for screen in &mut self.screens {
+            *screen = screen.leave(now);
+        }
+    }
+
+    /// What all viewers have seen until `now`.
+    fn viewed_at(&self, now: Time) -> Viewed {
+        let mut all = Viewed::default();
+        self.screens.iter().for_each(|screen| all += screen.at(now).viewed());
+        all
     }
 
     /// Whether the measured window is on.
@@ -106,15 +137,17 @@ impl GroupBook {
         totals
     }
 
-    /// The measured window begins, with these [`totals`](Self::totals).
-    pub fn start_window(&mut self, totals: Vec<Totals>) {
+    /// The measured window begins at `now`, with these [`totals`](Self::totals).
+    pub fn start_window(&mut self, now: Time, totals: Vec<Totals>) {
         self.measuring = true;
         self.at_start = totals;
+        self.viewed_at_start = self.viewed_at(now);
     }
 
-    /// The window ends, with these [`totals`](Self::totals): nothing is counted any more.
-    pub fn end_window(&mut self, totals: &[Totals]) {
+    /// The window ends at `now`, with these [`totals`](Self::totals): nothing is counted any more.
+    pub fn end_window(&mut self, now: Time, totals: &[Totals]) {
         self.measuring = false;
+        self.viewed = self.viewed_at(now).since(&self.viewed_at_start);
         let came = totals.iter().zip(&self.at_start).map(|(end, start)| end.since(start));
         self.counted = came.collect();
     }
@@ -202,6 +235,7 @@ impl GroupBook {
             censored: self.censored,
             response_time_s: Distribution::seconds(&self.response),
             rtt_s: Quantiles::seconds(&self.rtt),
+            video: (!self.screens.is_empty()).then(|| VideoSummary::of(&self.viewed)),
             ..self.blank.clone()
         }
     }
@@ -242,9 +276,9 @@ mod tests {
         let mut book = book("kind = \"udp\"\nrate = \"1mbit\"\nflows = 2");
         let sent = |sent, delivered| Totals { sent, delivered, ..Totals::default() };
         *book.account(1) = sent(3, 30);
-        book.start_window(book.totals([]));
+        book.start_window(Time::ZERO, book.totals([]));
         *book.account(1) = sent(10, 1030);
-        book.end_window(&book.totals([(0, sent(1, 1000))]));
+        book.end_window(WINDOW, &book.totals([(0, sent(1, 1000))]));
         *book.account(1) = sent(12, 1060);
         assert_eq!(book.counted(), [sent(1, 1000), sent(7, 1000)]);
         let summary = book.summary(WINDOW);
@@ -260,7 +294,7 @@ mod tests {
         let none = &mut Recorder::none();
         let mut early = Exchange::request(Time::ZERO, 100, 1000, Time::ZERO);
         book.begin(&mut early, Totals::default());
-        book.start_window(book.totals([]));
+        book.start_window(Time::ZERO, book.totals([]));
         let (mut good, mut late) = (early, early);
         for exchange in [&mut good, &mut late] {
             book.begin(exchange, Totals::default());
@@ -270,7 +304,7 @@ mod tests {
         for (exchange, outcome) in ends {
             book.end(&exchange, (0, Totals::default()), Time::from_secs(2), outcome, none);
         }
-        book.end_window(&book.totals([]));
+        book.end_window(WINDOW, &book.totals([]));
         let summary = book.summary(WINDOW);
         assert_eq!((summary.started, summary.finished, summary.censored), (2, 2, 1));
         assert_eq!(summary.response_time_s.count, 1, "of those that began in the window");

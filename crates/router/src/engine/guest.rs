@@ -184,7 +184,7 @@ impl Run {
         let thread = thread.map_err(|error| format!("cannot start a thread: {error}"))?;
         if self.network.warmup == Time::ZERO {
             // What begins at once counts.
-            samples::start_window(self.hosts.common());
+            samples::start_window(Time::ZERO, self.hosts.common());
         }
         self.hosts.begin(self.clock);
         Ok(Watching { stop, packets, thread })

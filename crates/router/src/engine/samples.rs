@@ -9,9 +9,9 @@ use sojourn_scenario::Network;
 /// Time between two looks at the smoothed round trips, and between two words on how far it is.
 const OFTEN: Time = Time::from_millis(100);
 
-/// The measured window begins.
-pub(super) fn start_window(common: &Common) {
-    common.ledger.books().start_window(&common.receipts);
+/// The measured window begins at `now`.
+pub(super) fn start_window(now: Time, common: &Common) {
+    common.ledger.books().start_window(now, &common.receipts);
     common.receipts.start_window();
 }
 
@@ -61,10 +61,10 @@ impl Samples {
     pub(super) fn take(&mut self, now: Time, packets: u64, common: &Common) {
         if self.window.is_some_and(|at| at <= now) {
             self.window = None;
-            start_window(common);
+            start_window(now, common);
         }
         while let Some((_, group)) = self.stops.pop_if(|(at, _)| *at <= now) {
-            common.ledger.stop_group(group);
+            common.ledger.stop_group(group, now);
         }
         if self.trace.is_some_and(|at| at <= now) {
             common.ledger.books().trace(now, &common.network.probes.traces);

@@ -9,7 +9,7 @@ use sojourn_records::{
     CoarseHistogram, Exchange, FlowId, GroupBook, Outcome, Recorder, Totals, TraceRow,
 };
 use sojourn_scenario::Network;
-use sojourn_traffic::Source;
+use sojourn_traffic::{Playback, Source};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ impl Ledger {
             let flows = matches!(group.source, Source::Bulk(_)).then_some(group.members as usize);
             Group {
                 book: GroupBook::new(number, group),
-                servers_send: matches!(group.source, Source::Web(_)),
+                servers_send: matches!(group.source, Source::Web(_) | Source::Video(_)),
                 flow_rtt: vec![CoarseHistogram::new(); flows.unwrap_or(0)],
             }
         };
@@ -78,9 +78,17 @@ impl Ledger {
         self.stopped[group].load(Relaxed)
     }
 
-    /// A group's time is over.
-    pub fn stop_group(&self, group: usize) {
+    /// A group's time is over at `now`.
+    pub fn stop_group(&self, group: usize, now: Time) {
         self.stopped[group].store(true, Relaxed);
+        self.books().groups[group].book.stop(now);
+    }
+
+    /// What a viewer has seen so far.
+    pub fn watched(&self, group: usize, member: u32, playback: Playback) {
+        if !self.is_stopped(group) {
+            self.books().groups[group].book.watched(member, playback);
+        }
     }
 
     /// A connection is about to be opened.
@@ -165,10 +173,10 @@ impl Books {
     }
 
     /// The measured window begins: everything counted so far lies before it.
-    pub fn start_window(&mut self, receipts: &Receipts) {
+    pub fn start_window(&mut self, now: Time, receipts: &Receipts) {
         for group in 0..self.groups.len() {
             let totals = self.totals(group, receipts);
-            self.groups[group].book.start_window(totals);
+            self.groups[group].book.start_window(now, totals);
         }
     }
 
@@ -180,7 +188,7 @@ impl Books {
         }
         for group in 0..self.groups.len() {
             let totals = self.totals(group, receipts);
-            self.groups[group].book.end_window(&totals);
+            self.groups[group].book.end_window(now, &totals);
         }
         self.over = true;
     }

@@ -196,7 +196,11 @@ fn both_ways(group: &NetworkGroup, other: &NetworkGroup, field: &str) -> String 
 pub fn uses_tcp(group: &NetworkGroup) -> bool {
     matches!(
         group.source,
-        Source::Bulk(_) | Source::Web(_) | Source::Transfers(_) | Source::Replay(_)
+        Source::Bulk(_)
+            | Source::Web(_)
+            | Source::Video(_)
+            | Source::Transfers(_)
+            | Source::Replay(_)
     )
 }
 

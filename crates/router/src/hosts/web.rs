@@ -1,12 +1,12 @@
-//! Web users on the right and their servers on the left. What users do is the simulator's own
-//! browser; what stands here opens connections for it and moves bytes.
+//! Web users and viewers on the right and their servers on the left. What they do is the
+//! simulator's own browser and player; what stands here opens connections for it and moves bytes.
 
 use super::clock::either;
 use super::connection::{CLIENT, Connection, End, SERVER};
 use super::host::{Host, shut};
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::{Browser, Command, Input, Pages, WebModel};
+use sojourn_traffic::{Client, Command, Input};
 use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
@@ -14,14 +14,6 @@ use std::sync::Arc;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
-
-/// What the users of a group share.
-pub(super) struct Users {
-    /// How they behave.
-    pub model: WebModel,
-    /// The pages that they are fetching.
-    pub pages: RefCell<Pages>,
-}
 
 /// What a connection has to tell its user: which it is, and what happened there.
 struct Told {
@@ -49,12 +41,16 @@ struct User {
     wake: Time,
 }
 
-/// One user, as long as the run.
-pub(super) async fn user(host: Rc<Host>, group: usize, member: u32, users: Rc<Users>) {
+/// One user, as long as the run; `shared` is what all of the group share.
+pub(super) async fn user<C: Client>(
+    host: Rc<Host>,
+    (group, member): (usize, u32),
+    mut client: C,
+    shared: Rc<RefCell<C::Shared>>,
+) {
     let network = &host.common.network;
     let of = &network.groups[group];
     let start = of.start_of(network.seed, u64::from(member));
-    let mut browser = Browser::new(&users.model, network.seed, of.key, u64::from(member));
     let (tell, mut told) = unbounded_channel::<Told>();
     let mut user = User {
         host: Rc::clone(&host),
@@ -70,9 +66,7 @@ pub(super) async fn user(host: Rc<Host>, group: usize, member: u32, users: Rc<Us
     let mut commands = Vec::new();
     while !host.common.ledger.is_stopped(group) {
         let now = host.now();
-        browser.step(&users.model, &mut users.pages.borrow_mut(), now, input, &mut |command| {
-            commands.push(command);
-        });
+        client.tell(&mut shared.borrow_mut(), now, input, &mut |command| commands.push(command));
         for command in commands.drain(..) {
             user.obey(command);
         }
@@ -125,6 +119,9 @@ impl User {
                 if let Some(place) = self.slots.get_mut(usize::from(slot)) {
                     *place = None;
                 }
+            }
+            Command::Watched(playback) => {
+                self.host.common.ledger.watched(self.group, self.member, playback);
             }
         }
     }

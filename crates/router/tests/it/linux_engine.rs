@@ -74,6 +74,47 @@ fn check_router(summary: &Value) {
 }
 
 #[test]
+fn viewers_play_what_comes() {
+    if !possible("viewers_play_what_comes") {
+        return;
+    }
+    let summary = summary(
+        "viewers",
+        r#"
+        duration = "9s"
+        warmup = "3s"
+        [tcp]
+        profile = "modern"
+        congestion = "cubic"
+        [bottleneck]
+        rate = "20mbit"
+        delay = "5ms"
+        [[traffic]]
+        kind = "video"
+        users = 2
+        ladder = ["1mbit"]
+        segment = "1s"
+        buffer = "4s"
+        [[traffic]]
+        kind = "video"
+        ladder = ["2mbit"]
+        segment = "1s"
+        buffer = "4s"
+        stop = "6s"
+        "#,
+    );
+    check_router(&summary);
+    let [two, one] = [0, 1].map(|group| &summary["groups"][group]["video"]);
+    for (video, users, seconds) in [(two, 2.0, 6.0), (one, 1.0, 3.0)] {
+        assert_eq!((number(&video["begun"]), number(&video["stalls"])), (users, 0.0), "{video}");
+        // The window begins and ends when the thread that counts gets round to it.
+        assert!((number(&video["played_s"]) - users * seconds).abs() < 0.5, "{video}");
+        assert!((number(&video["segments"]) - users * seconds).abs() <= users + 1.0, "{video}");
+    }
+    assert_eq!(number(&two["bitrate_bps"]), 1e6);
+}
+
+#[test]
 fn long_flows_fill_their_bottleneck() {
     if !possible("long_flows_fill_their_bottleneck") {
         return;

@@ -2,68 +2,8 @@
 
 use super::model::WebModel;
 use super::page::{Page, Pages, Phase, State};
-use crate::Character;
+use crate::{Character, Client, Command, Exchange, Input};
 use sojourn_base::{Kind, Stream, Time};
-
-/// What happened to a user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// The user begins, thinking; once, before anything else.
-    Start,
-    /// A time asked for has come. One that was not asked for, or was overtaken, does no harm.
-    Wake,
-    /// The last byte of the response to the request on this connection has come.
-    ResponseDone {
-        /// The connection.
-        slot: u8,
-    },
-    /// The connection is gone: it could not be opened, or was lost. The object under way on it, if
-    /// any, is given up.
-    Failed {
-        /// The connection.
-        slot: u8,
-    },
-}
-
-/// One request and its response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// Bytes of the response, at least 1.
-    pub response: u64,
-    /// Time at the server from the request's last byte to the response's first.
-    pub server_delay: Time,
-    /// Bytes of the request, at least 1.
-    pub request: u32,
-    /// Whether it fetches the primary object of a page.
-    pub primary: bool,
-}
-
-/// What a user wants done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Command {
-    /// Give [`Input::Wake`] at this time; a later one that was asked for before is void.
-    Wake {
-        /// When, not before now.
-        at: Time,
-    },
-    /// Open a connection. The slot is free: it never was open, or was closed or failed since.
-    Open {
-        /// The connection.
-        slot: u8,
-    },
-    /// Send a request as soon as the connection is open.
-    Request {
-        /// The connection.
-        slot: u8,
-        /// What to ask for.
-        exchange: Exchange,
-    },
-    /// Close a connection; nothing is under way on it. The slot may be opened anew at once.
-    Close {
-        /// The connection.
-        slot: u8,
-    },
-}
 
 const THINKING: u32 = u32::MAX;
 
@@ -298,6 +238,29 @@ impl Browser {
         self.pages += 1;
         let think = model.think.sample_as(self.character, &mut self.stream);
         self.arm(now.saturating_add(Time(think)), out);
+    }
+}
+
+/// What the web users of a group share.
+#[derive(Clone, Debug)]
+pub struct WebUsers {
+    /// How they behave.
+    pub model: WebModel,
+    /// The pages that they are fetching.
+    pub pages: Pages,
+}
+
+impl Client for Browser {
+    type Shared = WebUsers;
+
+    fn tell(
+        &mut self,
+        shared: &mut WebUsers,
+        now: Time,
+        input: Input,
+        out: &mut impl FnMut(Command),
+    ) {
+        self.step(&shared.model, &mut shared.pages, now, input, out);
     }
 }
 

@@ -6,7 +6,7 @@ mod model;
 mod page;
 mod params;
 
-pub use browser::{Browser, Command, Exchange, Input};
+pub use browser::{Browser, WebUsers};
 pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};

@@ -68,6 +68,7 @@ impl Network {
                 assert!(self.busy.iter().all(|b| b.2 != slot), "closed under way");
                 self.open &= !(1 << slot);
             }
+            Command::Watched(_) => panic!("nobody views anything"),
         }
     }
 

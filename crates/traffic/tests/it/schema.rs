@@ -86,6 +86,7 @@ fn every_kind_is_read_and_written_the_same() {
         ),
         ("replay", "file = \"transfers.txt\""),
         ("ping", ""),
+        ("video", "users = 3\nladder = [\"1mbit\", \"4mbit\"]\nadaptation = \"bola\""),
     ] {
         let read = source(&format!("kind = \"{kind}\"\n{fields}")).unwrap();
         assert_eq!(read.kind(), kind);
@@ -93,7 +94,7 @@ fn every_kind_is_read_and_written_the_same() {
         let written = toml::to_string(&read).unwrap();
         assert_eq!(source(&written), Ok(read), "{written}");
     }
-    assert_eq!(Source::NAMES.len(), 7);
+    assert_eq!(Source::NAMES.len(), 8);
     let Source::Udp(udp) = source("kind = \"udp\"\nrate = \"1mbit\"").unwrap() else {
         panic!("not udp")
     };

@@ -1,4 +1,4 @@
-//! Web users: browsers on one side, a server on the other.
+//! Web users and viewers: those who ask on one side, a server on the other.
 
 use super::{App, Member};
 use crate::connection::{EndId, NONE};
@@ -7,14 +7,15 @@ use crate::group::Group;
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::{Browser, Command, Input, Invalid, Pages, Web, WebModel};
+use sojourn_traffic::{
+    Browser, Client, Command, Input, Invalid, Pages, Player, Video, Web, WebUsers,
+};
 
 /// The users of a group.
 #[derive(Clone)]
-struct Users {
-    model: WebModel,
-    pages: Pages,
-    browsers: Vec<Browser>,
+struct Users<C: Client> {
+    shared: C::Shared,
+    clients: Vec<C>,
     /// Each user's table of connections, or [`NONE`] while it has none.
     tables: Tables,
     commands: Vec<Command>,
@@ -62,24 +63,20 @@ impl Tables {
     }
 }
 
-/// The users of `group`.
-pub(super) fn app(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
+/// Web users.
+pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
     let model = web.compile()?;
     let browser = |user| Browser::new(&model, group.seed, group.key, user);
-    Ok(Box::new(Users {
-        browsers: (0..u64::from(group.members)).map(browser).collect(),
-        tables: Tables {
-            of_user: vec![NONE; group.members as usize],
-            tables: Vec::new(),
-            free: Vec::new(),
-        },
-        pages: Pages::new(),
-        commands: Vec::new(),
-        model,
-    }))
+    let clients = (0..u64::from(group.members)).map(browser).collect();
+    Ok(Users::app(clients, WebUsers { model, pages: Pages::new() }))
 }
 
-impl App for Users {
+/// Viewers of video.
+pub(super) fn video(video: &Video, group: &Group) -> Result<Box<dyn App>, Invalid> {
+    Ok(Users::app(vec![Player::default(); group.members as usize], video.compile()?))
+}
+
+impl<C: Client + 'static> App for Users<C> {
     /// A user starts, or a time that it asked for has come.
     fn wake(&mut self, sim: &mut Sim, now: Time, user: Member, call: Call) {
         let input = if call == Call::Start { Input::Start } else { Input::Wake };
@@ -119,15 +116,22 @@ impl App for Users {
     }
 }
 
-impl Users {
+impl<C: Client + 'static> Users<C> {
+    fn app(clients: Vec<C>, shared: C::Shared) -> Box<dyn App> {
+        let of_user = vec![NONE; clients.len()];
+        let tables = Tables { of_user, tables: Vec::new(), free: Vec::new() };
+        Box::new(Self { shared, clients, tables, commands: Vec::new() })
+    }
+
     /// Tells a user what happened and does what it wants.
     fn tell(&mut self, sim: &mut Sim, now: Time, user: Member, input: Input) {
         if sim.groups[user.0].stopped {
             return;
         }
         let mut commands = std::mem::take(&mut self.commands);
-        let Self { model, pages, browsers, .. } = self;
-        browsers[user.1 as usize].step(model, pages, now, input, &mut |c| commands.push(c));
+        self.clients[user.1 as usize].tell(&mut self.shared, now, input, &mut |command| {
+            commands.push(command);
+        });
         for command in commands.drain(..) {
             self.obey(sim, now, user, command);
         }
@@ -163,6 +167,7 @@ impl Users {
                 sim.conns[place].sides[0].release();
                 sim.close(now, EndId::client(place));
             }
+            Command::Watched(playback) => sim.groups[group].book.watched(user, playback),
         }
     }
 }
