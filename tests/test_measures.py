@@ -11,9 +11,9 @@ import pytest
 
 from sojourn import Error, Scenario, run
 from sojourn.measures import BY_NAME, at, mean, means, measure, measures, of_link, pooling, shown
-from sojourn.measures.definitions import GROUP, LINK, PING, VIDEO, Definition, named
+from sojourn.measures.definitions import GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 
-ALL = (*LINK, *GROUP, *PING, *VIDEO)
+ALL = (*LINK, *GROUP, *PING, *PAGES, *VIDEO)
 # What a unit of a name is to people: the name, and how many of that there are in one of this.
 UNITS = {"_s": ("ms", 1000.0), "_bps": ("Mb/s", 0.000001), "_packets": ("packets", 1.0)}
 FRACTIONS = ("loss", "mark_fraction", "utilisation", "video_stalled")
@@ -22,6 +22,7 @@ WRITTEN = {
     "sojourn": "1234.6", "queue_mean": "1.2", "queue": "1", "loss": "12.35",
     "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
     "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
+    "page_load": "1235",
     "video_bitrate": "1.23", "video_stalled": "12.35", "video_startup": "1235",
 }  # fmt: skip
 
@@ -47,7 +48,7 @@ def test_more_is_better_of_few_and_less_of_many() -> None:
     assert more == {"utilisation", "throughput_bps", "goodput_bps", "jain", "finished",
                     "video_bitrate_bps"}  # fmt: skip
     neither = {each.name for each in ALL if each.better == 0}
-    assert neither == {"mark_fraction", "members", "started", "censored", "pings"}
+    assert neither == {"mark_fraction", "members", "started", "censored", "pings", "pages"}
     assert {each.better for each in ALL} == {-1, 0, 1}
 
 
@@ -65,11 +66,13 @@ def entry(definitions: tuple[Definition, ...], begin: int) -> dict[str, Any]:
 def test_each_measure_is_its_own_field() -> None:
     links = [entry(LINK, 100) | {"name": "there"}, entry(LINK, 200) | {"name": "back"}]
     web = entry(GROUP, 300) | {"name": "users", "kind": "web"}
+    pages = entry(PAGES, 600) | {"name": "web", "kind": "web", "goodput_bps": 0}
+    pages |= dict.fromkeys(("retransmissions", "timeouts"), 0)
     ping = entry(PING, 400) | {"name": "probe", "kind": "ping", "goodput_bps": 0.5}
     ping |= {"retransmissions": 0.25, "timeouts": 0.125}
     viewers = entry(VIDEO, 500) | {"name": "tv", "kind": "video", "goodput_bps": 0}
     viewers |= dict.fromkeys(("retransmissions", "timeouts"), 0)
-    found = measures({"links": links, "groups": [web, ping, viewers]})
+    found = measures({"links": links, "groups": [web, ping, viewers, pages]})
     summed = {"goodput_bps": 0.5, "retransmissions": 0.25, "timeouts": 0.125}
     for begin, definitions, prefixes in (
         (100, LINK, ("", "there.")),
@@ -84,9 +87,11 @@ def test_each_measure_is_its_own_field() -> None:
         else:
             assert found[each.name] == number + summed.get(each.name, 0)
     assert [found[each.name] for each in PING] == [*range(400, 400 + len(PING))]
+    for prefix in ("", "web."):
+        assert [found[prefix + each.name] for each in PAGES] == [*range(600, 600 + len(PAGES))]
     for prefix in ("", "tv."):
         assert [found[prefix + each.name] for each in VIDEO] == [*range(500, 500 + len(VIDEO))]
-    assert "users.video_stalls" not in found
+    assert "users.video_stalls" not in found and "users.pages" not in found
 
 
 def test_measures_are_found_by_name() -> None:
@@ -259,7 +264,7 @@ def test_realised_loads_are_means() -> None:
 
 
 def test_names_are_told_apart() -> None:
-    for definitions in (LINK, GROUP, PING, VIDEO):
+    for definitions in (LINK, GROUP, PING, PAGES, VIDEO):
         names = [each.name for each in definitions]
         assert len(set(names)) == len(names)
         for one, other in itertools.combinations(definitions, 2):

@@ -1931,7 +1931,7 @@ class PartOfSize(TypedDict, total=False):
     """What is drawn when this part is chosen."""
 
 
-Model: TypeAlias = "Literal['packmime'] | Literal['3gpp'] | Literal['custom']"
+Model: TypeAlias = "Literal['packmime'] | Literal['3gpp'] | Literal['httparchive'] | Literal['custom']"
 """A built-in model of web pages."""
 
 

@@ -60,8 +60,7 @@ def run(summary: Mapping[str, Any], label: str) -> str:
     early = ", stopped early" if summary.get("stopped_early") else ""
     seconds = shown.number(summary.get("simulated_s"), 1, 0)
     caption = f"{label}, seed {summary['seed']}, {summary['engine']}, {seconds} s{early}"
-    parts = [part(summary) for part in (shown.links, shown.groups, shown.pings, shown.videos)]
-    return _joined([part for part in parts if part.rows], caption)
+    return _joined(shown.tables(summary), caption)
 
 
 def means(runs: Mapping[str, Sequence[RunLike]], caption: str) -> str:

@@ -24,8 +24,8 @@ pub use coarse::CoarseHistogram;
 pub use counts::{Imbalance, LinkCounts};
 pub use histogram::Histogram;
 pub use summary::{
-    DeviceSummary, Distribution, FlowSummary, GroupSummary, HostsSummary, LinkSummary, Quantiles,
-    RouterSummary, Summary, VideoSummary, jain, rate_bps, ratio,
+    DeviceSummary, Distribution, FlowSummary, GroupSummary, HostsSummary, LinkSummary,
+    PagesSummary, Quantiles, RouterSummary, Summary, VideoSummary, jain, rate_bps, ratio,
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,

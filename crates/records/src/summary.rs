@@ -356,9 +356,26 @@ pub struct GroupSummary {
     pub response_time_s: Distribution,
     /// Round-trip times that the members' senders measured, in seconds.
     pub rtt_s: Quantiles,
+    /// The pages that its users fetched; `None` if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<PagesSummary>,
     /// What its viewers saw; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<VideoSummary>,
+}
+
+/// The pages that began in the window.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PagesSummary {
+    /// How many.
+    pub begun: u64,
+    /// Those that ended without all of their objects, as connections gave up.
+    pub incomplete: u64,
+    /// Those still under way at the end.
+    pub censored: u64,
+    /// Page load times of the others, in seconds: from the request of the first object (or the SYN
+    /// of its connection) to the last byte of the last.
+    pub load_time_s: Distribution,
 }
 
 /// What the viewers of a group saw in the window, together.

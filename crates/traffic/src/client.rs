@@ -16,6 +16,11 @@ pub trait Client: Clone + Send {
         input: Input,
         out: &mut impl FnMut(Command),
     );
+
+    /// What the client sees on a screen; none if it has none.
+    fn playback(&self) -> Option<Playback> {
+        None
+    }
 }
 
 /// What happened to a client.
@@ -76,6 +81,13 @@ pub enum Command {
         /// The connection.
         slot: u8,
     },
-    /// Note what a viewer has seen so far.
-    Watched(Playback),
+    /// Note that a page begins.
+    PageBegins,
+    /// Note that a page ends.
+    PageEnds {
+        /// When it began.
+        begun: Time,
+        /// Whether all of it came.
+        complete: bool,
+    },
 }

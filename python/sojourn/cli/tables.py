@@ -127,8 +127,7 @@ def print_run(result: RunResult, *, quiet: bool = False) -> None:
         f"{result.label}: {summary['simulated_s']:g} s simulated in {summary['wall_s']:.2f} s, "
         f"seed {summary['seed']}{early}"
     )
-    parts = [part(summary) for part in (shown.links, shown.groups, shown.pings, shown.videos)]
-    for place, part in enumerate(part for part in parts if part.rows):
+    for place, part in enumerate(shown.tables(summary)):
         if place:
             print()
         show(part.headings, part.rows)

@@ -58,7 +58,7 @@ def _times(
 ) -> list[Definition]:
     """A distribution of times, lower being better."""
     return [
-        Definition(f"{name}_{part}_s", (path, part), family, part, "ms", 1e3, digits,
+        Definition(f"{name}_{part}_s", (*path.split("."), part), family, part, "ms", 1e3, digits,
                    f"{_QUANTILES[part]} {words}", f"{title}: {part}", better=-1)
         for part in parts
     ]  # fmt: skip
@@ -121,6 +121,14 @@ PING = (
             "round trip of pings, from request to answer", _ALL, 0),
 )  # fmt: skip
 """Of probes: all groups of pings as one."""
+
+PAGES = (
+    Definition("pages", ("pages", "load_time_s", "count"), "", "pages", "", 1, 0, "pages loaded",
+               "pages that began and were whole in the window", counts=True),
+    *_times("page_load", "pages.load_time_s", "page load", "page load time",
+            "from the first request of a page to the last byte of its last object", _ALL, 0),
+)  # fmt: skip
+"""Of web users, in a group and all together."""
 
 VIDEO = (
     Definition("video_bitrate_bps", ("video", "bitrate_bps"), "", "bit rate", "Mb/s", 1e-6, 2,

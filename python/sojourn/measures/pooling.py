@@ -37,6 +37,17 @@ def probes(summary: Summary) -> Entry | None:
     return pooled(pings(summary))
 
 
+def webs(summary: Summary) -> list[Entry]:
+    """The groups of web users."""
+    return [g for g in summary["groups"] if g.get("pages")]
+
+
+def pages(summary: Summary) -> Entry | None:
+    """The pages of all groups of web users as one."""
+    parts = [group["pages"]["load_time_s"] for group in webs(summary)]
+    return {"pages": {"load_time_s": _times(parts)}} if parts else None
+
+
 def videos(summary: Summary) -> list[Entry]:
     """The groups of viewers."""
     return [g for g in summary["groups"] if g.get("video")]

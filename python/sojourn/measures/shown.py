@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.formatting import listed
 from sojourn.measures import BY_NAME, Measure, mean, measure, of_group, of_link, pooling
-from sojourn.measures.definitions import GROUP, LINK, PING, VIDEO, Definition, named
+from sojourn.measures.definitions import GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 from sojourn.measures.pooling import Entry, Summary
 from sojourn.statistics import student_interval
 
@@ -21,8 +21,8 @@ GROUP_SHOWN = named(GROUP, "members", "goodput_bps", "jain", "finished", "failed
                     "timeouts")  # fmt: skip
 PING_SHOWN = named(PING, "pings", "ping_p50_s", "ping_p90_s", "ping_p99_s")
 _TRAFFIC = ("goodput_bps", "finished", "failed", "response_p50_s", "response_p90_s",
-            "response_p99_s", "ping_p50_s", "ping_p99_s",
-            *(each.name for each in VIDEO))  # fmt: skip
+            "response_p99_s", "ping_p50_s", "ping_p99_s")  # fmt: skip
+_PAGES_SHOWN = named(PAGES, "pages", "page_load_p50_s", "page_load_p90_s", "page_load_p99_s")
 # More links than these are shown only to those who want to see everything.
 _LINKS = 2
 
@@ -90,9 +90,20 @@ def pings(summary: Summary) -> Table:
     return _table("ping", pooling.pings(summary), PING_SHOWN)
 
 
+def pages(summary: Summary) -> Table:
+    """The groups of web users of a run, and their pages."""
+    return _table("web", pooling.webs(summary), _PAGES_SHOWN)
+
+
 def videos(summary: Summary) -> Table:
     """The groups of viewers of a run."""
     return _table("video", pooling.videos(summary), VIDEO)
+
+
+def tables(summary: Summary) -> list[Table]:
+    """All of a run that has something to show."""
+    parts = [part(summary) for part in (links, groups, pages, pings, videos)]
+    return [part for part in parts if part.rows]
 
 
 def _table(
@@ -132,6 +143,12 @@ def sections(
         Section(f"link {name}", tuple(of_link(name, LINK_SHOWN)))
         for name in rated_links(summaries)[: None if everything else _LINKS]
     ]
+    for what, of, definitions in (
+        ("pages", pooling.webs, _PAGES_SHOWN),
+        ("video", pooling.videos, VIDEO),
+    ):
+        title = f"{what} of {_names(of, summaries)}"
+        found.append(Section(title, tuple(BY_NAME[each.name] for each in definitions)))
     found.append(
         Section(
             ", ".join(filter(None, ["traffic", pooled_words(summaries)])),
@@ -155,15 +172,16 @@ def rated_links(summaries: Sequence[Summary]) -> list[str]:
 def pooled_words(summaries: Sequence[Summary]) -> str:
     """Whose response times and pings are meant, and whether several groups are taken as one."""
     said = [
-        f"{what} {listed(groups)}" + (" as one" if len(groups) > 1 else "")
-        for what, of in (
-            ("response times of", pooling.timed),
-            ("pings of", pooling.pings),
-            ("video of", pooling.videos),
-        )
-        if (groups := list(dict.fromkeys(g["name"] for one in summaries for g in of(one))))
+        f"{what} {names}"
+        for what, of in (("response times of", pooling.timed), ("pings of", pooling.pings))
+        if (names := _names(of, summaries))
     ]
     return ", ".join(said)
+
+
+def _names(of: Callable[[Summary], list[Entry]], summaries: Sequence[Summary]) -> str:
+    groups = list(dict.fromkeys(g["name"] for one in summaries for g in of(one)))
+    return listed(groups) + (" as one" if len(groups) > 1 else "")
 
 
 def _there(measures: Sequence[Measure], summaries: Sequence[Summary]) -> tuple[Measure, ...]:

@@ -132,6 +132,9 @@ impl<C: Client + 'static> Users<C> {
         self.clients[user.1 as usize].tell(&mut self.shared, now, input, &mut |command| {
             commands.push(command);
         });
+        if let Some(playback) = self.clients[user.1 as usize].playback() {
+            sim.groups[user.0].book.watched(user.1, playback);
+        }
         for command in commands.drain(..) {
             self.obey(sim, now, user, command);
         }
@@ -167,7 +170,10 @@ impl<C: Client + 'static> Users<C> {
                 sim.conns[place].sides[0].release();
                 sim.close(now, EndId::client(place));
             }
-            Command::Watched(playback) => sim.groups[group].book.watched(user, playback),
+            Command::PageBegins => sim.groups[group].book.page_begins(),
+            Command::PageEnds { begun, complete } => {
+                sim.groups[group].book.page_ends(begun, now, complete);
+            }
         }
     }
 }

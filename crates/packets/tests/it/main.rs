@@ -14,5 +14,6 @@ mod golden;
 mod hosts;
 mod links;
 mod low_latency;
+mod pages;
 mod stepping;
 mod video;

@@ -3,8 +3,8 @@
 use super::exchange::Ended;
 use super::{Exchange, Totals};
 use crate::{
-    Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, Quantiles, Recorder,
-    VideoSummary, jain, rate_bps,
+    Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, PagesSummary, Quantiles,
+    Recorder, VideoSummary, jain, rate_bps,
 };
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
@@ -24,6 +24,8 @@ pub struct GroupBook {
     /// Whether they are flows of datagrams.
     datagrams: bool,
     measuring: bool,
+    /// When the window began.
+    window_start: Time,
     /// Round-trip times.
     pub rtt: Histogram,
     /// Response times of what began and finished in the window.
@@ -38,12 +40,25 @@ pub struct GroupBook {
     at_start: Vec<Totals>,
     /// What came in the window, once it has ended.
     counted: Vec<Totals>,
+    /// Pages, where members fetch pages.
+    pages: Option<Pages>,
     /// The screen of each viewer; none if its members view nothing.
     screens: Vec<Playback>,
     /// What they had seen when the window began.
     viewed_at_start: Viewed,
     /// What they saw in the window, once it has ended.
     viewed: Viewed,
+}
+
+/// Pages of web users.
+#[derive(Clone, Default)]
+struct Pages {
+    /// Those that began in the window.
+    begun: u64,
+    /// Of those: that ended without all of their objects.
+    broken: u64,
+    /// How long each of the others took that ended.
+    load: Histogram,
 }
 
 #[derive(Clone, Copy)]
@@ -78,12 +93,32 @@ impl GroupBook {
             accounts: vec![Totals::default(); accounts as usize],
             at_start: Vec::new(),
             counted: Vec::new(),
+            pages: matches!(group.source, Source::Web(_)).then(Pages::default),
+            window_start: Time::MAX,
             screens: match group.source {
                 Source::Video(_) => vec![Playback::default(); group.members as usize],
                 _ => Vec::new(),
             },
             viewed_at_start: Viewed::default(),
             viewed: Viewed::default(),
+        }
+    }
+
+    /// A member begins a page.
+    pub fn page_begins(&mut self) {
+        if let Some(pages) = self.pages.as_mut().filter(|_| self.measuring) {
+            pages.begun += 1;
+        }
+    }
+
+    /// A member's page that began at `begun` ends at `now`, with all of its objects or not.
+    pub fn page_ends(&mut self, begun: Time, now: Time, complete: bool) {
+        let counts = self.measuring && begun >= self.window_start;
+        let Some(pages) = self.pages.as_mut().filter(|_| counts) else { return };
+        if complete {
+            pages.load.record(now.saturating_sub(begun).0);
+        } else {
+            pages.broken += 1;
         }
     }
 
@@ -140,6 +175,7 @@ impl GroupBook {
     /// The measured window begins at `now`, with these [`totals`](Self::totals).
     pub fn start_window(&mut self, now: Time, totals: Vec<Totals>) {
         self.measuring = true;
+        self.window_start = now;
         self.at_start = totals;
         self.viewed_at_start = self.viewed_at(now);
     }
@@ -235,6 +271,12 @@ impl GroupBook {
             censored: self.censored,
             response_time_s: Distribution::seconds(&self.response),
             rtt_s: Quantiles::seconds(&self.rtt),
+            pages: self.pages.as_ref().map(|pages| PagesSummary {
+                begun: pages.begun,
+                incomplete: pages.broken,
+                censored: pages.begun - pages.broken - pages.load.count(),
+                load_time_s: Distribution::seconds(&pages.load),
+            }),
             video: (!self.screens.is_empty()).then(|| VideoSummary::of(&self.viewed)),
             ..self.blank.clone()
         }
@@ -309,5 +351,25 @@ mod tests {
         assert_eq!((summary.started, summary.finished, summary.censored), (2, 2, 1));
         assert_eq!(summary.response_time_s.count, 1, "of those that began in the window");
         assert!(book.flows(WINDOW).is_empty() && summary.jain.is_none());
+    }
+
+    #[test]
+    fn page_counts_where_it_begins_in_the_window() {
+        let mut book = book("kind = \"web\"\nusers = 3");
+        book.page_begins();
+        book.start_window(Time::from_secs(1), book.totals([]));
+        let at = Time::from_secs;
+        book.page_ends(Time::ZERO, at(2), true);
+        for _ in 0..4 {
+            book.page_begins();
+        }
+        book.page_ends(at(1), at(4), true);
+        book.page_ends(at(2), at(4), true);
+        book.page_ends(at(2), at(5), false);
+        book.end_window(at(6), &book.totals([]));
+        book.page_ends(at(2), at(7), true);
+        let pages = book.summary(at(5)).pages.unwrap();
+        assert_eq!((pages.begun, pages.incomplete, pages.censored), (4, 1, 1));
+        assert_eq!((pages.load_time_s.count, pages.load_time_s.quantiles.max), (2, Some(3.0)));
     }
 }

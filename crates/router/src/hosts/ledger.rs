@@ -9,7 +9,7 @@ use sojourn_records::{
     CoarseHistogram, Exchange, FlowId, GroupBook, Outcome, Recorder, Totals, TraceRow,
 };
 use sojourn_scenario::Network;
-use sojourn_traffic::{Playback, Source};
+use sojourn_traffic::Source;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,10 +84,10 @@ impl Ledger {
         self.books().groups[group].book.stop(now);
     }
 
-    /// What a viewer has seen so far.
-    pub fn watched(&self, group: usize, member: u32, playback: Playback) {
+    /// Counts something of a group whose time is not over.
+    pub fn count(&self, group: usize, what: impl FnOnce(&mut GroupBook)) {
         if !self.is_stopped(group) {
-            self.books().groups[group].book.watched(member, playback);
+            what(&mut self.books().groups[group].book);
         }
     }
 

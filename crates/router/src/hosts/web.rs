@@ -5,7 +5,7 @@ use super::clock::either;
 use super::connection::{CLIENT, Connection, End, SERVER};
 use super::host::{Host, shut};
 use sojourn_base::Time;
-use sojourn_records::{Exchange, Outcome};
+use sojourn_records::{Exchange, GroupBook, Outcome};
 use sojourn_traffic::{Client, Command, Input};
 use std::cell::RefCell;
 use std::io;
@@ -67,6 +67,9 @@ pub(super) async fn user<C: Client>(
     while !host.common.ledger.is_stopped(group) {
         let now = host.now();
         client.tell(&mut shared.borrow_mut(), now, input, &mut |command| commands.push(command));
+        if let Some(playback) = client.playback() {
+            host.common.ledger.count(group, |book| book.watched(member, playback));
+        }
         for command in commands.drain(..) {
             user.obey(command);
         }
@@ -120,8 +123,13 @@ impl User {
                     *place = None;
                 }
             }
-            Command::Watched(playback) => {
-                self.host.common.ledger.watched(self.group, self.member, playback);
+            Command::PageBegins => {
+                self.host.common.ledger.count(self.group, GroupBook::page_begins);
+            }
+            Command::PageEnds { begun, complete } => {
+                let now = self.host.now();
+                let ends = |book: &mut GroupBook| book.page_ends(begun, now, complete);
+                self.host.common.ledger.count(self.group, ends);
             }
         }
     }

@@ -63,7 +63,10 @@ impl Client for Player {
                 }
             }
         }
-        out(Command::Watched(self.playback));
+    }
+
+    fn playback(&self) -> Option<Playback> {
+        Some(self.playback)
     }
 }
 
@@ -113,9 +116,9 @@ mod tests {
                 player.tell(&mut model, now, input, &mut |command| match command {
                     Command::Request { exchange, .. } => wanted = Some(exchange.response),
                     Command::Wake { at } => wake = Some(at),
-                    Command::Watched(playback) => screen = playback,
                     _ => {}
                 });
+                screen = player.playback;
                 if let Some(at) = wake {
                     (now, input) = (at, Input::Wake);
                 }

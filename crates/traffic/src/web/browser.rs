@@ -83,7 +83,7 @@ impl Browser {
             Input::Wake => {
                 self.armed = Time::MAX;
                 if self.is_thinking() {
-                    self.begin(model, pages, out);
+                    self.begin(model, pages, now, out);
                 } else {
                     self.resume(pages, now, out);
                 }
@@ -131,7 +131,13 @@ impl Browser {
     }
 
     /// Begins a page: draws it whole and asks for its primary object.
-    fn begin(&mut self, model: &WebModel, pages: &mut Pages, out: &mut impl FnMut(Command)) {
+    fn begin(
+        &mut self,
+        model: &WebModel,
+        pages: &mut Pages,
+        now: Time,
+        out: &mut impl FnMut(Command),
+    ) {
         if self.kept == 0 {
             self.kept = model.draw_persistence(&mut self.stream);
         }
@@ -142,9 +148,11 @@ impl Browser {
         page.phase = Phase::Primary;
         page.next = 1;
         page.done = 0;
+        (page.begun, page.complete) = (now, true);
         page.slots.clear();
         page.slots.resize(usize::from(model.parallel), Default::default());
         page.slots[0].open = self.open;
+        out(Command::PageBegins);
         request(page, 0, 0, out);
     }
 
@@ -160,6 +168,7 @@ impl Browser {
     ) {
         let page = pages.get(self.page);
         page.done += 1;
+        page.complete &= came;
         let total = page.objects.len() as u32;
         if page.phase == Phase::Primary {
             // What a page consists of is known from its primary object only.
@@ -222,6 +231,7 @@ impl Browser {
     ) {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
+        out(Command::PageEnds { begun: page.begun, complete: page.complete });
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {

@@ -14,6 +14,16 @@
 //! 5. In the 3GPP model a lognormal is conditioned on its range (values outside are drawn anew
 //!    there), and the Pareto number of embedded objects has its cap's mass at the cap: with it the
 //!    mean is the standard's 5.64.
+//! 6. The HTTP Archive model has the quantiles of requests per page of desktops in the Web Almanac
+//!    2024 (chapter Page Weight); between them the logarithm is linear, below the 10 % and beyond
+//!    the 90 % quantile it goes on to 5 and 500. Sizes of embedded objects are independent
+//!    lognormals, so that the weights of pages differ less than the source's: their mean makes the
+//!    median page weigh 2652 kB, as there, and their mean over their median is that of JPEGs in the
+//!    HTTP Archive of 15 April 2018 (57.5 over 19.1 kB). The document is as large as the median
+//!    page's HTML, 18 kB. Requests, think times (3GPP's), and that servers answer at once and
+//!    scripts take no time are assumptions. All objects come from one server over six connections,
+//!    the most that browsers open to a host in HTTP/1.1, and are asked for once the document is
+//!    there.
 
 use crate::{Count, Distribution, Interpolate, Part};
 use sojourn_base::{Size, Time};
@@ -130,6 +140,36 @@ impl Elements {
         }
     }
 
+    /// Pages as the HTTP Archive finds them.
+    pub(super) fn http_archive() -> Self {
+        let requests = [(0.0, 5), (0.1, 24), (0.25, 42), (0.5, 71), (0.75, 115), (0.9, 176)];
+        // The document is none of the embedded.
+        let point = |(p, count): (f64, u32)| (p, Count(f64::from(count - 1)));
+        Self {
+            think: Distribution::Exponential { mean: Time::from_secs(30) },
+            embedded: Distribution::Quantiles {
+                points: requests.into_iter().chain([(1.0, 500)]).map(point).collect(),
+                interpolate: Interpolate::Log,
+                file: None,
+            },
+            request: Distribution::Constant(Size(500)),
+            response: Distribution::Constant(Size(18_000)),
+            embedded_response: Distribution::Lognormal {
+                mean: Size(39_600),
+                sd: Size(112_700),
+                min: None,
+                max: Some(Size(20_000_000)),
+            },
+            persistent_response: None,
+            server_delay: Distribution::Constant(Time::ZERO),
+            parse: Distribution::Constant(Time::ZERO),
+            gap: Distribution::Constant(Time::ZERO),
+            persistent: 1.0,
+            pages_per_connection: Distribution::Constant(Count(1.0)),
+            parallel: 6,
+        }
+    }
+
     /// Pages of one object, where nothing else is said.
     pub(super) fn custom(think: Distribution<Time>, response: Distribution<Size>) -> Self {
         Self {
@@ -224,7 +264,7 @@ const REQUEST: &[(f64, u64)] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Unit;
+    use crate::{Model, Unit, Web};
     use sojourn_base::{Kind, Stream};
 
     fn mean<U: Unit>(element: &Distribution<U>) -> f64 {
@@ -252,6 +292,28 @@ mod tests {
         // below which a sixth of the lognormal lies, raises it.
         let embedded = mean(&model.embedded_response);
         assert!((embedded - 8212.2).abs() < 2.0, "{embedded}");
+    }
+
+    #[test]
+    fn http_archive_pages_have_the_quantiles_of_their_source() {
+        let model = Web { model: Model::HttpArchive, ..Web::default() }.compile().unwrap();
+        let (mut counts, mut weights) = (Vec::new(), Vec::new());
+        let stream = &mut Stream::new(1, Kind::Test, 3, 0);
+        let mut objects = Vec::new();
+        for _ in 0..20_000 {
+            model.draw_page(true, stream, &mut objects);
+            counts.push(objects.len() as u64);
+            weights.push(objects.iter().map(|object| object.response).sum::<u64>());
+        }
+        counts.sort_unstable();
+        weights.sort_unstable();
+        let at = |values: &[u64], p: f64| values[(p * values.len() as f64) as usize] as f64;
+        for (p, wanted) in [(0.1, 24.0), (0.25, 42.0), (0.5, 71.0), (0.75, 115.0), (0.9, 176.0)] {
+            let off = (at(&counts, p) - wanted).abs();
+            assert!(off <= f64::max(2.0, 0.03 * wanted), "{p}: {off} from {wanted}");
+        }
+        let median = at(&weights, 0.5);
+        assert!((median / 2.652e6 - 1.0).abs() < 0.02, "{median}");
     }
 
     #[test]

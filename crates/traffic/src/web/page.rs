@@ -51,6 +51,10 @@ pub(super) struct Page {
     pub next: u32,
     /// Objects that came or failed.
     pub done: u32,
+    /// When it began.
+    pub begun: Time,
+    /// Whether none has failed.
+    pub complete: bool,
 }
 
 /// The pages that the users of one run are fetching: one pool for all, passed to every

@@ -65,7 +65,10 @@ fn warm_users_do_not_allocate() {
             Command::Request { slot, .. } => {
                 events.push((std::cmp::Reverse(now + 50_000_000), user, slot));
             }
-            Command::Open { .. } | Command::Close { .. } | Command::Watched(_) => {}
+            Command::Open { .. }
+            | Command::Close { .. }
+            | Command::PageBegins
+            | Command::PageEnds { .. } => {}
         });
     }
     assert!(users.iter().all(|user| user.pages() > 20));

@@ -68,7 +68,7 @@ impl Network {
                 assert!(self.busy.iter().all(|b| b.2 != slot), "closed under way");
                 self.open &= !(1 << slot);
             }
-            Command::Watched(_) => panic!("nobody views anything"),
+            Command::PageBegins | Command::PageEnds { .. } => {}
         }
     }
 
@@ -224,13 +224,43 @@ fn a_persistent_connection_serves_several_pages() {
     };
     step(0, Input::Start);
     let asked = step(1, Input::Wake);
-    assert_eq!(asked[0], Command::Open { slot: 0 });
-    assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [Command::Wake { at: at(3) }]);
+    assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0 }]);
+    let ends = |begun| Command::PageEnds { begun: at(begun), complete: true };
+    assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [ends(1), Command::Wake { at: at(3) }]);
     assert_eq!(step(2, Input::Failed { slot: 0 }), []);
     assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
     assert_eq!(step(3, Input::Wake), asked);
-    assert_eq!(step(4, Input::ResponseDone { slot: 0 }), [Command::Wake { at: at(5) }]);
-    assert_eq!(step(5, Input::Wake)[..], asked[1..], "the connection is still open");
+    assert_eq!(step(4, Input::ResponseDone { slot: 0 }), [ends(3), Command::Wake { at: at(5) }]);
+    let again = [&asked[..1], &asked[2..]].concat();
+    assert_eq!(step(5, Input::Wake), again, "the connection is still open");
+}
+
+#[test]
+fn a_page_that_lost_an_object_is_not_whole() {
+    let model = custom(1, 1, 0.0).compile().unwrap();
+    let (mut user, mut pool) = (Browser::new(&model, 1, 0, 0), Pages::new());
+    let mut step = |now, input| {
+        let mut ends = None;
+        user.step(&model, &mut pool, Time::from_secs(now), input, &mut |command| {
+            if let Command::PageEnds { complete, .. } = command {
+                ends = Some(complete);
+            }
+        });
+        ends
+    };
+    let slot = 0;
+    for (begin, last, whole) in [
+        (1, Input::ResponseDone { slot }, true),
+        (4, Input::Failed { slot }, false),
+        (7, Input::ResponseDone { slot }, true),
+    ] {
+        if begin == 1 {
+            assert_eq!(step(0, Input::Start), None);
+        }
+        assert_eq!(step(begin, Input::Wake), None);
+        assert_eq!(step(begin + 1, Input::ResponseDone { slot }), None, "one object is left");
+        assert_eq!(step(begin + 2, last), Some(whole));
+    }
 }
 
 #[test]

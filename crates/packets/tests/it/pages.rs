@@ -1,0 +1,57 @@
+//! Pages of web users: how long they take to load.
+
+use crate::common::{difference, simulate, some, unfused};
+
+/// Users over 100 Mb/s and 40 ms whose pages have a document and so many objects, 1 kB each.
+fn users(objects: u32, rest: &str) -> String {
+    format!(
+        "duration = \"100s\"\nwarmup = \"20s\"\n[bottleneck]\nrate = \"100mbit\"\n\
+         [[traffic]]\nkind = \"web\"\nmodel = \"custom\"\nusers = 5\nthink = \"2s\"\n\
+         response = \"1kB\"\nembedded = {objects}\nparallel = 6\nrtt = \"40ms\"\n{rest}\n"
+    )
+}
+
+#[test]
+fn page_takes_the_round_trips_of_its_connections() {
+    // The document: a handshake and an exchange. Then six at a time: the connection that is open
+    // asks at once, the others shake hands first; what is left asks on the connection that is
+    // done, or on a new one where none is kept.
+    for (objects, kept, round_trips) in
+        [(0, 1, 2), (1, 1, 3), (2, 1, 4), (6, 1, 4), (7, 1, 4), (0, 0, 2), (1, 0, 4), (6, 0, 4)]
+    {
+        let text = users(objects, &format!("persistent = {kept}"));
+        let summary = simulate(&text);
+        let pages = summary.groups[0].pages.as_ref().unwrap();
+        let load = &pages.load_time_s;
+        // A packet of a kilobyte takes 0.1 ms.
+        let wanted = 0.04 * f64::from(round_trips);
+        let found = some(load.quantiles.max);
+        assert!((wanted..wanted + 0.003).contains(&found), "{objects}, {kept}: {found}");
+        assert_eq!((pages.incomplete, pages.begun), (0, load.count + pages.censored));
+        // One after another with two seconds between.
+        let each = 80.0 / (2.0 + wanted);
+        assert!((load.count as f64 / (5.0 * each) - 1.0).abs() < 0.05, "{}", load.count);
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+    }
+}
+
+#[test]
+fn page_whose_connections_fail_is_incomplete() {
+    let hasty = "tcp = { profile = \"classic\", initial_rto = \"1ms\", syn_retries = 0 }";
+    let summary = simulate(&users(1, hasty));
+    let pages = summary.groups[0].pages.as_ref().unwrap();
+    assert_eq!((pages.load_time_s.count, pages.censored), (0, 0));
+    assert!(pages.incomplete > 100 && pages.incomplete == pages.begun, "{}", pages.incomplete);
+}
+
+#[test]
+fn pages_of_today_load_over_a_home_line() {
+    let text = "duration = \"200s\"\nwarmup = \"20s\"\n[tcp]\nprofile = \"modern\"\n\
+                [bottleneck]\nrate = \"50mbit\"\nqdisc = \"fq_codel\"\n\
+                [[traffic]]\nkind = \"web\"\nmodel = \"httparchive\"\nusers = 10\nrtt = \"40ms\"\n";
+    let summary = simulate(text);
+    let load = &summary.groups[0].pages.as_ref().unwrap().load_time_s;
+    // 2.7 MB take 0.44 s at this rate, and the round trips of 71 requests, six at a time, 0.5 s.
+    assert!((0.6..1.8).contains(&some(load.quantiles.p50)), "{:?}", load.quantiles);
+    assert!(load.count > 30, "{}", load.count);
+}
