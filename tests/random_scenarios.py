@@ -92,7 +92,7 @@ def _base(seed: int, draw: Draw) -> dict[str, Any]:
     pick = draw.random.choice
     groups: list[dict[str, Any]] = []
     for number in range(draw.random.randint(1, 3)):
-        kind = pick(["bulk", "bulk", "web", "transfers", "udp", "onoff", "ping", "video"])
+        kind = pick(["bulk", "bulk", "web", "transfers", "udp", "onoff", "ping", "video", "call"])
         group: dict[str, Any] = {"name": f"g{number}", "kind": kind, "rtt": pick(_TEXTS["Time"])}
         groups.append(group | _NEEDED.get(kind, {}))
     return {

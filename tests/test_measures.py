@@ -11,18 +11,18 @@ import pytest
 
 from sojourn import Error, Scenario, run
 from sojourn.measures import BY_NAME, at, mean, means, measure, measures, of_link, pooling, shown
-from sojourn.measures.definitions import GROUP, LINK, PAGES, PING, VIDEO, Definition, named
+from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 
-ALL = (*LINK, *GROUP, *PING, *PAGES, *VIDEO)
+ALL = (*LINK, *GROUP, *PING, *PAGES, *VIDEO, *CALL)
 # What a unit of a name is to people: the name, and how many of that there are in one of this.
 UNITS = {"_s": ("ms", 1000.0), "_bps": ("Mb/s", 0.000001), "_packets": ("packets", 1.0)}
-FRACTIONS = ("loss", "mark_fraction", "utilisation", "video_stalled")
+FRACTIONS = ("loss", "mark_fraction", "utilisation", "video_stalled", "call_late", "call_loss")
 # 1.23456789 of each as people see it: of the unit that rates have for people, a tenth of fractions.
 WRITTEN = {
     "sojourn": "1234.6", "queue_mean": "1.2", "queue": "1", "loss": "12.35",
     "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
     "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
-    "page_load": "1235",
+    "page_load": "1235", "call_rate": "1.23", "call_delay": "1235", "call_l": "12.35",
     "video_bitrate": "1.23", "video_stalled": "12.35", "video_startup": "1235",
 }  # fmt: skip
 
@@ -46,7 +46,7 @@ def test_a_measure_has_the_unit_of_its_name(each: Definition) -> None:
 def test_more_is_better_of_few_and_less_of_many() -> None:
     more = {each.name for each in ALL if each.better == 1}
     assert more == {"utilisation", "throughput_bps", "goodput_bps", "jain", "finished",
-                    "video_bitrate_bps"}  # fmt: skip
+                    "video_bitrate_bps", "call_rate_bps"}  # fmt: skip
     neither = {each.name for each in ALL if each.better == 0}
     assert neither == {"mark_fraction", "members", "started", "censored", "pings", "pages"}
     assert {each.better for each in ALL} == {-1, 0, 1}
@@ -264,7 +264,7 @@ def test_realised_loads_are_means() -> None:
 
 
 def test_names_are_told_apart() -> None:
-    for definitions in (LINK, GROUP, PING, PAGES, VIDEO):
+    for definitions in (LINK, GROUP, PING, PAGES, VIDEO, CALL):
         names = [each.name for each in definitions]
         assert len(set(names)) == len(names)
         for one, other in itertools.combinations(definitions, 2):
@@ -374,6 +374,24 @@ def test_groups_none_of_whose_exchanges_ended_have_no_response_times() -> None:
     nothing = dict.fromkeys(("mean", "max", "p50", "p90", "p99"))
     assert found["response_time_s"] == {"count": 0, "cdf": [], **nothing}
     assert measure("response_p50_s").of({"links": [], "groups": groups}) is None
+
+
+def test_calls_as_one_weigh_as_much_as_they_send() -> None:
+    def call(rate: float, sent: int, frames: int, late: float, delays: list[float]) -> Any:
+        heard = {
+            "frames": frames,
+            "late": late,
+            "loss": late / 2,
+            "delay_s": times(np.array(delays)),
+        }
+        return {"kind": "call", "name": "c", "goodput_bps": rate, "started": sent, "call": heard}
+
+    one, other = call(1e6, 300, 100, 0.0, [0.1] * 3), call(2e6, 100, 300, 0.4, [0.3])
+    found = measures({"links": [], "groups": [one, other]})
+    assert (found["call_rate_bps"], found["call_late"]) == (3e6, pytest.approx(0.3))
+    assert found["call_loss"] == pytest.approx(0.05)
+    assert found["call_delay_p50_s"] == pytest.approx(0.1, rel=0.02)
+    assert found["finished"] is None, "nobody waits for a packet of a call"
 
 
 def test_viewers_as_one_weigh_as_much_as_they_watch() -> None:

@@ -1865,7 +1865,39 @@ VideoGroup = TypedDict(
 """Adaptive video."""
 
 
-Group: TypeAlias = "BulkGroup | WebGroup | TransfersGroup | UdpGroup | OnoffGroup | ReplayGroup | PingGroup | VideoGroup"
+CallGroup = TypedDict(
+    'CallGroup',
+    {
+        'name': 'str',
+        'from': 'str',
+        'to': 'str',
+        'label': 'str',
+        'dscp': 'Dscp',
+        'host': 'str',
+        'direction': 'Direction',
+        'path': 'list[str]',
+        'rtt': 'DistributionOfTime',
+        'start': 'DistributionOfTime',
+        'stop': 'Time',
+        'tcp': 'Tcp',
+        'kind': "Required[Literal['call']]",
+        'flows': 'int',
+        'control': 'RateControl',
+        'initial_rate': 'Rate',
+        'min_rate': 'Rate',
+        'max_rate': 'Rate',
+        'frame_rate': 'int',
+        'packet': 'Size',
+        'deadline': 'Time',
+        'feedback': 'Time',
+        'ecn': 'Codepoint',
+    },
+    total=False,
+)
+"""Video calls."""
+
+
+Group: TypeAlias = "BulkGroup | WebGroup | TransfersGroup | UdpGroup | OnoffGroup | ReplayGroup | PingGroup | VideoGroup | CallGroup"
 """A group of like members: where they are, how far apart, when they start, and what they
 do."""
 
@@ -2007,6 +2039,10 @@ Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"
 
 Adaptation: TypeAlias = "Literal['throughput'] | Literal['bola']"
 """How a player chooses the bit rate of the next segment."""
+
+
+RateControl: TypeAlias = "Literal['gcc'] | Literal['fixed']"
+"""How a call chooses its rate."""
 
 
 Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both']"

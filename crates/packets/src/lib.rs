@@ -35,7 +35,7 @@ pub use observation::{
     FlowObservation, GroupObservation, LinkObservation, Observation, QueuedPacket,
 };
 pub use simulation::Simulation;
-pub use sojourn_records::{Clock, Provenance, Recorder, Summary, VideoSummary};
+pub use sojourn_records::{CallSummary, Clock, Provenance, Recorder, Summary, VideoSummary};
 
 use sojourn_scenario::Network;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

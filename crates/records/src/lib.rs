@@ -24,7 +24,7 @@ pub use coarse::CoarseHistogram;
 pub use counts::{Imbalance, LinkCounts};
 pub use histogram::Histogram;
 pub use summary::{
-    DeviceSummary, Distribution, FlowSummary, GroupSummary, HostsSummary, LinkSummary,
+    CallSummary, DeviceSummary, Distribution, FlowSummary, GroupSummary, HostsSummary, LinkSummary,
     PagesSummary, Quantiles, RouterSummary, Summary, VideoSummary, jain, rate_bps, ratio,
 };
 pub use tables::{

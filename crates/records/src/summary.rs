@@ -331,7 +331,7 @@ pub struct GroupSummary {
     /// The group's name.
     pub name: String,
     /// Its kind of traffic: `bulk`, `web`, `transfers`, `udp`, `onoff`, `replay`,
-    /// `ping` or `video`.
+    /// `ping`, `video` or `call`.
     pub kind: String,
     /// Number of flows or users.
     pub members: u64,
@@ -359,9 +359,25 @@ pub struct GroupSummary {
     /// The pages that its users fetched; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pages: Option<PagesSummary>,
+    /// How its calls went; `None` if it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallSummary>,
     /// What its viewers saw; `None` if it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub video: Option<VideoSummary>,
+}
+
+/// How the calls of a group went in the window, together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallSummary {
+    /// Frames whose time came.
+    pub frames: u64,
+    /// Of those, the share that was not there whole, 0 to 1.
+    pub late: Option<f64>,
+    /// Packets sent and not received, of those sent, 0 to 1.
+    pub loss: Option<f64>,
+    /// One-way delay of packets, in seconds.
+    pub delay_s: Distribution,
 }
 
 /// The pages that began in the window.

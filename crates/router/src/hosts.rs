@@ -209,6 +209,7 @@ fn open(host: &Host) -> Result<Vec<Opened>, String> {
             Source::Udp(udp) => datagrams(udp.ecn as u8),
             Source::OnOff(source) => datagrams(source.ecn as u8),
             Source::Ping(ping) => datagrams(ping.ecn as u8),
+            Source::Call(_) => Ok(Opened::Nothing),
         };
         opened.map_err(|error| format!("{}: sockets: {error}", of.name))
     };
@@ -341,6 +342,11 @@ pub fn longest_packet(network: &Network) -> u32 {
 pub fn check(network: &Network) -> Result<(), String> {
     for group in &network.groups {
         let wrong = |what: String| Err(format!("{}: {what}", group.name));
+        if matches!(group.source, Source::Call(_)) {
+            return wrong(
+                "real hosts make no calls; leave the group out, or use --engine packets".into(),
+            );
+        }
         let (size, least) = match &group.source {
             Source::Udp(udp) => (udp.packet.0, u64::from(datagrams::HEADER)),
             Source::OnOff(source) => (source.packet.0, u64::from(datagrams::HEADER)),

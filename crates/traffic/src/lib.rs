@@ -9,6 +9,7 @@
 
 mod arrivals;
 mod bulk;
+mod call;
 mod client;
 mod distribution;
 mod onoff;
@@ -22,6 +23,9 @@ mod web;
 
 pub use arrivals::{Arrivals, Transfers};
 pub use bulk::{Bulk, Fetches, Writer, Writes};
+pub use call::{
+    Arrival, Call, CallModel, Feedback, Frame, Listener, Media, RateControl, Sender, Wanted,
+};
 pub use client::{Client, Command, Exchange, Input};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,

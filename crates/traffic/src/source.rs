@@ -1,6 +1,6 @@
 //! The kinds of traffic, as one list.
 
-use crate::{Bulk, Invalid, OnOff, Ping, Replay, Transfers, Udp, Video, Web};
+use crate::{Bulk, Call, Invalid, OnOff, Ping, Replay, Transfers, Udp, Video, Web};
 
 /// What a group of traffic does; `kind` in a scenario chooses, and the other fields are those of
 /// the kind.
@@ -28,12 +28,14 @@ pub enum Source {
     Ping(Ping),
     /// Adaptive video.
     Video(Video),
+    /// Video calls.
+    Call(Call),
 }
 
 impl Source {
     /// The kinds' names.
     pub const NAMES: &'static [&'static str] =
-        &["bulk", "web", "transfers", "udp", "onoff", "replay", "ping", "video"];
+        &["bulk", "web", "transfers", "udp", "onoff", "replay", "ping", "video", "call"];
 
     /// The kind's name.
     #[must_use]
@@ -47,6 +49,7 @@ impl Source {
             Self::Replay(_) => "replay",
             Self::Ping(_) => "ping",
             Self::Video(_) => "video",
+            Self::Call(_) => "call",
         }
     }
 
@@ -61,6 +64,7 @@ impl Source {
             Self::Replay(source) => source.validate(),
             Self::Ping(source) => source.validate(),
             Self::Video(source) => source.validate(),
+            Self::Call(source) => source.validate(),
         }
     }
 
@@ -75,7 +79,9 @@ impl Source {
             Self::Web(source) => source.load_files(read),
             Self::Transfers(source) => source.load_files(read),
             Self::OnOff(source) => source.load_files(read),
-            Self::Udp(_) | Self::Replay(_) | Self::Ping(_) | Self::Video(_) => Ok(()),
+            Self::Udp(_) | Self::Replay(_) | Self::Ping(_) | Self::Video(_) | Self::Call(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -90,6 +96,7 @@ impl Source {
             Self::OnOff(source) => Some(source.flows),
             Self::Ping(source) => Some(source.flows),
             Self::Video(source) => Some(source.users),
+            Self::Call(source) => Some(source.flows),
             Self::Transfers(_) | Self::Replay(_) => None,
         }
     }

@@ -4,7 +4,8 @@ A measure has a name. ``loss`` is of the main link, the first of the summary (a 
 forward); ``reverse.loss`` is of the link "reverse". ``response_p50_s`` is of all groups with
 exchanges or transfers that end, as one; ``users.response_p50_s`` of the group "users" alone.
 ``ping_p50_s`` is of all pings, and of nothing else, ``page_load_p50_s`` of all web users,
-``video_stalled`` of all viewers; ``goodput_bps`` is the sum over all groups.
+``video_stalled`` of all viewers, ``call_late`` of all calls; ``goodput_bps`` is the sum over all
+groups.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from sojourn.errors import InputError
 from sojourn.measures import pooling
-from sojourn.measures.definitions import GROUP, LINK, PAGES, PING, VIDEO, Definition
+from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition
 from sojourn.measures.pooling import Entry, Summary
 
 _SUMMED = ("goodput_bps", "retransmissions", "timeouts")
@@ -55,19 +56,21 @@ def _main(definition: Definition) -> Measure:
         return Measure(definition.name, definition, pooling.pages)
     if definition in VIDEO:
         return Measure(definition.name, definition, pooling.viewers)
+    if definition in CALL:
+        return Measure(definition.name, definition, pooling.called)
     of = pooling.traffic if definition.name in _SUMMED else pooling.exchanges
     return Measure(definition.name, definition, of)
 
 
 BY_NAME = {
     each.name: _main(each)
-    for each in (*LINK, *GROUP, *PING, *PAGES, *VIDEO)
+    for each in (*LINK, *GROUP, *PING, *PAGES, *VIDEO, *CALL)
     if each.name not in _SINGLE
 }
 """The measures that every run has."""
 
 _OF_LINK = {each.name: each for each in LINK}
-_OF_GROUP = {each.name: each for each in (*GROUP, *PAGES, *VIDEO)}
+_OF_GROUP = {each.name: each for each in (*GROUP, *PAGES, *VIDEO, *CALL)}
 
 
 def measure(name: str) -> Measure:
@@ -114,8 +117,8 @@ def measures(summary: Summary) -> dict[str, float | None]:
     for part in ("links", "groups"):
         for entry in summary[part]:
             definitions = LINK if part == "links" else GROUP
-            definitions += PAGES if entry.get("pages") else ()
-            definitions += VIDEO if entry.get("video") else ()
+            for kind, its in (("pages", PAGES), ("video", VIDEO), ("call", CALL)):
+                definitions += its if entry.get(kind) else ()
             found |= {f"{entry['name']}.{each.name}": each.of(entry) for each in definitions}
     return found
 

@@ -130,6 +130,18 @@ PAGES = (
 )  # fmt: skip
 """Of web users, in a group and all together."""
 
+CALL = (
+    Definition("call_rate_bps", ("goodput_bps",), "", "rate", "Mb/s", 1e-6, 2, "rate of calls",
+               "bits of media that came per second, over all calls", better=1),
+    *_times("call_delay", "call.delay_s", "one-way delay", "one-way delay of calls",
+            "time from sending a packet of media to its arrival", ("p50", "p99"), 0),
+    Definition("call_late", ("call", "late"), "", "late", "%", 100, 2, "late frames",
+               "frames that were not there whole within the deadline", better=-1),
+    Definition("call_loss", ("call", "loss"), "", "loss", "%", 100, 2, "loss of calls",
+               "packets sent and not received, of those sent", better=-1),
+)  # fmt: skip
+"""Of calls, in a group and all together."""
+
 VIDEO = (
     Definition("video_bitrate_bps", ("video", "bitrate_bps"), "", "bit rate", "Mb/s", 1e-6, 2,
                "bit rate of video", "mean bit rate of the segments that came", better=1),

@@ -14,7 +14,7 @@ Points = list[tuple[float, float]]
 _COUNTS = ("started", "finished", "failed", "censored")
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
 # Their packets or segments are counted as finished, but nobody waits for one of them.
-_UNTIMED = ("ping", "udp", "video")
+_UNTIMED = ("ping", "udp", "video", "call")
 
 
 def timed(summary: Summary) -> list[Entry]:
@@ -48,6 +48,24 @@ def pages(summary: Summary) -> Entry | None:
     return {"pages": {"load_time_s": _times(parts)}} if parts else None
 
 
+def calls(summary: Summary) -> list[Entry]:
+    """The groups of calls."""
+    return [g for g in summary["groups"] if g.get("call")]
+
+
+def called(summary: Summary) -> Entry | None:
+    """All groups of calls as one, of what they heard."""
+    groups = calls(summary)
+    if len(groups) < 2:
+        return groups[0] if groups else None
+    parts = [group["call"] for group in groups]
+    entry: dict[str, Any] = {"delay_s": _times([part["delay_s"] for part in parts])}
+    sent = [group["started"] for group in groups]
+    for name, weights in (("late", [part["frames"] for part in parts]), ("loss", sent)):
+        entry[name] = _weighted([part[name] for part in parts], weights)
+    return {"goodput_bps": _sum(groups, "goodput_bps"), "call": entry}
+
+
 def videos(summary: Summary) -> list[Entry]:
     """The groups of viewers."""
     return [g for g in summary["groups"] if g.get("video")]
@@ -63,8 +81,7 @@ def viewers(summary: Summary) -> Entry | None:
     watched = entry["played_s"] + entry["stalled_s"]
     entry["stalled"] = entry["stalled_s"] / watched if watched else None
     for name, weight in (("bitrate_bps", "segments"), ("startup_s", "begun")):
-        known = [(part[name], part[weight]) for part in parts if part[name] is not None]
-        entry[name] = math.fsum(x * n for x, n in known) / entry[weight] if known else None
+        entry[name] = _weighted([part[name] for part in parts], [part[weight] for part in parts])
     return {"video": entry}
 
 
@@ -117,6 +134,12 @@ def _sum(groups: Sequence[Entry], name: str) -> float | None:
     known = [float(value) for value in values if value is not None]
     # The fluid engine has no segments to count.
     return math.fsum(known) if known and len(known) == len(values) else None
+
+
+def _weighted(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    known = [(x, n) for x, n in zip(values, weights, strict=True) if x is not None]
+    total = math.fsum(n for _, n in known)
+    return math.fsum(x * n for x, n in known) / total if total else None
 
 
 def _times(parts: Sequence[Entry]) -> dict[str, Any]:

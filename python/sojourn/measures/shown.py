@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sojourn.formatting import listed
 from sojourn.measures import BY_NAME, Measure, mean, measure, of_group, of_link, pooling
-from sojourn.measures.definitions import GROUP, LINK, PAGES, PING, VIDEO, Definition, named
+from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 from sojourn.measures.pooling import Entry, Summary
 from sojourn.statistics import student_interval
 
@@ -100,9 +100,14 @@ def videos(summary: Summary) -> Table:
     return _table("video", pooling.videos(summary), VIDEO)
 
 
+def calls(summary: Summary) -> Table:
+    """The groups of calls of a run."""
+    return _table("call", pooling.calls(summary), CALL)
+
+
 def tables(summary: Summary) -> list[Table]:
     """All of a run that has something to show."""
-    parts = [part(summary) for part in (links, groups, pages, pings, videos)]
+    parts = [part(summary) for part in (links, groups, pages, pings, videos, calls)]
     return [part for part in parts if part.rows]
 
 
@@ -146,6 +151,7 @@ def sections(
     for what, of, definitions in (
         ("pages", pooling.webs, _PAGES_SHOWN),
         ("video", pooling.videos, VIDEO),
+        ("calls", pooling.calls, CALL),
     ):
         title = f"{what} of {_names(of, summaries)}"
         found.append(Section(title, tuple(BY_NAME[each.name] for each in definitions)))

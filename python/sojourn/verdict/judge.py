@@ -145,7 +145,8 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
 def judged(summaries: Sequence[Summary]) -> list[Measure]:
     """What runs are judged by: what users feel, then the main link, the way back, and fairness."""
     found = [BY_NAME[n] for n in ("response_p50_s", "response_p99_s", "failed", "ping_p50_s")]
-    found += [BY_NAME[n] for n in ("video_stalled", "video_bitrate_bps")]
+    found += [BY_NAME[n] for n in ("video_stalled", "video_bitrate_bps",
+                                    "call_late", "call_rate_bps")]  # fmt: skip
     found += [BY_NAME[n] for n in ("sojourn_mean_s", "throughput_bps", "loss")]
     main = summaries[0]["links"][0]["name"] if summaries else ""
     found += other_way(summaries, main)
@@ -157,7 +158,7 @@ def judged(summaries: Sequence[Summary]) -> list[Measure]:
 
 _WAIT_S = 1e-3
 # Worth a word only where there are any.
-_RARE = ("failed", "video_stalled")
+_RARE = ("failed", "video_stalled", "call_late")
 
 
 def other_way(summaries: Sequence[Summary], main: str) -> list[Measure]:

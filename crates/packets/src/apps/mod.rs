@@ -4,6 +4,7 @@
 //! theirs comes ([`App::wake`]); connections tell of their progress by notes ([`App::notify`]).
 
 mod arrivals;
+mod calls;
 mod clients;
 mod datagrams;
 mod flows;
@@ -76,5 +77,6 @@ pub(crate) fn app_of(of: &NetworkGroup, group: &mut Group) -> Result<Box<dyn App
         Source::OnOff(source) => datagrams::on_off(source, group),
         Source::Ping(ping) => Ok(ping::app(ping, group)),
         Source::Video(video) => clients::video(video, group),
+        Source::Call(call) => calls::app(call, group),
     }
 }

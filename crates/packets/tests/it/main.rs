@@ -3,6 +3,7 @@
 mod allocation;
 mod application;
 mod cake;
+mod calls;
 mod capture;
 mod classes;
 mod closed_forms;

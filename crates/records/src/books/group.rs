@@ -3,8 +3,8 @@
 use super::exchange::Ended;
 use super::{Exchange, Totals};
 use crate::{
-    Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, PagesSummary, Quantiles,
-    Recorder, VideoSummary, jain, rate_bps,
+    CallSummary, Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome,
+    PagesSummary, Quantiles, Recorder, VideoSummary, jain, rate_bps, ratio,
 };
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
@@ -40,6 +40,8 @@ pub struct GroupBook {
     at_start: Vec<Totals>,
     /// What came in the window, once it has ended.
     counted: Vec<Totals>,
+    /// Frames and delays, where members are calls.
+    calls: Option<Calls>,
     /// Pages, where members fetch pages.
     pages: Option<Pages>,
     /// The screen of each viewer; none if its members view nothing.
@@ -48,6 +50,14 @@ pub struct GroupBook {
     viewed_at_start: Viewed,
     /// What they saw in the window, once it has ended.
     viewed: Viewed,
+}
+
+/// Frames of calls whose time came in the window, and delays of their packets.
+#[derive(Clone, Default)]
+struct Calls {
+    frames: u64,
+    late: u64,
+    delay: Histogram,
 }
 
 /// Pages of web users.
@@ -71,7 +81,7 @@ impl GroupBook {
     /// An empty book for the group with this number.
     #[must_use]
     pub fn new(number: usize, group: &NetworkGroup) -> Self {
-        let datagrams = matches!(group.source, Source::Udp(_) | Source::OnOff(_));
+        let datagrams = matches!(group.source, Source::Udp(_) | Source::OnOff(_) | Source::Call(_));
         let flows = datagrams || matches!(group.source, Source::Bulk(_));
         let accounts = if flows { group.members.max(1) } else { 1 };
         Self {
@@ -93,6 +103,7 @@ impl GroupBook {
             accounts: vec![Totals::default(); accounts as usize],
             at_start: Vec::new(),
             counted: Vec::new(),
+            calls: matches!(group.source, Source::Call(_)).then(Calls::default),
             pages: matches!(group.source, Source::Web(_)).then(Pages::default),
             window_start: Time::MAX,
             screens: match group.source {
@@ -101,6 +112,21 @@ impl GroupBook {
             },
             viewed_at_start: Viewed::default(),
             viewed: Viewed::default(),
+        }
+    }
+
+    /// A frame of a call had to be there at `due`, and was or was not.
+    pub fn frame(&mut self, due: Time, in_time: bool) {
+        let counts = self.measuring && due >= self.window_start;
+        let Some(calls) = self.calls.as_mut().filter(|_| counts) else { return };
+        calls.frames += 1;
+        calls.late += u64::from(!in_time);
+    }
+
+    /// A packet of a call took so long.
+    pub fn one_way(&mut self, took: Time) {
+        if let Some(calls) = self.calls.as_mut().filter(|_| self.measuring) {
+            calls.delay.record(took.0);
         }
     }
 
@@ -271,6 +297,12 @@ impl GroupBook {
             censored: self.censored,
             response_time_s: Distribution::seconds(&self.response),
             rtt_s: Quantiles::seconds(&self.rtt),
+            call: self.calls.as_ref().map(|calls| CallSummary {
+                frames: calls.frames,
+                late: ratio(calls.late, calls.frames),
+                loss: ratio(all.sent.saturating_sub(all.received), all.sent),
+                delay_s: Distribution::seconds(&calls.delay),
+            }),
             pages: self.pages.as_ref().map(|pages| PagesSummary {
                 begun: pages.begun,
                 incomplete: pages.broken,

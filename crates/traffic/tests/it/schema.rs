@@ -86,6 +86,7 @@ fn every_kind_is_read_and_written_the_same() {
         ),
         ("replay", "file = \"transfers.txt\""),
         ("ping", ""),
+        ("call", "flows = 2\nmax_rate = \"4mbit\"\ncontrol = \"fixed\""),
         ("video", "users = 3\nladder = [\"1mbit\", \"4mbit\"]\nadaptation = \"bola\""),
     ] {
         let read = source(&format!("kind = \"{kind}\"\n{fields}")).unwrap();
@@ -94,7 +95,7 @@ fn every_kind_is_read_and_written_the_same() {
         let written = toml::to_string(&read).unwrap();
         assert_eq!(source(&written), Ok(read), "{written}");
     }
-    assert_eq!(Source::NAMES.len(), 8);
+    assert_eq!(Source::NAMES.len(), 9);
     let Source::Udp(udp) = source("kind = \"udp\"\nrate = \"1mbit\"").unwrap() else {
         panic!("not udp")
     };

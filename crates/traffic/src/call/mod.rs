@@ -1,0 +1,20 @@
+//! Video calls: a source of frames that follows a rate, and Google's congestion control.
+//!
+//! Differences from real calls
+//!
+//! 1. There is no sound, and frames are all alike: at every instant of capture one of the target
+//!    rate over the frame rate, without key frames. The encoder follows the target at once.
+//! 2. Lost packets are neither sent again nor made up for: a frame that lost one never completes.
+//! 3. A packet carries 40 bytes of headers (IPv4, UDP, RTP), one of feedback 48 and two for each
+//!    packet that it tells of.
+//!
+//! What the control itself does otherwise than its source stands in `gcc`.
+
+mod gcc;
+mod listener;
+mod params;
+mod sender;
+
+pub use listener::{Arrival, Feedback, Frame, Listener};
+pub use params::{Call, CallModel, RateControl};
+pub use sender::{Media, Sender, Wanted};
