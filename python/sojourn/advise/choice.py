@@ -23,9 +23,11 @@ TODAY = "as it is"
 _ROUTER = ("codel", "pie", "fq_codel", "cake")
 # What is looked at, first to last, and the name that people have for it.
 MEASURES = {
-    "ping_p99_s": "calls and games: 99 % of pings",
-    "response_p50_s": "pages: median response time",
-    "goodput_bps": "rate of all transfers",
+    "ping_p99_s": "games: 99 % of pings",
+    "call_late": "calls: frames that come too late",
+    "page_load_p50_s": "pages: median load time",
+    "video_bitrate_bps": "films: bit rate",
+    "goodput_bps": "all: rate of transfers",
 }
 # What sqm-scripts calls the set-up of each.
 _SQM = {"fq_codel": "simple.qos", "cake": "piece_of_cake.qos"}
@@ -108,8 +110,9 @@ def advise(
     """Runs a line as it is, and shaped to 95 % of its rates under each discipline of a router.
 
     Of those that keep nine tenths of the best rate of transfers the one is taken under which 99 %
-    of pings come back soonest; where two cannot be told apart, seed by seed, the one with the
-    shorter response times; and then the simpler one.
+    of pings come back soonest; where two cannot be told apart, seed by seed, the one under which
+    fewer frames of calls come too late, then the one whose pages load sooner; and then the simpler
+    one.
 
     Args:
         scenario: The line as it is: a dumbbell whose way back has a rate, with pings.
@@ -132,7 +135,7 @@ def advise(
     up = str((link.get("reverse") or {}).get("rate") or down)
     if not any(group["kind"] == "ping" for group in fields["traffic"]):
         raise InputError(
-            'the scenario has no pings, by which calls are judged; add [[traffic]] kind = "ping"'
+            'the scenario has no pings, by which games are judged; add [[traffic]] kind = "ping"'
         )
     scenarios = {TODAY: scenario}
     scenarios |= {name: _shaped(scenario, name, down, up, link_layer) for name in _ROUTER}
@@ -187,7 +190,7 @@ def _best(runs: Mapping[str, Results]) -> str:
 
 def _sooner(one: Results, other: Results) -> bool:
     """Whether one is surely better than another, simpler one, in what counts first."""
-    for measure in ("ping_p99_s", "response_p50_s"):
+    for measure in ("ping_p99_s", "call_late", "page_load_p50_s"):
         mine, theirs = one.paired(other, measure)
         if not mine:
             continue

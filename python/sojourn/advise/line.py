@@ -42,7 +42,8 @@ class Line:
     def today(self, seconds: int) -> Scenario:
         """The line with a plain buffer of half a second in the modem, as many have.
 
-        Two downloads, an upload, people who browse, and a call's pings.
+        Two downloads, an upload, people who look at pages of today, a film, a video call, and a
+        game's pings.
         """
         _, overhead, least = LINKS[self.link]
         rates = {"down": quantity("down", self.down, "rate"), "up": quantity("up", self.up, "rate")}
@@ -68,8 +69,16 @@ class Line:
                 "traffic": [
                     {"kind": "bulk", "name": "downloads", "flows": 2, **every},
                     {"kind": "bulk", "name": "upload", "direction": "reverse", **every},
-                    {"kind": "web", "name": "people", "users": self.users, **every},
-                    {"kind": "ping", "name": "call", "interval": "20ms", **every},
+                    {
+                        "kind": "web",
+                        "model": "httparchive",
+                        "name": "people",
+                        "users": self.users,
+                        **every,
+                    },
+                    {"kind": "video", "name": "film", **every},
+                    {"kind": "call", "name": "call", "direction": "both", **every},
+                    {"kind": "ping", "name": "game", "interval": "20ms", **every},
                 ],
             }
         )

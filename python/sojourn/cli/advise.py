@@ -33,7 +33,7 @@ def advise(
     up: Annotated[str | None, typer.Option(help="Its rate from you.")] = None,
     rtt: Annotated[str, typer.Option(help="A round trip on an idle line.")] = "40ms",
     link: Annotated[str, typer.Option(help="ethernet, docsis or vdsl.")] = "docsis",
-    users: Annotated[int, typer.Option(min=1, help="People who browse.")] = 4,
+    users: Annotated[int, typer.Option(min=1, help="People who look at pages.")] = 4,
     seconds: Annotated[int, typer.Option(min=30, help="Simulated time of a run.")] = 90,
     repeat: Annotated[int, typer.Option(min=1, help="Seeds of each discipline.")] = 5,
     workers: Workers = None,
@@ -95,12 +95,19 @@ def _show(found: Advice, overhead: int) -> None:
     else:
         print(f"Take {found.taken}, shaped to 95 % of the line's rates:")
         for name, words in MEASURES.items():
-            print(f"  {words} {_gain(found, name)}")
+            if gain := _gain(found, name):
+                print(f"  {words} {gain}")
     print()
     count = len(found.values(TODAY, "goodput_bps"))
-    definitions = [measure(name).definition for name in MEASURES]
-    headings = [f"{each.family} {each.heading} {each.unit}".strip() for each in definitions]
-    rows = [[name, *(_mean(found, name, each) for each in MEASURES)] for name in found.scenarios]
+    shown = [name for name in MEASURES if found.values(TODAY, name)]
+    definitions = {name: measure(name).definition for name in shown}
+    # What has no family of its own says whose it is.
+    whose = [each.family or MEASURES[name].partition(":")[0] for name, each in definitions.items()]
+    headings = [
+        " ".join(filter(None, [of, each.heading, each.unit]))
+        for of, each in zip(whose, definitions.values(), strict=True)
+    ]
+    rows = [[name, *(_mean(found, name, each) for each in shown)] for name in found.scenarios]
     show(["", *headings], rows)
     if count > 1:
         print(f"Means over {count} seeds ± half of the 95 % interval.")
@@ -114,13 +121,13 @@ def _show(found: Advice, overhead: int) -> None:
             print(f"  {command}")
 
 
-def _gain(found: Advice, name: str) -> str:
-    """What the one that is taken comes to, beside the line as it is."""
+def _gain(found: Advice, name: str) -> str | None:
+    """What the one that is taken comes to, beside the line as it is; none without any."""
     from sojourn.advise.choice import TODAY
 
     mine, own = found.values(found.taken, name), found.values(TODAY, name)
     if not mine or not own:
-        return "–: there is nothing to measure"
+        return None
     definition = measure(name).definition
     values = [written(math.fsum(each) / len(each), definition) for each in (mine, own)]
     said = f"{values[0]} {definition.unit} instead of {values[1]}"
