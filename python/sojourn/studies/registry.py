@@ -30,6 +30,10 @@ STUDIES = {
         "sojourn.studies.web_aqm.factors:WebAqmFactors",
         "The unspoken details of that testbed, one at a time",
     ),
+    "web-today": Entry(
+        "sojourn.studies.web_today:WebToday",
+        "The web of today behind queues of today",
+    ),
     "web-red-2000": Entry(
         "sojourn.studies.web_red:WebRed",
         "Web users behind FIFO, RED and PI at 10 Mb/s",

@@ -1,0 +1,204 @@
+"""The study: its runs, its claims, its curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import altair as alt
+import polars as pl
+
+from sojourn.load import UNCONGESTED
+from sojourn.measures import measure, pooling
+from sojourn.studies import registry
+from sojourn.studies.study import Band, Figure, Findings, Study, Table
+from sojourn.studies.web_today.claims import LOAD, checks
+from sojourn.studies.web_today.scenarios import CONTROLS, HOME, LOADS, SHARED, cases
+from sojourn.studies.words import percent, with_interval
+from sojourn.sweep import Case, Results
+
+# Measures of the tables: name, heading, factor.
+_PAGES = (
+    (LOAD, "page load, median (ms)", 1e3),
+    ("page_load_p90_s", "90 % (ms)", 1e3),
+    ("sojourn_mean_s", "mean delay (ms)", 1e3),
+    ("loss", "loss (%)", 100),
+    ("throughput_bps", "rate (Mb/s)", 1e-6),
+)
+_HOUSEHOLD = (
+    (LOAD, "page load, median (ms)", 1e3),
+    ("video_bitrate_bps", "films (Mb/s)", 1e-6),
+    ("video_stalled", "stalled (%)", 100),
+    ("call_late", "late frames (%)", 100),
+    ("call_rate_bps", "call (Mb/s)", 1e-6),
+    ("download.goodput_bps", "download (Mb/s)", 1e-6),
+    ("upload.goodput_bps", "upload (Mb/s)", 1e-6),
+)
+_COLOURS = {
+    UNCONGESTED: "#8a8a8a", "drop-tail 50": "#f0c36d", "drop-tail 500": "#e69f00",
+    "drop-tail 4000": "#a65f00", "PIE": "#cc79a7", "CoDel": "#56b4e9", "CoDel ECN": "#56b4e9",
+    "FQ-CoDel": "#0072b2", "FQ-CoDel ECN": "#0072b2",
+}  # fmt: skip
+
+
+class WebToday(Study):
+    """The web of today behind queues of today."""
+
+    name = "web-today"
+    title = registry.title(name)
+    source = (
+        "Own: the question of L. Le, J. Aikat, K. Jeffay, F. D. Smith, The effects of active queue "
+        "management on web performance, SIGCOMM 2003, with pages after the Web Almanac 2024."
+    )
+    about = (
+        "Users who load pages as they are today (71 requests and 2.7 MB at the median) share a "
+        "link of 100 Mb/s at 50 to 105 % of its rate, behind drop-tail of three sizes, PIE, CoDel "
+        "and FQ-CoDel, with and without ECN, beside the same users on an uncongested link. Then "
+        "one household on 50 and 10 Mb/s: four people with pages, two films, a video call, a "
+        "download and an upload."
+    )
+    scales: ClassVar[Mapping[str, str]] = {
+        "smoke": "16 s measured, two seeds, two loads",
+        "quick": "60 s and 120 s measured, eight seeds",
+        "full": "20 minutes measured, thirty seeds",
+    }
+
+    def runs(self, scale: str) -> Sequence[Case]:
+        """The shared link, then the household."""
+        return list(cases(scale))
+
+    def evaluate(self, results: Results) -> Findings:
+        """The claims, the curves, the tables."""
+        found = Findings(checks=list(checks(results)), notes=list(_NOTES))
+        shared, home = results.where(part="shared"), results.where(part="home")
+        for load in (0.98, 1.05):
+            figure = _curves(shared.where(load=load), load)
+            found.figures += [figure] if figure else []
+        found.figures.append(_household(home))
+        found.tables = [_pages(shared), _lives(home)]
+        ideal = shared.where(scheme=UNCONGESTED, load=0.98).mean(LOAD) or 0.0
+        late = home.where(scheme="FQ-CoDel", control="cubic").mean("call_late") or 0.0
+        busy = shared.where(scheme="drop-tail 500", load=0.98).mean("utilisation") or 0.0
+        found.bands = [
+            Band("median page on the uncongested link, s", ideal, 0.4, 1.2),
+            Band("late frames of the household's call under FQ-CoDel", late, 0.0, 0.1),
+            Band("utilisation at 98 % behind drop-tail 500", busy, 0.75, 1.0),
+        ]
+        return found
+
+
+def _interval(results: Results, name: str, scale: float) -> str:
+    values = [x for each in results if (x := measure(name).of(each.run.summary)) is not None]
+    return with_interval(values, scale) if values else "–"
+
+
+def _pages(shared: Results) -> Table:
+    rows = []
+    for load in LOADS:
+        for scheme in (UNCONGESTED, *SHARED):
+            found = shared.where(scheme=scheme, load=load)
+            if len(found):
+                cells = [_interval(found, name, scale) for name, _, scale in _PAGES]
+                rows.append([f"{percent(load)}, {scheme}", *cells])
+    note = "± is half of the 95 % interval over the seeds."
+    return Table("Pages on the shared link", ["", *(each[1] for each in _PAGES)], rows, note)
+
+
+def _lives(home: Results) -> Table:
+    rows = []
+    for control in CONTROLS:
+        for scheme in HOME:
+            found = home.where(scheme=scheme, control=control)
+            cells = [_interval(found, name, scale) for name, _, scale in _HOUSEHOLD]
+            rows.append([f"{scheme}, {control.upper()}", *cells])
+    return Table("The household", ["", *(each[1] for each in _HOUSEHOLD)], rows)
+
+
+def _curves(at: Results, load: float) -> Figure | None:
+    """Page load times of each discipline, all seeds together."""
+    rows: list[tuple[str, float, float]] = []
+    names = []
+    for scheme in (UNCONGESTED, *SHARED):
+        found = at.where(scheme=scheme)
+        if not len(found):
+            continue
+        names.append(scheme)
+        loads = [pooling.pages(each.run.summary) for each in found]
+        times = [each["pages"]["load_time_s"] for each in loads if each]
+        curve = pooling.mix([pooling.points(x) for x in times], [x["count"] for x in times])
+        step = max(1, len(curve) // 300)
+        rows += [(scheme, x, y) for x, y in curve[::step]]
+    if not rows:
+        return None
+    data = pl.DataFrame(rows, ["scheme", "seconds", "fraction"], orient="row")
+    dashes = [[4, 3] if name.endswith("ECN") else [1, 0] for name in names]
+    legend = alt.Legend(orient="bottom", columns=3)
+    chart = (
+        alt.Chart(data)
+        .mark_line(clip=True)
+        .encode(
+            x=alt.X("seconds:Q", title="Page load time (s)", scale=alt.Scale(domain=[0, 8])),
+            y=alt.Y("fraction:Q", title="Fraction of pages", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color(
+                "scheme:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=[_COLOURS[name] for name in names]),
+                legend=legend,
+            ),
+            strokeDash=alt.StrokeDash(
+                "scheme:N",
+                title=None,
+                scale=alt.Scale(domain=names, range=dashes),
+                legend=legend,
+            ),
+        )
+        .properties(width=420, height=280)
+    )
+    title = f"Pages at {percent(load)} load"
+    said = f"Page load times under {len(names)} disciplines, the share of pages within a time."
+    return Figure(f"pages-{round(100 * load)}", title, chart, said)
+
+
+def _household(home: Results) -> Figure:
+    """What the call loses against what a page takes, a point for each seed."""
+    rows: list[dict[str, Any]] = [
+        {
+            "scheme": str(each.case.labels["scheme"]),
+            "control": str(each.case.labels["control"]).upper(),
+            "late": 100 * (measure("call_late").of(each.run.summary) or 0.0),
+            "page": measure(LOAD).of(each.run.summary),
+        }
+        for each in home
+    ]
+    colours = ["#f0c36d", "#e69f00", "#a65f00", "#cc79a7", "#56b4e9", "#0072b2"]
+    chart = (
+        alt.Chart(pl.DataFrame(rows))
+        .mark_point(filled=True, size=45, opacity=0.8)
+        .encode(
+            x=alt.X("page:Q", title="Page load time, median (s)", scale=alt.Scale(zero=True)),
+            y=alt.Y("late:Q", title="Frames of the call that come too late (%)"),
+            color=alt.Color(
+                "scheme:N", title=None, scale=alt.Scale(domain=list(HOME), range=colours)
+            ),
+            shape=alt.Shape("control:N", title="downloads with"),
+        )
+        .properties(width=420, height=260)
+    )
+    return Figure(
+        "household",
+        "Pages and a call in one household",
+        chart,
+        "For each seed the share of late frames against the median page load time.",
+        note="50 Mb/s down, 10 Mb/s up; one point for each seed.",
+    )
+
+
+_NOTES = (
+    "The claims were written before these runs; a scenario of one household on 20 Mb/s, drop-tail "
+    "against CoDel and FQ-CoDel, had been seen.",
+    "Users of the shared link have round trips of 20 to 100 ms, HTTP/1.1 over six connections, "
+    "CUBIC, and no cache; how many make the load is found by calibration on the uncongested link. "
+    "Drop-tail of 50, 500 and 4000 packets is a tenth of a bandwidth-delay product, one, and half "
+    "a second. PIE, CoDel and FQ-CoDel have their defaults.",
+    "Not here: HTTP/2 and HTTP/3, DualPI2 with Prague, several servers for a page.",
+)
