@@ -120,6 +120,7 @@ COUNTS = {
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
+    "web-today": ("Of ten claims five agree, two do not, and three cannot be told.", 10, 2, 3),
     "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
 }
 
@@ -136,6 +137,49 @@ def test_web_red_2000_is_of_as_many_seeds_as_it_says() -> None:
     record = kept("web-red-2000", "quick")
     assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 270)
     assert "`--scale quick --seeds 10`: 270 runs" in words("web-red-2000")
+
+
+def test_web_today_quotes_its_tables_right() -> None:
+    text = words("web-today")
+
+    def rows(title: str) -> dict[str, dict[str, float]]:
+        found = study_tables.table("web-today", "quick", title)
+        return {
+            str(row.pop("")): {name: float(x.split(" ± ")[0]) for name, x in row.items()}
+            for row in found
+        }
+
+    pages, home = rows("Pages on the shared link"), rows("The household")
+    load = "page load, median (ms)"
+    full = {name: row for name, row in pages.items() if name.startswith("98 %")}
+    others = [
+        row[load] for name, row in full.items() if name[6:] not in ("uncongested", "drop-tail 50")
+    ]
+    own, small = full["98 %, uncongested"][load], full["98 %, drop-tail 50"][load]
+    assert max(others) / min(others) < 1.06, "one curve"
+    assert f"half of the pages take {sum(others) / len(others) / 1e3:.1f} s instead of" in text
+    assert f"instead of {own / 1e3:.1f} s on" in text and f"it is {small / 1e3:.1f} s, and" in text
+    half = {name[6:]: row[load] for name, row in pages.items() if name.startswith("50 %")}
+    twice = half.pop("drop-tail 50") / half["uncongested"]
+    assert twice > 2 and "twice as long as on the uncongested link even at half load" in text
+    slower = [x / half["uncongested"] - 1 for name, x in half.items() if name != "uncongested"]
+    assert f"are {100 * min(slower):.0f} to {100 * max(slower):.0f} % slower" in text
+    deep = full["98 %, drop-tail 4000"]["mean delay (ms)"]
+    assert f"half a second of drop-tail holds {deep:.0f} ms on average" in text
+    bad, good = home["drop-tail 500 ms, CUBIC"], home["FQ-CoDel, CUBIC"]
+    assert (
+        f"pages take {bad[load] / 1e3:.1f} s, films fall to {bad['films (Mb/s)']:.1f} Mb/s" in text
+    )
+    assert f"{bad['late frames (%)']:.0f} % of the call's frames" in text
+    assert f"pages take {good[load] / 1e3:.1f} s, films have their full" in text
+    assert good["films (Mb/s)"] == 5.8 and good["late frames (%)"] == 0
+    rates = [f"{row['download (Mb/s)']:.1f}" for row in (good, bad)]
+    assert f"gets {rates[0]} instead of {rates[1]} Mb/s" in text
+    short = home["drop-tail 20 ms, CUBIC"]["download (Mb/s)"]
+    assert short < bad["download (Mb/s)"] / 2 and "loses more than half of its rate" in text
+    single = [row for name, row in home.items() if name.endswith("BBR") and "FQ" not in name]
+    assert max(row["call (Mb/s)"] for row in single) < 0.7 and "less than 0.7 Mb/s" in text
+    assert f"({home['drop-tail 500 ms, BBR'][load] / 1e3:.1f} s for a page)" in text
 
 
 def test_rate_feedback_quotes_what_is_kept() -> None:

@@ -16,6 +16,7 @@ CLAIMS = {
     "pi-2001": "full",
     "rfc7928": "quick",
     "web-red-2000": "quick",
+    "web-today": "quick",
 }
 
 
@@ -151,6 +152,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
         plain, "fluid-2000", "quick", "Why packets need less loss than the model"
     ),
     "rate-feedback loops": _loops,
+    "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
+    "web-today household": partial(plain, "web-today", "quick", "The household"),
     "tcp-laws ratios": _ratios,
     "tcp-laws recoveries": partial(_laws, _RECOVERIES),
     "tcp-laws beside Reno": partial(_laws, _BESIDE),

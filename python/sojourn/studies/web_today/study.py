@@ -184,7 +184,7 @@ def _household(home: Results) -> Figure:
                 "late:Q",
                 title="Frames of the call that come too late (%)",
                 scale=alt.Scale(type="symlog", constant=0.1),
-                axis=alt.Axis(values=[0, 0.1, 1, 10, 100], format="~g"),
+                axis=alt.Axis(values=[0, 0.1, 1, 10, 100], format="~r"),
             ),
             color=alt.Color(
                 "scheme:N", title=None, scale=alt.Scale(domain=list(HOME), range=colours)
