@@ -179,6 +179,7 @@ def _household(home: Results) -> Figure:
                 "page:Q",
                 title="Page load time, median (s)",
                 scale=alt.Scale(type="log", nice=False, padding=12),
+                axis=alt.Axis(values=[1, 2, 3, 5, 10, 20]),
             ),
             y=alt.Y(
                 "late:Q",
