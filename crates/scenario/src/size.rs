@@ -62,8 +62,9 @@ impl Scenario {
     fn parts(&self, row: f64) -> Vec<Part> {
         let mut parts = Vec::new();
         for (number, group) in self.traffic.iter().enumerate() {
-            let (field, each) = match group.source {
+            let (field, each) = match &group.source {
                 Source::Web(_) | Source::Video(_) => ("users", USER_BYTES),
+                Source::Call(call) => ("flows", call.memory()),
                 _ => ("flows", FLOW_BYTES),
             };
             parts.extend(group.source.members().map(|count| Part {
@@ -129,6 +130,15 @@ mod tests {
             said(FLOWS, room(3.5e9)).unwrap(),
             "traffic[0].flows: 2000000 takes about 3 GB of memory, and 3.5 GB are free; ask for less"
         );
+    }
+
+    #[test]
+    fn calls_remember_what_they_sent() {
+        let calls = "[[traffic]]\nkind = \"call\"\nflows = 100000";
+        let room = |free| Room { free: Some(free), row: 0.0 };
+        assert_eq!(said(calls, room(40e9)), None);
+        let refused = said(calls, room(8e9)).unwrap();
+        assert!(refused.starts_with("traffic[0].flows: 100000 takes about"), "{refused}");
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl App for Calls {
     fn wake(&mut self, sim: &mut Sim, now: Time, (group, index): Member, _: Reason) {
         let Self { model, ecn, calls } = self;
         let call = calls[index as usize].get_or_insert_with(|| Both {
-            sender: Sender::new(model, now),
+            sender: Sender::new(model, now, index),
             listener: Listener::new(model, now),
             told: VecDeque::new(),
             feedbacks: 0,

@@ -48,6 +48,16 @@ fn control_fills_a_slow_link_and_leaves_its_queue_short() {
     assert!(some(call.delay_s.quantiles.p50) > 5.0 && some(call.loss) > 0.5, "{call:?}");
 }
 
+/// A thousand calls at once are no burst: they need half of the link, and each gets its rate.
+#[test]
+fn calls_do_not_march_in_step() {
+    let text = calls("5gbit", "{ kind = \"droptail\", limit = 100 }", "flows = 1000");
+    let text = text.replace("160s", "4s").replace("60s", "2s");
+    let summary = simulate(&text.replace("flows", "control = \"fixed\"\nflows"));
+    assert_eq!((heard(&summary).late, heard(&summary).loss), (Some(0.0), Some(0.0)));
+    assert!(some(summary.groups[0].jain) > 0.99);
+}
+
 /// Beside a long flow through a deep queue a call that goes by delay gets next to nothing; a queue
 /// of its own gives it its share.
 #[test]

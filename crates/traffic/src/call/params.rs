@@ -1,5 +1,6 @@
 //! What a scenario says about calls.
 
+use super::sender::{MEMORY, Media};
 use crate::bulk::flows;
 use crate::{Codepoint, Invalid};
 use sojourn_base::{Rate, Size, Time};
@@ -28,7 +29,7 @@ pub enum RateControl {
     serde(deny_unknown_fields, default)
 )]
 pub struct Call {
-    /// Number of calls.
+    /// Number of calls. Those that start together capture their frames spread over a frame's time.
     pub flows: u32,
     /// How the rate is chosen: "gcc" or "fixed".
     pub control: RateControl,
@@ -73,14 +74,13 @@ impl Call {
     pub fn validate(&self) -> Result<(), Invalid> {
         flows(self.flows)?;
         let rates = [
-            ("min_rate", self.min_rate, Rate(1000)),
-            ("initial_rate", self.initial_rate, self.min_rate),
-            ("max_rate", self.max_rate, self.initial_rate),
+            ("min_rate", self.min_rate, Rate(1000), "1kbit"),
+            ("initial_rate", self.initial_rate, self.min_rate, "min_rate"),
+            ("max_rate", self.max_rate, self.initial_rate, "initial_rate"),
         ];
-        for (field, rate, least) in rates {
+        for (field, rate, least, name) in rates {
             if rate < least || rate > Rate(1_000_000_000) {
-                let remedy =
-                    "must be from 1kbit to 1gbit, with min_rate <= initial_rate <= max_rate";
+                let remedy = format!("must be between {name} and 1gbit");
                 return Err(Invalid::new(field, rate, remedy));
             }
         }
@@ -101,6 +101,15 @@ impl Call {
             return Err(Invalid::new("feedback", self.feedback, "must be between 5ms and 1s"));
         }
         Ok(())
+    }
+
+    /// Bytes that a call takes at most, by what its sender remembers.
+    #[must_use]
+    pub fn memory(&self) -> f64 {
+        let packets = self.max_rate.as_f64() / (8.0 * self.packet.0 as f64);
+        let sent = packets.max(f64::from(self.frame_rate)) * MEMORY.as_secs_f64();
+        // A queue that grows has room for as many again.
+        2000.0 + 2.0 * sent * size_of::<Media>() as f64
     }
 
     /// Compiles what the calls of a group share.

@@ -11,7 +11,7 @@ const HEADERS: u32 = 40;
 /// How much faster than the target rate packets leave.
 const PACING: f64 = 2.5;
 /// How long a packet is remembered: what is told of it later is not heard.
-const MEMORY: Time = Time::from_secs(10);
+pub(super) const MEMORY: Time = Time::from_secs(10);
 
 /// A packet of media.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,15 +52,19 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// A call that begins at `now`.
+    /// The call with this number, which begins at `now`. Calls that begin together capture their
+    /// frames spread over a frame's time, lest they march in step; the first one at once.
     #[must_use]
-    pub fn new(model: &CallModel, now: Time) -> Self {
+    pub fn new(model: &CallModel, now: Time, index: u32) -> Self {
+        // Multiples of the golden ratio, of which only the fraction counts.
+        let fraction = u64::from(index.wrapping_mul(0x9e37_79b9));
+        let first = now + Time((model.frame.0 * fraction) >> 32);
         let control = (model.control == RateControl::Gcc).then(|| Gcc::new(model));
         Self {
             target: control.as_ref().map_or(model.max, Gcc::target),
             control,
-            next_frame: now,
-            next_packet: now,
+            next_frame: first,
+            next_packet: first,
             frames: 0,
             waiting: VecDeque::new(),
             sent: VecDeque::new(),
