@@ -100,6 +100,8 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	  || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+	@echo "== aarch64"
+	@tests/aarch64.sh
 	@echo "== miri"
 	@tests/miri.sh
 	@echo "== mutants"

@@ -36,6 +36,10 @@ counter() {
     have valgrind
 }
 
+other_architecture() {
+    have aarch64-linux-gnu-gcc qemu-aarch64 && [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ]
+}
+
 # What the packages are for, how to see that they are there, and their names.
 need() {
     local what=$1 there=$2
@@ -61,6 +65,8 @@ case "${1:-}" in
         need "THE TESTS THAT BOOT A KERNEL" emulator qemu-system-x86 iproute2
         need "THE TESTS OF LAWS IN BPF" guests clang-19 bpftool libbpf-dev iperf3 ethtool
         need "THE COUNTS OF INSTRUCTIONS" counter valgrind
+        need "THE GOLDEN RUNS ON AARCH64" other_architecture \
+            qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
         "$(dirname "$0")/bpf.sh"
         ;;
 esac

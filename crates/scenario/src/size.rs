@@ -3,12 +3,14 @@
 use sojourn_base::Time;
 use sojourn_traffic::Source;
 
-use crate::Scenario;
+use crate::{Group, Scenario};
 
 /// Measured, one flow of many in slow start: docs/explanation/performance.md.
 const FLOW_BYTES: f64 = 1_500.0;
 /// One web user in a busy group, likewise.
 const USER_BYTES: f64 = 1_200.0;
+/// A packet under way: its event, in a table that doubles when it is full.
+const PACKET_BYTES: f64 = 150.0;
 /// A share of the memory that is free: other runs and the system want some.
 const SHARE: f64 = 0.8;
 /// Sampling that many takes minutes and fills gigabytes.
@@ -29,6 +31,7 @@ struct Part {
     value: String,
     bytes: f64,
     rows: f64,
+    remedy: &'static str,
 }
 
 impl Scenario {
@@ -41,20 +44,20 @@ impl Scenario {
         if let Some(free) = room.free
             && wanted > SHARE * free
         {
-            let remedy = if most.rows > 0.0 { "sample less often" } else { "ask for less" };
             return Some(format!(
-                "{}: {} takes about {} GB of memory, and {} GB are free; {remedy}",
+                "{}: {} takes about {} GB of memory, and {} GB are free; {}",
                 most.path,
                 most.value,
                 gigabytes(most.bytes),
                 gigabytes(free),
+                most.remedy,
             ));
         }
         let part = parts.iter().find(|part| part.rows > MOST_ROWS)?;
         Some(format!(
             "{}: {} makes {:.1e} rows, and more than {MOST_ROWS:e} take minutes and gigabytes; \
-             sample less often",
-            part.path, part.value, part.rows,
+             {}",
+            part.path, part.value, part.rows, part.remedy,
         ))
     }
 
@@ -72,6 +75,14 @@ impl Scenario {
                 value: count.to_string(),
                 bytes: f64::from(count) * each,
                 rows: 0.0,
+                remedy: "ask for less",
+            }));
+            parts.extend(group.source.open_loop().map(|(field, packets_per_s)| Part {
+                path: format!("traffic[{number}].{field}"),
+                value: written(&group.source),
+                bytes: packets_per_s * self.under_way_s(group) * PACKET_BYTES,
+                rows: 0.0,
+                remedy: "send less, or over a shorter round trip",
             }));
         }
         let links = if self.bottleneck.is_some() { 2 } else { self.links.len().max(1) } as f64;
@@ -88,9 +99,30 @@ impl Scenario {
                 value: format!("\"{step}\""),
                 bytes: rows * row,
                 rows,
+                remedy: "sample less often",
             });
         }
         parts
+    }
+
+    /// For how long at most packets of a group are under way, queues aside: a mean round trip, or
+    /// as long as the run takes.
+    fn under_way_s(&self, group: &Group) -> f64 {
+        let written = group.rtt.as_ref().and_then(|rtt| rtt.sampler("rtt").ok());
+        let own = written.map_or(0.0, |rtt| rtt.mean() / 1e9);
+        let links = self.links.iter().map(|link| link.link.delay);
+        let path: Time = links.chain(self.bottleneck.as_ref().map(|link| link.link.delay)).sum();
+        own.max(2.0 * path.as_secs_f64()).min(self.duration.as_secs_f64())
+    }
+}
+
+/// What an open-loop source sends, as its field says.
+fn written(source: &Source) -> String {
+    match source {
+        Source::Ping(ping) => format!("\"{}\"", ping.interval),
+        Source::Udp(udp) => format!("\"{}\"", udp.rate),
+        Source::OnOff(onoff) => format!("\"{}\"", onoff.rate),
+        _ => String::new(),
     }
 }
 
@@ -139,6 +171,22 @@ mod tests {
         assert_eq!(said(calls, room(40e9)), None);
         let refused = said(calls, room(8e9)).unwrap();
         assert!(refused.starts_with("traffic[0].flows: 100000 takes about"), "{refused}");
+    }
+
+    #[test]
+    fn packets_under_way_count_where_nobody_waits_for_answers() {
+        let pings = "[[traffic]]\nkind = \"ping\"\nflows = 100\ninterval = \"1us\"\nrtt = \"10s\"";
+        let room = Room { free: Some(20e9), row: 0.0 };
+        let refused = said(pings, room).unwrap();
+        assert_eq!(
+            refused,
+            "traffic[0].interval: \"1us\" takes about 150 GB of memory, and 20 GB are free; \
+             send less, or over a shorter round trip"
+        );
+        assert_eq!(said(&pings.replace("10s", "10ms"), room), None);
+        let udp = "[[traffic]]\nkind = \"udp\"\nrate = \"100gbit\"\nrtt = \"20s\"";
+        let refused = said(udp, room).unwrap();
+        assert!(refused.starts_with("traffic[0].rate: \"100gbit\" takes about 25 GB"), "{refused}");
     }
 
     #[test]
