@@ -102,8 +102,8 @@ impl Source {
         }
     }
 
-    /// Packets a second of an open-loop group while it sends, whatever the network does to them, and
-    /// the field that says so; `None` for what waits for answers.
+    /// The field that says how fast an open-loop group sends, and the packets a second of that;
+    /// `None` for what waits for answers.
     #[must_use]
     pub fn open_loop(&self) -> Option<(&'static str, f64)> {
         let packets = |flows: u32, rate: Rate, size: Size| {
