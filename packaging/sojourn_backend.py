@@ -2,6 +2,8 @@
 
 With ``SOJOURN_GLIBC=2.17`` in the environment both are linked by Zig, so that they run on Linux
 with that version of the C library or any later one; otherwise they need the one of this machine.
+With ``SOJOURN_PGO=yes`` the extension is compiled twice, the second time for the ways that packets
+went in runs of ``train.py``; that takes llvm-profdata.
 """
 
 from __future__ import annotations
@@ -52,10 +54,11 @@ def get_requires_for_build_wheel(settings: Settings = None) -> list[str]:
 def build_wheel(folder: str, settings: Settings = None, metadata: str | None = None) -> str:
     """Builds the router, then the wheel."""
     glibc = _glibc()
+    options = ["--pgo"] if os.environ.get("SOJOURN_PGO") == "yes" else []
     if glibc:
-        os.environ["MATURIN_PEP517_ARGS"] = (
-            f"--zig --compatibility manylinux_{glibc.replace('.', '_')}"
-        )
+        options += ["--zig", "--compatibility", f"manylinux_{glibc.replace('.', '_')}"]
+    if options:
+        os.environ["MATURIN_PEP517_ARGS"] = " ".join(options)
     with _router(glibc):
         return str(maturin.build_wheel(folder, settings, metadata))
 

@@ -29,7 +29,9 @@ def main() -> None:
         _run(profile, "droptail", "2gbit", 2, [MANY])
 
 
-def _run(profile: str, qdisc: str, rate: str, seconds: int, traffic: list[dict[str, object]]) -> None:
+def _run(
+    profile: str, qdisc: str, rate: str, seconds: int, traffic: list[dict[str, object]]
+) -> None:
     bottleneck = {"rate": rate, "delay": "5ms", "qdisc": qdisc}
     sojourn.run(
         {

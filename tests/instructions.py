@@ -55,6 +55,9 @@ def missing() -> str:
         return "NO VALGRIND: instructions are not counted; install valgrind"
     if not (ROOT / ".venv/.extension").exists():
         return "NOT THE ENGINE AS SHIPPED: instructions are not counted; make install"
+    profiled = ROOT / ".venv/.profiled"
+    if profiled.exists() and profiled.read_text().strip():
+        return "AN ENGINE WITH A PROFILE: instructions are not counted; make install without PGO"
     return ""
 
 
