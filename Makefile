@@ -218,12 +218,12 @@ wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that n
 
 # What other programs may take, and of that what needs an allocator only, built for a machine
 # without a system: rustup target add thumbv7em-none-eabihf.
-CRATES := $(addprefix -p sojourn-,base qdisc tcp traffic records scenario link packets)
+CRATES := $(addprefix -p sojourn-,base qdisc tcp quic traffic records scenario link packets)
 BARE := thumbv7em-none-eabihf
 crates: ## Check the crates that others may take: without a system, documentation, packages built
 	@echo "== $(BARE)"
 	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) \
-	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp
+	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp -p sojourn-quic
 	@echo "== cargo doc"
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --profile quick --no-deps $(CRATES)
 	@echo "== cargo package"

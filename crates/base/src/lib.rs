@@ -8,6 +8,7 @@ mod dscp;
 mod ecn;
 mod invalid;
 mod random;
+mod range;
 mod units;
 mod value;
 
@@ -18,5 +19,6 @@ pub use dscp::Dscp;
 pub use ecn::Ecn;
 pub use invalid::Invalid;
 pub use random::{Kind, Stream};
+pub use range::within;
 pub use units::{ParseError, Rate, Size, Time};
 pub use value::Value;

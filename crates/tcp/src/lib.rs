@@ -48,7 +48,6 @@ mod endpoint;
 mod options;
 mod params;
 mod profile;
-mod range;
 mod receiver;
 mod runs;
 mod segment;

@@ -3,8 +3,8 @@
 
 use crate::congestion::{Algorithm, Marks};
 use crate::profile::Profile;
-use crate::range::within;
 use alloc::format;
+use sojourn_base::within;
 use sojourn_base::{Invalid, Size, Time};
 
 /// Largest window that a scale of 14 can express, in bytes (RFC 7323 section 2.3).

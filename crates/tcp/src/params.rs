@@ -1,6 +1,7 @@
 //! The parameters that endpoints work with: the options, and what follows from them in the units of
 //! the code.
 
+use crate::congestion::pacing::Bursts;
 use crate::congestion::{Marks, Tuning};
 use crate::connection::bit;
 use crate::ecn::Feedback;
@@ -142,6 +143,12 @@ impl Params {
             tuning,
             set,
         }
+    }
+
+    /// What a sender that paces hands down at once.
+    #[inline]
+    pub(crate) const fn bursts(&self) -> Bursts {
+        Bursts { payload: self.payload, packets: self.set.burst_segments }
     }
 
     /// The peer's receive window in bytes, from the field of a segment.

@@ -17,7 +17,7 @@
 
 use super::{Acked, Congested, Control, Window, fixed};
 use crate::Invalid;
-use crate::range::within;
+use sojourn_base::within;
 
 /// Settings of AIMD.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,7 +16,7 @@
 
 use super::{Congested, Control, Sample, Window};
 use crate::Invalid;
-use crate::range::within;
+use sojourn_base::within;
 use sojourn_base::{Rate, Size, Time};
 
 /// Settings of a constant window.

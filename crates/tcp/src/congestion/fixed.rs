@@ -6,7 +6,7 @@
 //! | fraction of a byte that is yet to be added | `u32` | Q.32 | below 1 |
 
 use crate::Invalid;
-use crate::range::within;
+use sojourn_base::within;
 
 /// Fraction bits of a share.
 pub(crate) const SHARE_BITS: u32 = 32;

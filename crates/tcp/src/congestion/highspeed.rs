@@ -23,10 +23,10 @@
 
 use super::{Acked, Congested, Control, Window, aimd::Growth, fixed};
 use crate::Invalid;
-use crate::range::within;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use libm::{exp, ldexp, log};
+use sojourn_base::within;
 
 /// Settings of HighSpeed TCP.
 #[derive(Clone, Debug, PartialEq)]

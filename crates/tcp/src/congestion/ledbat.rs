@@ -22,8 +22,8 @@
 
 use super::{Acked, Congested, Control, Sample, Window, fixed};
 use crate::Invalid;
-use crate::range::within;
 use sojourn_base::Time;
+use sojourn_base::within;
 
 /// Settings of LEDBAT.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,12 +6,15 @@
 //! of them once, which all connections of a group share ([`Tuning`]), and its state, one for each
 //! connection ([`Congestion`]).
 
+mod delivery;
 mod fixed;
 mod list;
+pub mod pacing;
 #[cfg(test)]
 mod rounds;
 mod sample;
 
+pub use delivery::{Delivered, Stamp};
 pub use sample::{Acked, Congested, Marks, Rate, Sample, Window};
 
 use crate::{Invalid, Profile};

@@ -29,8 +29,8 @@
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, aimd::Growth, dctcp::Share, fixed};
 use crate::Invalid;
-use crate::range::within;
 use sojourn_base::Time;
+use sojourn_base::within;
 
 /// Settings of Prague.
 #[derive(Clone, Debug, PartialEq)]

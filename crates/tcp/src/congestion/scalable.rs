@@ -35,8 +35,8 @@
 use super::{Acked, Congested, Control, Window, fixed, reno};
 use crate::Invalid;
 use crate::Profile;
-use crate::range::within;
 use sojourn_base::Time;
+use sojourn_base::within;
 
 /// Segments up to which windows are traditional TCP's in the paper, section 3.1.
 const LWND: u32 = 16;

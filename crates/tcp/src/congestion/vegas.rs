@@ -27,8 +27,8 @@
 
 use super::{Acked, Congested, Control, Sample, Window};
 use crate::Invalid;
-use crate::range::within;
 use sojourn_base::Time;
+use sojourn_base::within;
 
 /// Settings of Vegas.
 #[derive(Clone, Debug, PartialEq)]

@@ -31,9 +31,9 @@
 //!    window is at most what it was at the loss.
 
 use super::{Acked, Congested, Control, Sample, Window, fixed, reno};
-use crate::range::within;
 use crate::{Invalid, Profile};
 use sojourn_base::Time;
+use sojourn_base::within;
 
 /// Settings of Westwood+.
 #[derive(Clone, Debug, PartialEq)]

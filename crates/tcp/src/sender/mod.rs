@@ -7,7 +7,6 @@ mod delivery_rate;
 mod hystart;
 mod hystart_linux;
 mod offload;
-mod pacing;
 mod prr;
 mod recovery;
 mod rtt;

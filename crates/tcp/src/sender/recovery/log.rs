@@ -9,6 +9,7 @@
 //! an acknowledgement costs what it brings, however large the window is and however many holes
 //! there are in it.
 
+use crate::congestion::Stamp;
 use crate::segment::{SackBlock, before};
 use alloc::collections::VecDeque;
 use sojourn_base::Time;
@@ -25,22 +26,6 @@ pub(in crate::sender) mod state {
     pub(crate) const EVER: u8 = 8;
     /// When it was sent, the application had no more to send.
     pub(crate) const APP_LIMITED: u8 = 16;
-}
-
-/// How the connection stood when a segment was sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::sender) struct Stamp {
-    /// When it was sent.
-    pub sent: Time,
-    /// Bytes delivered by then, and when the last of them were.
-    pub delivered: u64,
-    pub delivered_at: Time,
-    /// When the segment was sent whose delivery was the last before.
-    pub first_sent: Time,
-    /// Bytes in flight, itself included.
-    pub flight: u32,
-    /// Bytes lost by then, modulo 2³².
-    pub lost: u32,
 }
 
 /// A segment that is outstanding.

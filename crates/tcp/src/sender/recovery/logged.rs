@@ -7,18 +7,17 @@ use super::arrival::{Ack, Arrived, Lost};
 use super::log::{Log, Record, state};
 use super::rack::{MinRtt, Rack};
 use crate::call::Call;
-use crate::congestion::{Sample, Window};
+use crate::congestion::pacing::Pacer;
+use crate::congestion::{Delivered, Sample, Window};
 use crate::connection::{Connection, bit};
 use crate::ecn::Feedback;
 use crate::params::Params;
 use crate::segment::{Flags, SackBlock, Segment, before};
 use crate::sender::accecn::Reported;
 use crate::sender::cwnd_validation::{CwndLimited, Unused};
-use crate::sender::delivery_rate::Delivered;
 use crate::sender::hystart::HyStart;
 use crate::sender::hystart_linux::{HyStartLinux, Seen};
 use crate::sender::offload::Offload;
-use crate::sender::pacing::Pacer;
 use crate::sender::prr::Prr;
 use crate::sender::rtt::LinuxDeviation;
 use crate::sender::state::{Phase, SendState};
@@ -99,7 +98,7 @@ impl Logged {
             hystart,
             hystart_linux: HyStartLinux::new(c.now, nxt),
             undo: Undo::default(),
-            pacer: Pacer::new(c.params),
+            pacer: Pacer::new(c.params.initial_cwnd),
             probe: None,
             probe_at: Time::MAX,
             reorder_at: Time::MAX,
@@ -222,7 +221,7 @@ impl Logged {
         } else {
             0
         };
-        let (round, rate) = self.delivered.arrived(c.now, bytes, newest, self.min_rtt.get());
+        let (round, rate) = self.delivered.arrived(c.now, bytes, newest.get(), self.min_rtt.get());
         if c.params.tuning.samples() {
             let sample = Sample {
                 now: c.now,

@@ -4,11 +4,12 @@
 use super::log::Record;
 use super::logged::Logged;
 use crate::call::Call;
+use crate::congestion::pacing::BURSTS_A_SECOND;
 use crate::context::Context;
 use crate::segment::{Output, SackBlock};
 use crate::sender::cwnd_validation::Unused;
+use crate::sender::delivery_rate::app_limited;
 use crate::sender::offload::{MILLISECOND, Room};
-use crate::sender::pacing::BURSTS_A_SECOND;
 use crate::sender::state::{Phase, SendState};
 use sojourn_base::Time;
 
@@ -106,7 +107,7 @@ impl Logged {
         let bytes = end.wrapping_sub(start);
         let flight = self.log.pipe(outstanding);
         let stamp = self.delivered.stamp(cx.now, flight, outstanding == bytes);
-        self.log.sent(start, end, stamp, self.delivered.app_limited());
+        self.log.sent(start, end, stamp, app_limited(&self.delivered));
         self.note_sent(s, &cx.call, bytes);
     }
 
@@ -121,7 +122,7 @@ impl Logged {
         let bytes = end.wrapping_sub(start);
         let flight = self.pipe(cx.conn) + bytes;
         let stamp = self.delivered.stamp(cx.now, flight, false);
-        self.log.sent_again(number, stamp, self.delivered.app_limited());
+        self.log.sent_again(number, stamp, app_limited(&self.delivered));
         self.undo.sent_again(cx.now, end);
         s.retransmit(cx, SackBlock { start, end }, self.codepoint(cx.params, cx.conn));
         if start == cx.conn.snd_una {
@@ -134,7 +135,7 @@ impl Logged {
     fn note_sent(&mut self, s: &SendState, c: &Call<'_>, bytes: u32) {
         self.prr.sent(bytes);
         if c.params.pacing {
-            self.pacer.sent(c.params, c.now, bytes, s.pacing_rate(c));
+            self.pacer.sent(c.params.bursts(), c.now, bytes, s.pacing_rate(c));
         }
     }
 

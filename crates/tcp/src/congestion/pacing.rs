@@ -1,18 +1,27 @@
 //! Pacing: what the window allows is sent at a rate, in bursts of what a host hands down at once.
+//! For every protocol that has a window.
 //!
 //! The rate is the algorithm's own, or the window over the round trip with the gains of Linux. As
 //! there, a burst is what the rate sends in a millisecond, but two segments at least and the
 //! largest that offloading takes at most (`tcp_tso_autosize`), and the first window goes unpaced.
 
-use crate::params::Params;
 use sojourn_base::Time;
 
 /// A burst is what goes out in one part of this many of a second (`sk_pacing_shift`).
-pub(super) const BURSTS_A_SECOND: u64 = 1 << 10;
+pub const BURSTS_A_SECOND: u64 = 1 << 10;
+
+/// What a host hands down at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Bursts {
+    /// Payload bytes of a full packet.
+    pub payload: u32,
+    /// Most packets in a burst.
+    pub packets: u32,
+}
 
 /// When more may be sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pacer {
+pub struct Pacer {
     next: Time,
     /// When the last burst began, and what is left of it.
     burst_at: Time,
@@ -22,25 +31,30 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
-    pub(super) fn new(params: &Params) -> Self {
-        Self { next: Time::ZERO, burst_at: Time::MAX, burst: 0, free: params.initial_cwnd }
+    /// A pacer that lets the first `free` bytes go unpaced.
+    #[must_use]
+    pub fn new(free: u32) -> Self {
+        Self { next: Time::ZERO, burst_at: Time::MAX, burst: 0, free }
     }
 
     /// When more may be sent, if not now.
-    pub(super) fn wait(&self, now: Time) -> Option<Time> {
+    #[inline]
+    #[must_use]
+    pub fn wait(&self, now: Time) -> Option<Time> {
         let free = now >= self.next || self.burst_at == now && self.burst > 0;
         (!free).then_some(self.next)
     }
 
     /// `bytes` were sent; `rate` in bytes per second, 0 if there is none yet.
-    pub(super) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rate: u64) {
+    #[inline]
+    pub fn sent(&mut self, bursts: Bursts, now: Time, bytes: u32, rate: u64) {
         if self.free > 0 || rate == 0 {
             self.free = self.free.saturating_sub(bytes);
             return;
         }
         if now >= self.next {
-            let most = params.burst_segments * params.payload;
-            let least = params.payload * params.burst_segments.min(2);
+            let most = bursts.packets * bursts.payload;
+            let least = bursts.payload * bursts.packets.min(2);
             let burst = (rate / BURSTS_A_SECOND).min(u64::from(most)) as u32;
             (self.burst_at, self.burst) = (now, burst.max(least));
         }
@@ -53,23 +67,16 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Spec;
 
     /// Bursts sent at 10 MB/s, in (time in µs, segments).
     fn bursts(segments: u32, count: usize) -> std::vec::Vec<(u64, u32)> {
-        let spec = Spec {
-            mss: Some(1000),
-            initial_window: Some(10),
-            burst_segments: Some(segments),
-            ..Spec::default()
-        };
-        let params = Spec::resolve(&[&spec]).unwrap();
-        let mut pacer = Pacer::new(&params);
+        let bursts = Bursts { payload: 1000, packets: segments };
+        let mut pacer = Pacer::new(10_000);
         let (mut now, mut found) = (Time::ZERO, std::vec::Vec::new());
         while found.len() < count {
             let mut n = 0;
             while pacer.wait(now).is_none() {
-                pacer.sent(&params, now, 1000, 10_000_000);
+                pacer.sent(bursts, now, 1000, 10_000_000);
                 n += 1;
             }
             found.push((now.0 / 1000, n));

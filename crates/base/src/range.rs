@@ -1,11 +1,11 @@
 //! Ranges of settings.
 
+use crate::Invalid;
 use alloc::format;
 use core::fmt;
-use sojourn_base::Invalid;
 
 /// Checks that a value lies in a range; says so in the user's terms if not.
-pub(crate) fn within<T: PartialOrd + fmt::Display>(
+pub fn within<T: PartialOrd + fmt::Display>(
     field: &'static str,
     value: T,
     least: T,

@@ -1,0 +1,348 @@
+//! Congestion control (RFC 9002 section 7 and appendix B): what acknowledgements, losses and marks
+//! mean for a window that one of TCP's algorithms sets, and pacing.
+//!
+//! # Differences from the source
+//!
+//! 1. How the window grows and shrinks is the algorithm's business: with `reno` it is what appendix
+//!    B has. A reduction starts from the window as there (B.6), not from the flight as in TCP.
+//! 2. Algorithms that set the window during a recovery themselves (BBR) do so.
+//! 3. No HyStart++ (RFC 9406), and no undoing of what a late packet set off.
+//! 4. The pace of an algorithm without one of its own is 5/4 of the window over the smoothed round
+//!    trip (section 7.7), twice that in slow start; the first window goes unpaced.
+
+use crate::params::Params;
+use crate::rtt::Rtt;
+use crate::sent::Sent;
+use sojourn_base::Time;
+use sojourn_tcp::congestion::pacing::Pacer;
+use sojourn_tcp::congestion::{
+    Acked, Congested, Congestion, Delivered, Marks, Sample, Stamp, Window,
+};
+
+/// Least window (RFC 9002 section 7.2), in full datagrams.
+const LEAST_WINDOW: u32 = 2;
+
+/// What one acknowledgement has shown so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shown {
+    /// Bytes newly acknowledged, of packets that count in flight.
+    pub acked: u32,
+    /// Of these, what lets the window grow: sent after the recovery began.
+    pub grows: u32,
+    /// Bytes newly lost.
+    pub lost: u32,
+    /// When the last of the lost packets was sent.
+    pub last_lost: Option<Time>,
+    /// The newest packet acknowledged, and whether the application set the pace when it was sent.
+    newest: Option<(Stamp, bool)>,
+    /// The round trip measured.
+    pub rtt: Option<Time>,
+    /// Of packets newly acknowledged, how many were sent ECN-capable, and how many more marks the
+    /// peer reports.
+    pub capable: u64,
+    pub marks: u64,
+}
+
+/// The congestion control of an endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct Control {
+    pub window: Window,
+    algorithm: Congestion,
+    pub delivered: Delivered,
+    pub pacer: Pacer,
+    /// Bytes in flight.
+    pub in_flight: u32,
+    /// When the present or last recovery began (`congestion_recovery_start_time`).
+    recovery: Option<Time>,
+    /// Whether nothing that was sent in it has been acknowledged yet.
+    recovering: bool,
+    /// When a mark last reduced the window.
+    marked: Option<Time>,
+    /// Whether the window held the sender back when it last sent.
+    pub limited: bool,
+    /// A packet may go out whatever the window is, so that the loss is mended soon (section
+    /// 7.3.2).
+    pub credit: bool,
+}
+
+impl Control {
+    pub(crate) fn new(params: &Params) -> Self {
+        Self {
+            window: Window { cwnd: params.initial_cwnd, ssthresh: u32::MAX },
+            algorithm: Congestion::new(&params.tuning),
+            delivered: Delivered::default(),
+            pacer: Pacer::new(params.initial_cwnd),
+            in_flight: 0,
+            recovery: None,
+            recovering: false,
+            marked: None,
+            limited: false,
+            credit: false,
+        }
+    }
+
+    /// Whether the window has room for a full datagram.
+    pub(crate) fn has_room(&self, params: &Params) -> bool {
+        self.in_flight + params.max_udp_payload <= self.window.cwnd
+    }
+
+    /// The pace in bytes per second; 0 for none.
+    fn pace(&self, params: &Params, rtt: &Rtt) -> u64 {
+        let Some(srtt) = rtt.known() else { return 0 };
+        let own = self.algorithm.pace(&params.tuning, &self.window, srtt);
+        if own > 0 {
+            return own;
+        }
+        let gain = if self.window.cwnd < self.window.ssthresh { 10 } else { 5 };
+        let bytes = u128::from(self.window.cwnd) * gain * 250_000_000;
+        u64::try_from(bytes / u128::from(srtt.0.max(1))).unwrap_or(u64::MAX)
+    }
+
+    /// A packet goes out that counts in flight; what is to be remembered of it.
+    pub(crate) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rtt: &Rtt) -> Stamp {
+        let idle = self.in_flight == 0;
+        self.in_flight += bytes;
+        if params.pacing {
+            let rate = self.pace(params, rtt);
+            self.pacer.sent(params.bursts(), now, bytes, rate);
+        }
+        self.delivered.stamp(now, self.in_flight, idle)
+    }
+
+    /// Whether something sent then was sent before the recovery began (appendix B.5).
+    fn in_recovery(&self, sent: Time) -> bool {
+        self.recovery.is_some_and(|began| sent <= began)
+    }
+
+    /// A packet is acknowledged.
+    pub(crate) fn acknowledged(&mut self, shown: &mut Shown, sent: &Sent) {
+        shown.capable += u64::from(sent.capable);
+        if !sent.in_flight {
+            return;
+        }
+        let bytes = u32::from(sent.bytes);
+        self.in_flight -= bytes;
+        shown.acked += bytes;
+        if !self.in_recovery(sent.stamp.sent) {
+            shown.grows += bytes;
+        }
+        if shown.newest.is_none_or(|(newest, _)| sent.stamp.sent >= newest.sent) {
+            shown.newest = Some((sent.stamp, sent.app_limited));
+        }
+    }
+
+    /// A packet is lost.
+    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Sent) {
+        if !sent.in_flight {
+            return;
+        }
+        let bytes = u32::from(sent.bytes);
+        self.in_flight -= bytes;
+        self.delivered.lost = self.delivered.lost.wrapping_add(bytes);
+        shown.lost += bytes;
+        shown.last_lost = shown.last_lost.max(Some(sent.stamp.sent));
+    }
+
+    /// Everything that an acknowledgement or a timer has shown is known. `largest_sent` is when
+    /// the largest packet newly acknowledged was sent.
+    pub(crate) fn settle(
+        &mut self,
+        params: &Params,
+        now: Time,
+        rtt: &Rtt,
+        shown: &Shown,
+        largest_sent: Option<Time>,
+    ) {
+        let limited = self.limited;
+        let srtt = rtt.known().unwrap_or_default();
+        self.sample(params, now, srtt, rtt, shown);
+        if shown.grows > 0 && core::mem::take(&mut self.recovering) {
+            self.algorithm.on_recovered(&params.tuning, &mut self.window, params.max_udp_payload);
+        }
+        let at = Congested { now, srtt, flight: self.window.cwnd, mss: params.max_udp_payload };
+        if let Some(sent) = shown.last_lost.filter(|sent| !self.in_recovery(*sent)) {
+            // Section 7.3.2: once in a round trip.
+            debug_assert!(sent <= now);
+            (self.recovery, self.marked) = (Some(now), Some(now));
+            (self.recovering, self.credit) = (true, true);
+            self.algorithm.on_loss(&params.tuning, &mut self.window, at);
+        } else if shown.marks > 0
+            && largest_sent.is_some_and(|sent| self.marked.is_none_or(|began| sent > began))
+        {
+            // Appendix B.5, ProcessECN. Growth goes on with Prague (section 2.4.3 of its draft).
+            self.marked = Some(now);
+            if params.tuning.marks() != Marks::Scalable {
+                self.recovery = Some(now);
+                self.recovering = true;
+            }
+            self.algorithm.on_mark(&params.tuning, &mut self.window, at);
+        } else if shown.grows > 0 && shown.marks == 0 && limited {
+            // Section 7.8: only where the window is what holds the sender back.
+            self.grow(params, now, srtt, shown.grows);
+        }
+        self.clamp(params);
+    }
+
+    /// The window may grow by `bytes`. Two datagrams at a time, so that slow start grows by
+    /// everything that is acknowledged (appendix B.4): algorithms count no more at once.
+    fn grow(&mut self, params: &Params, now: Time, srtt: Time, bytes: u32) {
+        let mss = params.max_udp_payload;
+        let mut left = bytes;
+        while left > 0 {
+            let bytes = left.min(2 * mss);
+            let acked = Acked { now, srtt, bytes, mss, after_timeout: false, smooth: false };
+            self.algorithm.on_ack(&params.tuning, &mut self.window, acked);
+            left -= bytes;
+        }
+    }
+
+    /// What the acknowledgement shows of the path, for algorithms that look.
+    fn sample(&mut self, params: &Params, now: Time, srtt: Time, rtt: &Rtt, shown: &Shown) {
+        let (round, rate) = self.delivered.arrived(now, shown.acked, shown.newest, rtt.min);
+        if !params.tuning.samples() || shown.acked == 0 && shown.lost == 0 {
+            return;
+        }
+        // Packets are reported, not bytes: as many of the bytes as of the packets.
+        let marked = u64::from(shown.acked) * shown.marks / shown.capable.max(1);
+        let sample = Sample {
+            now,
+            rtt: shown.rtt,
+            srtt,
+            mss: params.max_udp_payload,
+            acked: shown.acked,
+            lost: shown.lost,
+            marked: marked.min(u64::from(shown.acked)) as u32,
+            flight: self.in_flight,
+            delivered: self.delivered.bytes,
+            round,
+            recovering: self.recovering,
+            rate,
+        };
+        self.algorithm.on_sample(&params.tuning, &mut self.window, &sample);
+    }
+
+    /// Persistent congestion (section 7.6.2): the least window, and slow start from there.
+    pub(crate) fn persistent(&mut self, params: &Params, now: Time, srtt: Time) {
+        let (flight, mss) = (self.window.cwnd, params.max_udp_payload);
+        let at = Congested { now, srtt, flight, mss };
+        // The threshold stays where the loss put it (appendix B.8).
+        self.algorithm.on_timeout(&params.tuning, &mut self.window, at, false);
+        (self.recovery, self.recovering) = (None, false);
+        self.clamp(params);
+    }
+
+    fn clamp(&mut self, params: &Params) {
+        let least = LEAST_WINDOW * params.max_udp_payload;
+        self.window.cwnd = self.window.cwnd.clamp(least.min(params.max_cwnd), params.max_cwnd);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+    use crate::packet::{Packet, Space};
+    use sojourn_tcp::Algorithm;
+
+    const FULL: u32 = 1200;
+
+    fn ms(n: u64) -> Time {
+        Time::from_millis(n)
+    }
+
+    struct Path {
+        p: Params,
+        control: Control,
+        rtt: Rtt,
+    }
+
+    impl Path {
+        fn new(name: &str) -> Self {
+            let spec = Spec {
+                max_udp_payload: Some(FULL),
+                congestion: Algorithm::named(name),
+                ..Spec::default()
+            };
+            let p = Spec::resolve(&[&spec]).unwrap();
+            let mut rtt = Rtt::new(&p);
+            rtt.sample(ms(0), ms(100), ms(0));
+            Self { control: Control::new(&p), rtt, p }
+        }
+
+        fn send(&mut self, at: u64) -> Sent {
+            let mut packet = Packet { ping: true, ..Packet::empty(Space::Data) };
+            packet.padding = (FULL - packet.bytes()) as u16;
+            let stamp = self.control.sent(&self.p, ms(at), FULL, &self.rtt);
+            self.control.limited = true;
+            Sent::new(&packet, stamp, true, false)
+        }
+
+        fn settle(&mut self, at: u64, acked: &[Sent], lost: &[Sent], marks: u64) -> u32 {
+            let mut shown = Shown { marks, ..Shown::default() };
+            acked.iter().for_each(|sent| self.control.acknowledged(&mut shown, sent));
+            lost.iter().for_each(|sent| self.control.lost(&mut shown, sent));
+            let largest = acked.last().map(|sent| sent.stamp.sent);
+            self.control.settle(&self.p, ms(at), &self.rtt, &shown, largest);
+            self.control.window.cwnd / FULL
+        }
+    }
+
+    #[test]
+    fn slow_start_grows_by_what_is_acknowledged() {
+        let mut path = Path::new("reno");
+        let sent = [path.send(0), path.send(0)];
+        assert_eq!(path.settle(100, &sent, &[], 0), 12);
+        assert_eq!(path.control.in_flight, 0);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut path = Path::new("reno");
+        let sent = [path.send(0)];
+        path.control.limited = false;
+        assert_eq!(path.settle(100, &sent, &[], 0), 10);
+    }
+
+    #[test]
+    fn losses_of_one_round_trip_halve_once() {
+        let mut path = Path::new("reno");
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        assert_eq!(path.settle(100, &sent[3..4], &sent[..1], 0), 5);
+        assert!(path.control.credit);
+        assert_eq!(path.settle(101, &sent[4..5], &sent[1..2], 0), 5);
+        let later = [path.send(150)];
+        // Section 7.3.2: the recovery ends when something sent in it is acknowledged.
+        assert_eq!(path.settle(250, &[], &later, 0), 2);
+    }
+
+    #[test]
+    fn marks_reduce_once_in_a_round_trip() {
+        let mut path = Path::new("reno");
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        assert_eq!(path.settle(100, &sent[..1], &[], 1), 5);
+        assert_eq!(path.settle(101, &sent[1..2], &[], 1), 5);
+        let later = [path.send(150)];
+        assert_eq!(path.settle(250, &later, &[], 1), 2);
+    }
+
+    #[test]
+    fn persistent_congestion_leaves_two_datagrams_and_the_threshold() {
+        for name in ["reno", "cubic", "bbr", "dctcp"] {
+            let mut path = Path::new(name);
+            let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+            path.settle(3000, &[], &sent, 0);
+            let threshold = path.control.window.ssthresh;
+            path.control.persistent(&path.p, ms(3000), ms(100));
+            assert_eq!(path.control.window.cwnd, 2 * FULL, "{name}");
+            assert_eq!(path.control.window.ssthresh, threshold, "{name}");
+        }
+    }
+
+    #[test]
+    fn pace_is_five_quarters_of_the_window_in_a_round_trip() {
+        let mut path = Path::new("reno");
+        assert_eq!(path.control.pace(&path.p, &path.rtt), 10 * 12_000 * 10 / 4);
+        path.control.window.ssthresh = 12_000;
+        assert_eq!(path.control.pace(&path.p, &path.rtt), 10 * 12_000 * 5 / 4);
+    }
+}

@@ -1,0 +1,341 @@
+//! One end of a connection: its parts, and the calls that an application and a network make.
+
+mod arriving;
+mod losing;
+mod sending;
+
+use crate::buffer::{ReceiveBuffer, SendBuffer};
+use crate::control::Control;
+use crate::ecn::EcnPath;
+use crate::handshake::{self, Amplification, Progress};
+use crate::packet::{Packet, Space};
+use crate::params::Params;
+use crate::received::Received;
+use crate::rtt::Rtt;
+use crate::sent::SentLog;
+use crate::streams::Streams;
+use alloc::collections::VecDeque;
+use sojourn_base::{Ecn, Time};
+
+/// What an endpoint tells its application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The handshake is complete.
+    Connected,
+    /// All of a stream's data have come, and it has no more.
+    Finished {
+        /// The stream's ID.
+        stream: u32,
+    },
+    /// The connection is closed, as it should be.
+    Closed,
+    /// Nothing came for the idle timeout although something was awaited.
+    Failed,
+}
+
+/// Where an endpoint's doings go.
+pub trait Output {
+    /// A datagram goes out: one to three packets, coalesced, in their order.
+    fn send(&mut self, ecn: Ecn, packets: &[Packet]);
+    /// The next `bytes` of a stream are there, in order.
+    fn deliver(&mut self, stream: u32, bytes: u64);
+    /// A DATAGRAM frame of so many bytes has come (RFC 9221).
+    fn message(&mut self, bytes: u16) {
+        let _ = bytes;
+    }
+    /// A round trip was measured.
+    fn rtt(&mut self, rtt: Time) {
+        let _ = rtt;
+    }
+    /// Something happened.
+    fn event(&mut self, event: Event);
+}
+
+/// Where a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A client that was not opened, a server that waits.
+    Idle,
+    /// From the first packet on.
+    Open,
+    Closed,
+    Failed,
+}
+
+/// What belongs to a packet number space.
+#[derive(Clone, Debug)]
+struct SpaceState {
+    log: SentLog,
+    received: Received,
+    /// Handshake messages.
+    out: SendBuffer,
+    input: ReceiveBuffer,
+    /// Whether packets can be sent, and read.
+    seals: bool,
+    opens: bool,
+    /// Probes to be sent.
+    probes: u8,
+}
+
+impl SpaceState {
+    fn new() -> Self {
+        Self {
+            log: SentLog::new(),
+            received: Received::new(),
+            out: SendBuffer::default(),
+            input: ReceiveBuffer::default(),
+            seals: false,
+            opens: false,
+            probes: 0,
+        }
+    }
+}
+
+/// What an endpoint has counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    datagrams: u64,
+    retransmissions: u64,
+    timeouts: u64,
+    handshake_timeouts: u64,
+}
+
+/// One end of a QUIC connection.
+///
+/// It does no I/O and reads no clock: every call is given the time, which must not run backwards,
+/// and the [`Params`] that it was made with; what it does comes out of [`Output`]. The caller
+/// calls [`Endpoint::on_timer`] at [`Endpoint::deadline`].
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    is_server: bool,
+    state: State,
+    /// When [`Endpoint::on_timer`] is to be called.
+    deadline: Time,
+    /// When it sends because of a timer that says nothing of losses.
+    sends_at: Time,
+    spaces: [SpaceState; 3],
+    progress: Progress,
+    amplification: Amplification,
+    control: Control,
+    rtt: Rtt,
+    ecn: EcnPath,
+    streams: Streams,
+    /// DATAGRAM frames that wait.
+    messages: VecDeque<u16>,
+    /// Probe timeouts in a row (`pto_count`).
+    backoff: u32,
+    /// The loss detection timer (RFC 9002 appendix A.8).
+    loss_at: Time,
+    /// When pacing lets it send on.
+    pace_at: Time,
+    /// What the idle timeout runs from, and whether it was sent since something came.
+    active: Time,
+    sent_since: bool,
+    /// The application has closed.
+    closing: bool,
+    /// Packets that came since it was closed.
+    answered: u32,
+    counters: Counters,
+}
+
+impl Endpoint {
+    fn new(params: &Params, is_server: bool) -> Self {
+        let mut spaces = [SpaceState::new(), SpaceState::new(), SpaceState::new()];
+        spaces[0].opens = true;
+        spaces[0].seals = true;
+        Self {
+            is_server,
+            state: State::Idle,
+            deadline: Time::MAX,
+            sends_at: Time::MAX,
+            spaces,
+            progress: Progress::default(),
+            amplification: Amplification::default(),
+            control: Control::new(params),
+            rtt: Rtt::new(params),
+            ecn: EcnPath::new(params.ecn),
+            streams: Streams::new(params, is_server),
+            messages: VecDeque::new(),
+            backoff: 0,
+            loss_at: Time::MAX,
+            pace_at: Time::MAX,
+            active: Time::ZERO,
+            sent_since: false,
+            closing: false,
+            answered: 0,
+            counters: Counters::default(),
+        }
+    }
+
+    /// An end that will open a connection.
+    #[must_use]
+    pub fn client(params: &Params) -> Self {
+        Self::new(params, false)
+    }
+
+    /// An end that waits for a connection.
+    #[must_use]
+    pub fn server(params: &Params) -> Self {
+        Self::new(params, true)
+    }
+
+    fn space(&mut self, space: Space) -> &mut SpaceState {
+        &mut self.spaces[space as usize]
+    }
+
+    /// Opens the connection; only for a client, and once.
+    pub fn open(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        if self.state != State::Idle || self.is_server {
+            return;
+        }
+        (self.state, self.active) = (State::Open, now);
+        self.space(Space::Initial).out.written = handshake::client_hello(params);
+        self.space(Space::Data).seals = params.zero_rtt;
+        self.transmit(params, now, out);
+    }
+
+    /// Opens a bidirectional stream; its ID. Data may be written before the connection is open.
+    pub fn open_stream(&mut self, params: &Params) -> u32 {
+        self.streams.open(params)
+    }
+
+    /// Appends `bytes` to what is to be sent on a stream; `u64::MAX` for data without end. After
+    /// [`Endpoint::finish`] it does nothing. A stream of the peer's is opened by it if need be.
+    pub fn write(
+        &mut self,
+        params: &Params,
+        now: Time,
+        stream: u32,
+        bytes: u64,
+        out: &mut impl Output,
+    ) {
+        self.streams.write(params, stream, bytes);
+        self.transmit(params, now, out);
+    }
+
+    /// A stream ends after everything written; its other direction stays open.
+    pub fn finish(&mut self, params: &Params, now: Time, stream: u32, out: &mut impl Output) {
+        self.streams.finish(params, stream);
+        self.transmit(params, now, out);
+    }
+
+    /// Sends a DATAGRAM frame of up to 1150 bytes: once, unordered, under congestion control (RFC
+    /// 9221 section 5).
+    pub fn send_message(&mut self, params: &Params, now: Time, bytes: u16, out: &mut impl Output) {
+        self.messages.push_back(bytes.min(sending::LARGEST_MESSAGE));
+        self.transmit(params, now, out);
+    }
+
+    /// All streams end after what was written, and the connection closes when they are over in
+    /// both directions.
+    pub fn close(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        self.closing = true;
+        self.streams.finish_all(params);
+        self.transmit(params, now, out);
+    }
+
+    /// Takes back what was written and not sent yet, and closes: what is under way is still
+    /// brought to its end.
+    pub fn cut(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        self.streams.cut();
+        self.close(params, now, out);
+    }
+
+    /// When [`Endpoint::on_timer`] is to be called next; [`Time::MAX`] for never. It may move
+    /// with every other call.
+    #[inline]
+    #[must_use]
+    pub fn deadline(&self) -> Time {
+        self.deadline
+    }
+
+    /// When it will send because of a timer that says nothing of losses: a delayed acknowledgement,
+    /// or what pacing held back.
+    #[inline]
+    #[must_use]
+    pub fn sends_at(&self) -> Time {
+        self.sends_at
+    }
+
+    /// No timers from now on.
+    fn end(&mut self, state: State, event: Event, out: &mut impl Output) {
+        self.state = state;
+        (self.deadline, self.sends_at) = (Time::MAX, Time::MAX);
+        out.event(event);
+    }
+}
+
+/// Its counters and its present state.
+impl Endpoint {
+    /// Bytes of streams given to the application.
+    #[must_use]
+    pub fn bytes_delivered(&self) -> u64 {
+        self.streams.delivered
+    }
+    /// Bytes written here that the peer has acknowledged.
+    #[must_use]
+    pub fn bytes_acked(&self) -> u64 {
+        self.streams.acked
+    }
+    /// Datagrams sent.
+    #[must_use]
+    pub fn datagrams_sent(&self) -> u64 {
+        self.counters.datagrams
+    }
+    /// Packets whose frames were taken for lost, or sent again as a probe.
+    #[must_use]
+    pub fn retransmissions(&self) -> u64 {
+        self.counters.retransmissions
+    }
+    /// How often the probe timeout ran out after the handshake.
+    #[must_use]
+    pub fn timeouts(&self) -> u64 {
+        self.counters.timeouts
+    }
+    /// How often it ran out before.
+    #[must_use]
+    pub fn handshake_timeouts(&self) -> u64 {
+        self.counters.handshake_timeouts
+    }
+    /// Congestion window in bytes.
+    #[must_use]
+    pub fn cwnd(&self) -> u32 {
+        self.control.window.cwnd
+    }
+    /// Slow-start threshold in bytes, once there was congestion.
+    #[must_use]
+    pub fn ssthresh(&self) -> Option<u32> {
+        let ssthresh = self.control.window.ssthresh;
+        (ssthresh != u32::MAX).then_some(ssthresh)
+    }
+    /// Smoothed round-trip time, once there is a sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Time> {
+        self.rtt.known()
+    }
+    /// The probe timeout that is in force (RFC 9002 section 6.2.1).
+    #[must_use]
+    pub fn probe_timeout(&self, params: &Params) -> Time {
+        self.backed_off(self.rtt.probe_timeout() + params.max_ack_delay)
+    }
+    /// Bytes in flight.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        self.control.in_flight
+    }
+    /// Whether the handshake is complete and the connection not over.
+    #[must_use]
+    pub fn is_established(&self) -> bool {
+        self.progress.complete && self.state == State::Open
+    }
+    /// Whether the connection is closed, as it should be.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
+    /// Whether the connection was given up.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        self.state == State::Failed
+    }
+}

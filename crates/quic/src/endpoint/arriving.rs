@@ -1,0 +1,216 @@
+//! What comes in: packets of a datagram, in their order (RFC 9000 sections 12.2 and 13).
+
+use super::{Endpoint, Event, Output, State};
+use crate::control::Shown;
+use crate::handshake;
+use crate::packet::{Ack, Packet, Space};
+use crate::params::Params;
+use sojourn_base::{Ecn, Time};
+
+impl Endpoint {
+    /// A datagram has arrived, with its ECN field.
+    pub fn on_datagram(
+        &mut self,
+        params: &Params,
+        now: Time,
+        ecn: Ecn,
+        packets: &[Packet],
+        out: &mut impl Output,
+    ) {
+        match self.state {
+            State::Idle if self.is_server => (self.state, self.active) = (State::Open, now),
+            State::Open => {}
+            State::Closed if !packets.iter().any(|packet| packet.close) => {
+                return self.answer_closed(now, out);
+            }
+            _ => return,
+        }
+        let bytes: u32 = packets.iter().map(Packet::bytes).sum();
+        self.amplification.received += u64::from(bytes);
+        for packet in packets {
+            self.on_packet(params, now, ecn, packet, out);
+        }
+        self.transmit(params, now, out);
+    }
+
+    /// RFC 9000 section 10.2.1: who has closed says so again, to the first, second, fourth, …
+    /// datagram.
+    fn answer_closed(&mut self, now: Time, out: &mut impl Output) {
+        self.answered += 1;
+        if !self.is_server && self.answered.is_power_of_two() {
+            self.send_close(now, out);
+        }
+    }
+
+    /// Whether a packet can be read.
+    fn can_open(&self, params: &Params, packet: &Packet) -> bool {
+        let state = &self.spaces[packet.space as usize];
+        if packet.early {
+            // RFC 9001 section 4.6: with the ClientHello, until the handshake is complete.
+            let known = self.spaces[Space::Handshake as usize].seals || self.progress.complete;
+            return self.is_server && params.zero_rtt && known;
+        }
+        state.opens
+    }
+
+    fn on_packet(
+        &mut self,
+        params: &Params,
+        now: Time,
+        ecn: Ecn,
+        packet: &Packet,
+        out: &mut impl Output,
+    ) {
+        if !self.can_open(params, packet) || self.state != State::Open {
+            return;
+        }
+        if self.space(packet.space).received.is_duplicate(packet.number) {
+            return;
+        }
+        (self.active, self.sent_since) = (now, false);
+        if packet.space == Space::Handshake && self.is_server {
+            // RFC 9000 section 8.1, RFC 9001 section 4.9.1.
+            self.progress.validated = true;
+            self.discard(Space::Initial);
+        }
+        // Initial and Handshake packets are acknowledged at once (RFC 9000 section 13.2.1).
+        let wait = if packet.space == Space::Data { params.max_ack_delay } else { Time::ZERO };
+        let delay = packet.is_eliciting().then_some(wait);
+        self.space(packet.space).received.come(params, now, packet.number, ecn, delay);
+        if let Some(ack) = &packet.ack {
+            self.on_ack(params, now, packet.space, ack, out);
+        }
+        if let Some(frame) = packet.crypto {
+            let start = u64::from(frame.offset);
+            self.space(packet.space).input.come(start, start + u64::from(frame.len));
+            self.shake_hands(params, out);
+        }
+        if packet.done && !self.progress.confirmed {
+            (self.progress.confirmed, self.progress.validated) = (true, true);
+            self.discard(Space::Handshake);
+        }
+        if let Some(most) = packet.max_data {
+            self.streams.on_max_data(most);
+        }
+        if let Some((id, most)) = packet.max_stream_data {
+            self.streams.on_max_stream_data(id, most);
+        }
+        if let Some(bytes) = packet.message {
+            out.message(bytes);
+        }
+        for frame in packet.streams() {
+            let brought = self.streams.come(params, frame);
+            if brought.bytes > 0 {
+                out.deliver(frame.id, brought.bytes);
+            }
+            if brought.end {
+                out.event(Event::Finished { stream: frame.id });
+            }
+        }
+        if packet.close {
+            self.end(State::Closed, Event::Closed, out);
+        }
+    }
+
+    /// Messages of the handshake have come: what follows if they are whole.
+    fn shake_hands(&mut self, params: &Params, out: &mut impl Output) {
+        let come = |space: Space| self.spaces[space as usize].input.delivered;
+        let (initial, flight) = (come(Space::Initial), come(Space::Handshake));
+        let begun = self.spaces[Space::Handshake as usize].opens;
+        if self.is_server && !begun && initial == handshake::client_hello(params) {
+            self.space(Space::Initial).out.written = handshake::server_hello();
+            let state = self.space(Space::Handshake);
+            (state.opens, state.seals) = (true, true);
+            state.out.written = handshake::server_flight(params);
+            self.space(Space::Data).seals = true; // RFC 9001 section 5.7: it may send
+        } else if !self.is_server && !begun && initial == handshake::server_hello() {
+            let state = self.space(Space::Handshake);
+            (state.opens, state.seals) = (true, true);
+        }
+        let awaited = if self.is_server {
+            handshake::client_flight()
+        } else {
+            handshake::server_flight(params)
+        };
+        if self.progress.complete || flight < awaited {
+            return;
+        }
+        self.progress.complete = true;
+        let state = self.space(Space::Data);
+        (state.opens, state.seals) = (true, true);
+        if self.is_server {
+            // RFC 9001 section 4.1.2.
+            (self.progress.confirmed, self.progress.done_due) = (true, true);
+            self.discard(Space::Handshake);
+        } else {
+            self.space(Space::Handshake).out.written = handshake::client_flight();
+        }
+        out.event(Event::Connected);
+    }
+
+    /// `OnAckReceived` (RFC 9002 appendix A.7).
+    fn on_ack(
+        &mut self,
+        params: &Params,
+        now: Time,
+        space: Space,
+        ack: &Ack,
+        out: &mut impl Output,
+    ) {
+        let Self { spaces, control, streams, .. } = self;
+        let state = &mut spaces[space as usize];
+        if ack.largest >= state.log.next {
+            return; // of something never sent (RFC 9000 section 13.1)
+        }
+        let raises = state.log.largest_acked.is_none_or(|largest| ack.largest > largest);
+        state.log.largest_acked = state.log.largest_acked.max(Some(ack.largest));
+        let mut shown = Shown::default();
+        let (mut any, mut eliciting, mut largest_sent) = (false, false, None);
+        let (log, buffer, received) = (&mut state.log, &mut state.out, &mut state.received);
+        for (start, end) in ack.ranges() {
+            log.acknowledge(start, end, |sent| {
+                any = true;
+                eliciting |= sent.eliciting;
+                if sent.number == ack.largest {
+                    largest_sent = Some(sent.stamp.sent);
+                }
+                control.acknowledged(&mut shown, sent);
+                for frame in sent.streams() {
+                    streams.acknowledged(frame);
+                }
+                if let Some(frame) = sent.crypto {
+                    let start = u64::from(frame.offset);
+                    buffer.acknowledged(start, start + u64::from(frame.len));
+                }
+                if let Some(largest) = sent.acknowledges {
+                    received.reported(largest);
+                }
+            });
+        }
+        if !any {
+            return;
+        }
+        if let Some(sent) = largest_sent.filter(|_| eliciting) {
+            // RFC 9002 section 5.3: no delay in the first spaces, the greatest once confirmed.
+            let held = match space {
+                Space::Data if self.progress.confirmed => ack.delay.min(params.max_ack_delay),
+                Space::Data => ack.delay,
+                _ => Time::ZERO,
+            };
+            self.rtt.sample(now, now - sent, held);
+            shown.rtt = Some(now - sent);
+            out.rtt(now - sent);
+        }
+        if space == Space::Data && raises && params.ecn {
+            shown.marks = self.ecn.report(params.ect, shown.capable, ack.ecn);
+        }
+        if space == Space::Handshake && !self.is_server {
+            self.progress.validated = true;
+        }
+        self.detect(params, now, space, &mut shown, largest_sent);
+        // RFC 9002 section 6.2.1: not while a server may not know the address.
+        if self.is_server || self.progress.validated {
+            self.backoff = 0;
+        }
+    }
+}

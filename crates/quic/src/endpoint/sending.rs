@@ -1,0 +1,268 @@
+//! What goes out: datagrams of coalesced packets (RFC 9000 section 12.2), as far as congestion
+//! window, pacing and an unknown address allow.
+//!
+//! # Differences from the source
+//!
+//! 1. The window holds back no handshake messages (RFC 9002 section 7 has it hold back everything
+//!    but acknowledgements and probes).
+//! 2. A datagram goes out if the window has room for a full one.
+
+use super::{Endpoint, Event, Output, State};
+use crate::packet::{
+    CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
+};
+use crate::params::Params;
+use crate::sent::Sent;
+use sojourn_base::{Ecn, Time};
+use sojourn_tcp::congestion::Stamp;
+
+/// Most bytes of a message, so that it fits a packet in any datagram.
+pub(super) const LARGEST_MESSAGE: u16 = 1150;
+
+/// What became of an attempt to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attempt {
+    Sent,
+    /// Something is held back by the window or by pacing.
+    Held,
+    /// There is nothing to send, or what there is must wait for the peer.
+    Nothing,
+}
+
+impl Endpoint {
+    /// Sends what may be sent, and sets the timers.
+    pub(super) fn transmit(&mut self, params: &Params, now: Time, out: &mut impl Output) {
+        if self.state != State::Open {
+            return;
+        }
+        self.pace_at = Time::MAX;
+        let end = loop {
+            match self.send_datagram(params, now, out) {
+                Attempt::Sent => {}
+                end => break end,
+            }
+        };
+        let full = !self.control.has_room(params);
+        // RFC 9002 section 7.8: pacing does not make a sender one that leaves the window unused.
+        self.control.limited = full || end == Attempt::Held;
+        if end == Attempt::Nothing && !full {
+            self.control.delivered.limit(self.control.in_flight);
+        }
+        if self.closing && !self.is_server && self.progress.complete && self.streams.all_over() {
+            self.send_close(now, out);
+            return self.end(State::Closed, Event::Closed, out);
+        }
+        self.set_timers(params, now);
+    }
+
+    /// Whether a space has something to send that counts in flight.
+    fn has_content(&self, space: Space) -> bool {
+        let state = &self.spaces[space as usize];
+        let handshake = state.out.offset(u64::MAX).is_some();
+        match space {
+            _ if !state.seals => false,
+            Space::Data => {
+                self.progress.done_due
+                    || self.streams.can_send()
+                    || self.streams.has_grants()
+                    || !self.messages.is_empty()
+            }
+            _ => handshake,
+        }
+    }
+
+    fn send_datagram(&mut self, params: &Params, now: Time, out: &mut impl Output) -> Attempt {
+        let full = if self.progress.complete { params.max_udp_payload } else { LEAST_DATAGRAM };
+        let room = if self.is_server && !self.progress.validated {
+            u64::from(full).min(self.amplification.left()) as u32
+        } else {
+            full
+        };
+        let content = Space::ALL.iter().any(|&space| self.has_content(space));
+        let probes = self.spaces.iter().any(|space| space.probes > 0);
+        let mut may = content && (self.control.credit || self.control.has_room(params));
+        if may
+            && params.pacing
+            && !probes
+            && let Some(at) = self.control.pacer.wait(now)
+        {
+            (self.pace_at, may) = (at, false);
+        }
+        let mut packets = [Packet::empty(Space::Data); MOST_PACKETS];
+        let (mut count, mut used) = (0, 0);
+        for space in Space::ALL {
+            // Handshake messages wait for no window: 0-RTT data that are lost would fill it for ever,
+            // as nothing probes for them before the handshake is confirmed (RFC 9002 section 6.2.1).
+            let may = may || space != Space::Data;
+            if let Some(packet) = self.fill(now, space, room - used, may) {
+                used += packet.bytes();
+                packets[count] = packet;
+                count += 1;
+            }
+        }
+        let packets = &mut packets[..count];
+        let Some(last) = packets.len().checked_sub(1) else {
+            return if content && !may { Attempt::Held } else { Attempt::Nothing };
+        };
+        // RFC 9000 section 14.1: everything of a client that opens, and of a server what asks for
+        // an acknowledgement. Padding of an Initial packet counts in flight for the shortest time.
+        let first = &mut packets[0];
+        if first.space == Space::Initial && (!self.is_server || first.is_eliciting()) {
+            first.padding = LEAST_DATAGRAM.saturating_sub(used) as u16;
+        }
+        let capable = packets[0].space == Space::Data && self.progress.complete && params.ecn;
+        let ecn = if capable { self.ecn.next(params.ect) } else { Ecn::NotEct };
+        for packet in &*packets {
+            self.note(params, now, packet, ecn);
+        }
+        self.counters.datagrams += 1;
+        let bytes: u32 = packets.iter().map(Packet::bytes).sum();
+        self.amplification.sent += u64::from(bytes);
+        out.send(ecn, packets);
+        if !self.is_server && packets[last].space >= Space::Handshake && !packets[last].early {
+            // RFC 9001 section 4.9.1: a client that sends Handshake packets needs no Initial ones.
+            self.discard(Space::Initial);
+        }
+        Attempt::Sent
+    }
+
+    /// A packet of a space in at most `room` bytes, if there is something to put into it: data
+    /// only if they `may` go out, or as a probe.
+    fn fill(&mut self, now: Time, space: Space, room: u32, may: bool) -> Option<Packet> {
+        let probe = self.spaces[space as usize].probes > 0;
+        let content = (may || probe) && self.has_content(space);
+        let state = &mut self.spaces[space as usize];
+        let due = state.received.is_due(now);
+        if !state.seals || !(content || due || probe) {
+            return None;
+        }
+        let mut packet = Packet::empty(space);
+        packet.number = state.log.next;
+        packet.number_bytes = number_bytes(packet.number, state.log.largest_acked);
+        packet.early = space == Space::Data && !self.is_server && !self.progress.complete;
+        // A sample of the header protection needs four bytes behind the number's first (RFC 9001
+        // section 5.4.2), which the tag and any frame give.
+        let mut left = room.checked_sub(packet.around())?;
+        if !packet.early
+            && let Some(ack) = state.received.frame(now)
+        {
+            packet.ack = Some(ack);
+            let bytes = packet.bytes() - packet.around();
+            match left.checked_sub(bytes) {
+                Some(rest) => left = rest,
+                None => packet.ack = None,
+            }
+        }
+        // A server's Initial packets that ask for an acknowledgement are padded: there must be
+        // room for that.
+        let fits = space != Space::Initial || room >= LEAST_DATAGRAM;
+        if content && fits {
+            match space {
+                Space::Data => self.fill_data(&mut packet, left),
+                _ => self.fill_crypto(&mut packet, left),
+            }
+        }
+        let state = &mut self.spaces[space as usize];
+        if probe && fits && left > 0 && !packet.is_eliciting() {
+            packet.ping = true;
+        }
+        let eliciting = packet.is_eliciting();
+        if !(eliciting || due && packet.ack.is_some()) {
+            return None;
+        }
+        if packet.ack.is_some() {
+            state.received.frame_sent();
+        }
+        if eliciting {
+            state.probes = state.probes.saturating_sub(1);
+        }
+        Some(packet)
+    }
+
+    /// Handshake messages.
+    fn fill_crypto(&mut self, packet: &mut Packet, left: u32) {
+        let out = &mut self.spaces[packet.space as usize].out;
+        let Some(offset) = out.offset(u64::MAX) else { return };
+        let header = CryptoFrame::header(offset, left);
+        if left <= header {
+            return;
+        }
+        if let Some((start, end, _)) = out.take(u64::from(left - header), u64::MAX) {
+            packet.crypto = Some(CryptoFrame { offset: start as u32, len: (end - start) as u16 });
+        }
+    }
+
+    /// Frames of the data space, in `left` bytes.
+    fn fill_data(&mut self, packet: &mut Packet, mut left: u32) {
+        if !packet.early {
+            left = self.fill_control(packet, left);
+        }
+        if let Some(&bytes) = self.messages.front() {
+            let all = 1 + varint(u64::from(bytes)) + u32::from(bytes);
+            if all <= left {
+                packet.message = self.messages.pop_front();
+                left -= all;
+            }
+        }
+        while usize::from(packet.count) < packet.streams.len() {
+            let Some(frame) = self.streams.take(left) else { break };
+            packet.streams[usize::from(packet.count)] = frame;
+            packet.count += 1;
+            let len = u32::from(frame.len);
+            left -= crate::packet::StreamFrame::header(frame.id, frame.offset, len) + len;
+        }
+    }
+
+    /// Frames that only 1-RTT packets carry here; returns what is left.
+    fn fill_control(&mut self, packet: &mut Packet, mut left: u32) -> u32 {
+        // The largest of each.
+        if left < 1 + 9 + 17 {
+            return left;
+        }
+        if self.progress.done_due {
+            (packet.done, self.progress.done_due) = (true, false);
+            left -= 1;
+        }
+        if self.streams.grant_all {
+            let most = self.streams.own_max();
+            (packet.max_data, self.streams.grant_all) = (Some(most), false);
+            left -= 1 + varint(most);
+        }
+        packet.max_stream_data = self.streams.take_grant();
+        if let Some((id, most)) = packet.max_stream_data {
+            left -= 1 + varint(u64::from(id)) + varint(most);
+        }
+        left
+    }
+
+    /// Remembers a packet that goes out.
+    fn note(&mut self, params: &Params, now: Time, packet: &Packet, ecn: Ecn) {
+        let in_flight = packet.is_eliciting() || packet.padding > 0;
+        let stamp = if in_flight {
+            self.control.credit = false;
+            self.control.sent(params, now, packet.bytes(), &self.rtt)
+        } else {
+            Stamp { sent: now, ..Stamp::default() }
+        };
+        if packet.is_eliciting() && !self.sent_since {
+            // RFC 9000 section 10.1.
+            (self.active, self.sent_since) = (now, true);
+        }
+        let app_limited = self.control.delivered.is_app_limited();
+        let sent = Sent::new(packet, stamp, ecn != Ecn::NotEct, app_limited);
+        self.space(packet.space).log.push(sent);
+    }
+
+    /// CONNECTION_CLOSE (RFC 9000 section 10.2), with the acknowledgement of what has come.
+    pub(super) fn send_close(&mut self, now: Time, out: &mut impl Output) {
+        let state = self.space(Space::Data);
+        let mut packet = Packet::empty(Space::Data);
+        packet.number = state.log.next;
+        state.log.next += 1;
+        packet.number_bytes = number_bytes(packet.number, state.log.largest_acked);
+        packet.ack = state.received.frame(now);
+        packet.close = true;
+        self.counters.datagrams += 1;
+        out.send(Ecn::NotEct, &[packet]);
+    }
+}
