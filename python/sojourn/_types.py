@@ -411,8 +411,8 @@ class Bottleneck(TypedDict, total=False):
     may leave it out; it is then ideal: pure delay, no queue."""
     schedule: Schedule
     """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
-    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
-    `rate`."""
+    `lognormal`, `markov` and `radio`, and its parameters. Disciplines, and a `load`, are
+    told `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -493,9 +493,41 @@ class MarkovSchedule(TypedDict, total=False):
     """Mean time at a rate, at least "10us"."""
 
 
-Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule"
+class RadioSchedule(TypedDict, total=False):
+    """Rates as measured over LTE, 5G and Starlink."""
+
+    kind: Required[Literal['radio']]
+    model: Required[RadioModel]
+    """Whose rates, measured in moving cars: "lte", "5g" or "starlink". What follows is then
+    theirs unless given."""
+    every: Time
+    """Step of fading and outages, at least "10us"."""
+    hold: Time
+    """How long a level is held, a multiple of `every`."""
+    phase: Time
+    """When the first new level begins, a multiple of `every` and at most `hold`."""
+    level: float
+    """Standard deviation of the level's logarithm, 0 to 3."""
+    memory: Time
+    """Time in which the correlation of levels falls to 1/e; "0ns": each is drawn afresh."""
+    fading: float
+    """Standard deviation of the fading's logarithm, 0 to 3."""
+    fading_memory: Time
+    """Time in which the correlation of fading falls to 1/e; "0ns": each step is drawn
+    afresh."""
+    outage: float
+    """Fraction of the time in which nothing is sent, 0 to 0.9."""
+    outage_length: Time
+    """Mean length of an outage, at least `every`."""
+
+
+Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule | RadioSchedule"
 """How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule
 says."""
+
+
+RadioModel: TypeAlias = "Literal['lte'] | Literal['5g'] | Literal['starlink']"
+"""Whose measured rates they are."""
 
 
 class DroptailQueueDiscipline(TypedDict, total=False):
@@ -1566,8 +1598,8 @@ class ParkingLot(TypedDict, total=False):
     may leave it out; it is then ideal: pure delay, no queue."""
     schedule: Schedule
     """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
-    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
-    `rate`."""
+    `lognormal`, `markov` and `radio`, and its parameters. Disciplines, and a `load`, are
+    told `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline

@@ -10,6 +10,7 @@ mod meter;
 mod observed;
 mod paths;
 mod probes;
+mod radio;
 mod rate;
 mod sample;
 mod serialiser;

@@ -1,6 +1,7 @@
 //! A rate that changes in time: constant pieces, one after another, known as far ahead as anyone
 //! asks; and how long a packet takes to cross a wire of such a rate.
 
+use crate::radio::Radio;
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_scenario::{Lognormal, Markov, RateSchedule};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ enum Source {
     Lognormal { process: Box<LogProcess>, stream: Stream },
     /// Jumps between rates: where it is.
     Markov { process: Markov, at: usize, stream: Stream },
+    /// Level, fading and outages.
+    Radio { radio: Box<Radio>, stream: Stream },
 }
 
 /// A Gaussian process of the first order.
@@ -63,6 +66,10 @@ impl Pieces {
             RateSchedule::Markov(process) => {
                 let at = stream.below(process.rates.len() as u64) as usize;
                 Source::Markov { process: process.clone(), at, stream }
+            }
+            RateSchedule::Radio(process) => {
+                let radio = Box::new(Radio::new(process, rate, &mut stream));
+                Source::Radio { radio, stream }
             }
         };
         let mut new = Self { source, rate: 0, end: 0 };
@@ -111,6 +118,9 @@ impl Pieces {
                 self.rate = process.rates[*at].0;
                 let hold = -libm::log(stream.uniform()) * process.hold.0 as f64;
                 self.end = begins.saturating_add((hold as u64).max(1));
+            }
+            Source::Radio { radio, stream } => {
+                (self.rate, self.end) = radio.step(begins, stream);
             }
         }
     }
@@ -219,10 +229,10 @@ impl Varying {
 }
 
 /// 10 Tbit/s, more than any link may have.
-const MOST_RATE: u64 = 10_000_000_000_000;
+pub(crate) const MOST_RATE: u64 = 10_000_000_000_000;
 
 /// A draw from the standard normal distribution (Box and Muller, 1958; one of the two).
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(stream.uniform()));
     radius * libm::cos(core::f64::consts::TAU * stream.uniform())
 }

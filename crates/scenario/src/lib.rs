@@ -19,6 +19,7 @@ mod json;
 mod limits;
 mod network;
 mod probes;
+mod radio;
 mod read;
 mod routes;
 mod schedule;
@@ -45,6 +46,7 @@ use error::{Fault, MISSING, Step, steps};
 pub use groups::{NetworkGroup, private_delay};
 pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
+pub use radio::{Radio, RadioModel, RadioRate};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use size::Room;
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
@@ -109,7 +111,7 @@ fn name_kinds(mut fault: Fault) -> Fault {
     let kinds = match keys[..] {
         ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
         [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
-        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov"],
+        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov", "radio"],
         _ => return fault,
     };
     if fault.message == MISSING {

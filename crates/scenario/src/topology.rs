@@ -20,8 +20,8 @@ pub struct Link {
     /// Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]` may
     /// leave it out; it is then ideal: pure delay, no queue.
     pub rate: Option<Rate>,
-    /// How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`, `lognormal`
-    /// and `markov`, and its parameters. Disciplines, and a `load`, are told `rate`.
+    /// How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`, `lognormal`,
+    /// `markov` and `radio`, and its parameters. Disciplines, and a `load`, are told `rate`.
     pub schedule: Option<Schedule>,
     /// One-way propagation delay.
     pub delay: Time,

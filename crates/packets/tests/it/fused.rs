@@ -45,6 +45,12 @@ fn schedule() -> impl Strategy<Value = String> {
         1 => (rate(), 100u32..9000, 1u32..2000).prop_map(|(a, b, hold)| format!(
             "schedule = {{ kind = \"markov\", rates = [\"{a}kbit\", \"{b}kbit\"], hold = \"{hold}ms\" }}\n"
         )),
+        1 => (prop::sample::select(&["lte", "5g", "starlink"][..]), 1u32..20).prop_map(|(model, n)| {
+            let (every, hold) = (n * 7, n * 35);
+            format!(
+                "schedule = {{ kind = \"radio\", model = \"{model}\", every = \"{every}ms\", hold = \"{hold}ms\" }}\n"
+            )
+        }),
         1 => Just("schedule = { kind = \"trace\", file = \"tests/golden/cellular.trace\" }\n".to_string()),
     ]
 }
