@@ -19,6 +19,7 @@ _TABLE = re.compile(r"^(<!-- fields: (\S+) -->\n)((?:\|.*\n)*)", re.M)
 _SEE = {
     "changes": "[more](#changes-during-a-run)",
     "device": "[more](#queues-of-devices)",
+    "docsis": "[more](#cable-modems)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
     "schedule": "[more](#rates-that-change)",
@@ -47,6 +48,7 @@ def parts() -> dict[str, dict[str, dict[str, Any]]]:
     for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
         found[name] = of(top[name])
     found["device"] = of(found["bottleneck"]["device"])
+    found["docsis"] = of(found["bottleneck"]["docsis"])
     found["links"] = of(top["links"]["items"])
     groups = explain.topics(whole)["traffic"]
     kinds = {name.rpartition(".")[2]: of(group) for name, group in groups.items()}

@@ -438,6 +438,8 @@ class Bottleneck(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    docsis: Docsis
+    """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
@@ -1552,6 +1554,23 @@ class Device(TypedDict, total=False):
     reported at once."""
 
 
+class Docsis(TypedDict, total=False):
+    """The upstream of a cable modem (DOCSIS): the modem asks, the head-end grants, and
+    packets leave in bursts."""
+
+    map_interval: Time
+    """How long the grants of a MAP reach, from "100us" to "100ms"."""
+    request_delay: Time
+    """From the sending of a request to the start of the first MAP interval that can grant
+    it, at least: up to "100ms"."""
+    channel: Rate
+    """Rate of a burst, at least the link's `rate`, which is what the head-end grants on
+    average. As `rate` if left out."""
+    burst: Size
+    """Bytes that the head-end grants beyond `rate` after a pause (the Maximum Traffic
+    Burst), from "1522B" to "1GB"."""
+
+
 class ReverseTable(TypedDict, total=False):
     """Single fields of a link that differ from those of the forward direction."""
 
@@ -1581,6 +1600,8 @@ class ReverseTable(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline; `{ packets = 0 }`: none."""
+    docsis: Docsis
+    """The upstream of a cable modem; none, if a `rate` is given and not this beside it."""
 
 
 Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
@@ -1625,6 +1646,8 @@ class ParkingLot(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    docsis: Docsis
+    """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
     reverse: Reverse
     """Each hop back, as in `[bottleneck]`."""
 
@@ -1647,6 +1670,7 @@ NamedLink = TypedDict(
         'jitter': 'DistributionOfTime',
         'reorder': 'bool',
         'device': 'Device',
+        'docsis': 'Docsis',
     },
     total=False,
 )

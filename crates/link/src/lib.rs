@@ -4,6 +4,7 @@
 mod arrivals;
 mod classes;
 mod device;
+mod docsis;
 mod dql;
 mod link;
 mod meter;

@@ -11,6 +11,7 @@
 
 pub mod calibration;
 mod changes;
+mod docsis;
 mod document;
 mod error;
 mod files;
@@ -40,6 +41,7 @@ use sojourn_base::Time;
 use sojourn_tcp::Spec as Tcp;
 
 pub use changes::{Change, Changed, NetworkChange};
+pub use docsis::{Docsis, Upstream};
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step, steps};

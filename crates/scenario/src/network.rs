@@ -7,6 +7,7 @@ use sojourn_qdisc::{Config as Qdisc, Env};
 
 use crate::Scenario;
 use crate::changes::{self, NetworkChange};
+use crate::docsis::Upstream;
 use crate::error::{Fault, steps, suggestion};
 use crate::groups::{self, NetworkGroup};
 use crate::limits::MAX_TIME;
@@ -70,6 +71,8 @@ pub struct NetworkLink {
     pub impairments: Option<Impairments>,
     /// The queue of the device below the discipline, if there is one.
     pub device: Option<DeviceQueue>,
+    /// Requests and grants, if it is the upstream of a cable modem.
+    pub docsis: Option<Upstream>,
 }
 
 impl NetworkLink {
@@ -183,12 +186,14 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         Some(device) => device.resolve().map_err(|fault| fault.under(placed.field("device")))?,
         None => None,
     };
+    let docsis = docsis(&placed).map_err(|fault| fault.under(placed.field("docsis")))?;
     let impairments =
         placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;
     Ok(NetworkLink {
         schedule,
         impairments,
         device,
+        docsis,
         name: placed.name,
         from: placed.from,
         to: placed.to,
@@ -199,6 +204,21 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         frame_overhead: placed.link.frame_overhead,
         min_frame: placed.link.min_frame,
     })
+}
+
+fn docsis(placed: &Placed) -> Result<Option<Upstream>, Fault> {
+    let Some(docsis) = &placed.link.docsis else { return Ok(None) };
+    let wrong = |why: &str| Err(Fault::new(Vec::new(), why));
+    let Some(rate) = placed.link.rate else {
+        return wrong("an ideal link has no modem: give it a rate");
+    };
+    if placed.link.schedule.is_some() {
+        return wrong("what a modem is granted does not follow a schedule: leave one of them out");
+    }
+    if placed.link.device.is_some() {
+        return wrong("a modem has no device's queue below its own: leave one of them out");
+    }
+    docsis.resolve(rate).map(Some)
 }
 
 fn check_times(scenario: &Scenario) -> Result<(), Fault> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 use sojourn_qdisc::Config as Qdisc;
 
+use crate::docsis::Docsis;
 use crate::error::{Fault, steps};
 use crate::files::read_text;
 use crate::schedule::Schedule;
@@ -45,6 +46,8 @@ pub struct Link {
     pub reorder: bool,
     /// A queue of the device below the discipline, which does not see it.
     pub device: Option<Device>,
+    /// The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults.
+    pub docsis: Option<Docsis>,
 }
 
 impl Default for Link {
@@ -62,6 +65,7 @@ impl Default for Link {
             jitter: None,
             reorder: false,
             device: None,
+            docsis: None,
         }
     }
 }
@@ -96,6 +100,8 @@ pub struct LinkChanges {
     pub reorder: Option<bool>,
     /// A queue of the device below the discipline; `{ packets = 0 }`: none.
     pub device: Option<Device>,
+    /// The upstream of a cable modem; none, if a `rate` is given and not this beside it.
+    pub docsis: Option<Docsis>,
 }
 
 /// The direction back. Left out, it is like the direction forward.
@@ -170,6 +176,7 @@ impl Link {
                 jitter: None,
                 reorder: false,
                 device: None,
+                docsis: None,
                 ..self.clone()
             },
             Some(Reverse::Changes(changes)) => Self {
@@ -195,6 +202,11 @@ impl Link {
                 },
                 jitter: changes.jitter.clone().or_else(|| self.jitter.clone()),
                 device: changes.device.clone().or_else(|| self.device.clone()),
+                docsis: match (&changes.docsis, changes.rate) {
+                    (Some(docsis), _) => Some(docsis.clone()),
+                    (None, Some(_)) => None,
+                    (None, None) => self.docsis.clone(),
+                },
             },
         }
     }

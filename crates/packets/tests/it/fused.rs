@@ -78,6 +78,9 @@ fn wire() -> impl Strategy<Value = String> {
             "jitter = {jitter}\nreorder = {reorder}\n"
         )),
         1 => device.prop_map(|device| format!("device = {device}\n")),
+        1 => (1u32..40, 0u32..50, 2000u32..90_000).prop_map(|(map, delay, burst)| format!(
+            "docsis = {{ map_interval = \"{}us\", request_delay = \"{}us\", channel = \"100mbit\", burst = \"{burst}B\" }}\n", map * 137, delay * 100
+        )),
         1 => Just("loss = 0.02\njitter = \"0ms..4ms\"\nreorder = true\ndevice = { packets = 5 }\n".to_string()),
     ]
 }
@@ -92,6 +95,8 @@ fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
     let frame = prop_oneof![Just((0, 0)), Just((38, 84))];
     (rate, delay, qdisc(), frame, schedule(), wire()).prop_map(
         |(rate, delay, qdisc, (over, least), schedule, wire): (_, String, _, _, _, _)| {
+            // A modem's rate is what it is granted.
+            let schedule = if wire.starts_with("docsis") { String::new() } else { schedule };
             format!(
                 "rate = \"{rate}kbit\"\ndelay = \"{delay}\"\nqdisc = {qdisc}\nframe_overhead = {over}\nmin_frame = {least}\n{schedule}{wire}"
             )
