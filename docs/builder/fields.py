@@ -20,6 +20,7 @@ _SEE = {
     "changes": "[more](#changes-during-a-run)",
     "device": "[more](#queues-of-devices)",
     "docsis": "[more](#cable-modems)",
+    "wifi": "[more](#wi-fi)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
     "schedule": "[more](#rates-that-change)",
@@ -50,6 +51,7 @@ def parts() -> dict[str, dict[str, dict[str, Any]]]:
     found["device"] = of(found["bottleneck"]["device"])
     found["docsis"] = of(found["bottleneck"]["docsis"])
     found["links"] = of(top["links"]["items"])
+    found["wifi"] = of(top["wifi"]["items"])
     groups = explain.topics(whole)["traffic"]
     kinds = {name.rpartition(".")[2]: of(group) for name, group in groups.items()}
     common = set.intersection(*(set(fields) for fields in kinds.values()))

@@ -440,6 +440,9 @@ class Bottleneck(TypedDict, total=False):
     """A queue of the device below the discipline, which does not see it."""
     docsis: Docsis
     """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
+    wifi: str
+    """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
+    link."""
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
@@ -1602,6 +1605,8 @@ class ReverseTable(TypedDict, total=False):
     """A queue of the device below the discipline; `{ packets = 0 }`: none."""
     docsis: Docsis
     """The upstream of a cable modem; none, if a `rate` is given and not this beside it."""
+    wifi: str
+    """The name of a `[[wifi]]`."""
 
 
 Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
@@ -1648,6 +1653,9 @@ class ParkingLot(TypedDict, total=False):
     """A queue of the device below the discipline, which does not see it."""
     docsis: Docsis
     """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
+    wifi: str
+    """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
+    link."""
     reverse: Reverse
     """Each hop back, as in `[bottleneck]`."""
 
@@ -1671,10 +1679,59 @@ NamedLink = TypedDict(
         'reorder': 'bool',
         'device': 'Device',
         'docsis': 'Docsis',
+        'wifi': 'str',
     },
     total=False,
 )
 """One direction of one link in a graph of any shape. The nodes are those that links name."""
+
+
+class Wifi(TypedDict, total=False):
+    """A medium of Wi-Fi: one transmission at a time, of whatever node wins the contention.
+    Links name it in `wifi`; those that come from the same node contend as one."""
+
+    name: str
+    """What links call it."""
+    slot: Time
+    """A slot of the backoff, "1us" to "1ms"."""
+    sifs: Time
+    """From the end of a frame to its acknowledgement, at most "1ms"."""
+    aifs: Time
+    """How long the medium must be idle before the backoff goes on, at most "1ms": AIFS, or
+    DIFS. "43us" is that of best effort."""
+    cw_min: int
+    """The backoff is drawn from 0 to this many slots, 1 to 32767."""
+    cw_max: int
+    """With every collision the window doubles, up to this: `cw_min` to 32767."""
+    preamble: Time
+    """What comes before the bytes of every frame: preamble and header of the PHY, at most
+    "1ms"."""
+    ack: Time
+    """An acknowledgement, or a block acknowledgement, with its preamble, at most "1ms"."""
+    ack_timeout: Time
+    """From the end of a collision until the medium counts as idle, at most "10ms"; `sifs`
+    and `ack` (EIFS) if left out."""
+    mpdu_overhead: int
+    """Bytes of each frame beyond the packet and the link's `frame_overhead`: MAC header,
+    LLC and FCS (38), and the delimiter in an aggregate (4). At most 1000."""
+    aggregate_packets: int
+    """Packets in an aggregate (A-MPDU) at most, 1 to 256; 1: none is made."""
+    aggregate_bytes: Size
+    """Bytes in an aggregate at most, "1500B" to "4MiB"."""
+    aggregate_time: Time
+    """Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent
+    however long it takes."""
+    hardware: int
+    """Aggregates that wait below the disciplines, the one on air counted: 1 to 64. Linux
+    keeps two."""
+    turns: Turns
+    """Whose turn it is at a node that sends to several others: "airtime" or "round_robin"."""
+    quantum: Time
+    """With `turns = "airtime"`: the airtime that each gets in its turn, "10us" to "100ms"."""
+
+
+Turns: TypeAlias = "Literal['airtime'] | Literal['round_robin']"
+"""Whose turn it is at a node that sends to several others."""
 
 
 class Access(TypedDict, total=False):
@@ -2178,6 +2235,8 @@ class Scenario(TypedDict, total=False):
     """A parking lot: several such links in a row."""
     links: list[NamedLink]
     """Any graph, link by link."""
+    wifi: list[Wifi]
+    """Media of Wi-Fi that links share."""
     access: Access
     """Each flow's private links."""
     traffic: list[Group]

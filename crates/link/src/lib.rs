@@ -18,6 +18,7 @@ mod serialiser;
 mod standing;
 mod summary;
 mod waiting;
+mod wifi;
 mod wire;
 
 pub use arrivals::Arrivals;
@@ -29,3 +30,4 @@ pub use sample::Samples;
 pub use serialiser::Serialiser;
 pub use summary::summaries;
 pub use waiting::Waiting;
+pub use wifi::{Aired, Medium};

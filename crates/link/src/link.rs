@@ -5,9 +5,12 @@
 //! once, a token stands for it in the queue, and the tokens are taken out later, each at its exact
 //! time. That is the *fused* way: one event per packet and link. Any other discipline holds the
 //! packet itself, and every end of a transmission is an event; so it is on a link whose rate
-//! changes, that loses or delays packets at random, that has a device's queue below, or that asks
-//! for grants.
+//! changes, that loses or delays packets at random, that has a device's queue below, or that does
+//! not send when it likes: the upstream of a cable modem, and Wi-Fi.
 
+mod access;
+
+use self::access::{Access, Air, device};
 use crate::classes::Classes;
 use crate::device::Device;
 use crate::docsis::Docsis;
@@ -34,6 +37,8 @@ pub enum Wake {
     Interrupt,
     /// A modem asks, the head-end decides, or a grant begins.
     Grant,
+    /// The medium that the link shares is to be served.
+    Air,
 }
 
 /// What became of a packet offered to a fused link.
@@ -112,9 +117,6 @@ enum Queue<S: Waiting> {
     Packets(Qdisc<S>),
 }
 
-/// A packet that no wire pads.
-const MTU: u32 = 1500;
-
 /// Packets dropped by a discipline that holds them, for the engine to collect.
 #[derive(Clone)]
 pub struct Dropped<S>(pub Vec<S>);
@@ -151,8 +153,8 @@ pub struct Link<S: Waiting> {
     ready_at: Time,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
     pub(crate) device: Option<Box<Device<S>>>,
-    /// Requests and grants, if the link is the upstream of a cable modem (not fused).
-    docsis: Option<Box<Docsis<S>>>,
+    /// When it may send, if that is not for it to say (not fused).
+    access: Option<Box<Access<S>>>,
     /// An interrupt of the device that is still to be scheduled.
     interrupt: Option<Time>,
     /// What happens to packets after their transmission, if anything does (not fused).
@@ -173,13 +175,14 @@ struct Parts<S> {
     serialiser: Serialiser,
     varying: Option<Varying>,
     device: Option<Device<S>>,
-    docsis: Option<Docsis<S>>,
+    access: Option<Access<S>>,
     wire: Option<Wire>,
     meter: Meter,
     classes: Option<Classes>,
 }
 
 /// A transmission that has begun.
+#[derive(Clone)]
 pub struct Sent<S> {
     /// The packet.
     pub standing: S,
@@ -219,8 +222,12 @@ impl<S: Waiting> Link<S> {
             serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
             varying: link.schedule.as_ref().map(varying),
             classes: Classes::new(&link.qdisc, meter),
-            device: link.device.map(|device| Device::new(device, meter())),
-            docsis: link.docsis.map(|docsis| Docsis::new(docsis, rate, seed, at)),
+            device: device(network, link).map(|device| Device::new(device, meter())),
+            access: match (link.docsis, link.wifi) {
+                (Some(docsis), _) => Some(Access::Modem(Docsis::new(docsis, rate, seed, at))),
+                (None, Some(medium)) => Some(Access::Air(Air::new(medium))),
+                (None, None) => None,
+            },
             wire: link.impairments.as_ref().map(|wire| Wire::new(wire, seed, at)),
             meter: meter(),
         };
@@ -237,8 +244,8 @@ impl<S: Waiting> Link<S> {
         parts: Parts<S>,
         fused: bool,
     ) -> Result<Self, Invalid> {
-        let Parts { serialiser, varying, device, docsis, wire, meter, classes } = parts;
-        let plain = varying.is_none() && device.is_none() && docsis.is_none() && wire.is_none();
+        let Parts { serialiser, varying, device, access, wire, meter, classes } = parts;
+        let plain = varying.is_none() && device.is_none() && access.is_none() && wire.is_none();
         let queue = if fused && plain && config.decides_at_enqueue() {
             Queue::Tokens(Qdisc::new(config, env, coin)?)
         } else {
@@ -255,7 +262,7 @@ impl<S: Waiting> Link<S> {
             unseen_end: None,
             ready_at: Time::MAX,
             device: device.map(Box::new),
-            docsis: docsis.map(Box::new),
+            access: access.map(Box::new),
             interrupt: None,
             wire: wire.map(Box::new),
             meter,
@@ -328,7 +335,7 @@ impl<S: Waiting> Link<S> {
     /// it is asked to [look back](Self::look_back) before every packet that comes.
     pub fn rest(&mut self) {
         // A device may report ends at times of its own.
-        self.rests = self.device.is_none() && self.docsis.is_none();
+        self.rests = self.device.is_none() && self.access.is_none();
     }
 
     /// Sees to the end of a transmission that had no event; when that will be, if it lies ahead:
@@ -376,10 +383,11 @@ impl<S: Waiting> Link<S> {
             Wake::Ready if self.ready_at <= now => self.ready_at = Time::MAX,
             Wake::Ready => {}
             Wake::Grant => {
-                if let Some(docsis) = &mut self.docsis {
+                if let Some(Access::Modem(docsis)) = self.access.as_deref_mut() {
                     docsis.fired(now);
                 }
             }
+            Wake::Air => {}
         }
     }
 
@@ -393,8 +401,8 @@ impl<S: Waiting> Link<S> {
         dropped: &mut Dropped<S>,
         mut wake: impl FnMut(Time, Wake),
     ) -> Option<Sent<S>> {
-        if self.docsis.is_some() {
-            return self.serve_modem(now, dropped, &mut wake);
+        if self.access.is_some() {
+            return self.serve_access(now, dropped, &mut wake);
         }
         let interrupt = self.interrupt.take();
         let sent = self.transmit(now, dropped);
@@ -412,49 +420,6 @@ impl<S: Waiting> Link<S> {
             }
         }
         sent
-    }
-
-    /// The same for the upstream of a cable modem: within a grant it sends, otherwise it asks.
-    #[inline(never)]
-    fn serve_modem(
-        &mut self,
-        now: Time,
-        dropped: &mut Dropped<S>,
-        wake: &mut dyn FnMut(Time, Wake),
-    ) -> Option<Sent<S>> {
-        if self.sending {
-            return None;
-        }
-        let mut docsis = self.docsis.take()?;
-        docsis.advance(now, self.backlog() + docsis.rest());
-        let sent = docsis.send(now, || {
-            let packet = self.dequeue(now, dropped)?;
-            let wire = self.serialiser.wire_bytes(packet.bytes());
-            Some((packet, u64::from(wire)))
-        });
-        match &sent {
-            Some((_, ends)) => wake(*ends, Wake::Transmitted),
-            None => {
-                let at = docsis.wake_at(now, self.backlog() + docsis.rest());
-                at.into_iter().for_each(|at| wake(at, Wake::Grant));
-            }
-        }
-        self.docsis = Some(docsis);
-        let (standing, ends) = sent?;
-        let bytes = standing.bytes();
-        self.meter.transmits(self.serialiser.wire_bytes(bytes));
-        (self.busy_until, self.sending) = (ends, true);
-        let through = self.wire.as_mut().map_or(Some(ends), |wire| wire.pass(ends, bytes));
-        Some(Sent { standing, ends, through })
-    }
-
-    /// How many bytes on the wire stand in the queue, as far as packets are all padded or none is.
-    fn backlog(&self) -> u64 {
-        let standing = self.standing();
-        let (overhead, least) =
-            (self.serialiser.wire_bytes(MTU) - MTU, self.serialiser.wire_bytes(0));
-        let unpadded = standing.bytes + standing.packets * u64::from(overhead);
-        unpadded.max(standing.packets * u64::from(least))
     }
 
     /// The discipline's next packet, if one is ready.

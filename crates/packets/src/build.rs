@@ -14,7 +14,7 @@ use crate::sim::Sim;
 use crate::timers::Timers;
 use crate::wheel::Wheel;
 use sojourn_base::Time;
-use sojourn_link::{Link, Path, Paths, Serialiser, places};
+use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_tcp::HEADERS;
@@ -56,6 +56,8 @@ pub(crate) fn build(
         paths,
         sacks: Default::default(),
         dropped: Default::default(),
+        media: Medium::all(network, &places(network)),
+        aired: Vec::new(),
         interfaces,
     };
     recorder.begin(Names::of(network));

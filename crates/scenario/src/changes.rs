@@ -203,9 +203,11 @@ impl Scenario {
         for (link, (old, new)) in links.iter().zip(&network.links).enumerate() {
             let qdisc = (old.qdisc != new.qdisc).then(|| new.qdisc.clone());
             let rate = new.rate.filter(|_| old.rate != new.rate);
-            let fixed = old.schedule.is_some() || old.docsis.is_some() || old.rate.is_none();
+            let own = old.schedule.is_some() || old.docsis.is_some() || old.wifi.is_some();
+            let fixed = own || old.rate.is_none();
             if rate.is_some() && fixed {
-                let why = "a link's rate changes only if it has one, no `schedule` and no `docsis`";
+                let why =
+                    "a link's rate changes only if it has one, no `schedule`, `docsis` or `wifi`";
                 return Err(wrong(&old.name, why.into()));
             }
             if qdisc.is_some() || rate.is_some() {

@@ -29,6 +29,7 @@ mod size;
 mod topology;
 mod traffic;
 mod vary;
+mod wifi;
 mod wire;
 mod write;
 
@@ -53,6 +54,7 @@ pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use size::Room;
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
 pub use traffic::{Direction, Group};
+pub use wifi::{Turns, Wifi};
 pub use wire::{Device, DeviceQueue, Impairments};
 
 /// A scenario for a laboratory of queues: links with their queue disciplines, TCPs, traffic, and
@@ -87,6 +89,9 @@ pub struct Scenario {
     /// Any graph, link by link.
     #[serde(default)]
     pub links: Vec<NamedLink>,
+    /// Media of Wi-Fi that links share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wifi: Vec<Wifi>,
     /// Each flow's private links.
     #[serde(default)]
     pub access: Access,

@@ -13,6 +13,7 @@ use crate::groups::{self, NetworkGroup};
 use crate::limits::MAX_TIME;
 use crate::routes::{Graph, Placed};
 use crate::schedule::RateSchedule;
+use crate::wifi::{self, Wifi};
 use crate::wire::{DeviceQueue, Impairments};
 
 /// A scenario in the form that engines take.
@@ -24,6 +25,8 @@ pub struct Network {
     pub nodes: Vec<String>,
     /// All links, one direction each.
     pub links: Vec<NetworkLink>,
+    /// Media that links share.
+    pub media: Vec<Wifi>,
     /// All groups, in the order of the file; a group in both directions is two.
     pub groups: Vec<NetworkGroup>,
     /// The link that a summary puts first: index into `links`.
@@ -73,6 +76,8 @@ pub struct NetworkLink {
     pub device: Option<DeviceQueue>,
     /// Requests and grants, if it is the upstream of a cable modem.
     pub docsis: Option<Upstream>,
+    /// The medium that it shares: index into `media`.
+    pub wifi: Option<u32>,
 }
 
 impl NetworkLink {
@@ -150,18 +155,23 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     if scenario.access.rate == Some(Rate(0)) {
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));
     }
+    wifi::check(&scenario.wifi, &graph)?;
     let groups = groups::groups(scenario, &graph, base_dir)?;
     check_labels(&graph, &groups)?;
     let bottleneck = graph.links.iter().position(|link| link.link.rate.is_some()).unwrap_or(0);
     let probes = probes(scenario, &graph, &groups, base_dir.is_some())?;
-    let links: Vec<NetworkLink> =
-        graph.links.into_iter().map(|placed| link(placed, base_dir)).collect::<Result<_, _>>()?;
+    let links: Vec<NetworkLink> = graph
+        .links
+        .into_iter()
+        .map(|placed| link(placed, &scenario.wifi, base_dir))
+        .collect::<Result<_, _>>()?;
     Ok(Network {
         changes: changes::resolve(scenario, &links, &groups, base_dir)?,
         name: scenario.name.clone().unwrap_or_default(),
         probes,
         nodes: graph.nodes,
         links,
+        media: scenario.wifi.clone(),
         groups,
         bottleneck,
         duration: scenario.duration,
@@ -173,7 +183,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     })
 }
 
-fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
+fn link(placed: Placed, media: &[Wifi], base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
     let schedule = match (&placed.link.schedule, placed.link.rate) {
         (Some(schedule), Some(rate)) => Some(
             schedule
@@ -187,6 +197,7 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         None => None,
     };
     let docsis = docsis(&placed).map_err(|fault| fault.under(placed.field("docsis")))?;
+    let wifi = wifi::medium(&placed, media).map_err(|fault| fault.under(placed.field("wifi")))?;
     let impairments =
         placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;
     Ok(NetworkLink {
@@ -194,6 +205,7 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         impairments,
         device,
         docsis,
+        wifi,
         name: placed.name,
         from: placed.from,
         to: placed.to,

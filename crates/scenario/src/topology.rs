@@ -48,6 +48,8 @@ pub struct Link {
     pub device: Option<Device>,
     /// The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults.
     pub docsis: Option<Docsis>,
+    /// The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this link.
+    pub wifi: Option<String>,
 }
 
 impl Default for Link {
@@ -66,6 +68,7 @@ impl Default for Link {
             reorder: false,
             device: None,
             docsis: None,
+            wifi: None,
         }
     }
 }
@@ -102,6 +105,8 @@ pub struct LinkChanges {
     pub device: Option<Device>,
     /// The upstream of a cable modem; none, if a `rate` is given and not this beside it.
     pub docsis: Option<Docsis>,
+    /// The name of a `[[wifi]]`.
+    pub wifi: Option<String>,
 }
 
 /// The direction back. Left out, it is like the direction forward.
@@ -177,6 +182,7 @@ impl Link {
                 reorder: false,
                 device: None,
                 docsis: None,
+                wifi: None,
                 ..self.clone()
             },
             Some(Reverse::Changes(changes)) => Self {
@@ -207,6 +213,7 @@ impl Link {
                     (None, Some(_)) => None,
                     (None, None) => self.docsis.clone(),
                 },
+                wifi: changes.wifi.clone().or_else(|| self.wifi.clone()),
             },
         }
     }

@@ -64,6 +64,7 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
             ("loss, jitter", link.impairments.is_some()),
             ("device", link.device.is_some()),
             ("docsis", link.docsis.is_some()),
+            ("wifi", link.wifi.is_some()),
         ] {
             if there {
                 return Err(Error(refused(&format!("{}.{field}", link.name), constant)));

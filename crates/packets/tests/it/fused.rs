@@ -119,6 +119,18 @@ fn ring() -> impl Strategy<Value = String> {
     )
 }
 
+/// Two nodes on one medium.
+fn air() -> impl Strategy<Value = String> {
+    (200u32..20_000, qdisc(), 1u32..70, 1u32..4, 0u32..40).prop_map(
+        |(rate, qdisc, packets, hardware, ms)| {
+            format!(
+                "[[wifi]]\naggregate_packets = {packets}\nhardware = {hardware}\n[bottleneck]\n\
+                 rate = \"{rate}kbit\"\ndelay = \"{ms}ms\"\nqdisc = {qdisc}\nwifi = \"wifi\"\n"
+            )
+        },
+    )
+}
+
 fn topology() -> impl Strategy<Value = String> {
     let reverse = prop_oneof![
         Just(String::new()),
@@ -130,6 +142,7 @@ fn topology() -> impl Strategy<Value = String> {
         (1u32..4, link(500..20_000), reverse)
             .prop_map(|(hops, l, r)| format!("[parking_lot]\nhops = {hops}\n{l}{r}")),
         ring(),
+        air(),
     ]
 }
 

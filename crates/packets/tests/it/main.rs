@@ -18,3 +18,4 @@ mod low_latency;
 mod pages;
 mod stepping;
 mod video;
+mod wifi;
