@@ -20,6 +20,7 @@ _SEE = {
     "changes": "[more](#changes-during-a-run)",
     "device": "[more](#queues-of-devices)",
     "docsis": "[more](#cable-modems)",
+    "autorate": "[more](#autorate)",
     "wifi": "[more](#wi-fi)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
@@ -50,6 +51,7 @@ def parts() -> dict[str, dict[str, dict[str, Any]]]:
         found[name] = of(top[name])
     found["device"] = of(found["bottleneck"]["device"])
     found["docsis"] = of(found["bottleneck"]["docsis"])
+    found["autorate"] = of(found["bottleneck"]["autorate"])
     found["links"] = of(top["links"]["items"])
     found["wifi"] = of(top["wifi"]["items"])
     groups = explain.topics(whole)["traffic"]

@@ -3,12 +3,12 @@
 //! Source: DOCSIS 3.1 MAC and Upper Layer Protocols Interface Specification (CM-SP-MULPIv3.1), as
 //! CableLabs' own model for ns-3 has it (docsis-ns3, `doc/source/model-overview.rst`), whose
 //! defaults these are: MAP intervals of 2 ms, and 1.2 ms from a request to the first interval that
-//! can grant it (half a round trip and three OFDMA frames to the head-end, and its MAP 757 µs ahead).
+//! can grant it (half a round trip and three OFDMA frames to the head-end, its MAP 757 µs ahead).
 //!
 //! Time is cut into MAP intervals. A modem with packets and neither requests nor grants under way
 //! sends a request for all that waits, at a random instant of the next interval. Any interval that
-//! begins `request_delay` later, or after that, can grant it: as many bytes as a token bucket of the
-//! link's `rate` and of depth `burst` has, and as fit into the interval at the rate of the
+//! begins `request_delay` later, or after that, can grant it: as many bytes as a token bucket of
+//! the link's `rate` and of depth `burst` has, and as fit into the interval at the rate of the
 //! `channel`; the rest in the next. The grant lies at a random place of its interval. With it the
 //! modem sends its packets back to back, and asks for all that waits and has not been asked for.
 //! A packet that the grant is too short for is cut, and goes on with the next.

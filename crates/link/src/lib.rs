@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arrivals;
+mod autorate;
 mod classes;
 mod device;
 mod docsis;

@@ -11,6 +11,7 @@
 mod access;
 
 use self::access::{Access, Air, device};
+use crate::autorate::Autorate;
 use crate::classes::Classes;
 use crate::device::Device;
 use crate::docsis::Docsis;
@@ -153,6 +154,8 @@ pub struct Link<S: Waiting> {
     ready_at: Time,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
     pub(crate) device: Option<Box<Device<S>>>,
+    /// What its rate follows, if it does (not fused).
+    autorate: Option<Box<Autorate>>,
     /// When it may send, if that is not for it to say (not fused).
     access: Option<Box<Access<S>>>,
     /// An interrupt of the device that is still to be scheduled.
@@ -175,6 +178,7 @@ struct Parts<S> {
     serialiser: Serialiser,
     varying: Option<Varying>,
     device: Option<Device<S>>,
+    autorate: Option<Autorate>,
     access: Option<Access<S>>,
     wire: Option<Wire>,
     meter: Meter,
@@ -220,7 +224,12 @@ impl<S: Waiting> Link<S> {
         let varying = |schedule| Varying::new(Pieces::new(schedule, rate, seed, at));
         let parts = Parts {
             serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
-            varying: link.schedule.as_ref().map(varying),
+            varying: match (&link.schedule, link.autorate) {
+                (Some(schedule), _) => Some(varying(schedule)),
+                (None, Some(_)) => Some(Varying::constant(rate.0, Time::ZERO)),
+                (None, None) => None,
+            },
+            autorate: link.autorate.map(Autorate::new),
             classes: Classes::new(&link.qdisc, meter),
             device: device(network, link).map(|device| Device::new(device, meter())),
             access: match (link.docsis, link.wifi) {
@@ -244,7 +253,7 @@ impl<S: Waiting> Link<S> {
         parts: Parts<S>,
         fused: bool,
     ) -> Result<Self, Invalid> {
-        let Parts { serialiser, varying, device, access, wire, meter, classes } = parts;
+        let Parts { serialiser, varying, device, autorate, access, wire, meter, classes } = parts;
         let plain = varying.is_none() && device.is_none() && access.is_none() && wire.is_none();
         let queue = if fused && plain && config.decides_at_enqueue() {
             Queue::Tokens(Qdisc::new(config, env, coin)?)
@@ -262,6 +271,7 @@ impl<S: Waiting> Link<S> {
             unseen_end: None,
             ready_at: Time::MAX,
             device: device.map(Box::new),
+            autorate: autorate.map(Box::new),
             access: access.map(Box::new),
             interrupt: None,
             wire: wire.map(Box::new),
@@ -300,6 +310,17 @@ impl<S: Waiting> Link<S> {
         self.settle(now);
         if let Some(varying) = &mut self.varying {
             varying.change(rate.0);
+        }
+    }
+
+    /// The answer of a ping, to the member of this number of the group that the rate follows, has
+    /// come after `round_trip`.
+    pub fn heard(&mut self, now: Time, pinger: u32, round_trip: Time) {
+        let sent = self.counters().dequeued.bytes;
+        if let Some(autorate) = &mut self.autorate
+            && let Some(rate) = autorate.heard(now, pinger, round_trip, sent)
+        {
+            self.change_rate(now, rate);
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Pieces {
 
 #[derive(Clone, Debug)]
 enum Source {
+    /// A rate that stays.
+    Constant,
     /// The pieces, which of them comes next, and when their cycle began.
     Listed { pieces: Arc<[(Time, Rate)]>, next: usize, base: u64, repeats: bool },
     /// A Gaussian process of the first order, in equal steps: its state.
@@ -79,14 +81,14 @@ impl Pieces {
 
     /// A rate that stays.
     fn constant(rate: u64) -> Self {
-        let source = Source::Listed { pieces: Arc::new([]), next: 0, base: 0, repeats: false };
-        Self { source, rate, end: u64::MAX }
+        Self { source: Source::Constant, rate, end: u64::MAX }
     }
 
     /// On to the next piece.
     fn step(&mut self) {
         let begins = self.end;
         match &mut self.source {
+            Source::Constant => self.end = u64::MAX,
             Source::Listed { pieces, next, base, repeats } => {
                 if *next == pieces.len() {
                     if !*repeats {

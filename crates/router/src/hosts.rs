@@ -346,6 +346,12 @@ pub fn check(network: &Network) -> Result<(), String> {
             link.name
         ));
     }
+    if let Some(link) = network.links.iter().find(|link| link.autorate.is_some()) {
+        return Err(format!(
+            "{}.autorate: the router hears no pings; leave it out, or use --engine packets",
+            link.name
+        ));
+    }
     for group in &network.groups {
         let wrong = |what: String| Err(format!("{}: {what}", group.name));
         if matches!(group.source, Source::Call(_)) {

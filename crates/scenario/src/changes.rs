@@ -204,10 +204,9 @@ impl Scenario {
             let qdisc = (old.qdisc != new.qdisc).then(|| new.qdisc.clone());
             let rate = new.rate.filter(|_| old.rate != new.rate);
             let own = old.schedule.is_some() || old.docsis.is_some() || old.wifi.is_some();
-            let fixed = own || old.rate.is_none();
+            let fixed = own || old.autorate.is_some() || old.rate.is_none();
             if rate.is_some() && fixed {
-                let why =
-                    "a link's rate changes only if it has one, no `schedule`, `docsis` or `wifi`";
+                let why = "a link's rate changes only if it has one, no `schedule`, `docsis`, `wifi` or `autorate`";
                 return Err(wrong(&old.name, why.into()));
             }
             if qdisc.is_some() || rate.is_some() {

@@ -9,6 +9,7 @@
 //! for TOML the place in the file.
 #![forbid(unsafe_code)]
 
+mod autorate;
 pub mod calibration;
 mod changes;
 mod docsis;
@@ -41,6 +42,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
 use sojourn_tcp::Spec as Tcp;
 
+pub use autorate::{Autorate, RateControl};
 pub use changes::{Change, Changed, NetworkChange};
 pub use docsis::{Docsis, Upstream};
 use document::{Document, Node};

@@ -6,6 +6,7 @@ use sojourn_base::{Invalid, Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 
 use crate::Scenario;
+use crate::autorate::{self, RateControl};
 use crate::changes::{self, NetworkChange};
 use crate::docsis::Upstream;
 use crate::error::{Fault, steps, suggestion};
@@ -78,6 +79,8 @@ pub struct NetworkLink {
     pub docsis: Option<Upstream>,
     /// The medium that it shares: index into `media`.
     pub wifi: Option<u32>,
+    /// The control loop of its rate, if it has one.
+    pub autorate: Option<RateControl>,
 }
 
 impl NetworkLink {
@@ -163,7 +166,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     let links: Vec<NetworkLink> = graph
         .links
         .into_iter()
-        .map(|placed| link(placed, &scenario.wifi, base_dir))
+        .map(|placed| link(placed, &scenario.wifi, &groups, base_dir))
         .collect::<Result<_, _>>()?;
     Ok(Network {
         changes: changes::resolve(scenario, &links, &groups, base_dir)?,
@@ -183,7 +186,12 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     })
 }
 
-fn link(placed: Placed, media: &[Wifi], base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
+fn link(
+    placed: Placed,
+    media: &[Wifi],
+    groups: &[NetworkGroup],
+    base_dir: Option<&Path>,
+) -> Result<NetworkLink, Fault> {
     let schedule = match (&placed.link.schedule, placed.link.rate) {
         (Some(schedule), Some(rate)) => Some(
             schedule
@@ -198,6 +206,8 @@ fn link(placed: Placed, media: &[Wifi], base_dir: Option<&Path>) -> Result<Netwo
     };
     let docsis = docsis(&placed).map_err(|fault| fault.under(placed.field("docsis")))?;
     let wifi = wifi::medium(&placed, media).map_err(|fault| fault.under(placed.field("wifi")))?;
+    let control = autorate::control(&placed, groups)
+        .map_err(|fault| fault.under(placed.field("autorate")))?;
     let impairments =
         placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;
     Ok(NetworkLink {
@@ -206,6 +216,7 @@ fn link(placed: Placed, media: &[Wifi], base_dir: Option<&Path>) -> Result<Netwo
         device,
         docsis,
         wifi,
+        autorate: control,
         name: placed.name,
         from: placed.from,
         to: placed.to,

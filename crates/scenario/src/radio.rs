@@ -17,9 +17,10 @@
 //!
 //! # Sources
 //!
-//! - `lte`: the recording of AT&T's network in Boston, downwards, in a moving car (786 s in steps of
-//!   0.1 s), of Winstein, Sivaraman, Balakrishnan: Stochastic Forecasts Achieve High Throughput and
-//!   Low Delay over Cellular Networks (NSDI 2013), as Mahimahi has it (`ATT-LTE-driving.down`).
+//! - `lte`: the recording of AT&T's network in Boston, downwards, in a moving car (786 s in steps
+//!   of 0.1 s), of Winstein, Sivaraman, Balakrishnan: Stochastic Forecasts Achieve High Throughput
+//!   and Low Delay over Cellular Networks (NSDI 2013), as Mahimahi has it
+//!   (`ATT-LTE-driving.down`).
 //! - `5g`: Verizon's network, 35 384 s of UDP downwards, a sample a second, in a moving car, in the
 //!   data of Hu et al.: LEO Satellite vs. Cellular Networks (CoNEXT 2023), `vz_all.csv`.
 //! - `starlink`: the plan Mobility, 29 468 s of the same drives, `mob_all.csv`. That satellites are

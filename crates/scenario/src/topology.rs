@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 use sojourn_qdisc::Config as Qdisc;
 
+use crate::autorate::Autorate;
 use crate::docsis::Docsis;
 use crate::error::{Fault, steps};
 use crate::files::read_text;
@@ -50,6 +51,8 @@ pub struct Link {
     pub docsis: Option<Docsis>,
     /// The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this link.
     pub wifi: Option<String>,
+    /// Let the rate follow the delay of pings, as cake-autorate does.
+    pub autorate: Option<Autorate>,
 }
 
 impl Default for Link {
@@ -69,6 +72,7 @@ impl Default for Link {
             device: None,
             docsis: None,
             wifi: None,
+            autorate: None,
         }
     }
 }
@@ -107,6 +111,8 @@ pub struct LinkChanges {
     pub docsis: Option<Docsis>,
     /// The name of a `[[wifi]]`.
     pub wifi: Option<String>,
+    /// Let the rate follow the delay of pings; not, if a `rate` is given and not this beside it.
+    pub autorate: Option<Autorate>,
 }
 
 /// The direction back. Left out, it is like the direction forward.
@@ -183,6 +189,7 @@ impl Link {
                 device: None,
                 docsis: None,
                 wifi: None,
+                autorate: None,
                 ..self.clone()
             },
             Some(Reverse::Changes(changes)) => Self {
@@ -214,6 +221,11 @@ impl Link {
                     (None, None) => self.docsis.clone(),
                 },
                 wifi: changes.wifi.clone().or_else(|| self.wifi.clone()),
+                autorate: match (&changes.autorate, changes.rate) {
+                    (Some(autorate), _) => Some(autorate.clone()),
+                    (None, Some(_)) => None,
+                    (None, None) => self.autorate.clone(),
+                },
             },
         }
     }

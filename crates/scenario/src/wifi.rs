@@ -53,7 +53,7 @@ pub struct Wifi {
     /// Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent however
     /// long it takes.
     pub aggregate_time: Time,
-    /// Aggregates that wait below the disciplines, the one on air counted: 1 to 64. Linux keeps two.
+    /// Aggregates that are below the disciplines, the one on air counted: 1 to 64. Linux has two.
     pub hardware: u32,
     /// Whose turn it is at a node that sends to several others: "airtime" or "round_robin".
     pub turns: Turns,

@@ -1,5 +1,5 @@
-//! Links that do not send when they like: the upstream of a cable modem, which waits for grants, and
-//! Wi-Fi, which contends for its medium.
+//! Links that do not send when they like: the upstream of a cable modem, which waits for grants,
+//! and Wi-Fi, which contends for its medium.
 
 use super::{Dropped, Link, Queue, Sent, Wake};
 use crate::docsis::Docsis;

@@ -6,10 +6,10 @@
 //! disciplines, Linux's mac80211 and ath9k as Høiland-Jørgensen et al. describe them (Ending the
 //! Anomaly, USENIX ATC 2017).
 //!
-//! Links that come from the same node are one **transmitter**. It takes packets from the disciplines
-//! of its links, one link at a time ([`turns`]), into aggregates, and holds at most two of them,
-//! the one on air counted: what is there the disciplines do not see. The summary shows it as the
-//! links' `device`.
+//! Links that come from the same node are one **transmitter**. It takes packets from the
+//! disciplines of its links, one link at a time ([`turns`]), into aggregates, and holds at most two
+//! of them, the one on air counted: what is there the disciplines do not see. The summary shows it
+//! as the links' `device`.
 //!
 //! A transmitter with an aggregate waits until the medium has been idle for AIFS and then for as
 //! many slots as it has drawn. While the medium is busy the count stands still. The one whose count

@@ -2,9 +2,11 @@
 
 mod allocation;
 mod application;
+mod autorate;
 mod cake;
 mod calls;
 mod capture;
+mod chain;
 mod classes;
 mod closed_forms;
 mod common;
