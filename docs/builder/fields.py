@@ -19,6 +19,9 @@ _TABLE = re.compile(r"^(<!-- fields: (\S+) -->\n)((?:\|.*\n)*)", re.M)
 _SEE = {
     "changes": "[more](#changes-during-a-run)",
     "device": "[more](#queues-of-devices)",
+    "docsis": "[more](#cable-modems)",
+    "autorate": "[more](#autorate)",
+    "wifi": "[more](#wi-fi)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
     "schedule": "[more](#rates-that-change)",
@@ -47,7 +50,10 @@ def parts() -> dict[str, dict[str, dict[str, Any]]]:
     for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
         found[name] = of(top[name])
     found["device"] = of(found["bottleneck"]["device"])
+    found["docsis"] = of(found["bottleneck"]["docsis"])
+    found["autorate"] = of(found["bottleneck"]["autorate"])
     found["links"] = of(top["links"]["items"])
+    found["wifi"] = of(top["wifi"]["items"])
     groups = explain.topics(whole)["traffic"]
     kinds = {name.rpartition(".")[2]: of(group) for name, group in groups.items()}
     common = set.intersection(*(set(fields) for fields in kinds.values()))

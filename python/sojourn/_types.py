@@ -411,8 +411,8 @@ class Bottleneck(TypedDict, total=False):
     may leave it out; it is then ideal: pure delay, no queue."""
     schedule: Schedule
     """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
-    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
-    `rate`."""
+    `lognormal`, `markov` and `radio`, and its parameters. Disciplines, and a `load`, are
+    told `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -438,6 +438,11 @@ class Bottleneck(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    docsis: Docsis
+    """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
+    wifi: str
+    """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
+    link."""
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
@@ -493,9 +498,41 @@ class MarkovSchedule(TypedDict, total=False):
     """Mean time at a rate, at least "10us"."""
 
 
-Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule"
+class RadioSchedule(TypedDict, total=False):
+    """Rates as measured over LTE, 5G and Starlink."""
+
+    kind: Required[Literal['radio']]
+    model: Required[RadioModel]
+    """Whose rates, measured in moving cars: "lte", "5g" or "starlink". What follows is then
+    theirs unless given."""
+    every: Time
+    """Step of fading and outages, at least "10us"."""
+    hold: Time
+    """How long a level is held, a multiple of `every`."""
+    phase: Time
+    """When the first new level begins, a multiple of `every` and at most `hold`."""
+    level: float
+    """Standard deviation of the level's logarithm, 0 to 3."""
+    memory: Time
+    """Time in which the correlation of levels falls to 1/e; "0ns": each is drawn afresh."""
+    fading: float
+    """Standard deviation of the fading's logarithm, 0 to 3."""
+    fading_memory: Time
+    """Time in which the correlation of fading falls to 1/e; "0ns": each step is drawn
+    afresh."""
+    outage: float
+    """Fraction of the time in which nothing is sent, 0 to 0.9."""
+    outage_length: Time
+    """Mean length of an outage, at least `every`."""
+
+
+Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule | RadioSchedule"
 """How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule
 says."""
+
+
+RadioModel: TypeAlias = "Literal['lte'] | Literal['5g'] | Literal['starlink']"
+"""Whose measured rates they are."""
 
 
 class DroptailQueueDiscipline(TypedDict, total=False):
@@ -1520,6 +1557,23 @@ class Device(TypedDict, total=False):
     reported at once."""
 
 
+class Docsis(TypedDict, total=False):
+    """The upstream of a cable modem (DOCSIS): the modem asks, the head-end grants, and
+    packets leave in bursts."""
+
+    map_interval: Time
+    """How long the grants of a MAP reach, from "100us" to "100ms"."""
+    request_delay: Time
+    """From the sending of a request to the start of the first MAP interval that can grant
+    it, at least: up to "100ms"."""
+    channel: Rate
+    """Rate of a burst, at least the link's `rate`, which is what the head-end grants on
+    average. As `rate` if left out."""
+    burst: Size
+    """Bytes that the head-end grants beyond `rate` after a pause (the Maximum Traffic
+    Burst), from "1522B" to "1GB"."""
+
+
 class ReverseTable(TypedDict, total=False):
     """Single fields of a link that differ from those of the forward direction."""
 
@@ -1549,6 +1603,10 @@ class ReverseTable(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline; `{ packets = 0 }`: none."""
+    docsis: Docsis
+    """The upstream of a cable modem; none, if a `rate` is given and not this beside it."""
+    wifi: str
+    """The name of a `[[wifi]]`."""
 
 
 Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
@@ -1566,8 +1624,8 @@ class ParkingLot(TypedDict, total=False):
     may leave it out; it is then ideal: pure delay, no queue."""
     schedule: Schedule
     """How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`,
-    `lognormal` and `markov`, and its parameters. Disciplines, and a `load`, are told
-    `rate`."""
+    `lognormal`, `markov` and `radio`, and its parameters. Disciplines, and a `load`, are
+    told `rate`."""
     delay: Time
     """One-way propagation delay."""
     qdisc: QueueDiscipline
@@ -1593,6 +1651,11 @@ class ParkingLot(TypedDict, total=False):
     """Let `jitter` change the order of packets."""
     device: Device
     """A queue of the device below the discipline, which does not see it."""
+    docsis: Docsis
+    """The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults."""
+    wifi: str
+    """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
+    link."""
     reverse: Reverse
     """Each hop back, as in `[bottleneck]`."""
 
@@ -1615,10 +1678,60 @@ NamedLink = TypedDict(
         'jitter': 'DistributionOfTime',
         'reorder': 'bool',
         'device': 'Device',
+        'docsis': 'Docsis',
+        'wifi': 'str',
     },
     total=False,
 )
 """One direction of one link in a graph of any shape. The nodes are those that links name."""
+
+
+class Wifi(TypedDict, total=False):
+    """A medium of Wi-Fi: one transmission at a time, of whatever node wins the contention.
+    Links name it in `wifi`; those that come from the same node contend as one."""
+
+    name: str
+    """What links call it."""
+    slot: Time
+    """A slot of the backoff, "1us" to "1ms"."""
+    sifs: Time
+    """From the end of a frame to its acknowledgement, at most "1ms"."""
+    aifs: Time
+    """How long the medium must be idle before the backoff goes on, at most "1ms": AIFS, or
+    DIFS. "43us" is that of best effort."""
+    cw_min: int
+    """The backoff is drawn from 0 to this many slots, 1 to 32767."""
+    cw_max: int
+    """With every collision the window doubles, up to this: `cw_min` to 32767."""
+    preamble: Time
+    """What comes before the bytes of every frame: preamble and header of the PHY, at most
+    "1ms"."""
+    ack: Time
+    """An acknowledgement, or a block acknowledgement, with its preamble, at most "1ms"."""
+    ack_timeout: Time
+    """From the end of a collision until the medium counts as idle, at most "10ms"; `sifs`
+    and `ack` (EIFS) if left out."""
+    mpdu_overhead: int
+    """Bytes of each frame beyond the packet and the link's `frame_overhead`: MAC header,
+    LLC and FCS (38), and the delimiter in an aggregate (4). At most 1000."""
+    aggregate_packets: int
+    """Packets in an aggregate (A-MPDU) at most, 1 to 256; 1: none is made."""
+    aggregate_bytes: Size
+    """Bytes in an aggregate at most, "1500B" to "4MiB"."""
+    aggregate_time: Time
+    """Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent
+    however long it takes."""
+    hardware: int
+    """Aggregates that wait below the disciplines, the one on air counted: 1 to 64. Linux
+    keeps two."""
+    turns: Turns
+    """Whose turn it is at a node that sends to several others: "airtime" or "round_robin"."""
+    quantum: Time
+    """With `turns = "airtime"`: the airtime that each gets in its turn, "10us" to "100ms"."""
+
+
+Turns: TypeAlias = "Literal['airtime'] | Literal['round_robin']"
+"""Whose turn it is at a node that sends to several others."""
 
 
 class Access(TypedDict, total=False):
@@ -2122,6 +2235,8 @@ class Scenario(TypedDict, total=False):
     """A parking lot: several such links in a row."""
     links: list[NamedLink]
     """Any graph, link by link."""
+    wifi: list[Wifi]
+    """Media of Wi-Fi that links share."""
     access: Access
     """Each flow's private links."""
     traffic: list[Group]

@@ -2,20 +2,24 @@
 #![forbid(unsafe_code)]
 
 mod arrivals;
+mod autorate;
 mod classes;
 mod device;
+mod docsis;
 mod dql;
 mod link;
 mod meter;
 mod observed;
 mod paths;
 mod probes;
+mod radio;
 mod rate;
 mod sample;
 mod serialiser;
 mod standing;
 mod summary;
 mod waiting;
+mod wifi;
 mod wire;
 
 pub use arrivals::Arrivals;
@@ -27,3 +31,4 @@ pub use sample::Samples;
 pub use serialiser::Serialiser;
 pub use summary::summaries;
 pub use waiting::Waiting;
+pub use wifi::{Aired, Medium};

@@ -5,10 +5,16 @@
 //! once, a token stands for it in the queue, and the tokens are taken out later, each at its exact
 //! time. That is the *fused* way: one event per packet and link. Any other discipline holds the
 //! packet itself, and every end of a transmission is an event; so it is on a link whose rate
-//! changes, that loses or delays packets at random, or that has a device's queue below.
+//! changes, that loses or delays packets at random, that has a device's queue below, or that does
+//! not send when it likes: the upstream of a cable modem, and Wi-Fi.
 
+mod access;
+
+use self::access::{Access, Air, device};
+use crate::autorate::Autorate;
 use crate::classes::Classes;
 use crate::device::Device;
+use crate::docsis::Docsis;
 use crate::meter::Meter;
 use crate::rate::{Pieces, Varying};
 use crate::serialiser::Serialiser;
@@ -30,6 +36,10 @@ pub enum Wake {
     Ready,
     /// The device reports what it has sent.
     Interrupt,
+    /// A modem asks, the head-end decides, or a grant begins.
+    Grant,
+    /// The medium that the link shares is to be served.
+    Air,
 }
 
 /// What became of a packet offered to a fused link.
@@ -144,6 +154,10 @@ pub struct Link<S: Waiting> {
     ready_at: Time,
     /// The queue between the discipline and the transmitter, if there is one (not fused).
     pub(crate) device: Option<Box<Device<S>>>,
+    /// What its rate follows, if it does (not fused).
+    autorate: Option<Box<Autorate>>,
+    /// When it may send, if that is not for it to say (not fused).
+    access: Option<Box<Access<S>>>,
     /// An interrupt of the device that is still to be scheduled.
     interrupt: Option<Time>,
     /// What happens to packets after their transmission, if anything does (not fused).
@@ -164,12 +178,15 @@ struct Parts<S> {
     serialiser: Serialiser,
     varying: Option<Varying>,
     device: Option<Device<S>>,
+    autorate: Option<Autorate>,
+    access: Option<Access<S>>,
     wire: Option<Wire>,
     meter: Meter,
     classes: Option<Classes>,
 }
 
 /// A transmission that has begun.
+#[derive(Clone)]
 pub struct Sent<S> {
     /// The packet.
     pub standing: S,
@@ -207,9 +224,19 @@ impl<S: Waiting> Link<S> {
         let varying = |schedule| Varying::new(Pieces::new(schedule, rate, seed, at));
         let parts = Parts {
             serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
-            varying: link.schedule.as_ref().map(varying),
+            varying: match (&link.schedule, link.autorate) {
+                (Some(schedule), _) => Some(varying(schedule)),
+                (None, Some(_)) => Some(Varying::constant(rate.0, Time::ZERO)),
+                (None, None) => None,
+            },
+            autorate: link.autorate.map(Autorate::new),
             classes: Classes::new(&link.qdisc, meter),
-            device: link.device.map(|device| Device::new(device, meter())),
+            device: device(network, link).map(|device| Device::new(device, meter())),
+            access: match (link.docsis, link.wifi) {
+                (Some(docsis), _) => Some(Access::Modem(Docsis::new(docsis, rate, seed, at))),
+                (None, Some(medium)) => Some(Access::Air(Air::new(medium))),
+                (None, None) => None,
+            },
             wire: link.impairments.as_ref().map(|wire| Wire::new(wire, seed, at)),
             meter: meter(),
         };
@@ -226,8 +253,8 @@ impl<S: Waiting> Link<S> {
         parts: Parts<S>,
         fused: bool,
     ) -> Result<Self, Invalid> {
-        let Parts { serialiser, varying, device, wire, meter, classes } = parts;
-        let plain = varying.is_none() && device.is_none() && wire.is_none();
+        let Parts { serialiser, varying, device, autorate, access, wire, meter, classes } = parts;
+        let plain = varying.is_none() && device.is_none() && access.is_none() && wire.is_none();
         let queue = if fused && plain && config.decides_at_enqueue() {
             Queue::Tokens(Qdisc::new(config, env, coin)?)
         } else {
@@ -244,6 +271,8 @@ impl<S: Waiting> Link<S> {
             unseen_end: None,
             ready_at: Time::MAX,
             device: device.map(Box::new),
+            autorate: autorate.map(Box::new),
+            access: access.map(Box::new),
             interrupt: None,
             wire: wire.map(Box::new),
             meter,
@@ -284,6 +313,17 @@ impl<S: Waiting> Link<S> {
         }
     }
 
+    /// The answer of a ping, to the member of this number of the group that the rate follows, has
+    /// come after `round_trip`.
+    pub fn heard(&mut self, now: Time, pinger: u32, round_trip: Time) {
+        let sent = self.counters().dequeued.bytes;
+        if let Some(autorate) = &mut self.autorate
+            && let Some(rate) = autorate.heard(now, pinger, round_trip, sent)
+        {
+            self.change_rate(now, rate);
+        }
+    }
+
     /// Whether the rate is not the same all the time.
     pub(crate) fn varies(&self) -> bool {
         self.varying.is_some()
@@ -316,7 +356,7 @@ impl<S: Waiting> Link<S> {
     /// it is asked to [look back](Self::look_back) before every packet that comes.
     pub fn rest(&mut self) {
         // A device may report ends at times of its own.
-        self.rests = self.device.is_none();
+        self.rests = self.device.is_none() && self.access.is_none();
     }
 
     /// Sees to the end of a transmission that had no event; when that will be, if it lies ahead:
@@ -363,6 +403,12 @@ impl<S: Waiting> Link<S> {
             }
             Wake::Ready if self.ready_at <= now => self.ready_at = Time::MAX,
             Wake::Ready => {}
+            Wake::Grant => {
+                if let Some(Access::Modem(docsis)) = self.access.as_deref_mut() {
+                    docsis.fired(now);
+                }
+            }
+            Wake::Air => {}
         }
     }
 
@@ -376,6 +422,9 @@ impl<S: Waiting> Link<S> {
         dropped: &mut Dropped<S>,
         mut wake: impl FnMut(Time, Wake),
     ) -> Option<Sent<S>> {
+        if self.access.is_some() {
+            return self.serve_access(now, dropped, &mut wake);
+        }
         let interrupt = self.interrupt.take();
         let sent = self.transmit(now, dropped);
         let ready = if self.wants() { self.wake_at(now) } else { None };

@@ -1,6 +1,7 @@
 //! A rate that changes in time: constant pieces, one after another, known as far ahead as anyone
 //! asks; and how long a packet takes to cross a wire of such a rate.
 
+use crate::radio::Radio;
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_scenario::{Lognormal, Markov, RateSchedule};
 use std::sync::Arc;
@@ -22,12 +23,16 @@ pub(crate) struct Pieces {
 
 #[derive(Clone, Debug)]
 enum Source {
+    /// A rate that stays.
+    Constant,
     /// The pieces, which of them comes next, and when their cycle began.
     Listed { pieces: Arc<[(Time, Rate)]>, next: usize, base: u64, repeats: bool },
     /// A Gaussian process of the first order, in equal steps: its state.
     Lognormal { process: Box<LogProcess>, stream: Stream },
     /// Jumps between rates: where it is.
     Markov { process: Markov, at: usize, stream: Stream },
+    /// Level, fading and outages.
+    Radio { radio: Box<Radio>, stream: Stream },
 }
 
 /// A Gaussian process of the first order.
@@ -64,6 +69,10 @@ impl Pieces {
                 let at = stream.below(process.rates.len() as u64) as usize;
                 Source::Markov { process: process.clone(), at, stream }
             }
+            RateSchedule::Radio(process) => {
+                let radio = Box::new(Radio::new(process, rate, &mut stream));
+                Source::Radio { radio, stream }
+            }
         };
         let mut new = Self { source, rate: 0, end: 0 };
         new.step();
@@ -72,14 +81,14 @@ impl Pieces {
 
     /// A rate that stays.
     fn constant(rate: u64) -> Self {
-        let source = Source::Listed { pieces: Arc::new([]), next: 0, base: 0, repeats: false };
-        Self { source, rate, end: u64::MAX }
+        Self { source: Source::Constant, rate, end: u64::MAX }
     }
 
     /// On to the next piece.
     fn step(&mut self) {
         let begins = self.end;
         match &mut self.source {
+            Source::Constant => self.end = u64::MAX,
             Source::Listed { pieces, next, base, repeats } => {
                 if *next == pieces.len() {
                     if !*repeats {
@@ -111,6 +120,9 @@ impl Pieces {
                 self.rate = process.rates[*at].0;
                 let hold = -libm::log(stream.uniform()) * process.hold.0 as f64;
                 self.end = begins.saturating_add((hold as u64).max(1));
+            }
+            Source::Radio { radio, stream } => {
+                (self.rate, self.end) = radio.step(begins, stream);
             }
         }
     }
@@ -219,10 +231,10 @@ impl Varying {
 }
 
 /// 10 Tbit/s, more than any link may have.
-const MOST_RATE: u64 = 10_000_000_000_000;
+pub(crate) const MOST_RATE: u64 = 10_000_000_000_000;
 
 /// A draw from the standard normal distribution (Box and Muller, 1958; one of the two).
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(stream.uniform()));
     radius * libm::cos(core::f64::consts::TAU * stream.uniform())
 }

@@ -14,9 +14,9 @@ use crate::sim::Sim;
 use crate::timers::Timers;
 use crate::wheel::Wheel;
 use sojourn_base::Time;
-use sojourn_link::{Link, Path, Paths, Serialiser, places};
+use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
-use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 use sojourn_tcp::HEADERS;
 use sojourn_traffic::Source;
 
@@ -56,6 +56,8 @@ pub(crate) fn build(
         paths,
         sacks: Default::default(),
         dropped: Default::default(),
+        media: Medium::all(network, &places(network)),
+        aired: Vec::new(),
         interfaces,
     };
     recorder.begin(Names::of(network));
@@ -111,6 +113,13 @@ fn backlog(group: &NetworkGroup) -> Time {
     u64::try_from(time).map_or(Time::MAX, Time)
 }
 
+/// The links whose rates follow the pings of a group.
+fn followers(network: &Network, group: usize) -> Vec<u32> {
+    let links = network.links.iter().zip(places(network));
+    let follows = |link: &NetworkLink| link.autorate.is_some_and(|control| control.pings == group);
+    links.filter(|(link, _)| follows(link)).filter_map(|(_, place)| place).collect()
+}
+
 fn group(
     network: &Network,
     number: usize,
@@ -146,6 +155,7 @@ fn group(
         datagrams: Vec::new(),
         first_meter: None,
         traced: Vec::new(),
+        followers: followers(network, number),
         stopped: false,
         seed: network.seed,
     }

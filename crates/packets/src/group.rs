@@ -40,6 +40,8 @@ pub(crate) struct Group {
     pub first_meter: Option<u32>,
     /// Members that are traced, with their meter.
     pub traced: Vec<(u32, u32)>,
+    /// Links whose rates follow the answers of its pings.
+    pub followers: Vec<u32>,
     /// Whether its time is over: nothing new is sent or begun.
     pub stopped: bool,
     pub seed: u64,

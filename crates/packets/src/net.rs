@@ -8,7 +8,7 @@ use crate::interface::{Access, Interface};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
 use crate::wheel::Wheel;
 use sojourn_base::{Kind, Time};
-use sojourn_link::{Dropped, HOST, Link, Paths};
+use sojourn_link::{Aired, Dropped, HOST, Link, Medium, Paths};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Everything between the hosts.
@@ -19,6 +19,9 @@ pub(crate) struct Net {
     pub paths: Paths,
     pub sacks: SackPool,
     pub dropped: Dropped<Standing>,
+    /// Media that links share, and what one of them has just sent.
+    pub media: Vec<Medium>,
+    pub aired: Aired<Standing>,
     /// Interfaces of machines that several flows share.
     pub interfaces: Vec<Interface>,
 }

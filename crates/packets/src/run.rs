@@ -6,6 +6,7 @@ use crate::connection::EndId;
 use crate::events::{Event, Notes};
 use crate::sim::Sim;
 use sojourn_base::Time;
+use sojourn_link::Wake;
 use sojourn_tcp::Endpoint;
 use std::sync::atomic::Ordering;
 
@@ -46,6 +47,7 @@ impl Run {
     fn handle(&mut self, now: Time, event: Event) {
         let Self { sim, apps, .. } = self;
         match event {
+            Event::Serve { link, why: Wake::Air } => sim.air(now, link),
             Event::Serve { link, why } => {
                 sim.net.links[link as usize].woken(now, why);
                 sim.serve(now, link);

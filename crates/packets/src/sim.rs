@@ -137,19 +137,42 @@ impl Sim {
         let l = &mut links[link as usize];
         let sent = l.serve(now, dropped, |at, why| wheel.push(at, Event::Serve { link, why }));
         let reorders = l.reorders();
-        if let Some(Sent { standing: Standing { packet, to, step, dscp, .. }, ends, through }) =
-            sent
-        {
-            let step = self.net.paths.step(step);
-            self.tap(link, ends, &packet, to, dscp, step.machine);
-            match through {
-                None => self.lost(now, &packet),
-                Some(at) if reorders && step.next == HOST => {
-                    self.crossed_later(at + step.delay, to, packet);
-                }
-                Some(at) => self.forward(at + step.delay, to, step.next, packet),
-            }
+        if let Some(sent) = sent {
+            self.sent(now, link, reorders, sent);
         }
+        self.collect_dropped(now);
+    }
+
+    /// A link sends a packet, and others may overtake it there if it `reorders`.
+    #[inline(always)]
+    fn sent(&mut self, now: Time, link: u32, reorders: bool, sent: Sent<Standing>) {
+        let Sent { standing: Standing { packet, to, step, dscp, .. }, ends, through } = sent;
+        let step = self.net.paths.step(step);
+        self.tap(link, ends, &packet, to, dscp, step.machine);
+        match through {
+            None => self.lost(now, &packet),
+            Some(at) if reorders && step.next == HOST => {
+                self.crossed_later(at + step.delay, to, packet);
+            }
+            Some(at) => self.forward(at + step.delay, to, step.next, packet),
+        }
+    }
+
+    /// The medium that a link shares does what it can.
+    #[inline(never)]
+    pub(crate) fn air(&mut self, now: Time, link: u32) {
+        let Some(number) = self.net.links[link as usize].medium() else { return };
+        let Net { wheel, links, dropped, media, aired, .. } = &mut self.net;
+        let medium = &mut media[number as usize];
+        if let Some(at) = medium.serve(now, links, dropped, aired) {
+            wheel.push(at, Event::Serve { link: medium.speaker(), why: Wake::Air });
+        }
+        let mut aired = std::mem::take(&mut self.net.aired);
+        for (link, sent) in aired.drain(..) {
+            let reorders = self.net.links[link as usize].reorders();
+            self.sent(now, link, reorders, sent);
+        }
+        self.net.aired = aired;
         self.collect_dropped(now);
     }
 

@@ -340,6 +340,18 @@ pub fn longest_packet(network: &Network) -> u32 {
 /// # Errors
 /// One line that names the group.
 pub fn check(network: &Network) -> Result<(), String> {
+    if let Some(link) = network.links.iter().find(|link| link.wifi.is_some()) {
+        return Err(format!(
+            "{}.wifi: the router's links share no medium; leave it out, or use --engine packets",
+            link.name
+        ));
+    }
+    if let Some(link) = network.links.iter().find(|link| link.autorate.is_some()) {
+        return Err(format!(
+            "{}.autorate: the router hears no pings; leave it out, or use --engine packets",
+            link.name
+        ));
+    }
     for group in &network.groups {
         let wrong = |what: String| Err(format!("{}: {what}", group.name));
         if matches!(group.source, Source::Call(_)) {

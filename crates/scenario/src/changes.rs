@@ -203,8 +203,10 @@ impl Scenario {
         for (link, (old, new)) in links.iter().zip(&network.links).enumerate() {
             let qdisc = (old.qdisc != new.qdisc).then(|| new.qdisc.clone());
             let rate = new.rate.filter(|_| old.rate != new.rate);
-            if rate.is_some() && (old.schedule.is_some() || old.rate.is_none()) {
-                let why = "a link's rate changes only if it has one and no `schedule`";
+            let own = old.schedule.is_some() || old.docsis.is_some() || old.wifi.is_some();
+            let fixed = own || old.autorate.is_some() || old.rate.is_none();
+            if rate.is_some() && fixed {
+                let why = "a link's rate changes only if it has one, no `schedule`, `docsis`, `wifi` or `autorate`";
                 return Err(wrong(&old.name, why.into()));
             }
             if qdisc.is_some() || rate.is_some() {

@@ -9,8 +9,10 @@
 //! for TOML the place in the file.
 #![forbid(unsafe_code)]
 
+mod autorate;
 pub mod calibration;
 mod changes;
+mod docsis;
 mod document;
 mod error;
 mod files;
@@ -19,6 +21,7 @@ mod json;
 mod limits;
 mod network;
 mod probes;
+mod radio;
 mod read;
 mod routes;
 mod schedule;
@@ -27,6 +30,7 @@ mod size;
 mod topology;
 mod traffic;
 mod vary;
+mod wifi;
 mod wire;
 mod write;
 
@@ -38,17 +42,21 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
 use sojourn_tcp::Spec as Tcp;
 
+pub use autorate::{Autorate, RateControl};
 pub use changes::{Change, Changed, NetworkChange};
+pub use docsis::{Docsis, Upstream};
 use document::{Document, Node};
 pub use error::Error;
 use error::{Fault, MISSING, Step, steps};
 pub use groups::{NetworkGroup, private_delay};
 pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
+pub use radio::{Radio, RadioModel, RadioRate};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use size::Room;
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
 pub use traffic::{Direction, Group};
+pub use wifi::{Turns, Wifi};
 pub use wire::{Device, DeviceQueue, Impairments};
 
 /// A scenario for a laboratory of queues: links with their queue disciplines, TCPs, traffic, and
@@ -83,6 +91,9 @@ pub struct Scenario {
     /// Any graph, link by link.
     #[serde(default)]
     pub links: Vec<NamedLink>,
+    /// Media of Wi-Fi that links share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wifi: Vec<Wifi>,
     /// Each flow's private links.
     #[serde(default)]
     pub access: Access,
@@ -109,7 +120,7 @@ fn name_kinds(mut fault: Fault) -> Fault {
     let kinds = match keys[..] {
         ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
         [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
-        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov"],
+        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov", "radio"],
         _ => return fault,
     };
     if fault.message == MISSING {

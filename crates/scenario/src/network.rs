@@ -6,12 +6,15 @@ use sojourn_base::{Invalid, Rate, Time};
 use sojourn_qdisc::{Config as Qdisc, Env};
 
 use crate::Scenario;
+use crate::autorate::{self, RateControl};
 use crate::changes::{self, NetworkChange};
+use crate::docsis::Upstream;
 use crate::error::{Fault, steps, suggestion};
 use crate::groups::{self, NetworkGroup};
 use crate::limits::MAX_TIME;
 use crate::routes::{Graph, Placed};
 use crate::schedule::RateSchedule;
+use crate::wifi::{self, Wifi};
 use crate::wire::{DeviceQueue, Impairments};
 
 /// A scenario in the form that engines take.
@@ -23,6 +26,8 @@ pub struct Network {
     pub nodes: Vec<String>,
     /// All links, one direction each.
     pub links: Vec<NetworkLink>,
+    /// Media that links share.
+    pub media: Vec<Wifi>,
     /// All groups, in the order of the file; a group in both directions is two.
     pub groups: Vec<NetworkGroup>,
     /// The link that a summary puts first: index into `links`.
@@ -70,6 +75,12 @@ pub struct NetworkLink {
     pub impairments: Option<Impairments>,
     /// The queue of the device below the discipline, if there is one.
     pub device: Option<DeviceQueue>,
+    /// Requests and grants, if it is the upstream of a cable modem.
+    pub docsis: Option<Upstream>,
+    /// The medium that it shares: index into `media`.
+    pub wifi: Option<u32>,
+    /// The control loop of its rate, if it has one.
+    pub autorate: Option<RateControl>,
 }
 
 impl NetworkLink {
@@ -147,18 +158,23 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     if scenario.access.rate == Some(Rate(0)) {
         return Err(Fault::new(steps!["access", "rate"], "\"0bit\" must be above 0"));
     }
+    wifi::check(&scenario.wifi, &graph)?;
     let groups = groups::groups(scenario, &graph, base_dir)?;
     check_labels(&graph, &groups)?;
     let bottleneck = graph.links.iter().position(|link| link.link.rate.is_some()).unwrap_or(0);
     let probes = probes(scenario, &graph, &groups, base_dir.is_some())?;
-    let links: Vec<NetworkLink> =
-        graph.links.into_iter().map(|placed| link(placed, base_dir)).collect::<Result<_, _>>()?;
+    let links: Vec<NetworkLink> = graph
+        .links
+        .into_iter()
+        .map(|placed| link(placed, &scenario.wifi, &groups, base_dir))
+        .collect::<Result<_, _>>()?;
     Ok(Network {
         changes: changes::resolve(scenario, &links, &groups, base_dir)?,
         name: scenario.name.clone().unwrap_or_default(),
         probes,
         nodes: graph.nodes,
         links,
+        media: scenario.wifi.clone(),
         groups,
         bottleneck,
         duration: scenario.duration,
@@ -170,7 +186,12 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
     })
 }
 
-fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
+fn link(
+    placed: Placed,
+    media: &[Wifi],
+    groups: &[NetworkGroup],
+    base_dir: Option<&Path>,
+) -> Result<NetworkLink, Fault> {
     let schedule = match (&placed.link.schedule, placed.link.rate) {
         (Some(schedule), Some(rate)) => Some(
             schedule
@@ -183,12 +204,19 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         Some(device) => device.resolve().map_err(|fault| fault.under(placed.field("device")))?,
         None => None,
     };
+    let docsis = docsis(&placed).map_err(|fault| fault.under(placed.field("docsis")))?;
+    let wifi = wifi::medium(&placed, media).map_err(|fault| fault.under(placed.field("wifi")))?;
+    let control = autorate::control(&placed, groups)
+        .map_err(|fault| fault.under(placed.field("autorate")))?;
     let impairments =
         placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;
     Ok(NetworkLink {
         schedule,
         impairments,
         device,
+        docsis,
+        wifi,
+        autorate: control,
         name: placed.name,
         from: placed.from,
         to: placed.to,
@@ -199,6 +227,21 @@ fn link(placed: Placed, base_dir: Option<&Path>) -> Result<NetworkLink, Fault> {
         frame_overhead: placed.link.frame_overhead,
         min_frame: placed.link.min_frame,
     })
+}
+
+fn docsis(placed: &Placed) -> Result<Option<Upstream>, Fault> {
+    let Some(docsis) = &placed.link.docsis else { return Ok(None) };
+    let wrong = |why: &str| Err(Fault::new(Vec::new(), why));
+    let Some(rate) = placed.link.rate else {
+        return wrong("an ideal link has no modem: give it a rate");
+    };
+    if placed.link.schedule.is_some() {
+        return wrong("what a modem is granted does not follow a schedule: leave one of them out");
+    }
+    if placed.link.device.is_some() {
+        return wrong("a modem has no device's queue below its own: leave one of them out");
+    }
+    docsis.resolve(rate).map(Some)
 }
 
 fn check_times(scenario: &Scenario) -> Result<(), Fault> {

@@ -10,6 +10,7 @@ use sojourn_base::{Rate, Time};
 use crate::error::{Fault, Step, steps};
 use crate::files::read_text;
 use crate::limits::{MAX_RATE, MAX_TIME};
+use crate::radio::{Radio, RadioRate};
 
 /// How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +25,8 @@ pub enum Schedule {
     Lognormal(Lognormal),
     /// Jumps at random between named rates.
     Markov(Markov),
+    /// Rates as measured over LTE, 5G and Starlink.
+    Radio(Radio),
 }
 
 /// Rates from instants on.
@@ -103,6 +106,8 @@ pub enum RateSchedule {
     Lognormal(Lognormal),
     /// See [`Markov`].
     Markov(Markov),
+    /// See [`Radio`].
+    Radio(RadioRate),
 }
 
 /// The shortest step of a random process.
@@ -137,6 +142,7 @@ impl Schedule {
             Self::Markov(process) => {
                 process.check().map(|()| RateSchedule::Markov(process.clone()))
             }
+            Self::Radio(radio) => radio.resolve().map(RateSchedule::Radio),
         }
     }
 }
@@ -149,7 +155,7 @@ fn at_most(field: Vec<Step>, rate: Rate) -> Result<(), Fault> {
     Ok(())
 }
 
-fn long_enough(field: &str, time: Time) -> Result<(), Fault> {
+pub(crate) fn long_enough(field: &str, time: Time) -> Result<(), Fault> {
     if !(SHORTEST..=MAX_TIME).contains(&time) {
         let message = format!("\"{time}\" must be from \"{SHORTEST}\" to \"{MAX_TIME}\"");
         return Err(Fault::new(steps![field], message));

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 use sojourn_qdisc::Config as Qdisc;
 
+use crate::autorate::Autorate;
+use crate::docsis::Docsis;
 use crate::error::{Fault, steps};
 use crate::files::read_text;
 use crate::schedule::Schedule;
@@ -20,8 +22,8 @@ pub struct Link {
     /// Rate in bits per second, such as "100mbit". Only a link of the free form `[[links]]` may
     /// leave it out; it is then ideal: pure delay, no queue.
     pub rate: Option<Rate>,
-    /// How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`, `lognormal`
-    /// and `markov`, and its parameters. Disciplines, and a `load`, are told `rate`.
+    /// How the rate changes, if it does: a table with `kind`, one of `steps`, `trace`, `lognormal`,
+    /// `markov` and `radio`, and its parameters. Disciplines, and a `load`, are told `rate`.
     pub schedule: Option<Schedule>,
     /// One-way propagation delay.
     pub delay: Time,
@@ -45,6 +47,12 @@ pub struct Link {
     pub reorder: bool,
     /// A queue of the device below the discipline, which does not see it.
     pub device: Option<Device>,
+    /// The upstream of a cable modem: requests, grants and bursts; `{}` for its defaults.
+    pub docsis: Option<Docsis>,
+    /// The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this link.
+    pub wifi: Option<String>,
+    /// Let the rate follow the delay of pings, as cake-autorate does.
+    pub autorate: Option<Autorate>,
 }
 
 impl Default for Link {
@@ -62,6 +70,9 @@ impl Default for Link {
             jitter: None,
             reorder: false,
             device: None,
+            docsis: None,
+            wifi: None,
+            autorate: None,
         }
     }
 }
@@ -96,6 +107,12 @@ pub struct LinkChanges {
     pub reorder: Option<bool>,
     /// A queue of the device below the discipline; `{ packets = 0 }`: none.
     pub device: Option<Device>,
+    /// The upstream of a cable modem; none, if a `rate` is given and not this beside it.
+    pub docsis: Option<Docsis>,
+    /// The name of a `[[wifi]]`.
+    pub wifi: Option<String>,
+    /// Let the rate follow the delay of pings; not, if a `rate` is given and not this beside it.
+    pub autorate: Option<Autorate>,
 }
 
 /// The direction back. Left out, it is like the direction forward.
@@ -170,6 +187,9 @@ impl Link {
                 jitter: None,
                 reorder: false,
                 device: None,
+                docsis: None,
+                wifi: None,
+                autorate: None,
                 ..self.clone()
             },
             Some(Reverse::Changes(changes)) => Self {
@@ -195,6 +215,17 @@ impl Link {
                 },
                 jitter: changes.jitter.clone().or_else(|| self.jitter.clone()),
                 device: changes.device.clone().or_else(|| self.device.clone()),
+                docsis: match (&changes.docsis, changes.rate) {
+                    (Some(docsis), _) => Some(docsis.clone()),
+                    (None, Some(_)) => None,
+                    (None, None) => self.docsis.clone(),
+                },
+                wifi: changes.wifi.clone().or_else(|| self.wifi.clone()),
+                autorate: match (&changes.autorate, changes.rate) {
+                    (Some(autorate), _) => Some(autorate.clone()),
+                    (None, Some(_)) => None,
+                    (None, None) => self.autorate.clone(),
+                },
             },
         }
     }

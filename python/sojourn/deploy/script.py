@@ -136,7 +136,7 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
     qdisc = _whole(table["qdisc"])
     remarks = [
         f"{link}.{name} describes the path, not the router: left out."
-        for name in ("loss", "jitter", "device")
+        for name in ("loss", "jitter", "device", "docsis", "wifi", "autorate")
         if table.get(name)
     ]
     if qdisc["kind"] == "cake" and (qdisc.get("bandwidth") or qdisc.get("autorate_ingress")):

@@ -63,6 +63,9 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
             ("schedule", link.schedule.is_some()),
             ("loss, jitter", link.impairments.is_some()),
             ("device", link.device.is_some()),
+            ("docsis", link.docsis.is_some()),
+            ("wifi", link.wifi.is_some()),
+            ("autorate", link.autorate.is_some()),
         ] {
             if there {
                 return Err(Error(refused(&format!("{}.{field}", link.name), constant)));

@@ -48,6 +48,9 @@ impl App for Pings {
             let bytes = u64::from(packet.segment.len);
             let recorder = &mut sim.probes.links.recorder;
             sim.groups[group].book.echoed(index, bytes, packet.sent(), now, recorder);
+            for &link in &sim.groups[group].followers {
+                sim.net.links[link as usize].heard(now, index, now - packet.sent());
+            }
         }
     }
 }

@@ -45,6 +45,12 @@ fn schedule() -> impl Strategy<Value = String> {
         1 => (rate(), 100u32..9000, 1u32..2000).prop_map(|(a, b, hold)| format!(
             "schedule = {{ kind = \"markov\", rates = [\"{a}kbit\", \"{b}kbit\"], hold = \"{hold}ms\" }}\n"
         )),
+        1 => (prop::sample::select(&["lte", "5g", "starlink"][..]), 1u32..20).prop_map(|(model, n)| {
+            let (every, hold) = (n * 7, n * 35);
+            format!(
+                "schedule = {{ kind = \"radio\", model = \"{model}\", every = \"{every}ms\", hold = \"{hold}ms\" }}\n"
+            )
+        }),
         1 => Just("schedule = { kind = \"trace\", file = \"tests/golden/cellular.trace\" }\n".to_string()),
     ]
 }
@@ -72,6 +78,9 @@ fn wire() -> impl Strategy<Value = String> {
             "jitter = {jitter}\nreorder = {reorder}\n"
         )),
         1 => device.prop_map(|device| format!("device = {device}\n")),
+        1 => (1u32..40, 0u32..50, 2000u32..90_000).prop_map(|(map, delay, burst)| format!(
+            "docsis = {{ map_interval = \"{}us\", request_delay = \"{}us\", channel = \"100mbit\", burst = \"{burst}B\" }}\n", map * 137, delay * 100
+        )),
         1 => Just("loss = 0.02\njitter = \"0ms..4ms\"\nreorder = true\ndevice = { packets = 5 }\n".to_string()),
     ]
 }
@@ -86,6 +95,8 @@ fn link(rate: std::ops::Range<u32>) -> impl Strategy<Value = String> {
     let frame = prop_oneof![Just((0, 0)), Just((38, 84))];
     (rate, delay, qdisc(), frame, schedule(), wire()).prop_map(
         |(rate, delay, qdisc, (over, least), schedule, wire): (_, String, _, _, _, _)| {
+            // A modem's rate is what it is granted.
+            let schedule = if wire.starts_with("docsis") { String::new() } else { schedule };
             format!(
                 "rate = \"{rate}kbit\"\ndelay = \"{delay}\"\nqdisc = {qdisc}\nframe_overhead = {over}\nmin_frame = {least}\n{schedule}{wire}"
             )
@@ -108,6 +119,18 @@ fn ring() -> impl Strategy<Value = String> {
     )
 }
 
+/// Two nodes on one medium.
+fn air() -> impl Strategy<Value = String> {
+    (200u32..20_000, qdisc(), 1u32..70, 1u32..4, 0u32..40).prop_map(
+        |(rate, qdisc, packets, hardware, ms)| {
+            format!(
+                "[[wifi]]\naggregate_packets = {packets}\nhardware = {hardware}\n[bottleneck]\n\
+                 rate = \"{rate}kbit\"\ndelay = \"{ms}ms\"\nqdisc = {qdisc}\nwifi = \"wifi\"\n"
+            )
+        },
+    )
+}
+
 fn topology() -> impl Strategy<Value = String> {
     let reverse = prop_oneof![
         Just(String::new()),
@@ -119,6 +142,7 @@ fn topology() -> impl Strategy<Value = String> {
         (1u32..4, link(500..20_000), reverse)
             .prop_map(|(hops, l, r)| format!("[parking_lot]\nhops = {hops}\n{l}{r}")),
         ring(),
+        air(),
     ]
 }
 

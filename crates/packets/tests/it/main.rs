@@ -2,9 +2,11 @@
 
 mod allocation;
 mod application;
+mod autorate;
 mod cake;
 mod calls;
 mod capture;
+mod chain;
 mod classes;
 mod closed_forms;
 mod common;
@@ -18,3 +20,4 @@ mod low_latency;
 mod pages;
 mod stepping;
 mod video;
+mod wifi;

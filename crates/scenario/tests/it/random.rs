@@ -52,6 +52,14 @@ fn schedule() -> impl Strategy<Value = Value> {
         (rate(), 1u64..1000).prop_map(|(rate, hold)| json!({
             "kind": "markov", "rates": [rate, "1mbit"], "hold": format!("{hold}ms"),
         })),
+        (prop::sample::select(&["lte", "5g", "starlink"][..]), prop::option::of(0.0..0.9f64))
+            .prop_map(|(model, outage)| {
+                let mut radio = json!({ "kind": "radio", "model": model });
+                if let Some(outage) = outage {
+                    radio["outage"] = outage.into();
+                }
+                radio
+            }),
     ]
 }
 

@@ -145,7 +145,7 @@ def _congestion(fields: Mapping[str, Any]) -> list[str]:
 
 def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], str | None]:
     """What the guest is told of a link, what is different there, and the module it needs."""
-    for field in ("schedule", "loss", "jitter", "device"):
+    for field in ("schedule", "loss", "jitter", "device", "docsis", "wifi", "autorate"):
         if table.get(field):
             raise ScenarioError(
                 f"{name}.{field} = {table[field]}: the kernel engine's links have a constant rate "
