@@ -208,7 +208,7 @@ CRATES := $(addprefix -p sojourn-,base qdisc tcp traffic records scenario link p
 BARE := thumbv7em-none-eabihf
 crates: ## Check the crates that others may take: without a system, documentation, packages built
 	@echo "== $(BARE)"
-	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) \
+	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) --no-default-features \
 	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp
 	@echo "== cargo doc"
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --profile quick --no-deps $(CRATES)
