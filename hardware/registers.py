@@ -1,13 +1,12 @@
-"""Writes pi_table_port.v, and the table of its registers, from registers.toml."""
+"""Writes pi_table_port.v, pi_table_axi.v and the table of registers from registers.toml."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).resolve().parent
+import registers_axi
+from description import HERE, registers, within
+
 MODULE = HERE / "pi_table_port.v"
 PAGE = HERE.parent / "docs/how-to/hardware.md"
 _HEAD = "| word | register | access | what |\n"
@@ -81,19 +80,6 @@ endmodule
 """
 
 
-def registers() -> list[dict[str, Any]]:
-    """Those of the description."""
-    described = tomllib.loads((HERE / "registers.toml").read_text())
-    found: list[dict[str, Any]] = described["register"]
-    return found
-
-
-def _selected(register: dict[str, Any]) -> str:
-    """The condition that a write is for it; blocks begin at a multiple of their size."""
-    low = (register.get("words", 1) - 1).bit_length()
-    return f"bus_write && bus_at[9:{low}] == {10 - low}'d{register['word'] >> low}"
-
-
 def module() -> str:
     """The text of the module."""
     cases, inputs = [], []
@@ -101,7 +87,7 @@ def module() -> str:
         if "value" in register:
             cases.append(f"            10'd{register['word']}: bus_read <= {register['value']};")
         else:
-            condition = _selected(register)
+            condition = f"bus_write && {within(register, 'bus_at')}"
             # Control has no value of its own, but a bit that says so.
             if not register["drives"]:
                 condition += " && bus_data[0]"
@@ -122,8 +108,9 @@ def table() -> str:
 
 
 def main() -> None:
-    """Writes both."""
+    """Writes all."""
     MODULE.write_text(module())
+    registers_axi.MODULE.write_text(registers_axi.module())
     PAGE.write_text(_SHOWN.sub(lambda _: table(), PAGE.read_text()))
 
 
