@@ -1,15 +1,11 @@
-"""The text of pi_table_axi.v, from registers.toml: `python hardware/registers.py` writes it."""
+"""The ports on AXI4-Lite, from registers.toml: `python hardware/registers.py` writes them."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from description import HERE, registers, within
-
-MODULE: Path = HERE / "pi_table_axi.v"
+from description import registers, within
 
 _TEXT = """\
-// pi_table_port behind AXI4-Lite: the registers for whoever has such a bus, 32 bits wide.
+// {port} behind AXI4-Lite: the registers for whoever has such a bus, 32 bits wide.
 // Written by registers.py from registers.toml; what is changed here is lost.
 //
 // Source: ARM IHI 0022, AMBA AXI and ACE protocol specification, part B, AXI4-Lite.
@@ -21,8 +17,8 @@ _TEXT = """\
 // depends on an input of the same clock.
 //
 // Packets, queues and decisions go past the port. Number formats, hazards, differences: those of
-// pi_table_aqm.v. `awprot` and `arprot` are not looked at.
-module pi_table_axi #(
+// {aqm}.v. `awprot` and `arprot` are not looked at.
+module {axi} #(
     parameter CLASS_BITS = 3,  // up to 3
     parameter EACH_BITS  = 9
 ) (
@@ -106,7 +102,7 @@ module pi_table_axi #(
         if (reading) s_axi_rdata <= bus_read;
     end
 
-    pi_table_port #(
+    {port} #(
         .CLASS_BITS(CLASS_BITS),
         .EACH_BITS(EACH_BITS)
     ) port (
@@ -134,7 +130,10 @@ def _any(address: str, read: bool) -> str:
     return "\n        || ".join(of)
 
 
-def module() -> str:
-    """The text of the module."""
+def module(axi: str, port: str, aqm: str) -> str:
+    """The text of the module `axi` around the port of a bank."""
     text = _TEXT.replace("{writable}", _any("aw", read=False))
-    return text.replace("{readable}", _any("ar", read=True))
+    text = text.replace("{readable}", _any("ar", read=True))
+    for name, filling in (("axi", axi), ("port", port), ("aqm", aqm)):
+        text = text.replace("{" + name + "}", filling)
+    return text

@@ -47,6 +47,7 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_modules_are_those_of_the_repository(gates: Path, exact: Path) -> None:
     table = {"pi_table_aqm.v", "pi_table_bank.v", "pi_table_port.v", "pi_table_axi.v", "outcome.v"}
     others = {"pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v"}
+    others |= {"pi_port.v", "pi_axi.v"}
     for folder, names in ((gates, table), (exact, others)):
         assert {each.name for each in folder.glob("*.v")} == names
         for name in names:
@@ -81,6 +82,12 @@ def test_constants_of_the_exact_bank_are_those_of_the_scenario(exact: Path) -> N
     assert len(thresholds) == len(entries) == 128
     assert thresholds[1:16] == sorted(thresholds[1:16]) and entries[0] == 0
     assert abs(entries[15] / 2**32 - 0.5) < 1e-9 and abs(entries[1] / 2**32 - 0.001) < 1e-9
+    # The same for the port: gains in three words, thresholds from 17 and entries from 32 on.
+    rows = re.findall(r"^    {(.+)}", (exact / "constants.h").read_text(), re.M)
+    assert len(rows) == 8 and len(set(rows)) == 1
+    words = list(map(int, rows[0].split(",")))
+    assert words[0] + (words[1] << 32) + (words[2] << 64) == gains[0]
+    assert (words[17:32], words[32:48]) == (thresholds[1:16], entries[:16]) and len(words) == 64
 
 
 def test_the_delivered_bench_of_the_exact_bank_finds_no_difference(exact: Path) -> None:

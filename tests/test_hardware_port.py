@@ -1,4 +1,4 @@
-"""The ports of the bank in table form: written from their description, and they work."""
+"""The ports of both banks: written from their description, and they work."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from verilated import HARDWARE, broken, built, found, passed, vectors
 sys.path.insert(0, str(HARDWARE))
 import description
 import registers
-import registers_axi
 
 MODULES = ("pi_table_port.v", "pi_table_aqm.v", "pi_table_bank.v", "outcome.v")
 ON_AXI = ("pi_table_axi.v", *MODULES)
+EXACT = ("pi_port.v", "pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v")
+EXACT_ON_AXI = ("pi_axi.v", *EXACT)
 SMALL = ("-GEACH_BITS=4",)
 
 
 def test_modules_and_table_are_those_of_the_description() -> None:
-    assert registers.MODULE.read_text() == registers.module()
-    assert registers_axi.MODULE.read_text() == registers_axi.module()
+    made = registers.modules()
+    assert set(made) == {"pi_table_port.v", "pi_table_axi.v", "pi_port.v", "pi_axi.v"}
+    for name, text in made.items():
+        assert (HARDWARE / name).read_text() == text
     assert registers.table() in registers.PAGE.read_text()
 
 
@@ -34,12 +37,15 @@ def test_registers_do_not_overlap() -> None:
     assert len(words) == len(set(words)) and max(words) < 1024
 
 
-@pytest.mark.parametrize("modules", [MODULES, ON_AXI])
+@pytest.mark.parametrize(
+    ("modules", "what"),
+    [(MODULES, "table-bank"), (ON_AXI, "table-bank"), (EXACT, "bank"), (EXACT_ON_AXI, "bank")],
+)
 def test_decisions_and_counters_are_the_same_behind_a_port(
-    tmp_path: Path, modules: tuple[str, ...]
+    tmp_path: Path, modules: tuple[str, ...], what: str
 ) -> None:
     bench = built(modules, options=SMALL)
-    counted = found(passed(bench, vectors("table-bank", tmp_path / "bank.txt", 4, 32_000)))
+    counted = found(passed(bench, vectors(what, tmp_path / "bank.txt", 4, 32_000)))
     assert counted["passes"] == [250]
     assert min(counted[name][0] for name in ("passed", "marked", "dropped")) > 100
 
@@ -57,6 +63,25 @@ def test_a_mistake_in_the_port_is_found(tmp_path: Path, right: str, wrong: str) 
     sources = broken(tmp_path, "pi_table_port.v", right, wrong)
     bench = built(MODULES, sources=sources, options=SMALL)
     done = passed(bench, vectors("table-bank", tmp_path / "bank.txt", 4, 32_000))
+    assert done.returncode == 1
+    assert "difference" in done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("{bus_data[27:0], lower}", "{lower, bus_data[27:0]}"),
+        ("bus_at[5:4] == 2'd1", "bus_at[5:4] == 2'd3"),
+        ("6'd1) lower[63:32]", "6'd1) lower[31:0]"),
+        ("bus_at[CLASS_BITS+5:6]", "3'd0"),
+    ],
+)
+def test_a_mistake_in_the_port_of_the_exact_bank_is_found(
+    tmp_path: Path, right: str, wrong: str
+) -> None:
+    bench = built(EXACT, sources=broken(tmp_path, "pi_port.v", right, wrong), options=SMALL)
+    done = passed(bench, vectors("bank", tmp_path / "bank.txt", 4, 32_000))
     assert done.returncode == 1
     assert "difference" in done.stdout
 

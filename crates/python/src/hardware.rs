@@ -16,6 +16,8 @@ pub(crate) fn hardware_files() -> Vec<(&'static str, &'static str)> {
         "pi_table_bank.v"
         "pi_table_port.v"
         "pi_table_axi.v"
+        "pi_port.v"
+        "pi_axi.v"
         "pi_aqm.v"
         "pi_bank.v"
         "table_level.v"

@@ -23,10 +23,8 @@ class Form(ABC):
     """The module that holds all others but ports."""
     modules: tuple[str, ...]
     """The top and what it is made of."""
-    ports: tuple[str, ...] = ()
-    """Modules around the top."""
-    more: tuple[str, ...] = ()
-    """Other files from the repository."""
+    ports: tuple[str, ...]
+    """Modules around the top, with its registers."""
     longest: int
     """The largest setpoint."""
     head: str
@@ -58,7 +56,7 @@ class Form(ABC):
         """All but the vectors and the README."""
         shipped = dict(hardware_files())
         bench = (f"bench/{self.top}.cpp", "bench/vectors.h")
-        names = (*self.modules, *self.ports, *self.more, *bench)
+        names = (*self.modules, *self.ports, "registers.toml", *bench)
         found = {name: shipped[name] for name in names}
         return {**found, **self.constants(), "Makefile": self._makefile()}
 
@@ -111,7 +109,6 @@ class TableForm(Form):
     top = "pi_table_aqm"
     modules = ("pi_table_aqm.v", "pi_table_bank.v", "outcome.v")
     ports = ("pi_table_port.v", "pi_table_axi.v")
-    more = ("registers.toml",)
     longest = 65_535
     head = "table_bank"
     about = """\
@@ -140,14 +137,7 @@ class TableForm(Form):
             f"@{64 * place:03x}\n" + "\n".join(f"{word:05x}" for word in each)
             for place, each in enumerate(self._words)
         ]
-        first = next(each["word"] for each in registers() if each["name"] == "constants")
-        rows = ",\n".join("    {" + ", ".join(map(str, each)) + "}" for each in self._words)
-        header = (
-            "/* What pi_table_port takes at words CONSTANTS_AT + 64 * class + number. */\n"
-            "#include <stdint.h>\n\n"
-            f"#define CONSTANTS_AT {first}\n\n"
-            f"static const uint32_t constants[{CLASSES}][64] = {{\n{rows}\n}};\n"
-        )
+        header = _header(self.ports[0], self._words)
         return {"constants.mem": "\n".join(blocks) + "\n", "constants.h": header}
 
     def numbers(self) -> list[list[int]]:
@@ -168,18 +158,21 @@ class TableForm(Form):
 
 
 class ExactForm(Form):
-    """Controllers whose p has 29 fraction bits and 16 left over, and no port."""
+    """Controllers whose p has 29 fraction bits and 16 left over."""
 
     top = "pi_aqm"
     modules = ("pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v")
+    ports = ("pi_port.v", "pi_axi.v")
     longest = 32_767
     head = "bank"
     about = """\
-- `pi_aqm.v` and what it is made of: the controllers and the decisions about packets. `EACH_BITS`
+- `pi_aqm.v` and what it is made of: the controllers and the decisions about packets; `pi_port.v`:
+  the same behind registers; `pi_axi.v`: these on AXI4-Lite, at 4 times their words. `EACH_BITS`
   says how many controllers a class has.
-- `gains.mem`, `thresholds.mem`, `entries.mem`: what goes to the inputs of these names, for
-  `$readmemh` into a memory of yours that is written to them after a reset: a word of `gains` for
-  each class; `thresholds` and `entries` at 16 · class + `write_at`, thresholds from 1 on.
+- `constants.h`: what each class has, for a program that writes it through the port.
+- `gains.mem`, `thresholds.mem`, `entries.mem`: the same without a port, for `$readmemh` into a
+  memory of yours that goes to the inputs of these names after a reset: a word of `gains` for each
+  class; `thresholds` and `entries` at 16 · class + `write_at`, thresholds from 1 on.
 - `vectors.txt`: queues, p, levels, packets and decisions of the same controllers in software. `make
   check` runs them through the modules with Verilator and compares every bit.
 """
@@ -197,8 +190,8 @@ class ExactForm(Form):
         return ExactGains(settings["a"], settings["b"], qref, *_table(settings))
 
     def constants(self) -> dict[str, str]:
-        """`gains.mem`, `thresholds.mem` and `entries.mem`."""
-        gains, thresholds, entries = [], [], []
+        """Three files of words for the inputs, and `constants.h` for word 64 · class + number."""
+        gains, thresholds, entries, words = [], [], [], []
         for numbers in self._numbers:
             word = 0
             for bits, number in zip(self._BITS, numbers[:9], strict=True):
@@ -206,8 +199,13 @@ class ExactForm(Form):
             gains.append(f"{word:023x}")
             thresholds += [f"{number:04x}" for number in (0, *numbers[9:24])]
             entries += [f"{number:09x}" for number in numbers[24:]]
+            of_class = [word >> 32 * place & 0xFFFFFFFF for place in range(3)] + [0] * 14
+            # No random number lies between an entry of all ones and 1.
+            of_class += [*numbers[9:24], *(min(entry, 0xFFFFFFFF) for entry in numbers[24:])]
+            words.append(of_class + [0] * 16)
         made = {"gains": gains, "thresholds": thresholds, "entries": entries}
-        return {f"{name}.mem": "\n".join(words) + "\n" for name, words in made.items()}
+        files = {f"{name}.mem": "\n".join(each) + "\n" for name, each in made.items()}
+        return {**files, "constants.h": _header(self.ports[0], words)}
 
     def numbers(self) -> list[list[int]]:
         """Gains, thresholds and entries of each class."""
@@ -233,7 +231,7 @@ FORMS: Mapping[str, type[TableForm] | type[ExactForm]] = {"table": TableForm, "e
 
 
 def registers() -> list[dict[str, Any]]:
-    """Of `pi_table_port.v`."""
+    """Of the ports."""
     described = tomllib.loads(dict(hardware_files())["registers.toml"])
     found: list[dict[str, Any]] = described["register"]
     return found
@@ -242,6 +240,18 @@ def registers() -> list[dict[str, Any]]:
 def line(word: str, numbers: list[int]) -> str:
     """A line of vectors."""
     return " ".join([word, *map(str, numbers)])
+
+
+def _header(port: str, words: list[list[int]]) -> str:
+    """For the program that writes constants through the port."""
+    first = next(each["word"] for each in registers() if each["name"] == "constants")
+    rows = ",\n".join("    {" + ", ".join(map(str, each)) + "}" for each in words)
+    return (
+        f"/* What {port} takes at words CONSTANTS_AT + 64 * class + number, in this order. */\n"
+        "#include <stdint.h>\n\n"
+        f"#define CONSTANTS_AT {first}\n\n"
+        f"static const uint32_t constants[{CLASSES}][64] = {{\n{rows}\n}};\n"
+    )
 
 
 def _controllers() -> list[tuple[int, int]]:

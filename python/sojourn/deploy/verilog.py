@@ -111,25 +111,23 @@ def _readme(scenario: Scenario, settings: list[tuple[str, dict[str, Any]]], form
     )
     left = len(settings)
     rest = f"Classes {left} to {CLASSES - 1} have the gains of class 0.\n" if left < CLASSES else ""
-    port = ", or the register `control`" if form.ports else ""
-    text = f"""\
+    registered = "\n".join(
+        f"| {each['word']} | `{each['name']}` | {'read' if 'value' in each else 'write'} "
+        f"| {each['what']} |"
+        for each in registers()
+    )
+    return f"""\
 # PI controllers of {scenario.name or "a scenario"}
 
 | class | a | b | qref | passes a second |
 |---|---|---|---|---|
 {rows}
 
-{rest}Gains and `qref` are per packet. Begin a pass (`start`{port}) as often as
+{rest}Gains and `qref` are per packet. Begin a pass (`start`, or the register `control`) as often as
 the table says.
 
-{form.about}"""
-    return text + (f"\n{_registers()}" if form.ports else "")
-
-
-def _registers() -> str:
-    rows = "\n".join(
-        f"| {each['word']} | `{each['name']}` | {'read' if 'value' in each else 'write'} "
-        f"| {each['what']} |"
-        for each in registers()
-    )
-    return f"| word | register | access | what |\n|---|---|---|---|\n{rows}\n"
+{form.about}
+| word | register | access | what |
+|---|---|---|---|
+{registered}
+"""
