@@ -222,7 +222,7 @@ CRATES := $(addprefix -p sojourn-,base qdisc tcp quic traffic records scenario l
 BARE := thumbv7em-none-eabihf
 crates: ## Check the crates that others may take: without a system, documentation, packages built
 	@echo "== $(BARE)"
-	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) \
+	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) --no-default-features \
 	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp -p sojourn-quic
 	@echo "== cargo doc"
 	@RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --profile quick --no-deps $(CRATES)

@@ -51,7 +51,8 @@ def program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(f"yowasp-{name}")
 
 
-def _said(command: list[str], folder: Path) -> str:
+def output_of(command: list[str], folder: Path) -> str:
+    """What a program says, wherever it says it."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr
 
@@ -59,7 +60,7 @@ def _said(command: list[str], folder: Path) -> str:
 def version(name: str) -> str:
     """What a program says of itself, in one line."""
     found = program(name)
-    said = _said([found, "--version"], HERE) if found else "not there"
+    said = output_of([found, "--version"], HERE) if found else "not there"
     numbered = (line for line in said.splitlines() if re.search(r"\d", line))
     return next(numbered, said.strip()).strip('"')
 
@@ -77,7 +78,7 @@ def synthesized(top: str, each_bits: int, device: str, folder: Path) -> dict[str
         f"read_verilog {files}; chparam -set EACH_BITS {each_bits} {top}; "
         f"{flow} -top {top} -json netlist.json"
     )
-    said = _said([yosys, "-q", "-p", script], folder)
+    said = output_of([yosys, "-q", "-p", script], folder)
     netlist = folder / "netlist.json"
     if not netlist.exists():
         raise SystemExit(said)
@@ -100,7 +101,7 @@ def megahertz(netlist: dict[str, Any], folder: Path) -> float | None:
     (folder / "placed.json").write_text(json.dumps(netlist))
     # Ports stay within the device: such a bank is a part of something.
     options = f"{part} --out-of-context --json placed.json --freq 170 --seed {SEED}"
-    said = _said([router, *options.split(), "--timing-allow-fail"], folder)
+    said = output_of([router, *options.split(), "--timing-allow-fail"], folder)
     clocks = re.findall(r"Max frequency for clock +'[^']+': ([\d.]+) MHz", said)
     return float(clocks[-1]) if clocks else None
 

@@ -48,8 +48,8 @@ module pi_table_port #(
     ) aqm (
         .clk(clk),
         .rst(rst),
-        .start(bus_write && bus_at[9:0] == 10'd0 && bus_data[0]),
-        .seed_write(bus_write && bus_at[9:0] == 10'd2),
+        .start(bus_write && bus_at == 10'd0 && bus_data[0]),
+        .seed_write(bus_write && bus_at == 10'd2),
         .seed(bus_data),
         .write(bus_write && bus_at[9:9] == 1'd1),
         .write_at(bus_at[CLASS_BITS+5:0]),

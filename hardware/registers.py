@@ -1,26 +1,24 @@
-"""Writes pi_table_port.v, and the table of its registers, from registers.toml."""
+"""Writes the ports of both banks and the table of their registers from registers.toml."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
-from typing import Any
 
-HERE = Path(__file__).resolve().parent
-MODULE = HERE / "pi_table_port.v"
+import registers_axi
+from description import HERE, registers, within
+
 PAGE = HERE.parent / "docs/how-to/hardware.md"
 _HEAD = "| word | register | access | what |\n"
 _SHOWN = re.compile(re.escape(_HEAD) + r"(?:\|.*\n)*")
 
 _TEXT = """\
-// pi_table_aqm behind a plain port for configuration and counters: a word of 32 bits a clock.
+// {aqm} behind a plain port for configuration and counters: a word of 32 bits a clock.
 // Written by registers.py from registers.toml; what is changed here is lost.
 //
 // A write takes effect in its clock; `bus_read` shows the register of `bus_at` a clock later.
 // Packets, queues and decisions go past the port. Number formats, hazards, differences: those of
-// pi_table_aqm.v.
-module pi_table_port #(
+// {aqm}.v.
+module {port} #(
     parameter CLASS_BITS = 3,  // up to 3
     parameter EACH_BITS  = 9
 ) (
@@ -44,8 +42,7 @@ module pi_table_port #(
     wire [3:0] level;
     wire updated;
     wire [CLASS_BITS+EACH_BITS-1:0] updated_at;
-    wire [10:0] updated_x;
-    wire unused = &{1'b0, level, updated, updated_at, updated_x};
+{wires}
 
     always @(posedge clk) begin
         case (bus_at)
@@ -53,8 +50,8 @@ module pi_table_port #(
             default: bus_read <= 32'd0;
         endcase
     end
-
-    pi_table_aqm #(
+{more}
+    {aqm} #(
         .CLASS_BITS(CLASS_BITS),
         .EACH_BITS(EACH_BITS)
     ) aqm (
@@ -75,39 +72,70 @@ module pi_table_port #(
         .level(level),
         .updated(updated),
         .updated_at(updated_at),
-        .updated_x(updated_x)
+{outputs}
     );
 endmodule
 """
 
+# What the two banks do not share: names, what is for benches, and what waits for a wide word.
+_BANKS = {
+    "table": {
+        "aqm": "pi_table_aqm",
+        "port": "pi_table_port",
+        "wires": """\
+    wire [10:0] updated_x;
+    wire unused = &{1'b0, level, updated, updated_at, updated_x};""",
+        "outputs": "        .updated_x(updated_x)",
+        "more": "",
+    },
+    "exact": {
+        "aqm": "pi_aqm",
+        "port": "pi_port",
+        "wires": """\
+    wire [28:0] updated_p;
+    wire [3:0] updated_level;
+    wire unused = &{1'b0, level, updated, updated_at, updated_p, updated_level};""",
+        "outputs": """\
+        .updated_p(updated_p),
+        .updated_level(updated_level)""",
+        "more": """
+    // The lower words of a class's gains wait for the last.
+    reg [63:0] lower;
 
-def registers() -> list[dict[str, Any]]:
-    """Those of the description."""
-    described = tomllib.loads((HERE / "registers.toml").read_text())
-    found: list[dict[str, Any]] = described["register"]
-    return found
+    always @(posedge clk) begin
+        if (bus_write && bus_at[9] && bus_at[5:0] == 6'd0) lower[31:0] <= bus_data;
+        if (bus_write && bus_at[9] && bus_at[5:0] == 6'd1) lower[63:32] <= bus_data;
+    end
+""",
+    },
+}
 
 
-def _selected(register: dict[str, Any]) -> str:
-    """The condition that a write is for it; blocks begin at a multiple of their size."""
-    low = (register.get("words", 1) - 1).bit_length()
-    return f"bus_write && bus_at[9:{low}] == {10 - low}'d{register['word'] >> low}"
-
-
-def module() -> str:
-    """The text of the module."""
+def module(bank: str) -> str:
+    """The text of a bank's plain port."""
     cases, inputs = [], []
     for register in registers():
         if "value" in register:
             cases.append(f"            10'd{register['word']}: bus_read <= {register['value']};")
-        else:
-            condition = _selected(register)
-            # Control has no value of its own, but a bit that says so.
-            if not register["drives"]:
-                condition += " && bus_data[0]"
-            inputs.append(f"        .{register['strobe']}({condition}),")
-            inputs += [f"        .{port}({wire})," for port, wire in register["drives"].items()]
-    return _TEXT.replace("{cases}", "\n".join(cases)).replace("{inputs}", "\n".join(inputs))
+        here = f"bus_write && {within(register, 'bus_at')}"
+        drives = {**register.get("drives", {}), **register.get(bank, {})}
+        inputs += [
+            f"        .{port}({wire.replace('{here}', here)})," for port, wire in drives.items()
+        ]
+    text = _TEXT.replace("{cases}", "\n".join(cases)).replace("{inputs}", "\n".join(inputs))
+    for name, filling in _BANKS[bank].items():
+        text = text.replace("{" + name + "}", filling)
+    return text
+
+
+def modules() -> dict[str, str]:
+    """All that is written from the description, by file."""
+    made = {}
+    for bank, names in _BANKS.items():
+        made[f"{names['port']}.v"] = module(bank)
+        axi = names["port"].replace("port", "axi")
+        made[f"{axi}.v"] = registers_axi.module(axi, names["port"], names["aqm"])
+    return made
 
 
 def table() -> str:
@@ -122,8 +150,9 @@ def table() -> str:
 
 
 def main() -> None:
-    """Writes both."""
-    MODULE.write_text(module())
+    """Writes all."""
+    for name, text in modules().items():
+        (HERE / name).write_text(text)
     PAGE.write_text(_SHOWN.sub(lambda _: table(), PAGE.read_text()))
 
 

@@ -27,18 +27,31 @@ def scenario(qdisc: str) -> Scenario:
     )
 
 
-@pytest.fixture(scope="module")
-def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("gates")
-    for name, text in verilog(Scenario.from_file(ELEPHANTS)).items():
+def written(folder: Path, bank: str) -> Path:
+    for name, text in verilog(Scenario.from_file(ELEPHANTS), bank=bank).items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     return folder
 
 
-def test_modules_are_those_of_the_repository(gates: Path) -> None:
-    for name in ("pi_table_aqm.v", "pi_table_bank.v", "pi_table_port.v", "outcome.v"):
-        assert (gates / name).read_text() == (HARDWARE / name).read_text()
+@pytest.fixture(scope="module")
+def gates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("gates"), "table")
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("exact"), "exact")
+
+
+def test_modules_are_those_of_the_repository(gates: Path, exact: Path) -> None:
+    table = {"pi_table_aqm.v", "pi_table_bank.v", "pi_table_port.v", "pi_table_axi.v", "outcome.v"}
+    others = {"pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v"}
+    others |= {"pi_port.v", "pi_axi.v"}
+    for folder, names in ((gates, table), (exact, others)):
+        assert {each.name for each in folder.glob("*.v")} == names
+        for name in names:
+            assert (folder / name).read_text() == (HARDWARE / name).read_text()
 
 
 def test_constants_are_those_of_the_scenario(gates: Path) -> None:
@@ -50,6 +63,51 @@ def test_constants_are_those_of_the_scenario(gates: Path) -> None:
     assert "#define CONSTANTS_AT 512" in header
     rows = [list(map(int, row.split(","))) for row in re.findall(r"^    {(.+)}", header, re.M)]
     assert rows == [words] * 8
+
+
+def test_constants_of_the_exact_bank_are_those_of_the_scenario(exact: Path) -> None:
+    gains = [int(word, 16) for word in (exact / "gains.mem").read_text().split()]
+    assert len(gains) == 8 and len(set(gains)) == 1
+
+    def field(high: int, low: int) -> int:
+        return gains[0] >> low & (1 << (high - low + 1)) - 1
+
+    # As pi_bank.v takes them apart: qref, a and a - b in units of 2^-29.
+    assert field(91, 77) == 200
+    a = field(76, 62) * 2.0 ** (field(61, 58) - field(57, 54) - 29)
+    difference = field(38, 24) * 2.0 ** (field(23, 20) - field(19, 15) - 29)
+    assert abs(a / 1.822e-5 - 1) < 4e-5 and abs(difference / 6e-8 - 1) < 4e-5
+    thresholds = [int(word, 16) for word in (exact / "thresholds.mem").read_text().split()]
+    entries = [int(word, 16) for word in (exact / "entries.mem").read_text().split()]
+    assert len(thresholds) == len(entries) == 128
+    assert thresholds[1:16] == sorted(thresholds[1:16]) and entries[0] == 0
+    assert abs(entries[15] / 2**32 - 0.5) < 1e-9 and abs(entries[1] / 2**32 - 0.001) < 1e-9
+    # The same for the port: gains in three words, thresholds from 17 and entries from 32 on.
+    rows = re.findall(r"^    {(.+)}", (exact / "constants.h").read_text(), re.M)
+    assert len(rows) == 8 and len(set(rows)) == 1
+    words = list(map(int, rows[0].split(",")))
+    assert words[0] + (words[1] << 32) + (words[2] << 64) == gains[0]
+    assert (words[17:32], words[32:48]) == (thresholds[1:16], entries[:16]) and len(words) == 64
+
+
+def test_the_delivered_bench_of_the_exact_bank_finds_no_difference(exact: Path) -> None:
+    needed("verilator", "make", "c++")
+    done = subprocess.run(
+        ["make", "-C", exact, "check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    counted = dict(re.findall(r"^(\w+) (\d+)$", done.stdout, re.M))
+    assert int(counted["updates"]) == 200 * 128
+    assert all(int(counted[name]) > 50 for name in ("floor", "passed", "marked", "dropped"))
+
+
+def test_gains_without_a_form_in_the_table_have_an_exact_bank() -> None:
+    weak = scenario('{ kind = "pi", a = 1e-8, b = 0.9e-8 }')
+    with pytest.raises(DeployError, match=r"qdisc\.a"):
+        verilog(weak)
+    assert "gains.mem" in verilog(weak, bank="exact")
+    with pytest.raises(DeployError, match="at most 32767"):
+        verilog(scenario('{ kind = "pi", qref = 40000 }'), bank="exact")
 
 
 def test_the_delivered_bench_finds_no_difference(gates: Path) -> None:
@@ -126,6 +184,9 @@ def test_the_command_writes_a_folder_and_no_other(sojourn: Command, tmp_path: Pa
         (("--out", "g", "--ingress"), "--ingress"),
         (("--out", "g", "--link", "reverse"), "the bottleneck of a dumbbell alone"),
         (("--out", "g", "--target", "vhdl"), "must be tc or verilog"),
+        (("--out", "g", "--bank", "half"), "--bank half: must be table or exact"),
+        (("--out", "gates", "--bank", "exact"), "holds other files"),
+        (("--out", "g", "--target", "tc", "--bank", "exact"), "--bank: only gates have one"),
     ):
         refused = sojourn(*asked, *wrong)
         assert refused.returncode == 2 and said in refused.stderr

@@ -28,9 +28,17 @@ def needed(*programs: str) -> None:
 
 def built(modules: Sequence[str], *, sources: Path = HARDWARE, options: Sequence[str] = ()) -> Path:
     """The program of ``bench/TOP.cpp`` with ``modules``, of which the first is the top."""
-    needed("verilator", "make", "c++")
+    warnings = ["-Wall"]
+    # What a mistake leaves without a use is not what is looked for.
+    warnings += [] if sources == HARDWARE else ["-Wno-UNUSED"]
     top = Path(modules[0]).stem
-    files = [*(sources / name for name in modules), HARDWARE / f"bench/{top}.cpp"]
+    return compiled(top, [sources / name for name in modules], [*warnings, *options])
+
+
+def compiled(top: str, files: Sequence[Path], options: Sequence[str]) -> Path:
+    """The program of ``bench/TOP.cpp`` with Verilog in ``files``."""
+    needed("verilator", "make", "c++")
+    files = [*files, HARDWARE / f"bench/{top}.cpp"]
     included = sorted((HARDWARE / "bench").glob("*.h"))
     version = subprocess.run(["verilator", "--version"], capture_output=True, check=True).stdout
     key = hashlib.sha256(version + " ".join(options).encode())
@@ -41,10 +49,8 @@ def built(modules: Sequence[str], *, sources: Path = HARDWARE, options: Sequence
         _BUILT.mkdir(parents=True, exist_ok=True)
         # Built aside, so that tests beside this one meet all of it or nothing.
         aside = Path(tempfile.mkdtemp(dir=_BUILT))
-        command = ["verilator", "--cc", "--exe", "--build", "-Wall", "--top-module", top]
-        # What a mistake leaves without a use is not what is looked for.
-        command += [] if sources == HARDWARE else ["-Wno-UNUSED"]
-        command += [*options, "--Mdir", str(aside), *map(str, files)]
+        command = ["verilator", "--cc", "--exe", "--build", "--top-module", top, *options]
+        command += ["--Mdir", str(aside), *map(str, files)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         try:
             assert done.returncode == 0, done.stdout + done.stderr

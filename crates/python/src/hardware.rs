@@ -8,16 +8,24 @@ macro_rules! files {
     };
 }
 
-/// The PI controllers in table form: names and texts.
+/// The PI controllers, in table form and with p exact: names and texts.
 #[pyfunction]
 pub(crate) fn hardware_files() -> Vec<(&'static str, &'static str)> {
     files![
         "pi_table_aqm.v"
         "pi_table_bank.v"
         "pi_table_port.v"
+        "pi_table_axi.v"
+        "pi_port.v"
+        "pi_axi.v"
+        "pi_aqm.v"
+        "pi_bank.v"
+        "table_level.v"
+        "decide.v"
         "outcome.v"
         "registers.toml"
         "bench/pi_table_aqm.cpp"
+        "bench/pi_aqm.cpp"
         "bench/vectors.h"
     ]
     .to_vec()

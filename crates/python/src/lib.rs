@@ -48,6 +48,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vectors::control_law_vectors, module)?)?;
     module.add_class::<bank::TableGains>()?;
     module.add_class::<bank::TableBank>()?;
+    module.add_class::<bank::ExactGains>()?;
+    module.add_class::<bank::ExactBank>()?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<calibration::Calibration>()?;
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;

@@ -1,7 +1,8 @@
 //! Nanoseconds and bytes for one update of each of 4096 controllers, 512 queues of 8 classes: the
 //! bank, and plain fixed-point PI one after the other.
 //!
-//! Run by hand: `cargo bench -p sojourn-qdisc --bench bank`. The target is a pass in 5 µs.
+//! Run by hand: `cargo bench -p sojourn-qdisc --bench bank`; with `--no-default-features` without
+//! AVX2. The target is a pass in 5 µs.
 
 use sojourn_base::{Kind, Stream};
 use sojourn_qdisc::Probability;

@@ -18,6 +18,7 @@ mod gains;
 mod grid;
 mod index;
 mod lloyd;
+mod pass;
 mod table;
 pub mod vectors;
 

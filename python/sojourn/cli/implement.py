@@ -91,6 +91,13 @@ def deploy(
     target: Annotated[
         str, typer.Option(help="tc, for a Linux router, or verilog, for a switch: PI in gates.")
     ] = "tc",
+    bank: Annotated[
+        str | None,
+        typer.Option(
+            help="For verilog: table, the default, where p is a place in the table, or exact.",
+            show_default=False,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -104,21 +111,28 @@ def deploy(
     if target not in ("tc", "verilog"):
         raise InputError(f"--target {target}: must be tc or verilog")
     if target == "verilog":
-        _write_verilog(scenario_of(file, set_), link, out, ingress)
+        _write_verilog(scenario_of(file, set_), link, bank or "table", out, ingress)
         return 0
+    if bank is not None:
+        raise InputError("--bank: only gates have one; add --target verilog")
     write_text(commands(scenario_of(file, set_), link, ingress=ingress).script(), out, "script")
     return 0
 
 
-def _write_verilog(scenario: Scenario, link: str, out: Path | None, ingress: bool) -> None:
+def _write_verilog(
+    scenario: Scenario, link: str, bank: str, out: Path | None, ingress: bool
+) -> None:
     from sojourn.deploy import verilog
+    from sojourn.deploy.gates import FORMS
 
     if ingress:
         raise InputError("--ingress: gates have no ingress; leave it out")
     if out is None:
         raise InputError("--target verilog: needs --out, the folder for its files")
-    files = verilog(scenario, link)
-    if out.is_dir() and any(out.iterdir()) and not (out / "pi_table_aqm.v").exists():
+    if bank not in FORMS:
+        raise InputError(f"--bank {bank}: must be {' or '.join(FORMS)}")
+    files = verilog(scenario, link, bank)
+    if out.is_dir() and any(out.iterdir()) and not (out / f"{FORMS[bank].top}.v").exists():
         raise InputError(f"--out {out}: holds other files; choose a folder that is empty or new")
     for name, text in files.items():
         make_folder((out / name).parent)

@@ -1,14 +1,11 @@
-//! The controllers of a bank, in arrays, and the pass that updates them.
+//! The controllers of a bank, in arrays, and what is read of them.
 
-use super::gains::{P_BITS, REST_BITS};
-use super::table::THRESHOLD_BITS;
+use super::gains::P_BITS;
+use super::pass::{State, instant, short};
 use super::{Gains, MOST_CLASSES, Table};
 use crate::{Invalid, Probability};
 use alloc::vec::Vec;
 use sojourn_base::Stream;
-
-/// Largest p, one step below 1: its upper half is the largest threshold there is.
-const P_MOST: i32 = (1 << P_BITS) - 1;
 
 /// The controllers of one class: the same place in each array is the same controller. 8 bytes of
 /// state, and the level that a queue's arrivals look up.
@@ -124,90 +121,14 @@ impl Bank {
     }
 }
 
-/// A queue's length as 15 bits.
-#[inline]
-fn short(queue: u16) -> i16 {
-    queue.min(i16::MAX as u16) as i16
-}
-
 impl Class {
     fn update(&mut self, queues: &[u16]) {
-        if !self.started {
+        let Self { gains, table, p, rest, previous, level, started } = self;
+        if !*started {
             // The queue before the first instant counts as that at the first.
-            self.previous.iter_mut().zip(queues).for_each(|(old, &q)| *old = short(q));
-            self.started = true;
+            previous.iter_mut().zip(queues).for_each(|(old, &q)| *old = short(q));
+            *started = true;
         }
-        let (a, d) = (&self.gains.a, &self.gains.difference);
-        // Which way the products are shifted is the same for all: it stays out of the loop.
-        match (a.right > 0, d.right > 0) {
-            (true, true) => self.pass::<true, true>(queues),
-            (true, false) => self.pass::<true, false>(queues),
-            (false, true) => self.pass::<false, true>(queues),
-            (false, false) => self.pass::<false, false>(queues),
-        }
-        self.set_levels();
-    }
-
-    /// `FINE`: products of a have places to be shifted off. They are shifted before they are
-    /// subtracted from each other, so that nothing is lost over time. `SLOW`: products of a − b
-    /// have such places, which go into the rest.
-    #[inline(never)]
-    fn pass<const FINE: bool, const SLOW: bool>(&mut self, queues: &[u16]) {
-        let Gains { a, difference: d, qref } = self.gains;
-        let (ma, md) = (i32::from(a.mantissa), i32::from(d.mantissa));
-        let n = queues.len();
-        let (ps, rests, olds) = (&mut self.p[..n], &mut self.rest[..n], &mut self.previous[..n]);
-        for i in 0..n {
-            let (queue, old) = (short(queues[i]), olds[i]);
-            let proportional = if FINE {
-                ((ma * i32::from(queue)) >> a.right) - ((ma * i32::from(old)) >> a.right)
-            } else {
-                (ma * i32::from((queue - old).clamp(-a.most, a.most))) << a.left
-            };
-            let excess = md * i32::from((old - qref).clamp(-d.most, d.most));
-            let integral = if SLOW {
-                let sum = excess + i32::from(rests[i]);
-                rests[i] = (sum & ((1 << d.right) - 1)) as u16;
-                sum >> d.right
-            } else {
-                excess << d.left
-            };
-            ps[i] = (ps[i] + proportional + integral).clamp(0, P_MOST);
-            olds[i] = queue;
-        }
-    }
-
-    /// Comparisons with all 15 thresholds, 16 controllers at a time in numbers of 16 bits; those
-    /// out of reach are taken off at the end.
-    #[inline(never)]
-    fn set_levels(&mut self) {
-        let thresholds = *self.table.thresholds();
-        let last = (self.table.entries().len() - 1) as i16;
-        let (ps, some) = self.p.as_chunks::<LANES>();
-        let (levels, others) = self.level.as_chunks_mut::<LANES>();
-        for (levels, ps) in levels.iter_mut().zip(ps) {
-            let upper = ps.map(upper);
-            let mut reached = [0i16; LANES];
-            for t in thresholds {
-                for (n, &p) in reached.iter_mut().zip(&upper) {
-                    *n += i16::from(p >= t);
-                }
-            }
-            *levels = reached.map(|n| n.min(last) as u8);
-        }
-        for (level, &p) in others.iter_mut().zip(some) {
-            *level = self.table.level(upper(p));
-        }
+        instant(gains, table, State { p, rest, previous, level }, queues);
     }
 }
-
-/// Controllers whose levels are set at a time.
-const LANES: usize = 16;
-
-/// p, Q.29, as it is compared with thresholds.
-#[inline]
-fn upper(p: i32) -> i16 {
-    (p >> (P_BITS - THRESHOLD_BITS as i32)) as i16
-}
-
-const _: () = assert!(REST_BITS <= 16 && P_BITS + 2 <= 31);

@@ -65,7 +65,8 @@ impl Decide {
     }
 }
 
-fn rounded(table: &Table) -> [u64; MOST_ENTRIES] {
+/// The entries of a table, Q.32; those that it does not have are 0.
+pub(super) fn rounded(table: &Table) -> [u64; MOST_ENTRIES] {
     let mut entries = [0; MOST_ENTRIES];
     for (rounded, p) in entries.iter_mut().zip(table.entries()) {
         *rounded = (p.raw() + (1 << 27)) >> 28;

@@ -1,11 +1,16 @@
 //! The gains of one class's controllers, as mantissas of 15 bits with shifts.
 
+use super::decide::rounded;
+use super::table::THRESHOLD_BITS;
+use super::{MOST_ENTRIES, Table};
 use crate::Invalid;
 
 /// Fraction bits of a controller's p.
 pub(super) const P_BITS: i32 = 29;
 /// Further fraction bits of what the integral part leaves over.
 pub(super) const REST_BITS: i32 = 16;
+/// A threshold that no p reaches, Q.15.
+const OUT_OF_REACH: u64 = 1 << THRESHOLD_BITS;
 
 /// `mantissa`·2^`left`·2^−`right`, one of the shifts being 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,5 +82,24 @@ impl Gains {
     #[must_use]
     pub fn exact(&self) -> (f64, f64) {
         (self.a.exact(), self.difference.exact())
+    }
+
+    /// A class as gates are given it, in whole numbers: the setpoint; mantissa, left shift, right
+    /// shift and largest factor of a, then those of a − b; from 9 on 15 thresholds of `table`
+    /// (Q.15, 32768 where it has none); from 24 on 16 entries (Q.32).
+    #[must_use]
+    pub fn numbers(&self, table: &Table) -> [u64; 40] {
+        let mut numbers = [0; 40];
+        numbers[0] = self.qref as u64;
+        for (place, gain) in numbers[1..9].chunks_exact_mut(4).zip([self.a, self.difference]) {
+            let Scaled { mantissa, left, right, most } = gain;
+            place.copy_from_slice(&[mantissa as u64, left.into(), right.into(), most as u64]);
+        }
+        let within = table.entries().len() - 1;
+        for (i, (place, &t)) in numbers[9..24].iter_mut().zip(table.thresholds()).enumerate() {
+            *place = if i < within { t as u64 } else { OUT_OF_REACH };
+        }
+        numbers[24..24 + MOST_ENTRIES].copy_from_slice(&rounded(table));
+        numbers
     }
 }

@@ -1,16 +1,13 @@
 //! Test vectors of a bank: passes over queues that wander, p and level of each controller after
 //! each, and decisions about packets, for banks in hardware.
 
-use super::gains::{P_BITS, Scaled};
-use super::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, MOST_CLASSES, MOST_ENTRIES, Table};
+use super::gains::P_BITS;
+use super::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, MOST_CLASSES, Table};
 use crate::{Ecn, Invalid};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write;
+use core::fmt::{Display, Write};
 use sojourn_base::{Kind, Stream};
-
-/// A threshold that no p reaches, Q.15.
-const OUT_OF_REACH: u16 = 1 << 15;
 
 /// Gains of all kinds: fine and coarse, with and without a rest. `turn` picks the kind.
 fn gains(turn: u64, draws: &mut Stream) -> Result<Gains, Invalid> {
@@ -29,11 +26,6 @@ fn gains(turn: u64, draws: &mut Stream) -> Result<Gains, Invalid> {
 fn table(turn: u64, top: f64) -> Result<Table, Invalid> {
     let grid = [Grid::Geometric, Grid::Linear, Grid::Sqrt, Grid::Log][(turn % 4) as usize];
     grid.table([16, 9, 16, 2][(turn / 2 % 4) as usize], 0.001, top, &[])
-}
-
-fn scaled(text: &mut String, gain: &Scaled) {
-    let Scaled { mantissa, left, right, most } = gain;
-    let _ = write!(text, " {mantissa} {left} {right} {most}");
 }
 
 /// The next queue of a controller: mostly near the last, at times anywhere, beyond 15 bits too.
@@ -77,19 +69,8 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
     let coin = draws.next_u64() as u32;
     let mut path = Decide::new(classes.iter().map(|(_, table)| table), coin);
     let _ = writeln!(text, "bank {MOST_CLASSES} {each}\nseed {coin}");
-    for (class, (gains, table)) in classes.iter().enumerate() {
-        let _ = write!(text, "class {}", gains.qref);
-        scaled(&mut text, &gains.a);
-        scaled(&mut text, &gains.difference);
-        let within = table.entries().len() - 1;
-        for (i, &t) in table.thresholds().iter().enumerate().take(MOST_ENTRIES - 1) {
-            let t = if i < within { t as u16 } else { OUT_OF_REACH };
-            let _ = write!(text, " {t}");
-        }
-        for entry in path.entries(class) {
-            let _ = write!(text, " {entry}");
-        }
-        text.push('\n');
+    for (gains, table) in &classes {
+        line(&mut text, "class", gains.numbers(table).into_iter());
     }
     let update = |text: &mut String, bank: &mut Bank, queues: &[u16]| {
         bank.update(queues);
@@ -193,7 +174,7 @@ fn run<B>(
     }
 }
 
-fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = u32>) {
+fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = impl Display>) {
     text.push_str(name);
     numbers.for_each(|n| {
         let _ = write!(text, " {n}");
