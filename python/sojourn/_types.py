@@ -443,6 +443,8 @@ class Bottleneck(TypedDict, total=False):
     wifi: str
     """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
     link."""
+    autorate: Autorate
+    """Let the rate follow the delay of pings, as cake-autorate does."""
     reverse: Reverse
     """The direction from right to left: "ideal", or a table of what differs from the
     direction forward. Left out, both are alike."""
@@ -1574,6 +1576,28 @@ class Docsis(TypedDict, total=False):
     Burst), from "1522B" to "1GB"."""
 
 
+class Autorate(TypedDict, total=False):
+    """The control loop of cake-autorate: a shaper whose rate follows the delay of pings and
+    its load. The link's `rate` is where it begins and to what it returns."""
+
+    pings: Required[str]
+    """The group of kind `ping` whose answers it hears; each member is a pinger with a
+    baseline of its own."""
+    min: Rate
+    """Never below this rate; a quarter of the link's if left out."""
+    max: Rate
+    """Never above this rate; four times the link's if left out."""
+    late: Time
+    """An answer is late if half of its round trip is more than this above its baseline;
+    three of six late ones lower the rate. From "1ms" to "10s"."""
+    calm: Time
+    """Up to this mean of six delays above the baseline the rate is raised at full speed, by
+    4 %; between it and `late` by less. Below `late`."""
+    bloated: Time
+    """From this mean on the rate is lowered at full speed, by 25 %; between `late` and this
+    by less. Above `late`, at most "10s"."""
+
+
 class ReverseTable(TypedDict, total=False):
     """Single fields of a link that differ from those of the forward direction."""
 
@@ -1607,6 +1631,9 @@ class ReverseTable(TypedDict, total=False):
     """The upstream of a cable modem; none, if a `rate` is given and not this beside it."""
     wifi: str
     """The name of a `[[wifi]]`."""
+    autorate: Autorate
+    """Let the rate follow the delay of pings; not, if a `rate` is given and not this beside
+    it."""
 
 
 Reverse: TypeAlias = "Literal['ideal'] | ReverseTable"
@@ -1656,6 +1683,8 @@ class ParkingLot(TypedDict, total=False):
     wifi: str
     """The name of a `[[wifi]]`: its medium, on which `rate` is that of the PHY for this
     link."""
+    autorate: Autorate
+    """Let the rate follow the delay of pings, as cake-autorate does."""
     reverse: Reverse
     """Each hop back, as in `[bottleneck]`."""
 
@@ -1680,6 +1709,7 @@ NamedLink = TypedDict(
         'device': 'Device',
         'docsis': 'Docsis',
         'wifi': 'str',
+        'autorate': 'Autorate',
     },
     total=False,
 )
@@ -1722,8 +1752,8 @@ class Wifi(TypedDict, total=False):
     """Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent
     however long it takes."""
     hardware: int
-    """Aggregates that wait below the disciplines, the one on air counted: 1 to 64. Linux
-    keeps two."""
+    """Aggregates that are below the disciplines, the one on air counted: 1 to 64. Linux has
+    two."""
     turns: Turns
     """Whose turn it is at a node that sends to several others: "airtime" or "round_robin"."""
     quantum: Time

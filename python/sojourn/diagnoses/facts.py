@@ -167,7 +167,8 @@ class Facts:
     def constant(self) -> bool:
         """Whether the bottleneck's rate stays and its packets meet nothing else on the way."""
         link = self.fields.get("bottleneck") or {}
-        return not any(link.get(name) for name in ("schedule", "device"))
+        moving = ("schedule", "device", "docsis", "wifi", "autorate")
+        return not any(link.get(name) for name in moving)
 
 
 def _qdisc(place: str, name: str, link: Row, own: Row) -> Qdisc | None:
