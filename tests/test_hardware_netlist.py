@@ -40,7 +40,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("vectors") / "bank.txt"
-    file.write_text(bank_vectors(3, EACH, PASSES, True))
+    file.write_text(bank_vectors(3, EACH, PASSES, "table-bank"))
     return file
 
 

@@ -26,6 +26,7 @@ pub(crate) fn hardware_files() -> Vec<(&'static str, &'static str)> {
         "registers.toml"
         "bench/pi_table_aqm.cpp"
         "bench/pi_aqm.cpp"
+        "bench/levels_bench.h"
         "bench/vectors.h"
     ]
     .to_vec()

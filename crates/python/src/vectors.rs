@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use sojourn_base::Rate;
-use sojourn_qdisc::{Env, vectors::write};
+use sojourn_qdisc::{Env, Invalid, vectors::write};
 use sojourn_scenario::Scenario;
 
 use crate::errors::{self, ScenarioError};
@@ -26,17 +26,26 @@ pub(crate) fn vectors(
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
 }
 
-/// `passes` passes over a bank of PI controllers, `each` of eight classes; in table form or not.
+/// `passes` passes over a bank, `each` of eight classes: PI controllers, in table form, or RED.
 #[pyfunction]
 pub(crate) fn bank_vectors(
     py: Python<'_>,
     seed: u64,
     each: usize,
     passes: u64,
-    table: bool,
+    form: &str,
 ) -> PyResult<String> {
     use sojourn_qdisc::bank::vectors;
-    let write = if table { vectors::write_index } else { vectors::write };
+    let write: fn(u64, usize, u64) -> Result<String, Invalid> = match form {
+        "bank" => vectors::write,
+        "table-bank" => vectors::write_index,
+        "red-bank" => vectors::write_red,
+        other => {
+            let remedy = "must be bank, table-bank or red-bank";
+            let invalid = Invalid::new("form", other, remedy);
+            return Err(ScenarioError::new_err(errors::one_line(&invalid.to_string())));
+        }
+    };
     py.detach(|| errors::guarded(|| write(seed, each, passes)))
         .map_err(errors::Error::new_err)?
         .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))

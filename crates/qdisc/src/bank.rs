@@ -7,6 +7,7 @@
 //! - [`Gains`]: what one class's controllers have in common, as mantissas and shifts.
 //! - [`Bank`]: the controllers, 8 bytes each, and one pass that updates them all.
 //! - [`IndexBank`]: the same with p as a place in the table, in half the state.
+//! - [`RedBank`]: RED's averages, for the same path of decisions.
 //! - [`Decide`]: the decision about a packet, as hardware takes it.
 //! - [`vectors`]: what banks in hardware are checked against.
 //!
@@ -19,6 +20,7 @@ mod grid;
 mod index;
 mod lloyd;
 mod pass;
+mod red;
 mod table;
 pub mod vectors;
 
@@ -28,6 +30,7 @@ pub use gains::Gains;
 pub use grid::Grid;
 pub use index::{IndexBank, IndexGains};
 pub use lloyd::{cost, optimal};
+pub use red::{Profile, RedBank};
 pub use table::Table;
 
 /// Most classes in a bank, each with gains and a table of its own.

@@ -15,9 +15,9 @@ from sojourn.scenario import Scenario
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
-# Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one, and
-# `hardware/pi_table_bank.v` one whose p is a place in a table.
-_BANKS = ("bank", "table-bank")
+# Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one,
+# `hardware/pi_table_bank.v` one whose p is a place in a table, `hardware/red_bank.v` one for RED.
+_BANKS = ("bank", "table-bank", "red-bank")
 # CoDel's square root alone: `hardware/control_law.v`.
 _CONTROL_LAW = "control-law"
 _EACH = 16
@@ -28,7 +28,8 @@ def vectors(
     name: Annotated[
         str,
         typer.Argument(
-            help="A queue discipline, bank, table-bank, or control-law.", show_default=False
+            help="A queue discipline, bank, table-bank, red-bank, or control-law.",
+            show_default=False,
         ),
     ],
     ops: Annotated[int, typer.Option(min=1, max=10_000_000, help="How many operations.")] = 10_000,
@@ -62,7 +63,7 @@ def vectors(
         if set_:
             raise ScenarioError("--set: a bank has no parameters; --seed draws other gains")
         passes = -(-ops // _CONTROLLERS)
-        write_text(bank_vectors(seed, _EACH, passes, name != "bank"), out, "vectors")
+        write_text(bank_vectors(seed, _EACH, passes, name), out, "vectors")
         return 0
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}

@@ -25,6 +25,8 @@ class Form(ABC):
     """The top and what it is made of."""
     ports: tuple[str, ...]
     """Modules around the top, with its registers."""
+    headers: tuple[str, ...] = ("vectors.h",)
+    """What its bench is made of."""
     longest: int
     """The largest setpoint."""
     head: str
@@ -55,8 +57,7 @@ class Form(ABC):
     def files(self) -> dict[str, str]:
         """All but the vectors and the README."""
         shipped = dict(hardware_files())
-        bench = (f"bench/{self.top}.cpp", "bench/vectors.h")
-        names = (*self.modules, *self.ports, "registers.toml", *bench)
+        names = (*self.modules, *self.ports, "registers.toml", *self._bench())
         found = {name: shipped[name] for name in names}
         return {**found, **self.constants(), "Makefile": self._makefile()}
 
@@ -85,6 +86,9 @@ class Form(ABC):
             ]
         return "\n".join(lines) + "\n"
 
+    def _bench(self) -> list[str]:
+        return [f"bench/{name}" for name in (f"{self.top}.cpp", *self.headers)]
+
     def _makefile(self) -> str:
         modules = " ".join(self.modules)
         return f"""\
@@ -92,7 +96,7 @@ class Form(ABC):
 check: build/V{self.top}
 \tbuild/V{self.top} vectors.txt
 
-build/V{self.top}: {modules} bench/{self.top}.cpp bench/vectors.h
+build/V{self.top}: {modules} {" ".join(self._bench())}
 \tverilator --cc --exe --build -Wall --top-module {self.top} -GEACH_BITS={_EACH_BITS} \\
 \t  --Mdir build {modules} bench/{self.top}.cpp
 
@@ -163,6 +167,7 @@ class ExactForm(Form):
     top = "pi_aqm"
     modules = ("pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v")
     ports = ("pi_port.v", "pi_axi.v")
+    headers = ("levels_bench.h", "vectors.h")
     longest = 32_767
     head = "bank"
     about = """\

@@ -2,7 +2,8 @@
 //! each, and decisions about packets, for banks in hardware.
 
 use super::gains::P_BITS;
-use super::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, MOST_CLASSES, Table};
+use super::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, MOST_CLASSES};
+use super::{Profile, RedBank, Table};
 use crate::{Ecn, Invalid};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -121,6 +122,48 @@ pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invali
     Ok(text)
 }
 
+/// The same over averages of queues for RED, in lines of whole numbers:
+///
+/// ```text
+/// red_bank CLASSES EACH
+/// seed   of the generator of decisions
+/// class  shift, 15 thresholds, 16 entries (Q.32)
+/// queues one for each average
+/// averages of each queue (Q.16), levels
+/// packets, decisions as above
+/// ```
+///
+/// # Errors
+/// If there are no queues, or too many.
+pub fn write_red(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+    let mut draws = Stream::new(seed, Kind::Test, 0, 0);
+    let mut classes = Vec::new();
+    for turn in 0..MOST_CLASSES as u64 {
+        let min_th = draws.below([40, 2000, 20_000][(turn % 3) as usize]) as u16;
+        let range = 14 + draws.below([50, 2000, 10_000][(turn % 3) as usize]) as u16;
+        // A weight of 1 among them, whatever the seed: its averages come to both ends.
+        let shift = if turn == 0 { 0 } else { turn as u32 + 8 * draws.below(2) as u32 };
+        classes.push(Profile::new(min_th, min_th + range, draws.uniform().max(0.01), shift)?);
+    }
+    let mut bank = RedBank::new(&classes, each)?;
+    let coin = draws.next_u64() as u32;
+    let mut path = bank.decide(coin);
+    let mut text = String::new();
+    let _ = writeln!(text, "red_bank {MOST_CLASSES} {each}\nseed {coin}");
+    for profile in &classes {
+        line(&mut text, "class", profile.numbers().into_iter());
+    }
+    let update = |text: &mut String, bank: &mut RedBank, queues: &[u16]| {
+        bank.update(queues);
+        let places = || (0..MOST_CLASSES).flat_map(|class| (0..each).map(move |at| (class, at)));
+        line(text, "averages", places().map(|(class, at)| bank.average(class, at)));
+        line(text, "levels", places().map(|(class, at)| bank.level(class, at)));
+        places().map(|(class, at)| bank.level(class, at)).collect()
+    };
+    run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
+    Ok(text)
+}
+
 /// Gains of all exponents, from the gentlest to such that every change crosses the table.
 fn index_gains(turn: u64, seed: u64, draws: &mut Stream) -> Result<IndexGains, Invalid> {
     let turn_of_table = seed.wrapping_add(turn);
@@ -185,6 +228,21 @@ fn line(text: &mut String, name: &str, numbers: impl Iterator<Item = impl Displa
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn vectors_of_red_reach_both_ends_and_every_level() {
+        let text = write_red(1, 4, 400).expect("valid");
+        assert_ne!(text, write_red(2, 4, 400).expect("valid"));
+        let of = |name: &str| -> Vec<u32> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(name));
+            lines.flat_map(|line| line.split(' ')).map(|n| n.parse().unwrap()).collect()
+        };
+        let averages = of("averages ");
+        assert_eq!(averages.len(), 400 * 32);
+        [0, 32_767 << 16].iter().for_each(|end| assert!(averages.contains(end), "{end}"));
+        let levels: alloc::collections::BTreeSet<_> = of("levels ").into_iter().collect();
+        assert_eq!(levels.len(), 16);
+    }
 
     #[test]
     fn vectors_in_table_form_reach_both_ends_and_all_exponents() {
