@@ -55,6 +55,7 @@ pub(crate) fn build(
         links,
         paths,
         sacks: Default::default(),
+        quic: Default::default(),
         dropped: Default::default(),
         interfaces,
     };
@@ -142,6 +143,7 @@ fn group(
         first_bytes: network.probes.exchanges,
         stamp: !group.tcp.timestamps,
         tcp: group.tcp.clone(),
+        quic: group.quic.clone(),
         book: GroupBook::new(number, group),
         datagrams: Vec::new(),
         first_meter: None,

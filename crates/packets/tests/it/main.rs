@@ -16,5 +16,6 @@ mod hosts;
 mod links;
 mod low_latency;
 mod pages;
+mod quic;
 mod stepping;
 mod video;
