@@ -103,6 +103,8 @@ def _base(seed: int, draw: Draw) -> dict[str, Any]:
     for number in range(draw.random.randint(1, 3)):
         kind = pick(["bulk", "bulk", "web", "transfers", "udp", "onoff", "ping", "video", "call"])
         group: dict[str, Any] = {"name": f"g{number}", "kind": kind, "rtt": pick(_TEXTS["Time"])}
+        if kind in _CONNECTS and draw.random.random() < 0.3:
+            group["transport"] = "quic"
         groups.append(group | _NEEDED.get(kind, {}))
     return {
         "seed": seed,
@@ -151,7 +153,9 @@ def accepted(seed: int) -> tuple[Scenario, int, int]:
     return scenario, len(wanted) - refused, refused
 
 
-_TABLES = ("Bottleneck", "Tcp", "Access", "Probes", "Packets")
+_TABLES = ("Bottleneck", "Tcp", "Quic", "Access", "Probes", "Packets")
+# Kinds of traffic that have connections.
+_CONNECTS = ("bulk", "web", "transfers", "video")
 # What groups cannot be without.
 _NEEDED: dict[str, dict[str, Any]] = {
     "bulk": {"flows": 5},

@@ -24,6 +24,7 @@ _SEE = {
     "wifi": "[more](#wi-fi)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
+    "quic": "[more](#quic)",
     "schedule": "[more](#rates-that-change)",
     "standing_window": "[standing queues](measures.md#standing-queues)",
     "tcp": "[TCP](tcp.md)",
@@ -47,7 +48,7 @@ def parts() -> dict[str, dict[str, dict[str, Any]]]:
 
     top = whole["properties"]
     found = {"scenario": of(whole)}
-    for name in ("bottleneck", "parking_lot", "access", "probes", "packets"):
+    for name in ("bottleneck", "parking_lot", "access", "quic", "probes", "packets"):
         found[name] = of(top[name])
     found["device"] = of(found["bottleneck"]["device"])
     found["docsis"] = of(found["bottleneck"]["docsis"])

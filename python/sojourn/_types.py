@@ -402,6 +402,55 @@ Rate: TypeAlias = "str"
 """A rate, for example "100mbit"."""
 
 
+class Quic(TypedDict, total=False):
+    """QUIC settings. What is left out has its default."""
+
+    congestion: CongestionControl
+    """Congestion control: its name, or a table with `kind` and its settings, as TCP's
+    (default "reno", which is what RFC 9002 section 7 describes)."""
+    max_udp_payload: int
+    """Bytes of UDP payload in a full datagram once the handshake is complete: 1200 to 65507
+    (default 1452). Until then it is 1200; larger ones are not probed for."""
+    initial_window: int
+    """Initial congestion window in full datagrams, 14720 bytes at most unless two are more
+    (RFC 9002 section 7.2): 1 to 1000 (default 10)."""
+    max_window: int
+    """Most full datagrams that the congestion window may grow to: at least 2 (default
+    unlimited)."""
+    ecn: bool
+    """Explicit congestion notification (RFC 9000 section 13.4; default false; true where
+    the congestion control needs it)."""
+    pacing: bool
+    """Spread what the window allows over the round trip (RFC 9002 section 7.7; default
+    true)."""
+    burst_packets: int
+    """Most datagrams that a paced sender hands down at once: 1 to 1000 (default 10). What
+    the pace sends in a millisecond is a burst otherwise."""
+    ack_every: int
+    """Acknowledge after so many packets that ask for it: 1 to 100 (default 2, RFC 9000
+    section 13.2.2)."""
+    max_ack_delay: Time
+    """How long an acknowledgement may wait, `max_ack_delay`: up to "500ms" (default "25ms",
+    RFC 9000 section 18.2)."""
+    initial_rtt: Time
+    """Round trip that is assumed before one is measured: "1ms" to "10s" (default "333ms",
+    RFC 9002 section 6.2.2)."""
+    certificate: Size
+    """Bytes of the server's chain of certificates: "100B" to "64kB" (default "3kB"). Until
+    it hears the client's second flight a server sends three times what it got at most."""
+    zero_rtt: bool
+    """The client has been there before and sends data in its first flight, 0-RTT; the
+    server sends no certificate then (default false)."""
+    max_data: Size
+    """Bytes that the peer may send ahead of what the application has taken, on all streams
+    together: "16kB" to "1GB" (default "15MiB")."""
+    max_stream_data: Size
+    """The same on each stream (default "6MiB")."""
+    idle_timeout: Time
+    """How long nothing may come while something is awaited before the connection fails:
+    "1s" to "1h" (default "30s")."""
+
+
 class Bottleneck(TypedDict, total=False):
     """A dumbbell: the nodes `left` and `right`, the links `bottleneck` from left to right
     and `reverse` from right to left."""
@@ -1779,10 +1828,11 @@ class Access(TypedDict, total=False):
     those on one machine share its interface and its queue. 1 to 1000000; each flow has a
     machine of its own if left out. Needs `rate`."""
     processing: Time
-    """The longest time that a sending host takes over a TCP segment: each takes a random
-    time between nothing and this, uniformly, and segments stay in order. A little of it
-    (the time of a packet on the bottleneck) breaks the marching in step of flows with the
-    same round trip, which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992)."""
+    """The longest time that a sending host takes over a segment or datagram: each takes
+    a random time between nothing and this, uniformly, and they stay in order. A little
+    of it (the time of a packet on the bottleneck) breaks the marching in step of flows
+    with the same round trip, which drop-tail queues turn into unfairness (Floyd and
+    Jacobson, 1992)."""
 
 
 BulkGroup = TypedDict(
@@ -1799,7 +1849,9 @@ BulkGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['bulk']]",
         'flows': 'int',
         'size': 'DistributionOfSize',
@@ -1827,7 +1879,9 @@ WebGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['web']]",
         'users': 'int',
         'load': 'float',
@@ -1864,7 +1918,9 @@ TransfersGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['transfers']]",
         'rate': 'float',
         'load': 'float',
@@ -1889,7 +1945,9 @@ UdpGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['udp']]",
         'flows': 'int',
         'rate': 'Required[Rate]',
@@ -1916,7 +1974,9 @@ OnoffGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['onoff']]",
         'flows': 'int',
         'rate': 'Required[Rate]',
@@ -1944,7 +2004,9 @@ ReplayGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['replay']]",
         'file': 'Required[str]',
     },
@@ -1967,7 +2029,9 @@ PingGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['ping']]",
         'flows': 'int',
         'interval': 'Time',
@@ -1993,7 +2057,9 @@ VideoGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['video']]",
         'users': 'int',
         'ladder': 'list[Rate]',
@@ -2022,7 +2088,9 @@ CallGroup = TypedDict(
         'rtt': 'DistributionOfTime',
         'start': 'DistributionOfTime',
         'stop': 'Time',
+        'transport': 'Transport',
         'tcp': 'Tcp',
+        'quic': 'Quic',
         'kind': "Required[Literal['call']]",
         'flows': 'int',
         'control': 'RateControl',
@@ -2192,6 +2260,10 @@ Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both'
 """Which way a group's data go."""
 
 
+Transport: TypeAlias = "Literal['tcp'] | Literal['quic']"
+"""What a group's connections run over."""
+
+
 class Change(TypedDict, total=False):
     """Values that are set while the scenario runs."""
 
@@ -2259,6 +2331,9 @@ class Scenario(TypedDict, total=False):
     calibration."""
     tcp: Tcp
     """TCP settings of all groups; a group's own override them field by field."""
+    quic: Quic
+    """QUIC settings of all groups with `transport = "quic"`; a group's own override them
+    field by field."""
     bottleneck: Bottleneck
     """A dumbbell: one link that all share."""
     parking_lot: ParkingLot

@@ -1,10 +1,10 @@
-//! A TCP connection in the simulation: two endpoints, the private links at either side, and what
+//! A connection in the simulation: two endpoints, the private links at either side, and what
 //! the event loop must know to run them.
 
+use crate::end::End;
 use crate::{huge, prefetch};
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Totals};
-use sojourn_tcp::Endpoint;
 
 /// An end of a connection, or of a datagram flow with [`DATAGRAM`](crate::packet::DATAGRAM) set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl Side {
 #[repr(C)]
 pub(crate) struct Connection {
     pub sides: [Side; 2],
-    pub ends: [Endpoint; 2],
+    pub ends: [End; 2],
     /// When the last packet arrived at either end, or was lost.
     pub last: Time,
     /// Packets in the network or in events.
@@ -190,7 +190,7 @@ impl Connection {
         let mut totals = Totals::default();
         for end in &self.ends {
             totals.delivered += end.bytes_delivered();
-            totals.sent += end.segments_sent();
+            totals.sent += end.packets_sent();
             totals.retransmissions += end.retransmissions();
             totals.timeouts += end.timeouts();
             totals.syn_retries += end.syn_retries();
@@ -231,7 +231,7 @@ impl Connections {
             let end = to.end();
             prefetch::lines(&conn.last, 1);
             prefetch::lines(&conn.sides[end], size_of::<Side>());
-            prefetch::lines(&conn.ends[end], size_of::<Endpoint>());
+            prefetch::lines(&conn.ends[end], size_of::<End>());
         }
     }
 

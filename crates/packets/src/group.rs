@@ -17,6 +17,8 @@ pub(crate) struct Group {
     /// Number of its first member among those of all groups.
     pub first_member: u32,
     pub tcp: sojourn_tcp::Params,
+    /// The settings of QUIC, if its connections run over that.
+    pub quic: Option<sojourn_quic::Params>,
     /// How hosts are connected at each end.
     pub access: Access,
     /// The machines that its members share, if they do.
@@ -51,6 +53,12 @@ impl Group {
     /// The stream of one kind for one member (or one transfer, by its number).
     pub(crate) fn stream(&self, kind: Kind, index: u64) -> Stream {
         Stream::new(self.seed, kind, self.key, index)
+    }
+
+    /// Payload bytes of a full packet; of QUIC's those of a stream's beginning.
+    pub(crate) fn payload(&self) -> u32 {
+        // Short header with a number of a byte, tag, and a STREAM frame's type, ID and length.
+        self.quic.as_ref().map_or(self.tcp.payload, |quic| quic.max_udp_payload - 30)
     }
 
     /// The meter of a member's flow, or [`NONE`].

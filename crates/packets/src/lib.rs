@@ -12,6 +12,7 @@
 mod apps;
 mod build;
 mod connection;
+mod end;
 mod error;
 mod events;
 mod group;
@@ -22,6 +23,7 @@ mod observation;
 mod packet;
 mod prefetch;
 mod probes;
+mod quic;
 mod run;
 mod sim;
 mod simulation;

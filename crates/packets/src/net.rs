@@ -6,8 +6,9 @@ use crate::events::{Event, Notes};
 use crate::group::Group;
 use crate::interface::{Access, Interface};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
+use crate::quic::{self, QuicPool};
 use crate::wheel::Wheel;
-use sojourn_base::{Kind, Time};
+use sojourn_base::{Ecn, Kind, Time};
 use sojourn_link::{Aired, Dropped, HOST, Link, Medium, Paths};
 use sojourn_tcp::{Output, SackBlock, Segment};
 
@@ -18,6 +19,7 @@ pub(crate) struct Net {
     pub links: Vec<Link<Standing>>,
     pub paths: Paths,
     pub sacks: SackPool,
+    pub quic: QuicPool,
     pub dropped: Dropped<Standing>,
     /// Media that links share, and what one of them has just sent.
     pub media: Vec<Medium>,
@@ -91,15 +93,10 @@ impl Out<'_> {
     }
 }
 
-impl Output for Out<'_> {
-    #[inline]
-    fn send(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
-        // For delay probes, where there are no timestamps.
-        if self.group.stamp {
-            segment.tsval = (self.at.0 / 1000) as u32;
-        }
-        let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
-        let packet = Packet { segment, conn: self.peer.conn(), sacks };
+impl Out<'_> {
+    /// A packet leaves the host.
+    #[inline(always)]
+    fn emit(&mut self, packet: Packet) {
         self.sent += 1;
         let mut at = self.at;
         if self.group.processing > Time::ZERO {
@@ -108,6 +105,18 @@ impl Output for Out<'_> {
         }
         let direct = self.net.emit(at, self.peer, packet, self.side, &self.group.access);
         self.direct += u32::from(direct);
+    }
+}
+
+impl Output for Out<'_> {
+    #[inline]
+    fn send(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
+        // For delay probes, where there are no timestamps.
+        if self.group.stamp {
+            segment.tsval = (self.at.0 / 1000) as u32;
+        }
+        let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
+        self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
     #[inline]
@@ -143,5 +152,33 @@ impl Output for Out<'_> {
     #[inline]
     fn rtt(&mut self, sample: Time) {
         self.round_trip = Some(sample);
+    }
+}
+
+impl sojourn_quic::Output for Out<'_> {
+    fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet]) {
+        let payload = packets.iter().map(sojourn_quic::Packet::bytes).sum();
+        let segment = quic::segment(self.at, payload, ecn);
+        let sacks = self.net.quic.put(packets);
+        self.emit(Packet { segment, conn: self.peer.conn(), sacks });
+    }
+
+    fn deliver(&mut self, _stream: u32, bytes: u64) {
+        self.delivered += bytes;
+    }
+
+    fn rtt(&mut self, rtt: Time) {
+        self.round_trip = Some(rtt);
+    }
+
+    fn event(&mut self, event: sojourn_quic::Event) {
+        use sojourn_quic::Event as E;
+        self.notes |= match event {
+            E::Finished { .. } if self.peer.is_server() => return,
+            E::Connected => return,
+            E::Finished { .. } => Notes::PEER_CLOSED,
+            E::Closed => Notes::CLOSED,
+            E::Failed => Notes::FAILED,
+        };
     }
 }

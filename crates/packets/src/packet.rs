@@ -23,7 +23,7 @@ pub(crate) struct Packet {
     pub segment: Segment,
     /// The connection, or the datagram flow with [`DATAGRAM`] set.
     pub conn: u32,
-    /// Where its SACK blocks lie, or [`NO_SACKS`].
+    /// Where its SACK blocks lie, or [`NO_SACKS`]; of QUIC, where its packets do.
     pub sacks: u32,
 }
 

@@ -1,5 +1,6 @@
 //! What is recorded on request while a run is under way. Nothing here changes a decision.
 
+use crate::end::End;
 use crate::net::Net;
 use crate::packet::Packet;
 use crate::tap::Tapped;
@@ -95,13 +96,7 @@ impl Probes {
     /// A metered sender has done something and may have measured a round trip: a row if it is
     /// traced.
     #[cold]
-    pub(crate) fn sender(
-        &mut self,
-        meter: u32,
-        at: Time,
-        round_trip: Option<Time>,
-        end: &sojourn_tcp::Endpoint,
-    ) {
+    pub(crate) fn sender(&mut self, meter: u32, at: Time, round_trip: Option<Time>, end: &End) {
         let meter = &mut self.meters[meter as usize];
         if let Some(sample) = round_trip
             && self.measuring

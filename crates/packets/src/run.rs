@@ -3,11 +3,11 @@
 use crate::Control;
 use crate::apps::App;
 use crate::connection::EndId;
+use crate::end::End;
 use crate::events::{Event, Notes};
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_link::Wake;
-use sojourn_tcp::Endpoint;
 use std::sync::atomic::Ordering;
 
 /// A whole run while it is under way.
@@ -106,7 +106,7 @@ impl Run {
         if notes.has(Notes::FAILED) {
             conn.done = true;
         } else if notes.has(Notes::CLOSED) {
-            conn.done = conn.ends.iter().all(Endpoint::is_closed);
+            conn.done = conn.ends.iter().all(End::is_closed);
         }
         tell(&mut *apps[usize::from(conn.group)], sim);
         sim.tidy(now, of.conn());

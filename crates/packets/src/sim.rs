@@ -1,4 +1,4 @@
-//! The network and the endpoints of a run: what links and TCP do when an event of theirs comes.
+//! The network and the endpoints of a run: what links, TCP and QUIC do when an event of theirs comes.
 //!
 //! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
 //! its endpoint before it gets there: no other event waits for that endpoint, no boundary of a
@@ -8,6 +8,7 @@
 //! those of handling everything in its turn (`unfused = true`), which the tests compare.
 
 use crate::connection::{Connection, Connections, EndId, NONE, Underway};
+use crate::end::End;
 use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::net::{Net, Out};
@@ -18,7 +19,6 @@ use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
 use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
-use sojourn_tcp::{Endpoint, Params};
 
 /// Everything of a run but its applications.
 #[derive(Clone)]
@@ -217,7 +217,8 @@ impl Sim {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
         };
-        let sacks = self.net.sacks.get(packet);
+        let none = Packet { sacks: NO_SACKS, ..*packet };
+        let sacks = self.net.sacks.get(if packet.is_quic() { &none } else { packet });
         let sacks = &sacks[..packet.segment.blocks()];
         let params = &self.groups[group].tcp;
         self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, machine });
@@ -275,9 +276,7 @@ impl Sim {
             if deadline == at || deadline != endpoint.sends_at() {
                 return false;
             }
-            self.with_endpoint(deadline, to, |end, params, now, out| {
-                end.on_timer(params, now, out);
-            });
+            self.with_endpoint(deadline, to, End::on_timer);
         }
     }
 
@@ -309,26 +308,21 @@ impl Sim {
             self.probes.delivered(conn.meter, at, to.end() == 1, packet);
         }
         if packet.sacks == NO_SACKS {
-            self.with_endpoint(at, to, |end, params, now, out| {
-                end.on_segment(params, now, &packet.segment, &[], out);
+            self.with_endpoint(at, to, |end, group, now, out| {
+                end.on_segment(group, now, packet, out);
             });
         } else {
-            self.deliver_sacks(at, to, packet);
+            self.deliver_more(at, to, packet);
         }
         if self.conns[place].done {
             self.tidy(at, place);
         }
     }
 
-    /// The same for a segment with SACK blocks.
+    /// The same for a packet with something beside it: SACK blocks, or the packets of QUIC.
     #[cold]
-    fn deliver_sacks(&mut self, at: Time, to: EndId, packet: &Packet) {
-        let blocks = self.net.sacks.get(packet);
-        self.net.sacks.release(packet);
-        let blocks = &blocks[..packet.segment.blocks()];
-        self.with_endpoint(at, to, |end, params, now, out| {
-            end.on_segment(params, now, &packet.segment, blocks, out);
-        });
+    fn deliver_more(&mut self, at: Time, to: EndId, packet: &Packet) {
+        self.with_endpoint(at, to, |end, group, now, out| end.on_packet(group, now, packet, out));
     }
 
     /// Calls an endpoint, and does what follows: timers, and telling the application.
@@ -337,7 +331,7 @@ impl Sim {
         &mut self,
         at: Time,
         of: EndId,
-        call: impl FnOnce(&mut Endpoint, &Params, Time, &mut Out<'_>),
+        call: impl FnOnce(&mut End, &Group, Time, &mut Out<'_>),
     ) {
         let end = of.end();
         let conn = &mut self.conns[of.conn()];
@@ -350,14 +344,14 @@ impl Sim {
             at,
             peer: of.peer(),
             serial: conn.generation,
-            segments: ends[end].segments_sent(),
+            segments: ends[end].packets_sent(),
             round_trip: None,
             sent: 0,
             direct: 0,
             delivered: 0,
             notes: Notes::default(),
         };
-        call(&mut ends[end], &group.tcp, at, &mut out);
+        call(&mut ends[end], group, at, &mut out);
         let Out { round_trip, sent, direct, delivered, mut notes, .. } = out;
         if let Some(sample) = round_trip
             && group.book.measuring()
@@ -429,7 +423,7 @@ impl Sim {
             return self.look_at(now, of, deadline);
         }
         conn.sides[end].timer_at = Time::MAX;
-        self.with_endpoint(now, of, |end, params, now, out| end.on_timer(params, now, out));
+        self.with_endpoint(now, of, End::on_timer);
     }
 
     /// The queues are sampled.
@@ -454,7 +448,11 @@ impl Sim {
     /// A packet is gone.
     #[cold]
     fn lost(&mut self, now: Time, packet: &Packet) {
-        self.net.sacks.release(packet);
+        if packet.is_quic() {
+            self.net.quic.release(packet.sacks);
+        } else {
+            self.net.sacks.release(packet);
+        }
         if packet.is_datagram() {
             let (group, index) = self.flow_of(packet);
             if let Some(first) = self.groups[group].first_meter {
@@ -500,8 +498,7 @@ impl Sim {
         self.opened = self.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
         let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
-        let ends =
-            [Endpoint::client(&g.tcp, iss.next_u32()), Endpoint::server(&g.tcp, iss.next_u32())];
+        let ends = End::pair(g, [iss.next_u32(), iss.next_u32()]);
         let mut sides = g.sides(u64::from(member), data_from);
         if g.traced.iter().any(|(traced, _)| *traced == member) {
             // Whatever happens to it is recorded at its own time.
@@ -530,18 +527,18 @@ impl Sim {
 
     /// The application at one end writes.
     pub(crate) fn write(&mut self, now: Time, of: EndId, bytes: u64) {
-        self.with_endpoint(now, of, |e, params, now, out| e.write(params, now, bytes, out));
+        self.with_endpoint(now, of, |e, group, now, out| e.write(group, now, bytes, out));
     }
 
     /// The application at one end has no more to send.
     pub(crate) fn close(&mut self, now: Time, of: EndId) {
-        self.with_endpoint(now, of, |e, params, now, out| e.close(params, now, out));
+        self.with_endpoint(now, of, End::close);
     }
 
     /// The client opens.
     pub(crate) fn open(&mut self, now: Time, place: u32) {
         let client = EndId::client(place);
-        self.with_endpoint(now, client, |e, params, now, out| e.open(params, now, out));
+        self.with_endpoint(now, client, End::open);
     }
 
     /// An exchange or a transfer begins on a connection.

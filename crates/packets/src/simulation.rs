@@ -309,7 +309,8 @@ impl Simulation {
     /// If algorithms from outside are at work, which cannot be copied.
     pub fn fork(&self) -> Result<Self, Error> {
         let outside = |group: &sojourn_scenario::NetworkGroup| {
-            matches!(group.tcp.tuning, Tuning::External(_))
+            let quic = group.quic.as_ref().map(|quic| &quic.tuning);
+            matches!(quic.unwrap_or(&group.tcp.tuning), Tuning::External(_))
         };
         if self.network.links.iter().any(|link| link.qdisc.is_external())
             || self.network.groups.iter().any(outside)

@@ -2,6 +2,7 @@
 
 use crate::connection::EndId;
 use crate::packet::{Packet, addresses};
+use crate::quic::payload;
 use sojourn_base::{Dscp, Time};
 use sojourn_link::Machine;
 use sojourn_records::pcapng::{self, TCP, UDP};
@@ -26,6 +27,8 @@ pub(crate) struct Tapped<'a> {
 
 /// Where servers listen.
 const SERVER_PORT: u16 = 80;
+/// Where servers listen for QUIC.
+const QUIC_PORT: u16 = 443;
 /// Where datagrams go: the discard service.
 const DATAGRAM_PORT: u16 = 9;
 
@@ -37,12 +40,18 @@ impl Tapped<'_> {
         let to_server = to.is_server();
         let datagram = packet.is_datagram();
         let (src, dst) = machine.addresses(addresses(packet.conn, to_server));
+        let quic = packet.is_quic();
         let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
-        let listens = if datagram { DATAGRAM_PORT } else { SERVER_PORT };
+        let listens = match (datagram, quic) {
+            (true, _) => DATAGRAM_PORT,
+            (_, true) => QUIC_PORT,
+            _ => SERVER_PORT,
+        };
         let (sport, dport) = if to_server { (port, listens) } else { (listens, port) };
         let mut options = [0; 40];
-        let used = if datagram { 0 } else { write_options(params, segment, sacks, &mut options) };
-        debug_assert!(datagram || used == usize::from(segment.options), "{used} {segment:?}");
+        let over_udp = datagram || quic;
+        let used = if over_udp { 0 } else { write_options(params, segment, sacks, &mut options) };
+        debug_assert!(over_udp || used == usize::from(segment.options), "{used} {segment:?}");
         recorder.capture(
             id,
             &pcapng::Packet {
@@ -51,10 +60,10 @@ impl Tapped<'_> {
                 dst: dst.to_be_bytes(),
                 sport,
                 dport,
-                protocol: if datagram { UDP } else { TCP },
+                protocol: if over_udp { UDP } else { TCP },
                 tos: dscp.byte(segment.ecn),
                 ident: 0,
-                payload_len: segment.len,
+                payload_len: if quic { payload(segment) } else { segment.len },
                 seq: segment.seq,
                 ack: segment.ack,
                 flags: segment.flags.on_the_wire(),

@@ -274,7 +274,7 @@ mod tests {
             packet.padding = (FULL - packet.bytes()) as u16;
             let stamp = self.control.sent(&self.p, ms(at), FULL, &self.rtt);
             self.control.limited = true;
-            Sent::new(&packet, stamp, true, false)
+            Sent::new(&packet, FULL, stamp, true, false)
         }
 
         fn settle(&mut self, at: u64, acked: &[Sent], lost: &[Sent], marks: u64) -> u32 {

@@ -64,9 +64,9 @@ settings! {
     /// Congestion control: its name, or a table with `kind` and its settings, as TCP's (default
     /// "reno", which is what RFC 9002 section 7 describes).
     congestion: Algorithm = Algorithm::Reno(Default::default());
-    /// Bytes of UDP payload in a full datagram once the handshake is complete: 1200 to 65527
+    /// Bytes of UDP payload in a full datagram once the handshake is complete: 1200 to 65507
     /// (default 1452). Until then it is 1200; larger ones are not probed for.
-    max_udp_payload: u32 = 1452, within LEAST_DATAGRAM => 65527;
+    max_udp_payload: u32 = 1452, within LEAST_DATAGRAM => 65507;
     /// Initial congestion window in full datagrams, 14720 bytes at most unless two are more (RFC
     /// 9002 section 7.2): 1 to 1000 (default 10).
     initial_window: u32 = 10, within 1 => 1000;

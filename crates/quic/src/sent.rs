@@ -44,12 +44,18 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// A packet that is sent now.
-    pub(crate) fn new(packet: &Packet, stamp: Stamp, capable: bool, app_limited: bool) -> Self {
+    /// A packet of so many bytes that is sent now.
+    pub(crate) fn new(
+        packet: &Packet,
+        bytes: u32,
+        stamp: Stamp,
+        capable: bool,
+        app_limited: bool,
+    ) -> Self {
         Self {
             number: packet.number,
             stamp,
-            bytes: packet.bytes() as u16,
+            bytes: bytes as u16,
             fate: Fate::Outstanding,
             eliciting: packet.is_eliciting(),
             in_flight: packet.is_eliciting() || packet.padding > 0,
@@ -188,7 +194,7 @@ mod tests {
         for number in 0..packets {
             let packet = Packet { number, ping: true, ..Packet::empty(Space::Data) };
             let stamp = Stamp { sent: ms(number), ..Stamp::default() };
-            log.push(Sent::new(&packet, stamp, false, false));
+            log.push(Sent::new(&packet, packet.bytes(), stamp, false, false));
         }
         log
     }

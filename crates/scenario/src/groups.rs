@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
+use sojourn_quic::Params as QuicParams;
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Distribution, Sampler, Source, Trace};
 
@@ -11,7 +12,7 @@ use crate::Scenario;
 use crate::error::{Fault, steps};
 use crate::files::read_text;
 use crate::routes::Graph;
-use crate::traffic::{Direction, Group, group_names};
+use crate::traffic::{Direction, Group, Transport, group_names};
 
 /// Start and bytes of each transfer of a replay.
 type Transfers = Vec<(Time, u64)>;
@@ -51,6 +52,8 @@ pub struct NetworkGroup {
     pub stop: Option<Time>,
     /// TCP settings.
     pub tcp: TcpParams,
+    /// QUIC settings, if that is what its connections run over.
+    pub quic: Option<QuicParams>,
     /// Rate of each member's private link at each of its ends; none: unlimited.
     pub access_rate: Option<Rate>,
     /// Packets of full size that may wait at a sending host's interface; none: unlimited.
@@ -106,6 +109,7 @@ pub(crate) fn groups(
     base_dir: Option<&Path>,
 ) -> Result<Vec<NetworkGroup>, Fault> {
     tcp(scenario, None).map_err(|fault| fault.under(steps!["tcp"]))?;
+    quic(scenario, None).map_err(|fault| fault.under(steps!["quic"]))?;
     let names = group_names(&scenario.traffic);
     let mut groups: Vec<NetworkGroup> = Vec::new();
     let mut hosts: Vec<&str> = Vec::new();
@@ -159,6 +163,13 @@ pub(crate) fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParam
     let own = group.and_then(|group| group.tcp.as_ref());
     let specs: Vec<&sojourn_tcp::Spec> = std::iter::once(&scenario.tcp).chain(own).collect();
     sojourn_tcp::Spec::resolve(&specs).map_err(Fault::from)
+}
+
+/// The QUIC of a group, or of a group without settings of its own.
+pub(crate) fn quic(scenario: &Scenario, group: Option<&Group>) -> Result<QuicParams, Fault> {
+    let own = group.and_then(|group| group.quic.as_ref());
+    let specs: Vec<&sojourn_quic::Spec> = std::iter::once(&scenario.quic).chain(own).collect();
+    sojourn_quic::Spec::resolve(&specs).map_err(Fault::from)
 }
 
 struct Resolver<'a> {
@@ -238,6 +249,7 @@ impl Resolver<'_> {
             start,
             stop: self.group.stop,
             tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,
+            quic: self.quic()?,
             access_rate: self.scenario.access.rate,
             access_queue: self.scenario.access.queue,
             hosts: self.scenario.access.hosts,
@@ -247,6 +259,42 @@ impl Resolver<'_> {
             backward,
             replay: replay.into(),
         })
+    }
+
+    /// The settings of QUIC, if the group runs over it.
+    fn quic(&self) -> Result<Option<QuicParams>, Fault> {
+        let group = self.group;
+        if group.transport == Transport::Tcp {
+            return match group.quic {
+                Some(_) => {
+                    let message = "the group runs over TCP; write transport = \"quic\"";
+                    Err(Fault::new(steps!["quic"], message))
+                }
+                None => Ok(None),
+            };
+        }
+        if group.tcp.is_some() {
+            let message = "the group runs over QUIC; its settings are in quic";
+            return Err(Fault::new(steps!["tcp"], message));
+        }
+        let connects = matches!(
+            group.source,
+            Source::Bulk(_)
+                | Source::Transfers(_)
+                | Source::Replay(_)
+                | Source::Web(_)
+                | Source::Video(_)
+        );
+        let refused = |why: String| {
+            Err(Fault::new(steps!["transport"], format!("\"quic\": {why}; leave it out")))
+        };
+        if !connects {
+            return refused(format!("{} traffic has no connections", group.source.kind()));
+        }
+        if self.scenario.access.queue.is_some() {
+            return refused("a host's own queue, access.queue, is for TCP".into());
+        }
+        quic(self.scenario, Some(group)).map(Some).map_err(|f| f.under(steps!["quic"]))
     }
 
     /// A sampler of times, and the least time that can come out.

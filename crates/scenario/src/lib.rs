@@ -40,6 +40,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
+use sojourn_quic::Spec as Quic;
 use sojourn_tcp::Spec as Tcp;
 
 pub use autorate::{Autorate, RateControl};
@@ -55,7 +56,7 @@ pub use radio::{Radio, RadioModel, RadioRate};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
 pub use size::Room;
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
-pub use traffic::{Direction, Group};
+pub use traffic::{Direction, Group, Transport};
 pub use wifi::{Turns, Wifi};
 pub use wire::{Device, DeviceQueue, Impairments};
 
@@ -82,6 +83,10 @@ pub struct Scenario {
     /// TCP settings of all groups; a group's own override them field by field.
     #[serde(default)]
     pub tcp: Tcp,
+    /// QUIC settings of all groups with `transport = "quic"`; a group's own override them field by
+    /// field.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub quic: Quic,
     /// A dumbbell: one link that all share.
     #[serde(default)]
     pub bottleneck: Option<Bottleneck>,
@@ -127,6 +132,10 @@ fn name_kinds(mut fault: Fault) -> Fault {
         fault.message = format!("{MISSING}; one of {}", kinds.join(", "));
     }
     fault
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 fn first_seed() -> u64 {
@@ -295,10 +304,11 @@ impl Scenario {
         self.to_value().to_string()
     }
 
-    /// The same scenario with every option of its TCPs spelled out, whatever profile they are from.
+    /// The same scenario with every option of its TCPs spelled out, whatever profile they are from,
+    /// and every setting of its QUICs.
     ///
     /// # Errors
-    /// For a scenario that was built or changed in a program, if its TCP settings are not valid.
+    /// For a scenario that was built or changed in a program, if settings of TCP or QUIC are not valid.
     pub fn resolved(&self) -> Result<Self, Error> {
         let tcp = |group| groups::tcp(self, group).map(|tcp| tcp.spec());
         let mut resolved = self.clone();
@@ -308,6 +318,11 @@ impl Scenario {
                 let own = tcp(Some(&self.traffic[index]));
                 let place = |fault: Fault| fault.under(steps!["traffic", index, "tcp"]);
                 group.tcp = Some(own.map_err(|fault| self.locate(place(fault)))?);
+            }
+            if group.transport == Transport::Quic {
+                let own = groups::quic(self, Some(&self.traffic[index])).map(|quic| quic.spec());
+                let place = |fault: Fault| fault.under(steps!["traffic", index, "quic"]);
+                group.quic = Some(own.map_err(|fault| self.locate(place(fault)))?);
             }
         }
         Ok(resolved)

@@ -287,9 +287,9 @@ pub struct Access {
     /// one machine share its interface and its queue. 1 to 1000000; each flow has a machine of its
     /// own if left out. Needs `rate`.
     pub hosts: Option<u32>,
-    /// The longest time that a sending host takes over a TCP segment: each takes a random time
-    /// between nothing and this, uniformly, and segments stay in order. A little of it (the time of
-    /// a packet on the bottleneck) breaks the marching in step of flows with the same round trip,
+    /// The longest time that a sending host takes over a segment or datagram: each takes a random
+    /// time between nothing and this, uniformly, and they stay in order. A little of it (the time
+    /// of a packet on the bottleneck) breaks the marching in step of flows with the same round trip,
     /// which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992).
     pub processing: Time,
 }

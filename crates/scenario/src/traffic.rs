@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Dscp, Time};
+use sojourn_quic::Spec as Quic;
 use sojourn_tcp::Spec as Tcp;
 use sojourn_traffic::{Distribution, Source};
 
@@ -58,13 +59,38 @@ pub struct Group {
     /// default never.
     #[serde(default)]
     pub stop: Option<Time>,
+    /// What its connections run over: "tcp" or "quic". QUIC is for the packet engine and for
+    /// traffic that has connections: bulk, transfers, replay, web, video.
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     /// TCP settings of this group that differ from those of the scenario.
     #[serde(default)]
     pub tcp: Option<Tcp>,
+    /// QUIC settings of this group that differ from those of the scenario.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quic: Option<Quic>,
 }
 
 fn at_once() -> Distribution<Time> {
     Distribution::Constant(Time::ZERO)
+}
+
+/// What a group's connections run over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Transport {
+    /// TCP, with the settings in `tcp`.
+    #[default]
+    #[serde(rename = "tcp")]
+    Tcp,
+    /// QUIC, with the settings in `quic`.
+    #[serde(rename = "quic")]
+    Quic,
+}
+
+impl Transport {
+    fn is_tcp(&self) -> bool {
+        *self == Self::Tcp
+    }
 }
 
 /// Which way a group's data go.

@@ -77,6 +77,10 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
     let (mut classes, mut members) = (Vec::new(), Vec::new());
     let mut shortest = f64::INFINITY;
     for (number, group) in network.groups.iter().enumerate() {
+        if group.quic.is_some() {
+            let why = "the fluid engine has no QUIC; use --engine packets";
+            return Err(Error(format!("traffic.{}.transport = \"quic\": {why}", group.name)));
+        }
         let ip = ip_bytes(group);
         let ack = HEADER + u32::from(group.tcp.options);
         let fixed = transmission(network, group, ip, ack);

@@ -26,6 +26,10 @@ impl Bottleneck {
         let Some(first) = groups.first() else {
             return Err("traffic: there are no long flows over the bottleneck".into());
         };
+        if let Some(quic) = groups.iter().find(|group| group.quic.is_some()) {
+            let name = &quic.name;
+            return Err(format!("traffic.{name}.transport: there is no linear model of QUIC"));
+        }
         if let Some(other) = groups.iter().find(|group| law(group) != law(first)) {
             return Err(format!(
                 "traffic.{}.tcp: the linear model has one congestion control, and {} has another",

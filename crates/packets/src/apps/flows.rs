@@ -2,6 +2,7 @@
 
 use super::{App, Member, transfer};
 use crate::connection::EndId;
+use crate::end::End;
 use crate::events::{Call, Notes};
 use crate::group::Group;
 use crate::sim::Sim;
@@ -55,7 +56,7 @@ pub(super) fn app(bulk: &Bulk, group: &Group) -> Result<Box<dyn App>, Invalid> {
         fetches: bulk.compile()?,
         current: vec![None; group.members as usize],
         streams: members.clone().map(|i| Fetches::stream(seed, key, i)).collect(),
-        paced: bulk.writes(group.tcp.payload).map(|writes| Paced {
+        paced: bulk.writes(group.payload()).map(|writes| Paced {
             members: members.map(|i| Written::new(&writes, Writer::stream(seed, key, i))).collect(),
             writes,
         }),
@@ -91,9 +92,7 @@ impl App for Flows {
     fn stop(&mut self, sim: &mut Sim, now: Time, group: usize) {
         for place in sim.conns.places() {
             if usize::from(sim.conns[place].group) == group {
-                sim.with_endpoint(now, EndId::client(place), |e, params, now, out| {
-                    e.cut(params, now, out);
-                });
+                sim.with_endpoint(now, EndId::client(place), End::cut);
             }
         }
     }

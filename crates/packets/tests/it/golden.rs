@@ -18,6 +18,7 @@ const SCENARIOS: &[&str] = &[
     "modern-hosts",
     "parking-lot",
     "pi-ecn",
+    "quic",
     "rate-random",
     "rate-steps",
     "rate-trace",

@@ -18,6 +18,7 @@ mod hosts;
 mod links;
 mod low_latency;
 mod pages;
+mod quic;
 mod stepping;
 mod video;
 mod wifi;

@@ -25,8 +25,10 @@ impl Endpoint {
             }
             _ => return,
         }
-        let bytes: u32 = packets.iter().map(Packet::bytes).sum();
-        self.amplification.received += u64::from(bytes);
+        if !self.progress.validated {
+            let bytes: u32 = packets.iter().map(Packet::bytes).sum();
+            self.amplification.received += u64::from(bytes);
+        }
         for packet in packets {
             self.on_packet(params, now, ecn, packet, out);
         }

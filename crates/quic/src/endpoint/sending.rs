@@ -88,6 +88,13 @@ impl Endpoint {
         {
             (self.pace_at, may) = (at, false);
         }
+        let nothing = if content && !may { Attempt::Held } else { Attempt::Nothing };
+        if self.progress.confirmed {
+            // Nearly always: there is but one space.
+            let Some(packet) = self.fill(now, Space::Data, room, may) else { return nothing };
+            self.put(params, now, core::slice::from_ref(&packet), out);
+            return Attempt::Sent;
+        }
         let mut packets = [Packet::empty(Space::Data); MOST_PACKETS];
         let (mut count, mut used) = (0, 0);
         for space in Space::ALL {
@@ -100,30 +107,36 @@ impl Endpoint {
                 count += 1;
             }
         }
-        let packets = &mut packets[..count];
-        let Some(last) = packets.len().checked_sub(1) else {
-            return if content && !may { Attempt::Held } else { Attempt::Nothing };
-        };
+        if count == 0 {
+            return nothing;
+        }
         // RFC 9000 section 14.1: everything of a client that opens, and of a server what asks for
         // an acknowledgement. Padding of an Initial packet counts in flight for the shortest time.
         let first = &mut packets[0];
         if first.space == Space::Initial && (!self.is_server || first.is_eliciting()) {
             first.padding = LEAST_DATAGRAM.saturating_sub(used) as u16;
         }
-        let capable = packets[0].space == Space::Data && self.progress.complete && params.ecn;
+        self.put(params, now, &packets[..count], out);
+        Attempt::Sent
+    }
+
+    /// A datagram goes out.
+    fn put(&mut self, params: &Params, now: Time, packets: &[Packet], out: &mut impl Output) {
+        let (first, last) = (&packets[0], &packets[packets.len() - 1]);
+        let capable = first.space == Space::Data && self.progress.complete && params.ecn;
+        // RFC 9001 section 4.9.1: a client that sends Handshake packets needs no Initial ones.
+        let drops_initial = !self.is_server && last.space >= Space::Handshake && !last.early;
         let ecn = if capable { self.ecn.next(params.ect) } else { Ecn::NotEct };
-        for packet in &*packets {
-            self.note(params, now, packet, ecn);
+        for packet in packets {
+            let bytes = packet.bytes();
+            self.note(params, now, packet, bytes, ecn);
+            self.amplification.sent += u64::from(bytes);
         }
         self.counters.datagrams += 1;
-        let bytes: u32 = packets.iter().map(Packet::bytes).sum();
-        self.amplification.sent += u64::from(bytes);
         out.send(ecn, packets);
-        if !self.is_server && packets[last].space >= Space::Handshake && !packets[last].early {
-            // RFC 9001 section 4.9.1: a client that sends Handshake packets needs no Initial ones.
+        if drops_initial {
             self.discard(Space::Initial);
         }
-        Attempt::Sent
     }
 
     /// A packet of a space in at most `room` bytes, if there is something to put into it: data
@@ -236,11 +249,11 @@ impl Endpoint {
     }
 
     /// Remembers a packet that goes out.
-    fn note(&mut self, params: &Params, now: Time, packet: &Packet, ecn: Ecn) {
+    fn note(&mut self, params: &Params, now: Time, packet: &Packet, bytes: u32, ecn: Ecn) {
         let in_flight = packet.is_eliciting() || packet.padding > 0;
         let stamp = if in_flight {
             self.control.credit = false;
-            self.control.sent(params, now, packet.bytes(), &self.rtt)
+            self.control.sent(params, now, bytes, &self.rtt)
         } else {
             Stamp { sent: now, ..Stamp::default() }
         };
@@ -249,7 +262,7 @@ impl Endpoint {
             (self.active, self.sent_since) = (now, true);
         }
         let app_limited = self.control.delivered.is_app_limited();
-        let sent = Sent::new(packet, stamp, ecn != Ecn::NotEct, app_limited);
+        let sent = Sent::new(packet, bytes, stamp, ecn != Ecn::NotEct, app_limited);
         self.space(packet.space).log.push(sent);
     }
 

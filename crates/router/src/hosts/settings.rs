@@ -225,6 +225,10 @@ fn is_of(profile: Profile, algorithm: &Algorithm) -> bool {
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     let p = &group.tcp;
     let name = p.congestion.name();
+    if group.quic.is_some() {
+        let why = "real hosts have TCP only; use --engine packets";
+        return Err(format!("{}: transport = \"quic\": {why}", group.name));
+    }
     if uses_tcp(group) {
         if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
             return Err(format!(

@@ -157,12 +157,19 @@ fn group() -> impl Strategy<Value = Map<String, Value>> {
         prop::option::of(times()),
         prop::sample::select(&["forward", "reverse", "both"][..]),
         prop::option::of((40u32..2000, any::<bool>())),
+        prop::option::of((1200u32..9000, any::<bool>())),
     )
-        .prop_map(|(kind, rtt, start, direction, tcp)| {
+        .prop_map(|(kind, rtt, start, direction, tcp, quic)| {
             let Value::Object(mut group) = kind else { unreachable!() };
             group.extend(rtt.map(|rtt| ("rtt".into(), rtt)));
             group.extend(start.map(|start| ("start".into(), start)));
             group.insert("direction".into(), direction.into());
+            let connects = ["bulk", "web", "video"].iter().any(|kind| group["kind"] == *kind);
+            if let Some((size, early)) = quic.filter(|_| connects && tcp.is_none()) {
+                group.insert("transport".into(), "quic".into());
+                let quic = json!({ "max_udp_payload": size, "zero_rtt": early });
+                group.insert("quic".into(), quic);
+            }
             group.extend(
                 tcp.map(|(mss, sack)| ("tcp".into(), json!({ "mss": mss.max(88), "sack": sack }))),
             );

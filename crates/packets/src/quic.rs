@@ -1,0 +1,121 @@
+//! QUIC packets on their way. A datagram travels as a [`Packet`] like all others, with its length
+//! and ECN field; what is in it lies in a pool beside.
+
+use crate::packet::{DATAGRAM_HEADER, Packet};
+use sojourn_base::{Ecn, Time};
+use sojourn_quic::{MOST_PACKETS, Packet as QuicPacket, Space};
+use sojourn_tcp::{Flags, HEADERS, Segment};
+
+/// No more packets in a datagram.
+const END: u32 = u32::MAX;
+
+/// What is in the datagrams on their way. Slots are used again; nothing is allocated after the
+/// high-water mark.
+#[derive(Clone, Default)]
+pub(crate) struct QuicPool {
+    /// A packet, and the one coalesced behind it.
+    slots: Vec<(QuicPacket, u32)>,
+    free: Vec<u32>,
+}
+
+impl QuicPool {
+    /// Keeps the packets of a datagram and returns their handle.
+    pub(crate) fn put(&mut self, packets: &[QuicPacket]) -> u32 {
+        packets.iter().rev().fold(END, |next, packet| match self.free.pop() {
+            Some(at) => {
+                self.slots[at as usize] = (*packet, next);
+                at
+            }
+            None => {
+                self.slots.push((*packet, next));
+                (self.slots.len() - 1) as u32
+            }
+        })
+    }
+
+    /// Gives the packet of a datagram out, if it is the only one in it.
+    pub(crate) fn take_one(&mut self, handle: u32) -> Option<QuicPacket> {
+        let (packet, next) = &self.slots[handle as usize];
+        (*next == END).then(|| {
+            self.free.push(handle);
+            *packet
+        })
+    }
+
+    /// Gives the packets of a datagram out, and how many they are.
+    pub(crate) fn take(&mut self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
+        let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];
+        let (mut at, mut count) = (handle, 0);
+        while at != END {
+            (packets[count], at) = self.free_slot(at);
+            count += 1;
+        }
+        (packets, count)
+    }
+
+    /// A datagram is lost.
+    pub(crate) fn release(&mut self, handle: u32) {
+        let mut at = handle;
+        while at != END {
+            (_, at) = self.free_slot(at);
+        }
+    }
+
+    fn free_slot(&mut self, at: u32) -> (QuicPacket, u32) {
+        self.free.push(at);
+        self.slots[at as usize]
+    }
+}
+
+/// The fields that stand for a datagram of so many bytes of UDP payload, sent at `now`. It has no
+/// flags, which every segment of TCP has, and carries its time of sending for delay probes. Length
+/// counts from a TCP header, so that all packets are as long as they say in the same way.
+pub(crate) fn segment(now: Time, payload: u32, ecn: Ecn) -> Segment {
+    let mut segment = Segment::EMPTY;
+    segment.len = (payload + DATAGRAM_HEADER - HEADERS) as u16;
+    segment.ecn = ecn;
+    segment.tsval = (now.0 / 1000) as u32;
+    segment
+}
+
+/// The bytes of UDP payload of a datagram with these fields.
+pub(crate) fn payload(segment: &Segment) -> u16 {
+    segment.len + (HEADERS - DATAGRAM_HEADER) as u16
+}
+
+impl Packet {
+    /// Whether it is a datagram of QUIC.
+    pub(crate) fn is_quic(&self) -> bool {
+        self.segment.flags == Flags::NONE && !self.is_datagram()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_keep_their_packets_and_slots_are_used_again() {
+        let numbered = |number| QuicPacket { number, ..QuicPacket::empty(Space::Data) };
+        let mut pool = QuicPool::default();
+        let one = pool.put(&[numbered(1)]);
+        let three = pool.put(&[numbered(2), numbered(3), numbered(4)]);
+        let (packets, count) = pool.take(three);
+        assert_eq!((count, packets.map(|packet| packet.number)), (3, [2, 3, 4]));
+        assert_eq!(pool.take_one(one), Some(numbered(1)));
+        pool.put(&[numbered(5), numbered(6), numbered(7)]);
+        assert_eq!(pool.slots.len(), 4);
+        let two = pool.put(&[numbered(8), numbered(9)]);
+        assert_eq!(pool.take_one(two), None);
+        pool.release(two);
+        assert_eq!(pool.free.len(), 2);
+    }
+
+    #[test]
+    fn a_datagram_is_as_long_on_the_wire_as_its_payload_and_headers() {
+        let segment = segment(Time::ZERO, 1452, Ecn::Ect0);
+        let packet = Packet { segment, conn: 0, sacks: 0 };
+        assert_eq!((packet.ip_bytes(), packet.is_quic()), (1480, true));
+        assert_eq!(payload(&segment), 1452);
+    }
+}
