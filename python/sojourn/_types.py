@@ -1828,11 +1828,10 @@ class Access(TypedDict, total=False):
     those on one machine share its interface and its queue. 1 to 1000000; each flow has a
     machine of its own if left out. Needs `rate`."""
     processing: Time
-    """The longest time that a sending host takes over a segment or datagram: each takes
-    a random time between nothing and this, uniformly, and they stay in order. A little
-    of it (the time of a packet on the bottleneck) breaks the marching in step of flows
-    with the same round trip, which drop-tail queues turn into unfairness (Floyd and
-    Jacobson, 1992)."""
+    """The longest time that a sending host takes over a segment or datagram: each takes a
+    random time between nothing and this, uniformly, and they stay in order. A little of it
+    (the time of a packet on the bottleneck) breaks the marching in step of flows with the
+    same round trip, which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992)."""
 
 
 BulkGroup = TypedDict(

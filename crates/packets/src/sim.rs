@@ -1,4 +1,5 @@
-//! The network and the endpoints of a run: what links, TCP and QUIC do when an event of theirs comes.
+//! The network and the endpoints of a run: what links, TCP and QUIC do when an event of theirs
+//! comes.
 //!
 //! **Ahead of time.** A packet on its last hop needs no event of its own if nothing can happen to
 //! its endpoint before it gets there: no other event waits for that endpoint, no boundary of a

@@ -308,7 +308,8 @@ impl Scenario {
     /// and every setting of its QUICs.
     ///
     /// # Errors
-    /// For a scenario that was built or changed in a program, if settings of TCP or QUIC are not valid.
+    /// For a scenario that was built or changed in a program, if settings of TCP or QUIC are not
+    /// valid.
     pub fn resolved(&self) -> Result<Self, Error> {
         let tcp = |group| groups::tcp(self, group).map(|tcp| tcp.spec());
         let mut resolved = self.clone();

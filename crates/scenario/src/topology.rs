@@ -289,7 +289,7 @@ pub struct Access {
     pub hosts: Option<u32>,
     /// The longest time that a sending host takes over a segment or datagram: each takes a random
     /// time between nothing and this, uniformly, and they stay in order. A little of it (the time
-    /// of a packet on the bottleneck) breaks the marching in step of flows with the same round trip,
-    /// which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992).
+    /// of a packet on the bottleneck) breaks the marching in step of flows with the same round
+    /// trip, which drop-tail queues turn into unfairness (Floyd and Jacobson, 1992).
     pub processing: Time,
 }

@@ -98,8 +98,9 @@ impl Endpoint {
         let mut packets = [Packet::empty(Space::Data); MOST_PACKETS];
         let (mut count, mut used) = (0, 0);
         for space in Space::ALL {
-            // Handshake messages wait for no window: 0-RTT data that are lost would fill it for ever,
-            // as nothing probes for them before the handshake is confirmed (RFC 9002 section 6.2.1).
+            // Handshake messages wait for no window: 0-RTT data that are lost would fill it for
+            // ever, as nothing probes for them before the handshake is confirmed (RFC 9002 section
+            // 6.2.1).
             let may = may || space != Space::Data;
             if let Some(packet) = self.fill(now, space, room - used, may) {
                 used += packet.bytes();
