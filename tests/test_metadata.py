@@ -12,7 +12,18 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
 VERSION: str = CARGO["package"]["version"]
-CRATES = ("base", "fluid", "link", "packets", "qdisc", "records", "scenario", "tcp", "traffic")
+CRATES = (
+    "base",
+    "fluid",
+    "link",
+    "packets",
+    "qdisc",
+    "quic",
+    "records",
+    "scenario",
+    "tcp",
+    "traffic",
+)
 
 
 def manifest(crate: str) -> dict[str, Any]:
