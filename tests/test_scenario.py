@@ -76,6 +76,13 @@ def test_the_examples_are_sound(sojourn: Command) -> None:
         assert (done.returncode, done.stderr) == (0, ""), file
 
 
+def test_what_links_may_have_is_explained_by_its_name() -> None:
+    assert explain("radio").startswith("schedule.radio: ")
+    assert "map_interval" in explain("docsis")
+    # A field of every kind of link.
+    assert explain("loss_burst").startswith("bottleneck.loss_burst: ")
+
+
 def test_every_discipline_and_kind_of_traffic_is_explained() -> None:
     topics = explain(None)
     for name in ("droptail", "red", "ared", "pi", "rem", "bulk", "web", "udp", "tcp", "probes"):

@@ -69,7 +69,8 @@ def _full(name: str, known: Mapping[str, Schema], fields: Mapping[str, Schema]) 
         if name in names:
             return name
         short = [each for each in names if each.endswith(f".{name}")]
-        if len(short) == 1:
+        # Every kind of link has the same fields.
+        if short and all(names[each] == names[short[0]] for each in short):
             return short[0]
         if short:
             few = ", ".join(short[:_MOST]) + (" …" if len(short) > _MOST else "")
@@ -104,6 +105,10 @@ def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
         "queue disciplines": _prefixed("qdisc", _kinds(defs["QueueDiscipline"])),
         "congestion controls": _prefixed("tcp", _kinds(defs["CongestionControl"])),
         "traffic": _kinds(defs["Group"]),
+        "of a link": {
+            **_prefixed("schedule", _kinds(defs["Schedule"])),
+            **{name.lower(): defs[name] for name in ("Autorate", "Device", "Docsis")},
+        },
         "parts of the file": tables,
         "values": {"distribution": defs["DistributionTableOfTime"]},
     }
