@@ -16,7 +16,9 @@ from sojourn.cli import explain
 from sojourn.cli.app import app
 
 # docs/reference/scenarios.md has the tables of these.
-_ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "access", "traffic"} | {
+_ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "of a link", "wifi", "access"} | {
+    "traffic",
+    "quic",
     "probes",
     "packets",
 }
