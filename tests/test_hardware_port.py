@@ -73,7 +73,7 @@ def test_a_mistake_in_the_port_is_found(tmp_path: Path, right: str, wrong: str) 
     [
         ("{bus_data[27:0], lower}", "{lower, bus_data[27:0]}"),
         ("bus_at[5:4] == 2'd1", "bus_at[5:4] == 2'd3"),
-        ("6'd1) lower[63:32]", "6'd1) lower[31:0]"),
+        ("lower[63:32] <= bus_data", "lower[63:32] <= lower[31:0]"),
         ("bus_at[CLASS_BITS+5:6]", "3'd0"),
     ],
 )
