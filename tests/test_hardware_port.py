@@ -50,6 +50,12 @@ def test_decisions_and_counters_are_the_same_behind_a_port(
     assert min(counted[name][0] for name in ("passed", "marked", "dropped")) > 100
 
 
+def assert_differs(bench: Path, what: str, folder: Path) -> None:
+    done = passed(bench, vectors(what, folder / "bank.txt", 4, 32_000))
+    assert done.returncode == 1
+    assert "difference" in done.stdout
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("right", "wrong"),
@@ -62,9 +68,7 @@ def test_decisions_and_counters_are_the_same_behind_a_port(
 def test_a_mistake_in_the_port_is_found(tmp_path: Path, right: str, wrong: str) -> None:
     sources = broken(tmp_path, "pi_table_port.v", right, wrong)
     bench = built(MODULES, sources=sources, options=SMALL)
-    done = passed(bench, vectors("table-bank", tmp_path / "bank.txt", 4, 32_000))
-    assert done.returncode == 1
-    assert "difference" in done.stdout
+    assert_differs(bench, "table-bank", tmp_path)
 
 
 @pytest.mark.long
@@ -81,9 +85,7 @@ def test_a_mistake_in_the_port_of_the_exact_bank_is_found(
     tmp_path: Path, right: str, wrong: str
 ) -> None:
     bench = built(EXACT, sources=broken(tmp_path, "pi_port.v", right, wrong), options=SMALL)
-    done = passed(bench, vectors("bank", tmp_path / "bank.txt", 4, 32_000))
-    assert done.returncode == 1
-    assert "difference" in done.stdout
+    assert_differs(bench, "bank", tmp_path)
 
 
 @pytest.mark.long
@@ -102,6 +104,4 @@ def test_a_mistake_in_the_port_of_the_exact_bank_is_found(
 def test_a_mistake_on_the_bus_is_found(tmp_path: Path, right: str, wrong: str) -> None:
     sources = broken(tmp_path, "pi_table_axi.v", right, wrong)
     bench = built(ON_AXI, sources=sources, options=SMALL)
-    done = passed(bench, vectors("table-bank", tmp_path / "bank.txt", 4, 32_000))
-    assert done.returncode == 1
-    assert "difference" in done.stdout
+    assert_differs(bench, "table-bank", tmp_path)

@@ -13,12 +13,8 @@ class LevelsBench {
   public:
     LevelsBench() { reset(); }
 
-    // Memories keep what they hold; constants stay in force.
     void reset() {
-        bank.rst = 1;
-        clock(bank);
-        clock(bank);
-        bank.rst = 0;
+        restart(bank);
         passes = 0;
     }
 
@@ -41,12 +37,7 @@ class LevelsBench {
         bank.entry_write = 0;
     }
 
-    void seed(uint32_t seed) {
-        bank.seed_write = 1;
-        bank.seed = seed;
-        clock(bank);
-        bank.seed_write = 0;
-    }
+    void seed(uint32_t seed) { write_seed(bank, seed); }
 
     void packets(const Numbers& packets, const Numbers& decisions) {
         decide(bank, draws, 3, packets, decisions, decided);

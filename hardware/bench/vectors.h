@@ -51,6 +51,24 @@ void clock(Model& model) {
     model.eval();
 }
 
+// Memories keep what they hold; constants stay in force.
+template <class Model>
+void restart(Model& model) {
+    model.rst = 1;
+    clock(model);
+    clock(model);
+    model.rst = 0;
+}
+
+// The seed of the decisions.
+template <class Model>
+void write_seed(Model& model, uint32_t seed) {
+    model.seed_write = 1;
+    model.seed = seed;
+    clock(model);
+    model.seed_write = 0;
+}
+
 // Packets, mostly one a clock: each is decided `latency` clocks after it came, none is lost.
 template <class Model>
 void decide(Model& model, Draws& draws, size_t latency, const Numbers& packets,

@@ -218,9 +218,9 @@ impl Sim {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
         };
-        let none = Packet { sacks: NO_SACKS, ..*packet };
-        let sacks = self.net.sacks.get(if packet.is_quic() { &none } else { packet });
-        let sacks = &sacks[..packet.segment.blocks()];
+        // What lies beside a datagram of QUIC are its packets.
+        let blocks = if packet.is_quic() { None } else { Some(self.net.sacks.get(packet)) };
+        let sacks = blocks.as_ref().map_or(&[][..], |all| &all[..packet.segment.blocks()]);
         let params = &self.groups[group].tcp;
         self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, machine });
     }

@@ -1,6 +1,6 @@
 //! How large a run will be, before it hurts: memory and rows of tables.
 
-use sojourn_base::Time;
+use sojourn_base::{Rate, Size, Time};
 use sojourn_traffic::Source;
 
 use crate::{Group, Scenario};
@@ -77,9 +77,9 @@ impl Scenario {
                 rows: 0.0,
                 remedy: "ask for less",
             }));
-            parts.extend(group.source.open_loop().map(|(field, packets_per_s)| Part {
+            parts.extend(open_loop(&group.source).map(|(field, value, packets_per_s)| Part {
                 path: format!("traffic[{number}].{field}"),
-                value: written(&group.source),
+                value: format!("\"{value}\""),
                 bytes: packets_per_s * self.under_way_s(group) * PACKET_BYTES,
                 rows: 0.0,
                 remedy: "send less, or over a shorter round trip",
@@ -116,13 +116,21 @@ impl Scenario {
     }
 }
 
-/// What an open-loop source sends, as its field says.
-fn written(source: &Source) -> String {
+/// The field that says how fast an open-loop source sends, its value, and the packets a second of
+/// that; `None` for what waits for answers.
+fn open_loop(source: &Source) -> Option<(&'static str, String, f64)> {
+    let at_rate = |flows: u32, rate: Rate, size: Size| {
+        let packets_per_s = f64::from(flows) * rate.as_f64() / (8.0 * size.0 as f64);
+        Some(("rate", rate.to_string(), packets_per_s))
+    };
     match source {
-        Source::Ping(ping) => format!("\"{}\"", ping.interval),
-        Source::Udp(udp) => format!("\"{}\"", udp.rate),
-        Source::OnOff(onoff) => format!("\"{}\"", onoff.rate),
-        _ => String::new(),
+        Source::Udp(udp) => at_rate(udp.flows, udp.rate, udp.packet),
+        Source::OnOff(onoff) => at_rate(onoff.flows, onoff.rate, onoff.packet),
+        Source::Ping(ping) => {
+            let packets_per_s = f64::from(ping.flows) / ping.interval.as_secs_f64();
+            Some(("interval", ping.interval.to_string(), packets_per_s))
+        }
+        _ => None,
     }
 }
 

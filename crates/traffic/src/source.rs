@@ -1,7 +1,6 @@
 //! The kinds of traffic, as one list.
 
 use crate::{Bulk, Call, Invalid, OnOff, Ping, Replay, Transfers, Udp, Video, Web};
-use sojourn_base::{Rate, Size};
 
 /// What a group of traffic does; `kind` in a scenario chooses, and the other fields are those of
 /// the kind.
@@ -99,25 +98,6 @@ impl Source {
             Self::Video(source) => Some(source.users),
             Self::Call(source) => Some(source.flows),
             Self::Transfers(_) | Self::Replay(_) => None,
-        }
-    }
-
-    /// The field that says how fast an open-loop group sends, and the packets a second of that;
-    /// `None` for what waits for answers.
-    #[must_use]
-    pub fn open_loop(&self) -> Option<(&'static str, f64)> {
-        let packets = |flows: u32, rate: Rate, size: Size| {
-            f64::from(flows) * rate.as_f64() / (8.0 * size.0 as f64)
-        };
-        match self {
-            Self::Udp(source) => Some(("rate", packets(source.flows, source.rate, source.packet))),
-            Self::OnOff(source) => {
-                Some(("rate", packets(source.flows, source.rate, source.packet)))
-            }
-            Self::Ping(source) => {
-                Some(("interval", f64::from(source.flows) / source.interval.as_secs_f64()))
-            }
-            _ => None,
         }
     }
 }
