@@ -311,6 +311,7 @@ TRACED = ",?".join(
         "symlinkat",
         "fsync",
         "fdatasync",
+        "syncfs",
         "ftruncate",
         "truncate",
         "fallocate",

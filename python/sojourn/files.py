@@ -102,6 +102,28 @@ def lock(path: Path, *, wait: bool) -> int | None:
         os.close(opened)
 
 
+def sync_all(folder: Path) -> None:
+    """Has the system put all that was written to a folder's file system on disk.
+
+    Raises:
+        OSError: If it cannot be.
+    """
+    # Start-up: a single run does without.
+    import ctypes  # noqa: PLC0415
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if not hasattr(libc, "syncfs"):
+        os.sync()
+        return
+    opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if libc.syncfs(opened) != 0:
+            failed = ctypes.get_errno()
+            raise OSError(failed, os.strerror(failed), str(folder))
+    finally:
+        os.close(opened)
+
+
 def make_folder(path: Path) -> None:
     """Makes a folder to write into, or says in one line why that cannot be."""
     try:

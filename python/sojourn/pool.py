@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -23,7 +25,7 @@ def run_all(
     jobs: Sequence[Callable[[threading.Event], T]],
     *,
     workers: int | None = None,
-    look: Callable[[], None] | None = None,
+    look: Callable[[], None] = lambda: None,
     finished: Callable[[int, T], None] | None = None,
 ) -> list[T]:
     """Runs all ``jobs`` and returns their results in order.
@@ -38,17 +40,28 @@ def run_all(
     """
     stop = threading.Event()
     results: dict[int, T] = {}
+    ended: SimpleQueue[Future[T]] = SimpleQueue()
     with ThreadPoolExecutor(max_workers=workers or cores()) as pool:
         waiting: dict[Future[T], int] = {pool.submit(job, stop): i for i, job in enumerate(jobs)}
+        for future in waiting:
+            future.add_done_callback(ended.put)
         try:
+            due = time.monotonic() + _LOOK_S
             while waiting:
-                done, _ = wait(waiting, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    number = waiting.pop(future)
-                    results[number] = future.result()
-                    if finished is not None:
-                        finished(number, results[number])
-                if look is not None:
+                left = due - time.monotonic()
+                if left <= 0.0:
+                    due += _LOOK_S - left
+                    look()
+                    continue
+                try:
+                    future = ended.get(timeout=left)
+                except Empty:
+                    continue
+                number = waiting.pop(future)
+                results[number] = future.result()
+                if finished is not None:
+                    finished(number, results[number])
+                if not waiting:
                     look()
         except BaseException:
             stop.set()

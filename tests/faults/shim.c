@@ -162,6 +162,11 @@ int fsync(int fd) {
     return NEXT(fsync)(fd);
 }
 
+int syncfs(int fd) {
+    if (fd_below(fd)) FAIL(CHANGE);
+    return NEXT(syncfs)(fd);
+}
+
 int fdatasync(int fd) {
     if (fd_below(fd)) FAIL(CHANGE);
     return NEXT(fdatasync)(fd);

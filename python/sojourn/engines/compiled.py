@@ -42,6 +42,7 @@ class Compiled:
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
         stop: threading.Event | None = None,
+        sync: bool = True,
     ) -> RunResult:
         """Runs ``scenario``: see :class:`sojourn.engines.engine.Engine`."""
         make = _maker(scenario)
@@ -50,7 +51,7 @@ class Compiled:
             run = Run(scenario.core, scenario.base_dir, folder, make, self.name)
             return _wait(run, progress, stop)
 
-        return kept(scenario, out, go, label=label, varied=varied)
+        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
 
 
 def _maker(scenario: Scenario) -> Callable[..., object] | None:

@@ -58,6 +58,7 @@ class Engine(Protocol):
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
         stop: threading.Event | None = None,
+        sync: bool = True,
     ) -> RunResult:
         """Runs ``scenario``, whose loads are users already.
 
@@ -69,6 +70,8 @@ class Engine(Protocol):
             label: What to call the run in tables and figures; default the scenario's name.
             varied: What sets it apart from the other runs of a sweep, by dotted path.
             stop: Gives the run up when set, from another thread.
+            sync: Have the run on disk before it gets its name. Without it a crash of the machine
+                may leave a damaged one there, which a store notices and makes again.
 
         Raises:
             ScenarioError: If the scenario cannot be run.
@@ -86,6 +89,7 @@ def kept(
     *,
     label: str | None,
     varied: Mapping[str, object] | None,
+    sync: bool,
 ) -> RunResult:
     """What a run gives, kept in ``out`` or, without a folder, as long as the result.
 
@@ -96,6 +100,7 @@ def kept(
             as JSON, and whether Ctrl-C made it early.
         label: What to call the run in tables and figures; default the scenario's name.
         varied: What sets it apart from the other runs of a sweep, by dotted path.
+        sync: Have it on disk before it gets its name.
 
     Raises:
         Interrupted: If Ctrl-C made it early, with the result so far.
@@ -113,7 +118,7 @@ def kept(
             text, interrupted = go(draft.folder)
             # Labels go in before the run gets its name: from then on it is whole.
             made = named(text, tables=draft.folder)
-            result = draft.finish(made, about(made))
+            result = draft.finish(made, about(made), sync=sync)
         finally:
             draft.discard()
     if interrupted:

@@ -72,6 +72,7 @@ class Linux:
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
         stop: threading.Event | None = None,
+        sync: bool = True,
     ) -> RunResult:
         """Runs ``scenario`` with real TCP: see :class:`sojourn.engines.engine.Engine`.
 
@@ -83,7 +84,7 @@ class Linux:
         def go(folder: Path | None) -> tuple[str, bool]:
             return _talk(tool, scenario, folder, progress, stop)
 
-        return kept(scenario, out, go, label=label, varied=varied)
+        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
 
 
 ENGINE: Engine = Linux()

@@ -62,8 +62,12 @@ class Draft:
         os.close(self._lock)
         remove_abandoned(self.folder)
 
-    def finish(self, result: RunResult, about: dict[str, Any]) -> RunResult:
-        """Completes the folder and puts it in its place."""
+    def finish(self, result: RunResult, about: dict[str, Any], *, sync: bool) -> RunResult:
+        """Completes the folder and puts it in its place.
+
+        With ``sync`` it is on disk before it has its name: not even a crash of the machine leaves
+        half of it.
+        """
         texts = {
             SUMMARY: json.dumps(result.summary, indent=1) + "\n",
             ABOUT: json.dumps(about, indent=1) + "\n",
@@ -73,12 +77,13 @@ class Draft:
             for name, text in texts.items():
                 (self.folder / name).write_text(text, encoding="utf-8")
             (self.folder / sums.SUMS).write_text(sums.text_of(self.folder), encoding="utf-8")
-            # On disk before it has its name: not even a crash of the machine leaves half of it.
-            for file in self.folder.iterdir():
-                _sync(file)
-            _sync(self.folder)
+            if sync:
+                for file in self.folder.iterdir():
+                    _sync(file)
+                _sync(self.folder)
             self._place()
-            _sync(self.target.parent)
+            if sync:
+                _sync(self.target.parent)
         except OSError as error:
             raise cannot("write to", self.target, error) from error
         result.folder = self.target

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import DamagedRunWarning, Error, InputError
 from sojourn.extras import require
-from sojourn.files import read_json, reason
+from sojourn.files import cannot, read_json, reason, sync_all
 from sojourn.labels import plain
 from sojourn.results import sums
 from sojourn.results.draft import is_draft_of_key, remove_abandoned
@@ -50,6 +50,17 @@ class Store:
         for folder in self.folder.glob(".*"):
             if is_draft_of_key(folder.name):
                 remove_abandoned(folder)
+
+    def sync(self) -> None:
+        """Has the system put on disk what was written: once for many runs, as each waits for it.
+
+        Raises:
+            Error: If it cannot be.
+        """
+        try:
+            sync_all(self.folder)
+        except OSError as error:
+            raise cannot("write to", self.folder, error) from error
 
     def runs(self) -> list[RunResult]:
         """All runs that are whole, in the order of their names."""

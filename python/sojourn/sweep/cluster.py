@@ -96,6 +96,7 @@ def run_one(
     store = Store(Path(folder))
     if store.get(job.key) is None:
         job.make(store)
+        store.sync()
 
 
 def _check(job: Job, future: Any) -> None:

@@ -61,13 +61,17 @@ def execute(
         if store is None:
             raise InputError("a cluster needs a store: a folder that all its workers see")
         run_on(cluster, left, store, look=work.look, finished=work.finished)
-    else:
+        return
+    try:
         run_all(
             [work.task(job) for job in left],
             workers=workers,
             look=work.look,
             finished=lambda number, result: work.finished(left[number], result),
         )
+    finally:
+        if store is not None and left:
+            store.sync()
 
 
 class _Work:

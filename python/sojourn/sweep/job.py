@@ -49,11 +49,20 @@ class Job:
         progress: Callable[[float, int], None] | None = None,
         stop: threading.Event | None = None,
     ) -> RunResult:
-        """Makes the run, into the store if there is one; errors say which run it was."""
+        """Makes the run, into the store if there is one; errors say which run it was.
+
+        It is on disk, whatever happens to the machine, after :meth:`Store.sync`.
+        """
         path = store.path(self.key) if store is not None else None
         try:
             return load_engine(self.engine).run(
-                self.scenario, path, progress, label=self.label, varied=self.varied, stop=stop
+                self.scenario,
+                path,
+                progress,
+                label=self.label,
+                varied=self.varied,
+                stop=stop,
+                sync=False,
             )
         except Stopped:
             raise

@@ -69,6 +69,7 @@ class Kernel:
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
         stop: threading.Event | None = None,
+        sync: bool = True,
     ) -> RunResult:
         """Runs ``scenario`` by the kernel: see :class:`sojourn.engines.engine.Engine`.
 
@@ -98,7 +99,7 @@ class Kernel:
             summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
             return json.dumps(summary), interrupted
 
-        return kept(scenario, out, go, label=label, varied=varied)
+        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
 
 
 ENGINE: Engine = Kernel()
