@@ -167,6 +167,34 @@ def _schemes(load: str, schemes: Sequence[str]) -> str:
     return markdown(["at " + load, *heads[1:]], [at[scheme] for scheme in schemes])
 
 
+def _single(wanted: Mapping[str, tuple[str, str, int | None]]) -> str:
+    """Runs of web-aqm-2003 at full length and 98 %, under names: part, scheme, bytes of a packet.
+
+    What was completed is over what the uncongested network completes.
+    """
+    runs = pl.read_parquet(RESULTS / "web-aqm-2003-full.parquet").filter(load=0.98)
+
+    def run(part: str, scheme: str, bytes_: int | None) -> dict[str, Any]:
+        own = runs.filter(pl.col("mean_packet").eq_missing(bytes_), part=part, scheme=scheme)
+        return own.row(0, named=True)
+
+    heads = ["", "loss %", "rate, Mb/s", "completed %", "response p90, ms"]
+    rows = []
+    for name, places in wanted.items():
+        ideal = run("no framing" if places[0] == "no framing" else "grid", "uncongested", None)
+        found = run(*places)
+        rows.append(
+            [
+                name,
+                f"{100 * found['loss']:.1f}",
+                f"{found['throughput_bps'] / 1e6:.1f}",
+                f"{100 * found['exchanges'] / ideal['exchanges']:.1f}",
+                f"{1e3 * found['response_p90_s']:.0f}",
+            ]
+        )
+    return markdown(heads, rows)
+
+
 def loads() -> tuple[list[str], list[list[str]]]:
     """What web-aqm-2003 measured at full length: headings, and a row for each load and scheme."""
     path = RESULTS / "web-aqm-2003-loads.json"
@@ -276,6 +304,34 @@ def _runs(path: Path) -> str:
     return sortable(heads, rows)
 
 
+def _switch(scheme: str) -> tuple[str, str, int | None]:
+    return ("ared" if scheme in _SWITCHED else "grid", scheme, None)
+
+
+_SWITCHED = (
+    "ARED 24 bytes",
+    "ARED 24 bytes ECN",
+    "ARED 24 bytes marks ECN",
+    "ARED 24 instantaneous",
+    "ARED 24 instantaneous ECN",
+    "ARED 24 marks ECN",
+    "ARED 24 not gentle",
+    "ARED 24 not gentle ECN",
+    "ARED 240 bytes",
+)
+_UNSWITCHED = ("drop-tail 240", "ARED 24", "ARED 24 ECN", "ARED 240")
+_SWITCH_RUNS = {name: _switch(name) for name in sorted((*_SWITCHED, *_UNSWITCHED))}
+_PACKET_RUNS = {
+    "drop-tail 240": ("grid", "drop-tail 240", None),
+    "PI 24": ("grid", "PI 24", None),
+    "PI 24, 1000 bytes": ("mean packet", "PI 24", 1000),
+    "PI 24, 1500 bytes": ("mean packet", "PI 24", 1500),
+    "PI 24 ECN": ("grid", "PI 24 ECN", None),
+    "PI 24 ECN, 1000 bytes": ("mean packet", "PI 24 ECN", 1000),
+    "PI 24, no framing": ("no framing", "PI 24", None),
+    "ARED 24": ("grid", "ARED 24", None),
+    "ARED 24, no framing": ("no framing", "ARED 24", None),
+}
 _PARTS = json.loads(BENCHES.read_text(encoding="utf-8"))
 TABLES: Mapping[str, Callable[[], str]] = {
     **{f"performance {part}": partial(_performance, part) for part in _PARTS},
@@ -292,6 +348,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
     "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
     "web-aqm-2003 loads": _loads,
+    "web-aqm-2003 switches": partial(_single, _SWITCH_RUNS),
+    "web-aqm-2003 packets": partial(_single, _PACKET_RUNS),
     "web-aqm-factors": _factors,
     "web-aqm-2003 runs": lambda: _runs(RESULTS / "web-aqm-2003-full.parquet"),
 }

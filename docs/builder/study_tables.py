@@ -15,6 +15,7 @@ CLAIMS = {
     "codel-2012": "quick",
     "pi-2001": "full",
     "rfc7928": "quick",
+    "web-aqm-2003": "quick",
     "web-red-2000": "quick",
     "web-today": "quick",
 }
@@ -130,6 +131,53 @@ def _loops() -> str:
     return markdown(heads, rows)
 
 
+def _at_98(title: str, columns: Mapping[str, str]) -> str:
+    """Columns of a table of web-aqm-2003, under other headings, at 98 % load."""
+    rows = table("web-aqm-2003", "quick", title)
+    at = [row for row in rows if row["scheme, load"].endswith(", 98 %")]
+    cells = [
+        [str("" if row[name] is None else row[name]).removesuffix(", 98 %") for name in columns]
+        for row in at
+    ]
+    return markdown([*columns.values()], cells)
+
+
+_SHORT = {
+    "scheme, load": "",
+    "loss, published (%)": "loss, published %",
+    "loss (%)": "loss %",
+    "completed over uncongested, published (%)": "completed, published %",
+    "completed over uncongested (%)": "completed %",
+    "response, 2 s at most (ms)": "response, 2 s at most, ms",
+}
+_SWITCHES = {
+    "scheme, load": "",
+    "response, 2 s at most (ms)": "response, 2 s at most, ms",
+    "loss (%)": "loss %",
+    "rate (Mb/s)": "rate, Mb/s",
+}
+
+
+# What scalable-2003 claims of each pair of gains, and how its page calls it.
+_GAINS = {
+    "Coefficient of variation of the rate": "variation of the rate",
+    "Round trips to regain what a loss took": "round trips to recover",
+    "Round trips to halve the rate": "to halve",
+    "Round trips to double the rate": "to double",
+}
+
+
+def _gains() -> str:
+    """Gains of Scalable TCP: published beside ours."""
+    rows: dict[str, dict[str, str]] = {}
+    for each in claims("scalable-2003", "quick"):
+        what, _, gains = each["claim"].partition(", b = ")
+        if what in _GAINS:
+            rows.setdefault(f"b = {gains}", {})[what] = f"{each['published']} / {each['ours']}"
+    cells = [[gains, *(found[what] for what in _GAINS)] for gains, found in rows.items()]
+    return markdown(["published / here", *_GAINS.values()], cells)
+
+
 def _laws(title: str) -> str:
     return plain("tcp-laws", "quick", title)
 
@@ -152,6 +200,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
         plain, "fluid-2000", "quick", "Why packets need less loss than the model"
     ),
     "rate-feedback loops": _loops,
+    "scalable-2003 gains": _gains,
+    "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
+    "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
     "web-today household": partial(plain, "web-today", "quick", "The household"),
     "tcp-laws ratios": _ratios,
