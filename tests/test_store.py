@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,7 @@ from sojourn.calibration import calibrate
 from sojourn.files import lock, write_whole
 from sojourn.results import sums
 from sojourn.results.draft import Draft
-from sojourn.results.store import Store
+from sojourn.results.store import Store, open_run
 from sojourn.sweep import Case, sweep
 
 FILES = ("SHA256SUMS", "queues.parquet", "run.json", "scenario.toml", "summary.json")
@@ -316,3 +318,27 @@ def test_a_full_disk_at_the_output_is_one_line(sojourn: Command, small_file: Pat
         assert done.returncode == 1
         said = "sojourn: cannot write to standard output: No space left on device\n"
         assert done.stderr.decode() == said
+
+
+@pytest.mark.parametrize("gone", ["engine", "seed", "links", "groups"])
+def test_a_summary_without_its_parts_is_damaged(kept: Path, tmp_path: Path, gone: str) -> None:
+    with pytest.raises(Error, match=rf"summary\.json: damaged: without {gone}$"):
+        open_run(without_sums(kept, tmp_path, lambda summary: summary.pop(gone)))
+
+
+def test_a_summary_without_a_link_is_damaged(kept: Path, tmp_path: Path) -> None:
+    with pytest.raises(Error, match=r"summary\.json: damaged: without links$"):
+        open_run(without_sums(kept, tmp_path, lambda summary: summary.update(links=[])))
+
+
+def without_sums(kept: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    """A run with another summary, as an earlier version kept it: nothing else tells."""
+    (there,) = kept.iterdir()
+    folder = tmp_path / there.name
+    shutil.copytree(there, folder)
+    (folder / sums.SUMS).unlink()
+    file = folder / "summary.json"
+    summary = json.loads(file.read_text())
+    change(summary)
+    file.write_text(json.dumps(summary))
+    return folder
