@@ -18,7 +18,7 @@ use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 use sojourn_tcp::HEADERS;
-use sojourn_traffic::Source;
+use sojourn_traffic::{Http, Source};
 
 /// Connections that are made room for beforehand, at most.
 const ROOM: u32 = 1 << 20;
@@ -55,6 +55,7 @@ pub(crate) fn build(
         links,
         paths,
         sacks: Default::default(),
+        told: Vec::new(),
         quic: Default::default(),
         dropped: Default::default(),
         media: Medium::all(network, &places(network)),
@@ -149,6 +150,7 @@ fn group(
         processing: group.processing,
         paths,
         rtt: group.rtt.clone(),
+        streams: matches!(&group.source, Source::Web(web) if web.http == Http::V3),
         first_bytes: network.probes.exchanges,
         stamp: !group.tcp.timestamps,
         tcp: group.tcp.clone(),

@@ -131,6 +131,35 @@ impl End {
             e.write(quic!(group), now, STREAM, bytes, out));
     }
 
+    /// Opens a stream of a QUIC connection; its ID. The first is there from the start.
+    pub(crate) fn open_stream(&mut self, group: &Group) -> u32 {
+        match self {
+            Self::Tcp(_) => STREAM,
+            Self::Quic(end) => end.open_stream(quic!(group)),
+        }
+    }
+
+    /// Writes all of some streams of a QUIC connection.
+    pub(crate) fn write_all(
+        &mut self,
+        group: &Group,
+        now: Time,
+        whole: &[(u32, u64)],
+        out: &mut Out<'_>,
+    ) {
+        if let Self::Quic(end) = self {
+            end.write_all(quic!(group), now, whole, out);
+        }
+    }
+
+    /// Bytes written to a TCP connection here that have been sent at least once.
+    pub(crate) fn bytes_sent(&self) -> u64 {
+        match self {
+            Self::Tcp(end) => end.bytes_acked() + u64::from(end.in_flight()),
+            Self::Quic(_) => 0,
+        }
+    }
+
     pub(crate) fn close(&mut self, group: &Group, now: Time, out: &mut Out<'_>) {
         ask!(self, e => e.close(&group.tcp, now, out), e.close(quic!(group), now, out));
     }

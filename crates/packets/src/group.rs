@@ -31,6 +31,8 @@ pub(crate) struct Group {
     /// The path of data, and the path back.
     pub paths: [Path; 2],
     pub rtt: Option<Sampler>,
+    /// Whether its connections over QUIC have a stream for each object, whose ends are told.
+    pub streams: bool,
     /// Whether the first byte of a response is noted.
     pub first_bytes: bool,
     /// Whether segments are stamped with their time of sending because they carry no timestamps.

@@ -20,6 +20,9 @@ pub(crate) struct Net {
     pub paths: Paths,
     pub sacks: SackPool,
     pub quic: QuicPool,
+    /// Streams of QUIC of which something came that their application is about to be told of: the
+    /// end, the stream, and whether it is all there.
+    pub told: Vec<(EndId, u32, bool)>,
     pub dropped: Dropped<Standing>,
     /// Media that links share, and what one of them has just sent.
     pub media: Vec<Medium>,
@@ -94,6 +97,12 @@ impl Out<'_> {
 }
 
 impl Out<'_> {
+    /// Something of a stream has come, or all of it.
+    fn tell(&mut self, stream: u32, all: bool) {
+        self.net.told.push((self.peer.peer(), stream, all));
+        self.notes |= Notes::COMPLETE;
+    }
+
     /// A packet leaves the host.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) {
@@ -163,8 +172,11 @@ impl sojourn_quic::Output for Out<'_> {
         self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
-    fn deliver(&mut self, _stream: u32, bytes: u64) {
+    fn deliver(&mut self, stream: u32, bytes: u64) {
         self.delivered += bytes;
+        if self.group.streams && self.group.first_bytes {
+            self.tell(stream, false);
+        }
     }
 
     fn rtt(&mut self, rtt: Time) {
@@ -174,6 +186,7 @@ impl sojourn_quic::Output for Out<'_> {
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
         self.notes |= match event {
+            E::Finished { stream } if self.group.streams => return self.tell(stream, true),
             E::Finished { .. } if self.peer.is_server() => return,
             E::Connected => return,
             E::Finished { .. } => Notes::PEER_CLOSED,

@@ -542,21 +542,57 @@ impl Sim {
         self.with_endpoint(now, client, End::open);
     }
 
-    /// An exchange or a transfer begins on a connection.
-    pub(crate) fn begin_exchange(&mut self, place: u32, mut exchange: Exchange) {
+    /// The application at one end writes all of some streams.
+    pub(crate) fn write_all(&mut self, now: Time, of: EndId, whole: &[(u32, u64)]) {
+        self.with_endpoint(now, of, |e, group, now, out| e.write_all(group, now, whole, out));
+    }
+
+    /// Opens a stream of a client's QUIC connection; its ID.
+    pub(crate) fn open_stream(&mut self, client: EndId) -> u32 {
+        let conn = &mut self.conns[client.conn()];
+        conn.ends[client.end()].open_stream(&self.groups[usize::from(conn.group)])
+    }
+
+    /// The application at one end waits until so many bytes have come in all, or for none.
+    pub(crate) fn expect(&mut self, of: EndId, in_all: Option<u64>) {
+        let conn = &mut self.conns[of.conn()];
+        let delivered = conn.ends[of.end()].bytes_delivered();
+        conn.sides[of.end()].expect = in_all.map_or(u64::MAX, |in_all| in_all - delivered);
+    }
+
+    /// An exchange or a transfer begins on a connection that has one at a time.
+    pub(crate) fn begin_exchange(&mut self, place: u32, exchange: Exchange) {
+        self.exchanges[place as usize] = self.begin(place, exchange);
+    }
+
+    /// An exchange begins, one of those on a connection.
+    pub(crate) fn begin(&mut self, place: u32, mut exchange: Exchange) -> Underway {
         let conn = &self.conns[place];
         self.groups[usize::from(conn.group)].book.begin(&mut exchange, conn.totals());
-        self.exchanges[place as usize] = Underway { exchange, active: true };
+        Underway { exchange, active: true }
     }
 
     /// The exchange or transfer on a connection ends at `now`, well or not.
     pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
-        let Underway { exchange, active } = &mut self.exchanges[place as usize];
-        if std::mem::take(active) {
+        let mut underway = std::mem::take(&mut self.exchanges[place as usize]);
+        self.end(now, place, &mut underway, outcome);
+        self.exchanges[place as usize] = underway;
+    }
+
+    /// One of the exchanges on a connection ends, if it is under way.
+    pub(crate) fn end(
+        &mut self,
+        now: Time,
+        place: u32,
+        underway: &mut Underway,
+        outcome: Outcome,
+    ) {
+        if std::mem::take(&mut underway.active) {
             let conn = &self.conns[place];
             let book = &mut self.groups[usize::from(conn.group)].book;
             let counted = (conn.member, conn.totals());
-            book.end(exchange, counted, now, outcome, &mut self.probes.links.recorder);
+            let recorder = &mut self.probes.links.recorder;
+            book.end(&underway.exchange, counted, now, outcome, recorder);
         }
     }
 }

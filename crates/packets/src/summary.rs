@@ -31,6 +31,9 @@ impl Run {
     /// The run has ended at `end`: exchanges under way are censored, and everything is summed up.
     pub(crate) fn summarise(&mut self, network: &Network, end: Time) -> Summary {
         let sim = &mut self.sim;
+        for app in &mut self.apps {
+            app.censor(sim, end);
+        }
         for place in sim.conns.places() {
             sim.end_exchange(end, place, Outcome::Censored);
         }

@@ -213,6 +213,21 @@ impl Endpoint {
         self.transmit(params, now, out);
     }
 
+    /// Appends bytes to several streams and ends each, in as few packets as they fit into.
+    pub fn write_all(
+        &mut self,
+        params: &Params,
+        now: Time,
+        whole: &[(u32, u64)],
+        out: &mut impl Output,
+    ) {
+        for &(stream, bytes) in whole {
+            self.streams.write(params, stream, bytes);
+            self.streams.finish(params, stream);
+        }
+        self.transmit(params, now, out);
+    }
+
     /// A stream ends after everything written; its other direction stays open.
     pub fn finish(&mut self, params: &Params, now: Time, stream: u32, out: &mut impl Output) {
         self.streams.finish(params, stream);

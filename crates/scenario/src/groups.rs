@@ -6,7 +6,7 @@ use std::sync::Arc;
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_quic::Params as QuicParams;
 use sojourn_tcp::Params as TcpParams;
-use sojourn_traffic::{Distribution, Sampler, Source, Trace};
+use sojourn_traffic::{Distribution, Http, Sampler, Source, Trace, Web};
 
 use crate::Scenario;
 use crate::error::{Fault, steps};
@@ -264,7 +264,13 @@ impl Resolver<'_> {
     /// The settings of QUIC, if the group runs over it.
     fn quic(&self) -> Result<Option<QuicParams>, Fault> {
         let group = self.group;
-        if group.transport == Transport::Tcp {
+        if let (Source::Web(Web { http: Http::V2, .. }), Transport::Quic) =
+            (&group.source, group.transport)
+        {
+            let message = "\"2\": HTTP/2 runs over TCP; take \"3\", or leave transport out";
+            return Err(Fault::new(steps!["http"], message));
+        }
+        if group.runs_over() == Transport::Tcp {
             return match group.quic {
                 Some(_) => {
                     let message = "the group runs over TCP; write transport = \"quic\"";

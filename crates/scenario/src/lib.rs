@@ -320,7 +320,7 @@ impl Scenario {
                 let place = |fault: Fault| fault.under(steps!["traffic", index, "tcp"]);
                 group.tcp = Some(own.map_err(|fault| self.locate(place(fault)))?);
             }
-            if group.transport == Transport::Quic {
+            if group.runs_over() == Transport::Quic {
                 let own = groups::quic(self, Some(&self.traffic[index])).map(|quic| quic.spec());
                 let place = |fault: Fault| fault.under(steps!["traffic", index, "quic"]);
                 group.quic = Some(own.map_err(|fault| self.locate(place(fault)))?);

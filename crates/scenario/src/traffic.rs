@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Dscp, Time};
 use sojourn_quic::Spec as Quic;
 use sojourn_tcp::Spec as Tcp;
-use sojourn_traffic::{Distribution, Source};
+use sojourn_traffic::{Distribution, Http, Source};
 
 /// A group of like members: where they are, how far apart, when they start, and what they do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,6 +85,16 @@ pub enum Transport {
     /// QUIC, with the settings in `quic`.
     #[serde(rename = "quic")]
     Quic,
+}
+
+impl Group {
+    /// What its connections run over: HTTP/3 implies QUIC.
+    pub(crate) fn runs_over(&self) -> Transport {
+        match &self.source {
+            Source::Web(web) if web.http == Http::V3 => Transport::Quic,
+            _ => self.transport,
+        }
+    }
 }
 
 impl Transport {

@@ -8,7 +8,9 @@ mod calls;
 mod clients;
 mod datagrams;
 mod flows;
+mod frames;
 mod ping;
+mod streams;
 mod transfer;
 
 use crate::connection::EndId;
@@ -60,6 +62,11 @@ pub(crate) trait App: Copied + Send {
         let _ = (sim, now, group);
     }
 
+    /// The run has ended: what connections have under way beside their one exchange is given up.
+    fn censor(&mut self, sim: &mut Sim, now: Time) {
+        let _ = (sim, now);
+    }
+
     /// A datagram of a member reaches the host at one end.
     fn datagram(&mut self, sim: &mut Sim, now: Time, member: Member, to: EndId, packet: &Packet) {
         let _ = (sim, now, member, to, packet);
@@ -72,6 +79,7 @@ pub(crate) fn app_of(of: &NetworkGroup, group: &mut Group) -> Result<Box<dyn App
         Source::Bulk(bulk) => flows::app(bulk, group),
         Source::Transfers(transfers) => arrivals::drawn(transfers, of, group),
         Source::Replay(_) => Ok(arrivals::listed(of)),
+        Source::Web(web) if web.http.multiplexes() => streams::web(web, group),
         Source::Web(web) => clients::web(web, group),
         Source::Udp(udp) => datagrams::udp(udp, group),
         Source::OnOff(source) => datagrams::on_off(source, group),

@@ -229,6 +229,12 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
         let why = "real hosts have TCP only; use --engine packets";
         return Err(format!("{}: transport = \"quic\": {why}", group.name));
     }
+    if let Source::Web(web) = &group.source
+        && web.http.multiplexes()
+    {
+        let why = "real hosts speak HTTP/1.1; use --engine packets";
+        return Err(format!("{}: http = \"{}\": {why}", group.name, web.http.name()));
+    }
     if uses_tcp(group) {
         if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
             return Err(format!(

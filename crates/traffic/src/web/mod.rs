@@ -2,11 +2,13 @@
 
 mod browser;
 mod elements;
+mod http;
 mod model;
 mod page;
 mod params;
 
 pub use browser::{Browser, WebUsers};
+pub use http::Http;
 pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};

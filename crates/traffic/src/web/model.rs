@@ -41,8 +41,8 @@ impl WebModel {
             let remedy = "must be a probability between 0 and 1";
             return Err(Invalid::new("persistent", elements.persistent, remedy));
         }
-        if !(1..=64).contains(&elements.parallel) {
-            return Err(Invalid::new("parallel", elements.parallel, "must be between 1 and 64"));
+        if !(1..=100).contains(&elements.parallel) {
+            return Err(Invalid::new("parallel", elements.parallel, "must be between 1 and 100"));
         }
         let think = elements.think.sampler("think")?;
         let persistent_response = elements.persistent_response.as_ref();

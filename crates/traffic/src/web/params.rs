@@ -1,6 +1,7 @@
 //! What a scenario says about web users.
 
 use super::elements::Elements;
+use super::http::Http;
 use super::model::WebModel;
 use crate::{Count, Distribution, Invalid};
 use sojourn_base::{Size, Time};
@@ -82,9 +83,24 @@ pub struct Web {
     /// Pages fetched over a persistent connection, at least 1; between them it stays open.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub pages_per_connection: Option<Distribution<Count>>,
-    /// Most connections that a user has open at a time, 1 to 64.
+    /// The version of HTTP. "1.1": an object at a time on each connection. "2": all objects of a
+    /// page as streams of one TCP connection. "3": as streams of one QUIC connection. Those of "2"
+    /// and "3" take turns. "2" and "3" are for the packet engine.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_first"))]
+    pub http: Http,
+    /// Whether TLS 1.3 shakes hands before the first request, as browsers do with HTTP/2: one more
+    /// round trip. Default: with "2" it does, and "3" has it in QUIC's own handshake.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub tls: Option<bool>,
+    /// Most connections that a user has open at a time, 1 to 100; with HTTP/2 and 3 the most
+    /// streams, by default 100.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub parallel: Option<u8>,
+}
+
+#[cfg(feature = "schema")]
+fn is_first(http: &Http) -> bool {
+    *http == Http::V1
 }
 
 impl Web {
@@ -101,6 +117,7 @@ impl Web {
             }
             _ => {}
         }
+        self.http.check(self.persistent, self.tls)?;
         self.compile().map(|_| ())
     }
 
@@ -180,6 +197,9 @@ impl Web {
         replace(&mut elements.gap, &self.gap);
         replace(&mut elements.persistent, &self.persistent);
         replace(&mut elements.pages_per_connection, &self.pages_per_connection);
+        if self.http.multiplexes() {
+            (elements.persistent, elements.parallel) = (1.0, Http::STREAMS);
+        }
         replace(&mut elements.parallel, &self.parallel);
         Ok(elements)
     }

@@ -1,0 +1,395 @@
+//! Web users over HTTP/2 and HTTP/3: one connection each, on which objects are streams.
+//!
+//! What a [`Browser`] takes for connections are streams here: it opens as many as it has objects,
+//! and the connection closes with the last of them. Over QUIC a stream is QUIC's own. Over TCP it
+//! is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has delivered all
+//! before it as well.
+
+use super::frames::Frames;
+use super::{App, Member};
+use crate::connection::{EndId, NONE, Underway};
+use crate::events::{Call, Event, Notes};
+use crate::group::Group;
+use crate::sim::Sim;
+use sojourn_base::Time;
+use sojourn_records::{Exchange, Outcome};
+use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Web, WebModel};
+use std::collections::VecDeque;
+
+/// TLS 1.3's messages before the first request, as long as those in QUIC's handshake by default:
+/// ClientHello; all that the server answers, with certificates of 3 kB; Finished.
+const HELLO: u64 = 300;
+const FLIGHT: u64 = 90 + 100 + 3000 + 80 + 36;
+const FINISHED: u64 = 36;
+
+/// The users of a group.
+#[derive(Clone)]
+struct Users {
+    model: WebModel,
+    pages: Pages,
+    browsers: Vec<Browser>,
+    http: Http,
+    tls: bool,
+    /// Each user's connection, or [`NONE`], among those below, whose places are used again.
+    of_user: Vec<u32>,
+    connections: Vec<Shared>,
+    free: Vec<u32>,
+    // Emptied and filled again, so that nothing is allocated.
+    commands: Vec<Command>,
+    done: Vec<u8>,
+    whole: Vec<(u32, u64)>,
+    told: Vec<(u32, bool)>,
+}
+
+/// A connection that objects share.
+#[derive(Clone, Default)]
+struct Shared {
+    place: u32,
+    streams: Vec<Stream>,
+    /// How many of them are open.
+    open: usize,
+    /// How many QUIC's connection has had.
+    opened: u32,
+    /// Whether TLS shakes hands.
+    shakes: bool,
+    /// Requests that are not written yet.
+    due: Vec<u8>,
+    /// Where requests under way end in the client's bytes, and where the last does.
+    asked: VecDeque<(u64, u8)>,
+    written: u64,
+    /// When the server answers which requests.
+    ready: Vec<(Time, u8)>,
+    frames: Frames,
+}
+
+/// What a browser takes for a connection.
+#[derive(Clone, Copy, Default)]
+struct Stream {
+    open: bool,
+    /// Its ID in QUIC.
+    id: u32,
+    underway: Underway,
+}
+
+/// Web users over HTTP/2 or HTTP/3.
+pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
+    let model = web.compile()?;
+    let browser = |user| Browser::new(&model, group.seed, group.key, user);
+    let browsers: Vec<_> = (0..u64::from(group.members)).map(browser).collect();
+    Ok(Box::new(Users {
+        pages: Pages::new(),
+        http: web.http,
+        tls: web.http == Http::V2 && web.tls != Some(false),
+        of_user: vec![NONE; browsers.len()],
+        browsers,
+        model,
+        connections: Vec::new(),
+        free: Vec::new(),
+        commands: Vec::new(),
+        done: Vec::new(),
+        whole: Vec::new(),
+        told: Vec::new(),
+    }))
+}
+
+impl App for Users {
+    fn wake(&mut self, sim: &mut Sim, now: Time, user: Member, call: Call) {
+        let input = if call == Call::Start { Input::Start } else { Input::Wake };
+        self.tell(sim, now, user, input);
+    }
+
+    fn notify(&mut self, sim: &mut Sim, now: Time, of: EndId, notes: Notes) {
+        self.take_told(sim, of);
+        let Some((user, at)) = self.shared(sim, of) else {
+            // The client has closed.
+            if notes.has(Notes::PEER_CLOSED) {
+                sim.close(now, of);
+            }
+            return;
+        };
+        if notes.has(Notes::FAILED) {
+            self.failed(sim, now, user, at);
+        } else if notes.has(Notes::COMPLETE) && of.is_server() {
+            self.asked(sim, now, at);
+        } else if notes.has(Notes::COMPLETE) {
+            self.came(sim, now, user, at);
+        }
+    }
+
+    fn answer(&mut self, sim: &mut Sim, now: Time, server: EndId) {
+        let Some((_, at)) = self.shared(sim, server) else { return };
+        let Shared { place, streams, ready, frames, .. } = &mut self.connections[at];
+        let (server, client) = (EndId::server(*place), EndId::client(*place));
+        let (mut bytes, firsts) = (0, firsts(sim, *place));
+        let sent = sim.conns[*place].ends[1].bytes_sent();
+        self.whole.clear();
+        ready.retain(|&(when, slot)| {
+            if when <= now {
+                let Stream { id, underway, .. } = streams[usize::from(slot)];
+                let response = underway.exchange.response;
+                if self.http == Http::V3 {
+                    self.whole.push((id, response));
+                } else {
+                    bytes += frames.add(slot, response, sent);
+                }
+            }
+            when > now
+        });
+        if !self.whole.is_empty() {
+            sim.write_all(now, server, &self.whole);
+        } else if bytes > 0 {
+            sim.expect(client, frames.awaited(firsts));
+            sim.write(now, server, bytes);
+        }
+    }
+
+    fn censor(&mut self, sim: &mut Sim, now: Time) {
+        for &at in self.of_user.iter().filter(|&&at| at != NONE) {
+            let Shared { place, streams, .. } = &mut self.connections[at as usize];
+            for stream in streams {
+                sim.end(now, *place, &mut stream.underway, Outcome::Censored);
+            }
+        }
+    }
+}
+
+impl Users {
+    /// Whose connection this is an end of, and its place among those of the users; none if that user
+    /// has given it up.
+    fn shared(&self, sim: &Sim, of: EndId) -> Option<(Member, usize)> {
+        let conn = &sim.conns[of.conn()];
+        let user = (usize::from(conn.group), conn.member);
+        let at = self.of_user[user.1 as usize];
+        let shared = self.connections.get(at as usize)?;
+        (shared.place == of.conn()).then_some((user, at as usize))
+    }
+
+    /// What came of streams at one end.
+    fn take_told(&mut self, sim: &mut Sim, of: EndId) {
+        self.told.clear();
+        sim.net.told.retain(|&(end, stream, all)| {
+            if end == of {
+                self.told.push((stream, all));
+            }
+            end != of
+        });
+    }
+
+    /// Requests, or a ClientHello, have come to the server.
+    fn asked(&mut self, sim: &mut Sim, now: Time, at: usize) {
+        let Shared { place, streams, asked, ready, shakes, .. } = &mut self.connections[at];
+        let server = EndId::server(*place);
+        if *shakes {
+            return sim.write(now, server, FLIGHT);
+        }
+        self.done.clear();
+        let came = |stream: &Stream, id| stream.underway.active && stream.id == id;
+        for &(id, _) in self.told.iter().filter(|(_, all)| *all) {
+            let slot = streams.iter().position(|stream| came(stream, id));
+            self.done.extend(slot.map(|slot| slot as u8));
+        }
+        let delivered = sim.conns[*place].ends[1].bytes_delivered();
+        while let Some(&(_, slot)) = asked.front().filter(|(end, _)| *end <= delivered) {
+            asked.pop_front();
+            self.done.push(slot);
+        }
+        if self.http == Http::V2 {
+            sim.expect(server, asked.front().map(|(end, _)| *end));
+        }
+        for slot in self.done.drain(..) {
+            let answers = now + streams[usize::from(slot)].underway.exchange.server_delay;
+            ready.push((answers, slot));
+            sim.conns.side(server).wait_for(1);
+            sim.net.wheel.push(answers, Event::Answer { server });
+        }
+    }
+
+    /// Something has come to the client.
+    fn came(&mut self, sim: &mut Sim, now: Time, user: Member, at: usize) {
+        let Shared { place, streams, shakes, frames, .. } = &mut self.connections[at];
+        let (place, firsts) = (*place, firsts(sim, *place));
+        if std::mem::take(shakes) {
+            frames.skip(FLIGHT);
+            return self.ask(sim, now, at);
+        }
+        let mut done = std::mem::take(&mut self.done);
+        done.clear();
+        let first = |stream: &mut Stream| {
+            let byte = &mut stream.underway.exchange.first_byte;
+            if firsts && *byte == Time::ZERO {
+                *byte = now;
+            }
+        };
+        for &(id, all) in &self.told {
+            let mut open = streams.iter_mut().enumerate();
+            let found = open.find(|(_, stream)| stream.underway.active && stream.id == id);
+            if let Some((slot, stream)) = found {
+                first(stream);
+                done.extend(all.then_some(slot as u8));
+            }
+        }
+        if self.http == Http::V2 {
+            let delivered = sim.conns[place].ends[0].bytes_delivered();
+            while let Some(frame) = frames.take(delivered) {
+                first(&mut streams[usize::from(frame.slot)]);
+                done.extend(frame.last.then_some(frame.slot));
+            }
+            sim.expect(EndId::client(place), frames.awaited(firsts));
+        }
+        for &slot in &done {
+            let stream = &mut self.connections[at].streams[usize::from(slot)];
+            sim.end(now, place, &mut stream.underway, Outcome::Finished);
+        }
+        for &slot in &done {
+            self.tell(sim, now, user, Input::ResponseDone { slot });
+        }
+        self.done = done;
+    }
+
+    /// The connection is lost with all that is under way on it.
+    fn failed(&mut self, sim: &mut Sim, now: Time, user: Member, at: usize) {
+        let Shared { place, streams, .. } = &mut self.connections[at];
+        let mut open = std::mem::take(&mut self.done);
+        open.clear();
+        for (slot, stream) in streams.iter_mut().enumerate().filter(|(_, stream)| stream.open) {
+            sim.end(now, *place, &mut stream.underway, Outcome::Failed);
+            open.push(slot as u8);
+        }
+        self.give_up(user.1);
+        for &slot in &open {
+            self.tell(sim, now, user, Input::Failed { slot });
+        }
+        self.done = open;
+    }
+
+    /// A user has no connection any more.
+    fn give_up(&mut self, user: u32) {
+        let at = std::mem::replace(&mut self.of_user[user as usize], NONE);
+        self.connections[at as usize].place = NONE;
+        self.free.push(at);
+    }
+
+    /// Tells a user what happened and does what it wants.
+    fn tell(&mut self, sim: &mut Sim, now: Time, user: Member, input: Input) {
+        if sim.groups[user.0].stopped {
+            return;
+        }
+        let mut commands = std::mem::take(&mut self.commands);
+        let browser = &mut self.browsers[user.1 as usize];
+        browser.step(&self.model, &mut self.pages, now, input, &mut |command| {
+            commands.push(command);
+        });
+        for command in commands.drain(..) {
+            self.obey(sim, now, user, command);
+        }
+        self.commands = commands;
+        let at = self.of_user[user.1 as usize];
+        if at != NONE {
+            self.ask(sim, now, at as usize);
+        }
+    }
+
+    fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
+        match command {
+            Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
+            Command::Open { slot } => {
+                if self.of_user[user as usize] == NONE {
+                    self.connect(sim, now, (group, user));
+                }
+                let shared = &mut self.connections[self.of_user[user as usize] as usize];
+                if shared.streams.len() <= usize::from(slot) {
+                    shared.streams.resize(usize::from(slot) + 1, Stream::default());
+                }
+                shared.streams[usize::from(slot)].open = true;
+                shared.open += 1;
+            }
+            Command::Request { slot, exchange } => {
+                let at = self.of_user[user as usize];
+                let Some(shared) = self.connections.get_mut(at as usize) else { return };
+                let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
+                let begun = Exchange::request(now, request, response, server_delay);
+                shared.streams[usize::from(slot)].underway = sim.begin(shared.place, begun);
+                shared.due.push(slot);
+            }
+            Command::Close { slot } => {
+                let at = self.of_user[user as usize];
+                let Some(shared) = self.connections.get_mut(at as usize) else { return };
+                shared.streams[usize::from(slot)].open = false;
+                shared.open -= 1;
+                if shared.open == 0 {
+                    let place = shared.place;
+                    self.give_up(user);
+                    sim.conns[place].sides[0].release();
+                    sim.close(now, EndId::client(place));
+                }
+            }
+            Command::PageBegins => sim.groups[group].book.page_begins(),
+            Command::PageEnds { begun, complete } => {
+                sim.groups[group].book.page_ends(begun, now, complete);
+            }
+        }
+    }
+
+    /// A user opens its connection.
+    fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member) {
+        let place = sim.connect(group, user, 1);
+        // The user may write at any time.
+        sim.conns[place].sides[0].hold();
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.connections.push(Shared::default());
+            (self.connections.len() - 1) as u32
+        });
+        self.of_user[user as usize] = at;
+        let shared = &mut self.connections[at as usize];
+        (shared.place, shared.open, shared.opened) = (place, 0, 0);
+        (shared.shakes, shared.written) = (self.tls, 0);
+        shared.streams.clear();
+        shared.due.clear();
+        shared.asked.clear();
+        shared.ready.clear();
+        shared.frames.clear();
+        sim.open(now, place);
+        if self.tls {
+            sim.expect(EndId::server(place), Some(HELLO));
+            sim.expect(EndId::client(place), Some(FLIGHT));
+            shared.written = HELLO + FINISHED;
+            sim.write(now, EndId::client(place), HELLO);
+        }
+    }
+
+    /// Writes the requests that are due, in as few packets as they fit into.
+    fn ask(&mut self, sim: &mut Sim, now: Time, at: usize) {
+        let Shared { place, streams, opened, shakes, due, asked, written, .. } =
+            &mut self.connections[at];
+        if *shakes || due.is_empty() {
+            return;
+        }
+        let client = EndId::client(*place);
+        if self.http == Http::V3 {
+            self.whole.clear();
+            for slot in due.drain(..) {
+                let stream = &mut streams[usize::from(slot)];
+                stream.id = if *opened == 0 { 0 } else { sim.open_stream(client) };
+                *opened += 1;
+                self.whole.push((stream.id, u64::from(stream.underway.exchange.request)));
+            }
+            return sim.write_all(now, client, &self.whole);
+        }
+        // Finished goes with the first request.
+        let before = if *written == HELLO + FINISHED { HELLO } else { *written };
+        for slot in due.drain(..) {
+            *written += u64::from(streams[usize::from(slot)].underway.exchange.request);
+            asked.push_back((*written, slot));
+        }
+        let server = EndId::server(*place);
+        if sim.conns[*place].sides[1].expect == u64::MAX {
+            sim.expect(server, asked.front().map(|(end, _)| *end));
+        }
+        sim.write(now, client, *written - before);
+    }
+}
+
+/// Whether the first byte of each response on a connection is noted.
+fn firsts(sim: &Sim, place: u32) -> bool {
+    sim.groups[usize::from(sim.conns[place].group)].first_bytes
+}

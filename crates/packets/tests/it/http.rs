@@ -1,0 +1,101 @@
+//! Web users over HTTP/2 and HTTP/3: round trips, turns, losses, and what is told of them.
+
+use crate::common::{difference, records, simulate, some, unfused};
+use sojourn_records::Summary;
+
+/// Users over 100 Mb/s and 40 ms whose pages have a document and so many objects.
+fn users(objects: u32, bytes: &str, rest: &str) -> String {
+    format!(
+        "duration = \"100s\"\nwarmup = \"20s\"\n[bottleneck]\nrate = \"100mbit\"\n\
+         [[traffic]]\nkind = \"web\"\nmodel = \"custom\"\nusers = 5\nthink = \"2s\"\n\
+         response = \"1kB\"\nembedded = {objects}\nembedded_response = \"{bytes}\"\n\
+         rtt = \"40ms\"\n{rest}\n"
+    )
+}
+
+fn load(summary: &Summary) -> f64 {
+    some(summary.groups[0].pages.as_ref().unwrap().load_time_s.quantiles.max)
+}
+
+const TWO: &str = "http = \"2\"";
+const PLAIN: &str = "http = \"2\"\ntls = false";
+const THREE: &str = "http = \"3\"";
+
+#[test]
+fn a_page_takes_the_round_trips_of_one_connection() {
+    // A handshake, one more for TLS over TCP, the document, and all that it names at once.
+    for (http, handshakes) in [(TWO, 2), (PLAIN, 1), (THREE, 1)] {
+        for (objects, exchanges) in [(0, 1), (1, 2), (10, 2), (100, 2)] {
+            let text = users(objects, "50B", http);
+            let summary = simulate(&text);
+            let pages = summary.groups[0].pages.as_ref().unwrap();
+            let wanted = 0.04 * f64::from(handshakes + exchanges);
+            let found = load(&summary);
+            // A hundred requests, 35 kB, are more than the first window: up to two more round trips.
+            let slack = if objects == 100 { 0.085 } else { 0.004 };
+            assert!((wanted..wanted + slack).contains(&found), "{http} {objects}: {found}");
+            assert_eq!((pages.incomplete, pages.begun), (0, pages.load_time_s.count + pages.censored));
+            assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http} {objects}");
+        }
+    }
+}
+
+#[test]
+fn a_connection_that_is_kept_needs_no_handshake_for_the_next_page() {
+    for http in [TWO, THREE] {
+        let text = users(1, "1kB", &format!("{http}\npages_per_connection = 1000"));
+        let summary = simulate(&text);
+        assert!((0.08..0.085).contains(&load(&summary)), "{http}: {}", load(&summary));
+    }
+}
+
+#[test]
+fn objects_take_turns() {
+    // Twenty objects of 100 kB take 0.16 s of the link. In turns half of them are there when nearly
+    // all are; one by one half would be there at half the time.
+    for http in [TWO, THREE] {
+        let text = users(20, "100kB", http);
+        let summary = simulate(&text);
+        let response = &summary.groups[0].response_time_s.quantiles;
+        assert!(some(response.p50) > 0.8 * some(response.p90), "{http}: {response:?}");
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+    }
+}
+
+#[test]
+fn a_loss_holds_all_objects_of_a_tcp_connection_and_those_in_the_packet_over_quic() {
+    // Ten objects of 500 bytes, which come in five packets or so: of those that follow a lost one
+    // over TCP none is there before it.
+    let mean = |http: &str| {
+        let text = users(10, "500B", http).replace("rate = ", "loss = 0.02\nrate = ");
+        let text = text.replace("users = 5", "users = 50");
+        let summary = simulate(&text);
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http}");
+        some(summary.groups[0].response_time_s.quantiles.mean)
+    };
+    let (two, three) = (mean(PLAIN), mean(THREE));
+    assert!(three < 0.95 * two, "{two} {three}");
+}
+
+#[test]
+fn every_exchange_is_in_the_table_with_its_first_byte() {
+    for http in [TWO, PLAIN, THREE] {
+        let text = users(10, "30kB", &format!("{http}\n[probes]\nexchanges = true"));
+        let (summary, files) = records(&text);
+        let group = &summary.groups[0];
+        assert!(files.iter().any(|(name, _)| name.contains("exchanges")), "{http}");
+        // Eleven objects a page; some are under way at the end.
+        let pages = group.pages.as_ref().unwrap().load_time_s.count;
+        assert!(group.finished.abs_diff(11 * pages) <= 55, "{http}: {} {pages}", group.finished);
+        assert_eq!(group.failed, 0);
+    }
+}
+
+#[test]
+fn what_is_lost_for_good_fails_every_object_on_the_connection() {
+    let hasty = "tcp = { profile = \"classic\", initial_rto = \"1ms\", syn_retries = 0 }";
+    let summary = simulate(&users(3, "1kB", &format!("{PLAIN}\n{hasty}")));
+    let pages = summary.groups[0].pages.as_ref().unwrap();
+    assert_eq!((pages.load_time_s.count, pages.censored), (0, 0));
+    assert!(pages.incomplete > 100 && pages.incomplete == pages.begun, "{}", pages.incomplete);
+}
