@@ -105,6 +105,8 @@ def _base(seed: int, draw: Draw) -> dict[str, Any]:
         group: dict[str, Any] = {"name": f"g{number}", "kind": kind, "rtt": pick(_TEXTS["Time"])}
         if kind in _CONNECTS and draw.random.random() < 0.3:
             group["transport"] = "quic"
+        elif kind == "web" and draw.random.random() < 0.5:
+            group["http"] = pick(["2", "3"])
         groups.append(group | _NEEDED.get(kind, {}))
     return {
         "seed": seed,

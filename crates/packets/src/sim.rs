@@ -553,11 +553,13 @@ impl Sim {
         conn.ends[client.end()].open_stream(&self.groups[usize::from(conn.group)])
     }
 
-    /// The application at one end waits until so many bytes have come in all, or for none.
+    /// The application at one end waits until so many bytes have come in all, or for none. Of what
+    /// has come already, ahead of its time, it is about to be told.
     pub(crate) fn expect(&mut self, of: EndId, in_all: Option<u64>) {
         let conn = &mut self.conns[of.conn()];
         let delivered = conn.ends[of.end()].bytes_delivered();
-        conn.sides[of.end()].expect = in_all.map_or(u64::MAX, |in_all| in_all - delivered);
+        let left = in_all.map_or(0, |in_all| in_all.saturating_sub(delivered));
+        conn.sides[of.end()].expect = if left == 0 { u64::MAX } else { left };
     }
 
     /// An exchange or a transfer begins on a connection that has one at a time.

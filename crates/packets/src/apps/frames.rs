@@ -36,10 +36,11 @@ pub(super) struct Frames {
     queue: VecDeque<Frame>,
     /// Where the first of them begins in the stream of bytes.
     begin: u64,
-    /// What is left of each object while frames are put into order: its slot, whether none of it
-    /// has a place yet, and its bytes.
-    left: VecDeque<(u8, bool, u64)>,
 }
+
+/// What is left of objects while frames are put into order: slot, whether none of it has a place
+/// yet, and bytes.
+pub(super) type Left = VecDeque<(u8, bool, u64)>;
 
 impl Frames {
     /// Nothing, at the beginning of a connection.
@@ -55,8 +56,8 @@ impl Frames {
     }
 
     /// Adds an object; `sent` bytes of the stream have been sent, and keep their order. Returns by
-    /// how many bytes the stream grows.
-    pub(super) fn add(&mut self, slot: u8, bytes: u64, sent: u64) -> u64 {
+    /// how many bytes the stream grows. What is in `left` does not matter; it keeps its memory.
+    pub(super) fn add(&mut self, slot: u8, bytes: u64, sent: u64, left: &mut Left) -> u64 {
         let mut at = self.begin;
         let fixed = self.queue.iter().take_while(|frame| {
             let before = at;
@@ -64,21 +65,21 @@ impl Frames {
             before < sent
         });
         let fixed = fixed.count();
-        self.left.clear();
+        left.clear();
         for frame in self.queue.drain(fixed..) {
             let bytes = frame.bytes - HEADER;
-            match self.left.iter_mut().find(|(other, ..)| *other == frame.slot) {
-                Some((_, _, left)) => *left += bytes,
-                None => self.left.push_back((frame.slot, frame.first, bytes)),
+            match left.iter_mut().find(|(other, ..)| *other == frame.slot) {
+                Some((_, _, whole)) => *whole += bytes,
+                None => left.push_back((frame.slot, frame.first, bytes)),
             }
         }
-        self.left.push_back((slot, true, bytes));
-        while let Some((slot, first, left)) = self.left.pop_front() {
-            let now = left.min(MOST);
-            let last = now == left;
+        left.push_back((slot, true, bytes));
+        while let Some((slot, first, whole)) = left.pop_front() {
+            let now = whole.min(MOST);
+            let last = now == whole;
             self.queue.push_back(Frame { slot, first, last, bytes: now + HEADER });
             if !last {
-                self.left.push_back((slot, false, left - now));
+                left.push_back((slot, false, whole - now));
             }
         }
         bytes + bytes.div_ceil(MOST) * HEADER
@@ -119,10 +120,10 @@ mod tests {
 
     #[test]
     fn objects_take_turns_from_what_is_not_sent_on() {
-        let mut frames = Frames::default();
-        assert_eq!(frames.add(0, 40_000, 0), 40_000 + 3 * HEADER);
+        let (mut frames, left) = (Frames::default(), &mut Left::new());
+        assert_eq!(frames.add(0, 40_000, 0, left), 40_000 + 3 * HEADER);
         // The frame that has begun goes on.
-        frames.add(1, 20_000, 1);
+        frames.add(1, 20_000, 1, left);
         let full = MOST;
         assert_eq!(
             order(&frames),
@@ -142,6 +143,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % most
         };
+        let left = &mut Left::new();
         let (mut frames, mut written, mut sent) = (Frames::default(), 0, 0);
         let (mut wanted, mut came) = ([0_u64; 8], [0_u64; 8]);
         let mut ends = [0_u32; 8];
@@ -151,7 +153,7 @@ mod tests {
             if came[usize::from(slot)] == wanted[usize::from(slot)] {
                 let bytes = 1 + draw(100_000);
                 wanted[usize::from(slot)] += bytes;
-                written += frames.add(slot, bytes, sent);
+                written += frames.add(slot, bytes, sent, left);
             }
             sent = (sent + draw(60_000)).min(written);
             let delivered = if round == 1999 { written } else { sent.saturating_sub(draw(30_000)) };

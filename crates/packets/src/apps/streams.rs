@@ -5,7 +5,7 @@
 //! is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has delivered all
 //! before it as well.
 
-use super::frames::Frames;
+use super::frames::{Frames, Left};
 use super::{App, Member};
 use crate::connection::{EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
@@ -39,6 +39,7 @@ struct Users {
     done: Vec<u8>,
     whole: Vec<(u32, u64)>,
     told: Vec<(u32, bool)>,
+    left: Left,
 }
 
 /// A connection that objects share.
@@ -89,6 +90,7 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         done: Vec::new(),
         whole: Vec::new(),
         told: Vec::new(),
+        left: Left::new(),
     }))
 }
 
@@ -130,7 +132,7 @@ impl App for Users {
                 if self.http == Http::V3 {
                     self.whole.push((id, response));
                 } else {
-                    bytes += frames.add(slot, response, sent);
+                    bytes += frames.add(slot, response, sent, &mut self.left);
                 }
             }
             when > now

@@ -169,6 +169,9 @@ fn traffic() -> impl Strategy<Value = String> {
         )),
         (1u32..40).prop_map(|n| format!("kind = \"web\"\nusers = {n}\nmodel = \"packmime\"\n")),
         (1u32..10).prop_map(|n| format!("kind = \"web\"\nusers = {n}\nmodel = \"3gpp\"\n")),
+        (1u32..10, 2u32..4).prop_map(|(n, http)| format!(
+            "kind = \"web\"\nusers = {n}\nmodel = \"3gpp\"\nhttp = \"{http}\"\n"
+        )),
         (1u32..30).prop_map(|r| format!("kind = \"transfers\"\nrate = {r}.0\nsize = \"20kB\"\n")),
         (10u32..3000, any::<bool>()).prop_map(|(r, p)| format!(
             "kind = \"udp\"\nrate = \"{r}kbit\"\npacket = \"700B\"\npoisson = {p}\n"
@@ -177,6 +180,7 @@ fn traffic() -> impl Strategy<Value = String> {
     ];
     let stop = prop_oneof![3 => Just(""), 1 => Just("stop = \"9s\"\n")];
     (body, rtt, direction, tcp, stop).prop_map(|(body, rtt, direction, tcp, stop)| {
+        let tcp = if body.contains("http = \"3\"") { String::new() } else { tcp };
         format!("[[traffic]]\n{body}{rtt}direction = \"{direction}\"\n{tcp}{stop}")
     })
 }

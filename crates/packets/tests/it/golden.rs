@@ -26,6 +26,7 @@ const SCENARIOS: &[&str] = &[
     "rem-web-ecn",
     "shared-hosts",
     "udp-ping",
+    "web-http",
 ];
 
 /// The summary in integers: counts as they are, times in nanoseconds, rates in bits per second.
