@@ -107,7 +107,7 @@ def test_a_fresh_run_is_compared(study_store: Path, capsys: pytest.CaptureFixtur
 
 
 def test_what_is_not_kept_cannot_be_compared(sojourn: Command) -> None:
-    found = sojourn("reproduce", "arena-cbq", "--scale", "full", "--check")
+    found = sojourn("reproduce", "codel-2012", "--scale", "full", "--check")
     assert found.returncode != 0
     assert len(found.stderr.splitlines()) == 1
-    assert "nothing is kept of arena-cbq at full" in found.stderr
+    assert "nothing is kept of codel-2012 at full" in found.stderr

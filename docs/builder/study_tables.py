@@ -12,6 +12,7 @@ from sojourn.studies.kept import kept
 
 # Studies whose claims stand on their pages as they were kept, and at which scale.
 CLAIMS = {
+    "arena-cbq": "full",
     "codel-2012": "quick",
     "pi-2001": "full",
     "rfc7928": "quick",
@@ -200,6 +201,15 @@ TABLES: Mapping[str, Callable[[], str]] = {
         plain, "fluid-2000", "quick", "Why packets need less loss than the model"
     ),
     "rate-feedback loops": _loops,
+    "arena-cbq finish": partial(
+        plain, "arena-cbq", "full", "Finish times of the elephants (s): published / ours"
+    ),
+    "arena-cbq holds": partial(
+        plain, "arena-cbq", "full", "Who holds the queue: the controller or its limits"
+    ),
+    "arena-cbq inferred": partial(
+        plain, "arena-cbq", "full", "What was inferred, changed one by one"
+    ),
     "scalable-2003 gains": _gains,
     "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
