@@ -13,6 +13,8 @@ from sojourn.studies.kept import kept
 # Studies whose claims stand on their pages as they were kept, and at which scale.
 CLAIMS = {
     "codel-2012": "quick",
+    "home": "quick",
+    "l4s": "quick",
     "pi-2001": "full",
     "rfc7928": "quick",
     "web-red-2000": "quick",
@@ -154,6 +156,18 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "rate-feedback loops": _loops,
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
     "web-today household": partial(plain, "web-today", "quick", "The household"),
+    "home places": partial(
+        plain, "home", "quick", "The household, by the place of its slowest link"
+    ),
+    "home ends": partial(
+        plain, "home", "quick", "A cable line managed at neither end, one, or both"
+    ),
+    "home ring": partial(plain, "home", "quick", "FQ-CoDel above a device's ring"),
+    "home chain": partial(plain, "home", "quick", "An upload's mean wait, stage by stage"),
+    "l4s grid": partial(plain, "l4s", "quick", "DualPI2 over rates and round trips"),
+    "l4s queues": partial(plain, "l4s", "quick", "Bottlenecks of 40 Mb/s, path of 20 ms"),
+    "l4s flood": partial(plain, "l4s", "quick", "Unresponsive traffic, of the link's 40 Mb/s"),
+    "l4s bursty": partial(plain, "l4s", "quick", "Links with bursts"),
     "tcp-laws ratios": _ratios,
     "tcp-laws recoveries": partial(_laws, _RECOVERIES),
     "tcp-laws beside Reno": partial(_laws, _BESIDE),
