@@ -15,6 +15,7 @@ mod events;
 mod fused;
 mod golden;
 mod hosts;
+mod households;
 mod links;
 mod low_latency;
 mod pages;
