@@ -51,9 +51,6 @@ impl<'a> Counts<'a> {
     fn check(&self, link: &NamedLink) -> Result<(), Fault> {
         let count = link.count;
         let wrong = |field: &str, why: String| Err(Fault::new(steps![field], why));
-        if !(1..=MOST).contains(&count) {
-            return wrong("count", format!("{count} must be from 1 to {MOST}"));
-        }
         if count > 1 {
             for (field, given) in
                 [("wifi", link.link.wifi.is_some()), ("autorate", link.link.autorate.is_some())]
@@ -107,6 +104,12 @@ impl<'a> Copies<'a> {
         if scenario.links.iter().all(|link| link.count == 1) {
             let scenario = Cow::Borrowed(scenario);
             return Ok(Self { scenario, links: Vec::new(), groups: Vec::new() });
+        }
+        for (index, link) in scenario.links.iter().enumerate() {
+            if !(1..=MOST).contains(&link.count) {
+                let message = format!("{} must be from 1 to {MOST}", link.count);
+                return Err(Fault::new(steps!["links", index, "count"], message));
+            }
         }
         let counts = Counts::new(&scenario.links);
         let (mut links, mut of_links) = (Vec::new(), Vec::new());

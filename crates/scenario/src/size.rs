@@ -4,7 +4,7 @@ use sojourn_base::{Rate, Size, Time};
 use sojourn_traffic::Source;
 
 use crate::copies::Counts;
-use crate::{Group, Scenario};
+use crate::{Group, NamedLink, Scenario};
 
 /// Measured, one flow of many in slow start: docs/explanation/performance.md.
 const FLOW_BYTES: f64 = 1_500.0;
@@ -68,7 +68,8 @@ impl Scenario {
     fn parts(&self, row: f64) -> Vec<Part> {
         let mut parts = Vec::new();
         let counts = Counts::new(&self.links);
-        for (number, link) in self.links.iter().enumerate().filter(|(_, link)| link.count > 1) {
+        let many = |link: &NamedLink| link.count > 1 && link.link.rate.is_some();
+        for (number, link) in self.links.iter().enumerate().filter(|(_, link)| many(link)) {
             parts.push(Part {
                 path: format!("links[{number}].count"),
                 value: link.count.to_string(),

@@ -72,7 +72,7 @@ def links(summary: Summary) -> Table:
     """
     classes: dict[str, list[Entry]] = {}
     for each in summary["links"]:
-        if not each["rate_bps"] and each["arrived"]:
+        if not each["rate_bps"] and "/" in each["name"] and each["arrived"]:
             classes.setdefault(each["name"].partition("/")[0], []).append(each)
     entries: list[Entry] = []
     for link in [each for each in summary["links"] if each["rate_bps"]]:
