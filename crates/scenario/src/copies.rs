@@ -68,7 +68,9 @@ impl<'a> Counts<'a> {
             );
             return wrong("count", why);
         }
-        let apart = [(&link.from, from), (&link.to, to)].into_iter().find(|end| count % end.1 != 0);
+        let apart = [(&link.from, from), (&link.to, to)]
+            .into_iter()
+            .find(|end| !count.is_multiple_of(end.1));
         match apart {
             Some((node, own)) => {
                 let why =

@@ -37,7 +37,7 @@ fn town(trunk: &str, count: &str, number: &str) -> String {
         qdisc = "fq_codel"
         {count}
         {}{}{}"#,
-        group(&format!("kind = \"bulk\"\nname = \"load{number}\"\nstop = \"9s\"")),
+        group(&format!("kind = \"bulk\"\nname = \"load{number}\"")),
         group(&format!("kind = \"web\"\nname = \"people{number}\"\nusers = 3\nmodel = \"3gpp\"")),
         group(&format!("kind = \"ping\"\nname = \"game{number}\"\ninterval = \"20ms\"")),
     )
@@ -72,7 +72,7 @@ fn trunk_carries_what_all_households_get() {
         assert!(arrived.abs_diff(sent) <= 1, "{name}: {sent} sent, {arrived} arrived");
     }
     let busy = |summary: &Summary| summary.links[0].utilisation.unwrap();
-    assert!(busy(&wide) < 0.3 && busy(&narrow) > 0.95, "{} {}", busy(&wide), busy(&narrow));
+    assert!(busy(&wide) < 0.4 && busy(&narrow) > 0.85, "{} {}", busy(&wide), busy(&narrow));
 }
 
 #[test]

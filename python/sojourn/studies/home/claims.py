@@ -27,7 +27,8 @@ _fewer = partial(less, unit="points", scale=100)
 def goodput(run: RunResult) -> float:
     """What both transfers get, up and down, in bits per second."""
     names = ("download", "upload")
-    return sum(each["goodput_bps"] for each in run.summary["groups"] if each["name"] in names)
+    groups = run.summary["groups"]
+    return float(sum(each["goodput_bps"] for each in groups if each["name"] in names))
 
 
 def wait(run: RunResult, stage: str) -> float:

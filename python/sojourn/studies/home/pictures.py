@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import altair as alt
@@ -128,7 +129,7 @@ def chain(results: Results) -> Figure:
         if len(found := results.where(arrangement=name))
         for stage in STAGES
         # A microsecond and less is no queue.
-        if (waited := found.mean(lambda run, stage=stage: wait(run, stage)) or 0.0) > 1e-6
+        if (waited := found.mean(partial(wait, stage=stage)) or 0.0) > 1e-6
     ]
     chart = (
         alt.Chart(pl.DataFrame(rows))

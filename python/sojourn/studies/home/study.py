@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from sojourn.measures import measure
@@ -122,7 +123,7 @@ def _chain(chain: Results) -> Table:
     rows = []
     for name in ARRANGEMENTS:
         found = chain.where(arrangement=name)
-        stages = [interval(found, lambda run, at=at: wait(run, at), 1e3) for at in STAGES]
+        stages = [interval(found, partial(wait, stage=at), 1e3) for at in STAGES]
         rows.append([name, *stages, interval(found, GAME, 1e3)])
     heads = ["", *(f"{each} (ms)" for each in STAGES), "game, 99 % (ms)"]
     return Table("An upload's mean wait, stage by stage", heads, rows)

@@ -24,7 +24,10 @@ def _ratio_axis(title: str) -> alt.X:
 
 
 def _even() -> alt.Chart:
-    return alt.Chart(pl.DataFrame({"ratio": [1.0]})).mark_rule(color=_LINE).encode(x="ratio:Q")
+    even: alt.Chart = (
+        alt.Chart(pl.DataFrame({"ratio": [1.0]})).mark_rule(color=_LINE).encode(x="ratio:Q")
+    )
+    return even
 
 
 def grid(results: Results) -> Figure:
