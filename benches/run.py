@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 import fidelity
 import fidelity_ns3
+import households
 import learning
 import memory
 import queues
@@ -40,6 +41,7 @@ REPORTS = {
     "queue": ("Queue disciplines", queues.report),
     "startup": ("Starting", startup.report),
     "memory": ("Memory", memory.report),
+    "households": ("Households", households.report),
     "wasm": ("WebAssembly", wasm.report),
     "learning": ("Environment for learners", learning.report),
 }

@@ -118,6 +118,8 @@ def test_linux_reference_quotes_its_bias_right() -> None:
 # How many claims there are, how many do not agree, and how many cannot be told.
 COUNTS = {
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
+    "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
+    "l4s": ("Of twelve claims six agree and six do not.", 12, 6, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-today": ("Of ten claims five agree, two do not, and three cannot be told.", 10, 2, 3),
@@ -356,3 +358,96 @@ def test_kept_benchmarks_name_their_machine(tmp_path: Path) -> None:
     kept = json.loads((tmp_path / "results.json").read_text())
     assert list(kept) == ["speed", "memory"]
     assert kept["speed"] == {"machine": common.machine(), "tables": cells}
+
+
+def _means(name: str, title: str) -> dict[str, dict[str, float]]:
+    """A table's means, by the names of its rows."""
+    return {
+        str(row.pop("")): {
+            head: float(cell.split(" ± ")[0].replace("–", "nan")) for head, cell in row.items()
+        }
+        for row in study_tables.table(name, "quick", title)
+    }
+
+
+def test_home_quotes_its_tables_right() -> None:
+    text = words("home")
+    places = _means("home", "The household, by the place of its slowest link")
+    game, late, page = "game, 99 % (ms)", "late frames (%)", "page, median (s)"
+    plain = {name.split(",")[0]: row[game] for name, row in places.items() if "drop" in name}
+    device, wifi, gateway, modem, phone = (
+        plain[name] for name in ("device", "Wi-Fi", "gateway", "modem", "phone")
+    )
+    assert f"take {device:.0f} ms in the device, {wifi / 1e3:.1f} s over Wi-Fi" in text
+    assert f"{gateway / 1e3:.2f} s behind the gateway, {modem / 1e3:.2f} s behind the modem" in text
+    assert f"and {phone / 1e3:.1f} s over the phone" in text
+    off = {each: 1 - places[f"{each}, CoDel"][game] / plain[each] for each in plain}
+    assert min(off, key=lambda each: off[each]) == "device" and max(off.values()) == off["Wi-Fi"]
+    assert 0.2 < off["device"] < 0.3 and 0.8 < off["Wi-Fi"] < 0.87
+    assert all(places[f"{each}, PIE"][game] > places[f"{each}, CoDel"][game] for each in plain)
+    fair, cake = places["modem, FQ-CoDel"], places["modem, CAKE"]
+    own = places["device, FQ-CoDel"][game]
+    assert f"{own:.0f} ms in the device, {fair[game]:.0f} ms and {cake[game]:.0f} ms" in text
+    assert f"in {fair[page]:.1f} s instead of {places['modem, drop-tail'][page]:.1f} s" in text
+    four = [places[f"phone, {each}"][game] for each in ("PIE", "CoDel", "FQ-CoDel", "CAKE")]
+    assert f"{min(four) / 1e3:.1f} to {max(four) / 1e3:.1f} s" in text
+    assert f"from {places['phone, drop-tail'][late]:.0f} % to 5 %" in text
+    rates = ("download (Mb/s)", "upload (Mb/s)")
+    got = [sum(places[f"Wi-Fi, {q}"][r] for r in rates) for q in ("FQ-CoDel", "drop-tail")]
+    assert "get {:.1f} instead of {:.1f} Mb/s".format(*got) in text
+    assert f"With CAKE {cake[late]:.1f} % of" in text
+    ends = _means("home", "A cable line managed at neither end, one, or both")
+    up, down = ends["FQ-CoDel, up only"], ends["FQ-CoDel, down only"]
+    assert f"{up[game]:.0f} ms and a fifth" in text and 18 < up[late] < 24
+    assert f"alone {down[game]:.0f} ms and half" in text and 48 < down[late] < 52
+    ring = list(_means("home", "FQ-CoDel above a device's ring").values())
+    assert f"from {ring[0][game]:.0f} to {ring[1][game]:.0f} ms" in text
+    chain = _means("home", "An upload's mean wait, stage by stage")
+    at = "modem (ms)"
+    assert (
+        f"{chain['FQ-CoDel in the gateway'][at]:.0f} ms in the modem instead of "
+        f"{chain['plain buffers'][at]:.0f}." in text
+    )
+    shaped = chain["… which shapes to 95 %"]
+    assert f"{shaped['gateway (ms)']:.1f} ms there and {shaped[at]:.1f} ms in the modem" in text
+
+
+def test_l4s_quotes_its_tables_right() -> None:
+    text = words("l4s")
+    grid = _means("l4s", "DualPI2 over rates and round trips")
+    slow = {name: row for name, row in grid.items() if name.startswith("10 Mb/s")}
+    fast = {name: row for name, row in grid.items() if name not in slow}
+    low, high = (pick(row["ratio"] for row in fast.values()) for pick in (min, max))
+    assert f"gets {low:.2f} to {high:.2f} times CUBIC's rate" in text
+    low, high = (pick(row["ratio"] for row in slow.values()) for pick in (min, max))
+    assert f"gets {low:.2f} to {high:.2f} times as much" in text
+    wait = "L: mean (ms)"
+    low, high = (pick(row[wait] for row in slow.values()) for pick in (min, max))
+    assert f"({low:.1f} to {high:.1f} ms)" in text
+    low, high = (pick(row[wait] for row in fast.values()) for pick in (min, max))
+    assert f"elsewhere it is {low:.2f} to {high:.2f} ms" in text
+    queues = _means("l4s", "Bottlenecks of 40 Mb/s, path of 20 ms")
+    codel, pie = (queues[f"{each}, ECN"] for each in ("CoDel", "PIE"))
+    assert f"{codel['ratio']:.0f} and {pie['ratio']:.0f} times CUBIC's rate" in text
+    assert f"has {codel['CUBIC (Mb/s)']:.1f} of 38 Mb/s" in text
+    assert all(
+        abs(queues[f"{q}, ECN; Reno for Prague"]["ratio"] - 1) < 0.1 for q in ("CoDel", "PIE")
+    )
+    assert abs(queues["FQ-CoDel, ECN"]["ratio"] - 1.02) < 0.005
+    assert f"left with {queues['FQ-CoDel, ECN, 1 ms']['CUBIC (Mb/s)']:.1f} Mb/s" in text
+    flood = _means("l4s", "Unresponsive traffic, of the link's 40 Mb/s")
+    got = {name: row["CUBIC (Mb/s)"] for name, row in flood.items()}
+    said = (
+        "CUBIC gets {:.2f} Mb/s instead of {:.2f} at 140 %; but at 110 % it gets {:.2f} instead of "
+        "{:.2f}"
+    )
+    names = ("140 % in L", "140 % in C", "110 % in L", "110 % in C")
+    assert said.format(*(got[name] for name in names)) in text
+    bursty = _means("l4s", "Links with bursts")
+    alone = bursty["Wi-Fi, DualPI2: Prague alone"]["Prague (Mb/s)"]
+    other = bursty["Wi-Fi, FQ-CoDel, ECN: CUBIC alone"]["CUBIC (Mb/s)"]
+    assert f"has {alone:.0f} Mb/s where CUBIC under FQ-CoDel has {other:.0f}" in text
+    both = bursty["Wi-Fi, DualPI2: both"]
+    assert (
+        f"left with {both['Prague (Mb/s)']:.1f} of {sum(list(both.values())[:2]):.0f} Mb/s" in text
+    )

@@ -18,6 +18,7 @@ _TABLE = re.compile(r"^(<!-- fields: (\S+) -->\n)((?:\|.*\n)*)", re.M)
 # Where there is more about a field.
 _SEE = {
     "changes": "[more](#changes-during-a-run)",
+    "count": "[more](#many-links-from-one)",
     "device": "[more](#queues-of-devices)",
     "docsis": "[more](#cable-modems)",
     "autorate": "[more](#autorate)",

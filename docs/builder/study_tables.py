@@ -14,6 +14,8 @@ from sojourn.studies.kept import kept
 CLAIMS = {
     "arena-cbq": "full",
     "codel-2012": "quick",
+    "home": "quick",
+    "l4s": "quick",
     "pi-2001": "full",
     "rfc7928": "quick",
     "web-aqm-2003": "quick",
@@ -215,6 +217,18 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
     "web-today household": partial(plain, "web-today", "quick", "The household"),
+    "home places": partial(
+        plain, "home", "quick", "The household, by the place of its slowest link"
+    ),
+    "home ends": partial(
+        plain, "home", "quick", "A cable line managed at neither end, one, or both"
+    ),
+    "home ring": partial(plain, "home", "quick", "FQ-CoDel above a device's ring"),
+    "home chain": partial(plain, "home", "quick", "An upload's mean wait, stage by stage"),
+    "l4s grid": partial(plain, "l4s", "quick", "DualPI2 over rates and round trips"),
+    "l4s queues": partial(plain, "l4s", "quick", "Bottlenecks of 40 Mb/s, path of 20 ms"),
+    "l4s flood": partial(plain, "l4s", "quick", "Unresponsive traffic, of the link's 40 Mb/s"),
+    "l4s bursty": partial(plain, "l4s", "quick", "Links with bursts"),
     "tcp-laws ratios": _ratios,
     "tcp-laws recoveries": partial(_laws, _RECOVERIES),
     "tcp-laws beside Reno": partial(_laws, _BESIDE),

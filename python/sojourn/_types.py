@@ -1744,6 +1744,7 @@ NamedLink = TypedDict(
         'name': 'Required[str]',
         'from': 'Required[str]',
         'to': 'Required[str]',
+        'count': 'int',
         'rate': 'Rate',
         'schedule': 'Schedule',
         'delay': 'Time',

@@ -1,5 +1,6 @@
 //! From groups as written to groups as engines take them: paths, times, files, loads.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -112,6 +113,7 @@ pub(crate) fn groups(
     quic(scenario, None).map_err(|fault| fault.under(steps!["quic"]))?;
     let names = group_names(&scenario.traffic);
     let mut groups: Vec<NetworkGroup> = Vec::new();
+    let mut taken = BTreeSet::new();
     let mut hosts: Vec<&str> = Vec::new();
     let mut load_is_used = false;
     for (index, (group, name)) in scenario.traffic.iter().zip(&names).enumerate() {
@@ -124,7 +126,7 @@ pub(crate) fn groups(
         };
         for mut made in resolver.groups().map_err(under)? {
             made.host = host;
-            if groups.iter().any(|other| other.name == made.name) {
+            if !taken.insert(made.name.clone()) {
                 let message = format!("there is another group called \"{}\"", made.name);
                 return Err(under(Fault::new(steps!["name"], message)));
             }

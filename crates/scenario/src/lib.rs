@@ -12,6 +12,7 @@
 mod autorate;
 pub mod calibration;
 mod changes;
+mod copies;
 mod docsis;
 mod document;
 mod error;

@@ -8,6 +8,7 @@ use sojourn_qdisc::{Config as Qdisc, Env};
 use crate::Scenario;
 use crate::autorate::{self, RateControl};
 use crate::changes::{self, NetworkChange};
+use crate::copies::Copies;
 use crate::docsis::Upstream;
 use crate::error::{Fault, steps, suggestion};
 use crate::groups::{self, NetworkGroup};
@@ -122,6 +123,17 @@ pub struct NetworkProbes {
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be
 /// resolved yet: what can be said of the text alone.
 pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fault> {
+    let copies = Copies::new(scenario)?;
+    let mut network =
+        resolved(&copies.scenario, base_dir).map_err(|fault| copies.located(fault))?;
+    network.changes = changes::resolve(scenario, &network.links, &network.groups, base_dir)?;
+    // A mere check has no use for it.
+    network.scenario = base_dir.map(|_| scenario.to_json()).unwrap_or_default();
+    Ok(network)
+}
+
+/// The normal form of a scenario whose links are there once each, without what changes.
+fn resolved(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fault> {
     check_times(scenario)?;
     let graph = Graph::new(scenario)?;
     for link in &graph.links {
@@ -169,7 +181,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
         .map(|placed| link(placed, &scenario.wifi, &groups, base_dir))
         .collect::<Result<_, _>>()?;
     Ok(Network {
-        changes: changes::resolve(scenario, &links, &groups, base_dir)?,
+        changes: Vec::new(),
         name: scenario.name.clone().unwrap_or_default(),
         probes,
         nodes: graph.nodes,
@@ -181,8 +193,7 @@ pub(crate) fn build(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Netw
         warmup: scenario.warmup,
         seed: scenario.seed,
         unfused: scenario.packets.unfused,
-        // A mere check has no use for it.
-        scenario: base_dir.map(|_| scenario.to_json()).unwrap_or_default(),
+        scenario: String::new(),
     })
 }
 

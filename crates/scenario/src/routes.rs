@@ -1,5 +1,7 @@
 //! The graph that a scenario's links make, and the shortest paths through it.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sojourn_base::Rate;
 
 use crate::Scenario;
@@ -19,9 +21,14 @@ pub(crate) struct Placed {
 }
 
 /// Nodes and directed links.
+#[derive(Default)]
 pub(crate) struct Graph {
     pub nodes: Vec<String>,
     pub links: Vec<Placed>,
+    /// The number of each node.
+    numbers: BTreeMap<String, usize>,
+    /// The links that leave each node, in order.
+    leaving: Vec<Vec<usize>>,
 }
 
 impl Graph {
@@ -44,7 +51,7 @@ impl Graph {
                 return Err(Fault::new(steps![second], message));
             }
         }
-        let mut graph = Self { nodes: Vec::new(), links: Vec::new() };
+        let mut graph = Self::default();
         if let Some(dumbbell) = &scenario.bottleneck {
             let place = || steps!["bottleneck"];
             let back = dumbbell.link.reversed(dumbbell.reverse.as_ref());
@@ -68,9 +75,10 @@ impl Graph {
                 graph.add(&format!("back{hop}"), &far, &near, back, place(), true)?;
             }
         }
+        let mut names = BTreeSet::new();
         for (index, link) in scenario.links.iter().enumerate() {
             let place = steps!["links", index];
-            if graph.links.iter().any(|other| other.name == link.name) {
+            if !names.insert(&link.name) {
                 let message = format!("there is another link called \"{}\"", link.name);
                 return Err(Fault::new(steps!["name"], message).under(place));
             }
@@ -100,20 +108,22 @@ impl Graph {
         let (from, to) = (self.node(from), self.node(to));
         let placed = Placed { name: name.into(), from, to, link, place, back };
         placed.check()?;
+        self.leaving[from].push(self.links.len());
         self.links.push(placed);
         Ok(())
     }
 
     fn node(&mut self, name: &str) -> usize {
-        self.nodes.iter().position(|node| node == name).unwrap_or_else(|| {
+        *self.numbers.entry(name.into()).or_insert_with(|| {
             self.nodes.push(name.into());
+            self.leaving.push(Vec::new());
             self.nodes.len() - 1
         })
     }
 
     /// The node of a name.
     pub(crate) fn find(&self, name: &str) -> Result<usize, Fault> {
-        self.nodes.iter().position(|node| node == name).ok_or_else(|| {
+        self.numbers.get(name).copied().ok_or_else(|| {
             let names: Vec<&str> = self.nodes.iter().map(String::as_str).collect();
             let message = format!("there is no node \"{name}\"; {}", suggestion(name, &names));
             Fault::new(Vec::new(), message)
@@ -136,8 +146,9 @@ impl Graph {
         let mut next = 0;
         while let Some(&node) = frontier.get(next) {
             next += 1;
-            for (index, link) in self.links.iter().enumerate() {
-                if link.from == node && link.to != from && came_by[link.to].is_none() {
+            for &index in &self.leaving[node] {
+                let link = &self.links[index];
+                if link.to != from && came_by[link.to].is_none() {
                     came_by[link.to] = Some(index);
                     frontier.push(link.to);
                 }
@@ -239,7 +250,7 @@ mod tests {
     use super::*;
 
     fn graph(links: &[(&str, &str)]) -> Graph {
-        let mut graph = Graph { nodes: Vec::new(), links: Vec::new() };
+        let mut graph = Graph::default();
         for (n, (from, to)) in links.iter().enumerate() {
             let place = steps!["links", n];
             graph.add(&format!("l{n}"), from, to, Link::default(), place, false).unwrap();

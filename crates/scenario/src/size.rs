@@ -3,12 +3,15 @@
 use sojourn_base::{Rate, Size, Time};
 use sojourn_traffic::Source;
 
-use crate::{Group, Scenario};
+use crate::copies::Counts;
+use crate::{Group, NamedLink, Scenario};
 
 /// Measured, one flow of many in slow start: docs/explanation/performance.md.
 const FLOW_BYTES: f64 = 1_500.0;
 /// One web user in a busy group, likewise.
 const USER_BYTES: f64 = 1_200.0;
+/// One of many links, with CAKE's three times 1024 queues and its histograms, likewise.
+const LINK_BYTES: f64 = 440_000.0;
 /// A packet under way: its event, in a table that doubles when it is full.
 const PACKET_BYTES: f64 = 150.0;
 /// A share of the memory that is free: other runs and the system want some.
@@ -64,7 +67,19 @@ impl Scenario {
     /// The fields that make a run large.
     fn parts(&self, row: f64) -> Vec<Part> {
         let mut parts = Vec::new();
+        let counts = Counts::new(&self.links);
+        let many = |link: &NamedLink| link.count > 1 && link.link.rate.is_some();
+        for (number, link) in self.links.iter().enumerate().filter(|(_, link)| many(link)) {
+            parts.push(Part {
+                path: format!("links[{number}].count"),
+                value: link.count.to_string(),
+                bytes: f64::from(link.count) * LINK_BYTES,
+                rows: 0.0,
+                remedy: "ask for less",
+            });
+        }
         for (number, group) in self.traffic.iter().enumerate() {
+            let copies = f64::from(counts.group(group));
             let (field, each) = match &group.source {
                 Source::Web(_) | Source::Video(_) => ("users", USER_BYTES),
                 Source::Call(call) => ("flows", call.memory()),
@@ -73,19 +88,20 @@ impl Scenario {
             parts.extend(group.source.members().map(|count| Part {
                 path: format!("traffic[{number}].{field}"),
                 value: count.to_string(),
-                bytes: f64::from(count) * each,
+                bytes: copies * f64::from(count) * each,
                 rows: 0.0,
                 remedy: "ask for less",
             }));
             parts.extend(open_loop(&group.source).map(|(field, value, packets_per_s)| Part {
                 path: format!("traffic[{number}].{field}"),
                 value: format!("\"{value}\""),
-                bytes: packets_per_s * self.under_way_s(group) * PACKET_BYTES,
+                bytes: copies * packets_per_s * self.under_way_s(group) * PACKET_BYTES,
                 rows: 0.0,
                 remedy: "send less, or over a shorter round trip",
             }));
         }
-        let links = if self.bottleneck.is_some() { 2 } else { self.links.len().max(1) } as f64;
+        let made: f64 = self.links.iter().map(|link| f64::from(link.count)).sum();
+        let links = if self.bottleneck.is_some() { 2.0 } else { made.max(1.0) };
         let probes = &self.probes;
         let sampled = [
             ("interval", probes.queues.then_some(probes.interval)),
@@ -170,6 +186,25 @@ mod tests {
             said(FLOWS, room(3.5e9)).unwrap(),
             "traffic[0].flows: 2000000 takes about 3 GB of memory, and 3.5 GB are free; ask for less"
         );
+    }
+
+    #[test]
+    fn links_made_many_times_count_with_what_hangs_on_them() {
+        let town = |count: u32, flows: u32| {
+            let text = format!(
+                "duration = \"1s\"\n[[links]]\nname = \"down\"\nfrom = \"town\"\n\
+                 to = \"house\"\nrate = \"1gbit\"\ncount = {count}\n[[links]]\n\
+                 name = \"up\"\nfrom = \"house\"\nto = \"town\"\ncount = {count}\n\
+                 [[links]]\nname = \"trunk\"\nfrom = \"net\"\nto = \"town\"\n[[links]]\n\
+                 name = \"back\"\nfrom = \"town\"\nto = \"net\"\n[[traffic]]\n\
+                 kind = \"bulk\"\nflows = {flows}\nfrom = \"net\"\nto = \"house\""
+            );
+            let scenario = Scenario::from_toml(&text, "test").unwrap();
+            scenario.too_large(Room { free: Some(4e9), row: 0.0 })
+        };
+        assert_eq!(town(100, 100), None);
+        assert!(town(10_000, 1).unwrap().starts_with("links[0].count: 10000 takes about 4.4 GB"));
+        assert!(town(100, 40_000).unwrap().starts_with("traffic[0].flows: 40000 takes about 6 GB"));
     }
 
     #[test]

@@ -267,9 +267,22 @@ pub struct NamedLink {
     pub from: String,
     /// The node where they leave.
     pub to: String,
+    /// How many there are, 1 to 100000: NAME.0, NAME.1, …, and as many of the nodes that only such
+    /// links have, and of the groups at those.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub count: u32,
     /// What it does to packets.
     #[serde(rename = "$link")]
     pub link: Link,
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_once(count: &u32) -> bool {
+    *count == once()
 }
 
 /// The interfaces of hosts: each flow has its own at each of its ends, where packets of different

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sojourn._engine import quantity, resolved
@@ -160,8 +161,13 @@ class Facts:
         return next((link for link in self.links if link["name"] == name), None)
 
     def measured(self) -> Iterator[tuple[Group, Row]]:
-        """Each group with its summary."""
-        yield from zip(self.groups, self.summary.get("groups", ()), strict=False)
+        """Each group with its summary; of many copies of a group with that of the first."""
+        rows = self.summary.get("groups", ())
+        for group, same in zip_longest(self.groups, rows[: len(self.groups)]):
+            names = (group.name, f"{group.name}.0") if group.name else ()
+            row = next((each for each in rows if each["name"] in names), same)
+            if row is not None:
+                yield group, row
 
     @property
     def constant(self) -> bool:

@@ -168,6 +168,58 @@ rtt = "10ms..150ms"
 start = "0s..10s"
 """
 
+_HOME = """\
+duration = "60s"
+warmup = "10s"
+
+[bottleneck]
+rate = "20mbit"
+delay = "5ms"
+qdisc = { kind = "droptail", limit_time = "200ms" }
+reverse = { rate = "4mbit" }
+
+[tcp]
+profile = "modern"
+
+[[traffic]]
+kind = "bulk"
+name = "download"
+flows = 2
+rtt = "30ms"
+
+[[traffic]]
+kind = "bulk"
+name = "upload"
+flows = 2
+direction = "reverse"
+rtt = "30ms"
+""" + _MICE.format(users=10)
+
+_L4S = """\
+duration = "60s"
+warmup = "10s"
+
+[bottleneck]
+rate = "40mbit"
+delay = "5ms"
+qdisc = "dualpi2"
+
+[tcp]
+profile = "modern"
+
+[[traffic]]
+kind = "bulk"
+name = "prague"
+rtt = "20ms"
+tcp = { congestion = "prague", ecn = true }
+
+[[traffic]]
+kind = "bulk"
+name = "cubic"
+rtt = "20ms"
+tcp = { congestion = "cubic", ecn = true }
+"""
+
 _UNRESPONSIVE = """
 [[traffic]]
 kind = "udp"
@@ -341,5 +393,24 @@ def all_presets() -> tuple[Preset, ...]:
             "them take what they want; a queue for each flow does not.",
             _long_flows("10mbit", 4, "40ms") + _UNRESPONSIVE,
             {"A": _qdisc(kind="codel"), "B": _qdisc(kind="fq_codel")},
+        ),
+        Preset(
+            "home-line",
+            "A home line",
+            "Two downloads, two uploads and people with web pages on 20 and 4 Mb/s, with plain "
+            "buffers of 200 ms and with FQ-CoDel, at both ends of the line.",
+            _HOME,
+            {
+                "A": _qdisc(kind="droptail", limit_time="200ms"),
+                "B": _qdisc(kind="fq_codel"),
+            },
+        ),
+        Preset(
+            "l4s",
+            "L4S beside CUBIC",
+            "One flow of Prague and one of CUBIC with ECN. In one queue that marks, CUBIC gets "
+            "little; DualPI2 gives Prague a queue of its own, a short one, and couples both.",
+            _L4S,
+            {"A": _qdisc(kind="codel", ecn=True), "B": _qdisc(kind="dualpi2")},
         ),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +25,10 @@ PING_SHOWN = named(PING, "pings", "ping_p50_s", "ping_p90_s", "ping_p99_s")
 _TRAFFIC = ("goodput_bps", "finished", "failed", "response_p50_s", "response_p90_s",
             "response_p99_s", "ping_p50_s", "ping_p99_s")  # fmt: skip
 _PAGES_SHOWN = named(PAGES, "pages", "page_load_p50_s", "page_load_p90_s", "page_load_p99_s")
+# More copies of a link or group than these have one row.
+_COPIES = 8
+# What tells a copy of a link, of a class in it or of a group from others: a number behind its name.
+_COPY = re.compile(r"\.\d+(?=$|/|\.reverse$)")
 # More links than these are shown only to those who want to see everything.
 _LINKS = 2
 
@@ -64,11 +70,15 @@ def links(summary: Summary) -> Table:
 
     An ideal link has no queue to speak of.
     """
-    entries = []
+    classes: dict[str, list[Entry]] = {}
+    for each in summary["links"]:
+        if not each["rate_bps"] and "/" in each["name"] and each["arrived"]:
+            classes.setdefault(each["name"].partition("/")[0], []).append(each)
+    entries: list[Entry] = []
     for link in [each for each in summary["links"] if each["rate_bps"]]:
         within = f"{link['name']}/"
-        classes = [x for x in summary["links"] if x["name"].startswith(within) and x["arrived"]]
-        entries += [link, *classes]
+        inside = classes.get(link["name"].partition("/")[0], [])
+        entries += [link, *(each for each in inside if each["name"].startswith(within))]
     return _table("link", entries, LINK_SHOWN)
 
 
@@ -117,11 +127,31 @@ def _table(
     definitions: Sequence[Definition],
     of: Callable[[Entry, Definition], float | None] = lambda entry, each: each.of(entry),
 ) -> Table:
-    rows = [
-        [str(entry["name"]), *(written(of(entry, each), each) for each in definitions)]
-        for entry in entries
-    ]
+    rows = []
+    for name, alike in _copies(entries).items():
+        found = [[of(entry, each) for entry in alike] for each in definitions]
+        cells = zip(map(_median, found), definitions, strict=True)
+        many = f"{name}, median of {len(alike)}" if len(alike) > 1 else name
+        rows.append([many, *(written(value, each) for value, each in cells)])
     return Table("", [what, *headings(definitions)], rows)
+
+
+def _copies(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Entries by what a row is called: more than a few copies of one link or group share one."""
+    stems = [_COPY.sub(".*", str(entry["name"])) for entry in entries]
+    counts = Counter(stems)
+    found: dict[str, list[Entry]] = {}
+    for stem, entry in zip(stems, entries, strict=True):
+        name = stem if counts[stem] > _COPIES else str(entry["name"])
+        found.setdefault(name, []).append(entry)
+    return found
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    there = sorted(value for value in values if value is not None)
+    if not there:
+        return None
+    return (there[len(there) // 2] + there[(len(there) - 1) // 2]) / 2
 
 
 @dataclass(frozen=True)

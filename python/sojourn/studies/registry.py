@@ -34,6 +34,14 @@ STUDIES = {
         "sojourn.studies.web_today:WebToday",
         "The web of today behind queues of today",
     ),
+    "home": Entry(
+        "sojourn.studies.home:Home",
+        "The home line: where its queue stands, and what looks after it",
+    ),
+    "l4s": Entry(
+        "sojourn.studies.l4s:L4s",
+        "L4S beside what there is: coexistence, classic ECN, overload, bursty links",
+    ),
     "web-red-2000": Entry(
         "sojourn.studies.web_red:WebRed",
         "Web users behind FIFO, RED and PI at 10 Mb/s",

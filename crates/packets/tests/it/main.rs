@@ -16,6 +16,7 @@ mod fused;
 mod golden;
 mod hosts;
 mod http;
+mod households;
 mod links;
 mod low_latency;
 mod pages;

@@ -1,0 +1,218 @@
+"""What the guidance says and what was expected, written down before the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from sojourn.results.run import RunResult
+from sojourn.studies.l4s.scenarios import CLASSIC_ECN, FLOOD, LINKS, LOSSES
+from sojourn.studies.study import Check
+from sojourn.studies.verdicts import Pairs, Tested, less, not_less
+from sojourn.sweep import Results
+
+TABLE = "draft-ietf-tsvwg-l4sops, and the table of its presentation at IETF 108, slide 2"
+OWN = "own claim, stated before the runs"
+FAIR, CLOSE = 2.0, 1.25
+STARVED = 0.1
+SHORT_S = 1e-3
+
+_rates = partial(less, unit="Mb/s", scale=1e-6)
+_kept = partial(not_less, unit="Mb/s", scale=1e-6)
+
+
+def group(run: RunResult, name: str) -> float:
+    """Goodput of a group, bits per second; 0 if there is none."""
+    found = (each["goodput_bps"] for each in run.summary["groups"] if each["name"] == name)
+    return float(next(found, 0.0))
+
+
+def scalable(run: RunResult) -> float:
+    """What Prague gets."""
+    return group(run, "scalable")
+
+
+def classic(run: RunResult) -> float:
+    """What CUBIC gets."""
+    return group(run, "classic")
+
+
+def ratio(run: RunResult) -> float:
+    """Prague's rate over CUBIC's."""
+    return scalable(run) / max(classic(run), 1.0)
+
+
+def apart(run: RunResult) -> float:
+    """The larger of both rates over the smaller."""
+    return max(ratio(run), 1 / max(ratio(run), 1e-9))
+
+
+def whole(run: RunResult) -> float:
+    """What both get."""
+    return scalable(run) + classic(run)
+
+
+def lane(run: RunResult, name: str) -> dict[str, Any]:
+    """One of DualPI2's two queues in the summary."""
+    first = run.summary["links"][0]["name"]
+    wanted = f"{first}/{name}"
+    found: dict[str, Any] = next(each for each in run.summary["links"] if each["name"] == wanted)
+    return found
+
+
+def wait(run: RunResult, name: str, part: str) -> float | None:
+    """Mean or a quantile of the wait in one of the two queues, in seconds; none without packets."""
+    value: float | None = lane(run, name)["sojourn_s"][part]
+    return value
+
+
+def checks(results: Results) -> Iterator[Check]:
+    """All claims."""
+    grid, queues = results.where(part="grid"), results.where(part="queues")
+    cells = {
+        f"{mbit} Mb/s, {rtt} ms": grid.where(mbit=mbit, rtt_ms=rtt)
+        for mbit, rtt in dict.fromkeys(
+            (each.case.labels["mbit"], each.case.labels["rtt_ms"]) for each in grid
+        )
+    }
+    yield _check(
+        "DualPI2: Prague and CUBIC get rates within a factor of two at every rate and round trip.",
+        TABLE,
+        "reasonable fairness across a range of conditions",
+        less(_below(cells, apart, FAIR)),
+    )
+    yield _check(
+        "DualPI2: packets of the low-latency queue wait less than a millisecond on average, at "
+        "every rate and round trip.",
+        "RFC 9331, abstract",
+        "typically sub-millisecond on average",
+        less(_below(cells, lambda run: wait(run, "L", "mean"), SHORT_S), unit="ms", scale=1e3),
+    )
+    first = queues.where(first="Prague")
+    yield _check(
+        "FQ with classic ECN: Prague and CUBIC get the same within a quarter.",
+        TABLE,
+        "FQ enforces fairness",
+        less(_below(_named(first, ("FQ-CoDel, ECN", "FQ-CoDel, ECN, 1 ms")), apart, CLOSE)),
+    )
+    harmed = _named(first, CLASSIC_ECN)
+    yield _check(
+        "One queue with classic ECN: CUBIC gets less than Prague.",
+        TABLE,
+        "classic flows get less throughput",
+        _rates(_against(harmed, classic, scalable)),
+    )
+    yield _check(
+        "One queue with classic ECN: CUBIC is not starved, it gets more than a tenth of an even "
+        "share.",
+        TABLE,
+        "the unfairness does not result in starvation",
+        _rates(_against(harmed, lambda run: STARVED * whole(run) / 2, classic)),
+    )
+    yield _check(
+        "Without ECN at the bottleneck Prague behaves as Reno does: within a factor of two of "
+        "CUBIC.",
+        TABLE,
+        "L4S flows become Reno-friendly in response to loss",
+        less(_below(_named(first, LOSSES), apart, FAIR)),
+    )
+    fallen = queues.where(first="fallen back")
+    yield _check(
+        "What the fall-back of RFC 9331 (section 4.3) would do, a sender that is Reno where the "
+        "queue is one with classic ECN: within a factor of two of CUBIC.",
+        OWN,
+        "within a factor of two",
+        less(_below(_named(fallen, CLASSIC_ECN), apart, FAIR)),
+    )
+    yield from _floods(results.where(part="flood"))
+    yield from _bursts(results.where(part="bursty"))
+
+
+def _floods(flood: Results) -> Iterator[Check]:
+    def shares(wanted: Callable[[float], bool]) -> dict[str, Pairs]:
+        return {
+            f"{100 * share:.0f} %": flood.where(lane="L", share=share).paired(
+                flood.where(lane="C", share=share), classic
+            )
+            for share in FLOOD
+            if wanted(share)
+        }
+
+    section = "after RFC 9332, section 4.2; the margin is ours"
+    yield _check(
+        "Unresponsive traffic below the link's rate takes no more from CUBIC in the low-latency "
+        "queue than in the classic one, within 10 %.",
+        section,
+        "at most 10 % less",
+        _kept(shares(lambda share: share < 1), 0.1),
+    )
+    yield _check(
+        "Nor does it above the link's rate.",
+        section,
+        "at most 10 % less",
+        _kept(shares(lambda share: share > 1), 0.1),
+    )
+    over = {f"{100 * share:.0f} %": flood.where(lane="L", share=share) for share in FLOOD
+            if share > 1}  # fmt: skip
+    yield _check(
+        "In such an overload packets of the classic queue wait (99 %) less than 100 ms.",
+        OWN,
+        "less than 100 ms",
+        less(_below(over, lambda run: wait(run, "C", "p99"), 0.1), unit="ms", scale=1e3),
+    )
+
+
+def _bursts(bursty: Results) -> Iterator[Check]:
+    dual = bursty.where(queue="DualPI2")
+    uneven = [link for link in LINKS if link != "steady"]
+    yield _check(
+        "Over Wi-Fi and LTE, too, Prague and CUBIC under DualPI2 get rates within a factor of two.",
+        OWN,
+        "within a factor of two",
+        less(_below({each: dual.where(link=each, who="both") for each in uneven}, apart, FAIR)),
+    )
+    yield _check(
+        "Alone over such a link Prague under DualPI2 gets at most 10 % less than CUBIC under "
+        "FQ-CoDel with ECN.",
+        OWN,
+        "at most 10 % less",
+        _kept(
+            {
+                each: dual.where(link=each, who="Prague alone").paired(
+                    bursty.where(link=each, who="CUBIC alone", queue="FQ-CoDel, ECN"),
+                    whole,
+                )
+                for each in LINKS
+            },
+            0.1,
+        ),
+    )
+
+
+def _named(results: Results, queues: tuple[str, ...]) -> dict[str, Results]:
+    return {queue: results.where(queue=queue) for queue in queues}
+
+
+def _below(
+    parts: dict[str, Results], of: Callable[[RunResult], float | None], bound: float
+) -> dict[str, Pairs]:
+    """Values of each part beside a bound."""
+    found = {name: list(each.values(of).values()) for name, each in parts.items()}
+    return {name: (values, [bound] * len(values)) for name, values in found.items()}
+
+
+def _against(
+    parts: dict[str, Results],
+    one: Callable[[RunResult], float],
+    other: Callable[[RunResult], float],
+) -> dict[str, Pairs]:
+    """Two values of the same run, seed by seed."""
+    return {
+        name: (list(each.values(one).values()), list(each.values(other).values()))
+        for name, each in parts.items()
+    }
+
+
+def _check(claim: str, source: str, published: str, tested: Tested) -> Check:
+    return Check(claim, source, published, tested.ours, tested.verdict, note=tested.note)
