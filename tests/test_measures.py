@@ -414,3 +414,22 @@ def test_viewers_as_one_weigh_as_much_as_they_watch() -> None:
     assert shown.videos({"links": [], "groups": [one]}).rows == [
         ["tv", "1.00", "25.00", "2", "2", "1000"]
     ]
+
+
+def test_many_copies_of_a_link_have_one_row() -> None:
+    def link(name: str, wait: float, *, rate: float | None = 1e6) -> dict[str, Any]:
+        return {"name": name, "rate_bps": rate, "arrived": 1, "sojourn_s": {"mean": wait}}
+
+    def rows(count: int) -> dict[str, str]:
+        copies = [link(f"down.{k}", k / 1e3) for k in range(count)]
+        classes = [link(f"down.{k}/voice", 0.002, rate=None) for k in range(count)]
+        found = shown.links({"links": [link("trunk", 0.5), *copies, *classes]})
+        return {row[0]: row[1] for row in found.rows}
+
+    assert rows(11) == {
+        "trunk": "500.0",
+        "down.*, median of 11": "5.0",
+        "down.*/voice, median of 11": "2.0",
+    }
+    few = rows(8)
+    assert len(few) == 17 and few["down.7"] == "7.0" and few["down.7/voice"] == "2.0"

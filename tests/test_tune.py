@@ -9,9 +9,13 @@ from typing import Any
 import pytest
 
 from conftest import Command
-from sojourn.errors import InputError, ScenarioError
+from sojourn import Scenario
+from sojourn.control.design.pi import pie
+from sojourn.control.region import Region
+from sojourn.errors import Error, InputError, ScenarioError
 from sojourn.measures import measure
 from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, tune
+from sojourn.tune.designed import designed
 
 WINDOW = "traffic.0.tcp.congestion.cwnd"
 # Bandwidth times round trip is 75 kB: below it the link is not full, above it packets wait.
@@ -194,3 +198,36 @@ def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> Non
         refused = sojourn("tune", *wrong)
         assert refused.returncode == 2 and said in refused.stderr
         assert refused.stderr.count("\n") == 1
+
+
+def _line(qdisc: str, congestion: str = "reno") -> Scenario:
+    return Scenario.from_toml(
+        f"""
+        duration = "10s"
+        tcp = {{ congestion = "{congestion}" }}
+        bottleneck = {{ rate = "10mbit", delay = "5ms", qdisc = {qdisc} }}
+        [[traffic]]
+        kind = "bulk"
+        flows = 5
+        rtt = "40ms..80ms"
+        """
+    )
+
+
+def test_the_design_of_a_tuned_parameter_is_that_of_the_rule() -> None:
+    tuned = {"bottleneck.qdisc.alpha": 0.1, "bottleneck.qdisc.beta": 1.0}
+    found = designed(_line('{ kind = "pie", alpha = 0.1, beta = 1.0, target = "10ms" }'), tuned)
+    # 10 Mb/s in packets of 1500 bytes, and the wait that PIE holds on the longest path.
+    region = Region(10e6 / 12000, 5, 0.09, most=5)
+    rule = pie(region, "reno", target=0.01, update=0.015).qdisc
+    assert [each.path for each in found] == list(tuned)
+    for each, name in zip(found, ("alpha", "beta"), strict=True):
+        assert each.designed == pytest.approx(rule[name])
+        assert each.ratio == pytest.approx(each.tuned / rule[name])
+
+
+def test_what_has_no_design_is_left_out_or_told() -> None:
+    assert designed(_line('"codel"'), {"bottleneck.qdisc.target": "5ms"}) == []
+    assert designed(_line('"pie"'), {"tcp.congestion": "reno"}) == []
+    with pytest.raises(Error, match="cubic"):
+        designed(_line('"pie"', "cubic"), {"bottleneck.qdisc.target": "15ms"})

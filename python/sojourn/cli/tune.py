@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -162,6 +162,8 @@ def _show(found: Tuning, scenario: Scenario) -> None:
     for text in found.broken():
         print(f"! In fresh seeds {text} does not hold: take more of them (--repeat).")
     print(_theory(found.best, found.region[0], scenario))
+    for line in _designed(found.best, found.region[0], scenario):
+        print(line)
 
 
 def _numbers(found: Tuning, each: Candidate) -> list[str]:
@@ -208,6 +210,24 @@ def _theory(best: Candidate, place: Mapping[str, object], scenario: Scenario) ->
     except Error as error:
         return f"There is no linear model: {error}."
     return f"The linear model is {words}."
+
+
+def _designed(best: Candidate, place: Mapping[str, object], scenario: Scenario) -> Iterator[str]:
+    """What `sojourn design` has for the same place, and how far the best setting is from it."""
+    from sojourn.errors import Error
+    from sojourn.tune.designed import designed
+
+    chosen = scenario.with_({**place, **best.values})
+    try:
+        found = designed(chosen, best.values)
+    except Error as error:
+        yield f"There is no design to compare with: {error}."
+        return
+    for each in found:
+        yield (
+            f"sojourn design has {each.path} = {each.designed:.4g}; the best is {each.tuned:.4g}, "
+            f"{each.ratio:.3g} times that."
+        )
 
 
 def _last(path: str) -> str:
