@@ -28,8 +28,8 @@ pub(super) enum State {
         /// Which.
         object: u32,
     },
-    /// Waits for a response.
-    Busy,
+    /// Waits for the response with this object.
+    Busy(u32),
 }
 
 /// A place for a connection.
@@ -47,14 +47,32 @@ pub(super) struct Page {
     pub parse: Time,
     pub phase: Phase,
     pub persistent: bool,
-    /// The next object to be asked for.
-    pub next: u32,
-    /// Objects that came or failed.
-    pub done: u32,
+    /// Objects that have been named, in the order in which they are asked for.
+    pub named: Vec<u32>,
+    /// How many of them have been asked for.
+    pub asked: usize,
+    /// Objects that have been named and have neither come nor failed.
+    pub left: u32,
     /// When it began.
     pub begun: Time,
     /// Whether none has failed.
     pub complete: bool,
+}
+
+impl Page {
+    /// An object has come: those that it names can be asked for.
+    pub(super) fn name_children(&mut self, object: u32) {
+        let children = self.objects[object as usize].children.clone();
+        self.left += children.end - children.start;
+        self.named.extend(children);
+    }
+
+    /// The next object to be asked for, if one has been named.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        let object = *self.named.get(self.asked)?;
+        self.asked += 1;
+        Some(object)
+    }
 }
 
 /// The pages that the users of one run are fetching: one pool for all, passed to every
