@@ -100,8 +100,7 @@ impl Browser {
                     place.open = false;
                     out(Command::Close { slot });
                 }
-                page.left -= 1;
-                page.name_children(object);
+                page.came(now, object);
                 self.advance(model, pages, now, slot, out);
             }
             Input::Failed { slot } => {
@@ -148,10 +147,9 @@ impl Browser {
         page.persistent = self.kept > 0;
         page.parse = model.draw_page(page.persistent, &mut self.stream, &mut page.objects);
         page.phase = Phase::Primary;
-        page.named.clear();
-        page.asked = 0;
-        page.left = 1;
+        (page.named, page.asked, page.left) = (0, 0, 1);
         (page.begun, page.complete) = (now, true);
+        (page.bytes, page.byte_times) = (0, 0);
         page.slots.clear();
         page.slots.resize(usize::from(model.parallel), Default::default());
         page.slots[0].open = self.open;
@@ -224,7 +222,8 @@ impl Browser {
     ) {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
-        out(Command::PageEnds { begun: page.begun, complete: page.complete });
+        let (begun, complete) = (page.begun, page.complete);
+        out(Command::PageEnds { begun, complete, byte_index: page.byte_index() });
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {

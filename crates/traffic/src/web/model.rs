@@ -38,6 +38,9 @@ pub(super) struct Object {
     pub request: u32,
     /// The objects that this one names.
     pub children: Range<u32>,
+    /// The object that is asked for in this one's place: the order in which objects are named lies
+    /// in their list, as it is as long.
+    pub named: u32,
 }
 
 impl WebModel {
@@ -104,6 +107,7 @@ impl WebModel {
                 server_delay: self.server_delay.sample(stream),
                 gap: self.gap.sample_as(timing, stream),
                 children: 0..0,
+                named: 0,
             });
         }
         match &self.level {
