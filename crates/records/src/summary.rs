@@ -392,6 +392,10 @@ pub struct PagesSummary {
     /// Page load times of the others, in seconds: from the request of the first object (or the SYN
     /// of its connection) to the last byte of the last.
     pub load_time_s: Distribution,
+    /// Byte indices of the same pages, in seconds: the mean over a page's bytes of the time from
+    /// its request to when the object that they belong to came whole.
+    #[serde(default)]
+    pub byte_index_s: Distribution,
 }
 
 /// What the viewers of a group saw in the window, together.

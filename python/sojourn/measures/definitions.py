@@ -127,6 +127,8 @@ PAGES = (
                "pages that began and were whole in the window", counts=True),
     *_times("page_load", "pages.load_time_s", "page load", "page load time",
             "from the first request of a page to the last byte of its last object", _ALL, 0),
+    *_times("byte_index", "pages.byte_index_s", "byte index", "byte index",
+            "mean over the bytes of a page of the time to when their object was whole", _ALL, 0),
 )  # fmt: skip
 """Of web users, in a group and all together."""
 

@@ -44,8 +44,11 @@ def webs(summary: Summary) -> list[Entry]:
 
 def pages(summary: Summary) -> Entry | None:
     """The pages of all groups of web users as one."""
-    parts = [group["pages"]["load_time_s"] for group in webs(summary)]
-    return {"pages": {"load_time_s": _times(parts)}} if parts else None
+    groups = [group["pages"] for group in webs(summary)]
+    # Summaries of earlier versions have no byte indices.
+    names = [name for name in ("load_time_s", "byte_index_s") if all(name in g for g in groups)]
+    pooled_times = {name: _times([group[name] for group in groups]) for name in names}
+    return {"pages": pooled_times} if groups else None
 
 
 def calls(summary: Summary) -> list[Entry]:

@@ -326,8 +326,9 @@ impl Users {
                 }
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, complete } => {
-                sim.groups[group].book.page_ends(begun, now, complete);
+            Command::PageEnds { begun, complete, byte_index } => {
+                let byte_index = complete.then_some(byte_index);
+                sim.groups[group].book.page_ends(begun, now, byte_index);
             }
         }
     }

@@ -27,6 +27,15 @@ fn page_takes_the_round_trips_of_its_connections() {
         let wanted = 0.04 * f64::from(round_trips);
         let found = some(load.quantiles.max);
         assert!((wanted..wanted + 0.003).contains(&found), "{objects}, {kept}: {found}");
+        // The document's byte index is when it came; with six objects, one comes a round trip
+        // later and five when the page ends.
+        let index = some(pages.byte_index_s.quantiles.max);
+        if objects == 0 {
+            assert_eq!(index.to_bits(), found.to_bits());
+        } else if objects == 6 && kept == 1 {
+            let wanted = 0.04 * f64::from(2 + 3 + 5 * 4) / 7.0;
+            assert!((wanted..wanted + 0.003).contains(&index), "{index}");
+        }
         assert_eq!((pages.incomplete, pages.begun), (0, load.count + pages.censored));
         // One after another with two seconds between.
         let each = 80.0 / (2.0 + wanted);
@@ -54,4 +63,25 @@ fn pages_of_today_load_over_a_home_line() {
     // 2.7 MB take 0.44 s at this rate, and the round trips of 71 requests, six at a time, 0.5 s.
     assert!((0.6..1.8).contains(&some(load.quantiles.p50)), "{:?}", load.quantiles);
     assert!(load.count > 30, "{}", load.count);
+}
+
+#[test]
+fn page_takes_a_round_trip_more_for_each_level_of_its_graph() {
+    // With sixty objects every level has some; each has a place of its own. The document and what
+    // it names take four round trips as above, and connections are open for what comes below if
+    // there are as many above.
+    let load = |levels: u32| {
+        let level = format!("level = {{dist = \"uniform\", min = 1, max = {levels}, step = 1}}");
+        let text = users(60, &level).replace("parallel = 6", "persistent = 1\nparallel = 64");
+        let summary = simulate(&text);
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+        let pages = summary.groups[0].pages.clone().unwrap();
+        assert_eq!(pages.incomplete, 0);
+        (some(pages.load_time_s.quantiles.p50), some(pages.byte_index_s.quantiles.p50))
+    };
+    let (flat, above) = (load(1), load(3));
+    assert!((0.16..0.18).contains(&flat.0), "{flat:?}");
+    // A connection that is not open yet takes two round trips instead of one.
+    assert!((0.08 - 0.01..0.16 + 0.01).contains(&(above.0 - flat.0)), "{above:?}");
+    assert!(flat.1 < flat.0 && above.1 < above.0 && above.1 > flat.1, "{flat:?}, {above:?}");
 }

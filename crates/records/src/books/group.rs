@@ -69,6 +69,8 @@ struct Pages {
     broken: u64,
     /// How long each of the others took that ended.
     load: Histogram,
+    /// Their byte indices.
+    byte_index: Histogram,
 }
 
 #[derive(Clone, Copy)]
@@ -137,12 +139,14 @@ impl GroupBook {
         }
     }
 
-    /// A member's page that began at `begun` ends at `now`, with all of its objects or not.
-    pub fn page_ends(&mut self, begun: Time, now: Time, complete: bool) {
+    /// A member's page that began at `begun` ends at `now`, with its byte index if all of its
+    /// objects came.
+    pub fn page_ends(&mut self, begun: Time, now: Time, byte_index: Option<Time>) {
         let counts = self.measuring && begun >= self.window_start;
         let Some(pages) = self.pages.as_mut().filter(|_| counts) else { return };
-        if complete {
+        if let Some(byte_index) = byte_index {
             pages.load.record(now.saturating_sub(begun).0);
+            pages.byte_index.record(byte_index.0);
         } else {
             pages.broken += 1;
         }
@@ -308,6 +312,7 @@ impl GroupBook {
                 incomplete: pages.broken,
                 censored: pages.begun - pages.broken - pages.load.count(),
                 load_time_s: Distribution::seconds(&pages.load),
+                byte_index_s: Distribution::seconds(&pages.byte_index),
             }),
             video: (!self.screens.is_empty()).then(|| VideoSummary::of(&self.viewed)),
             ..self.blank.clone()
@@ -391,17 +396,18 @@ mod tests {
         book.page_begins();
         book.start_window(Time::from_secs(1), book.totals([]));
         let at = Time::from_secs;
-        book.page_ends(Time::ZERO, at(2), true);
+        book.page_ends(Time::ZERO, at(2), Some(at(1)));
         for _ in 0..4 {
             book.page_begins();
         }
-        book.page_ends(at(1), at(4), true);
-        book.page_ends(at(2), at(4), true);
-        book.page_ends(at(2), at(5), false);
+        book.page_ends(at(1), at(4), Some(at(1)));
+        book.page_ends(at(2), at(4), Some(at(2)));
+        book.page_ends(at(2), at(5), None);
         book.end_window(at(6), &book.totals([]));
-        book.page_ends(at(2), at(7), true);
+        book.page_ends(at(2), at(7), Some(at(5)));
         let pages = book.summary(at(5)).pages.unwrap();
         assert_eq!((pages.begun, pages.incomplete, pages.censored), (4, 1, 1));
         assert_eq!((pages.load_time_s.count, pages.load_time_s.quantiles.max), (2, Some(3.0)));
+        assert_eq!((pages.byte_index_s.count, pages.byte_index_s.quantiles.max), (2, Some(2.0)));
     }
 }

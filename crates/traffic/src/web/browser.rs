@@ -94,15 +94,14 @@ impl Browser {
                 }
                 let page = pages.get(self.page);
                 let Some(place) = page.slots.get_mut(usize::from(slot)) else { return };
-                if place.state != State::Busy {
-                    return;
-                }
+                let State::Busy(object) = place.state else { return };
                 place.state = State::Idle;
                 if !page.persistent {
                     place.open = false;
                     out(Command::Close { slot });
                 }
-                self.advance(model, pages, now, slot, true, out);
+                page.came(now, object);
+                self.advance(model, pages, now, slot, out);
             }
             Input::Failed { slot } => {
                 if self.is_thinking() {
@@ -110,14 +109,16 @@ impl Browser {
                     self.open &= slot != 0;
                     return;
                 }
-                let Some(place) = pages.get(self.page).slots.get_mut(usize::from(slot)) else {
-                    return;
-                };
+                let page = pages.get(self.page);
+                let Some(place) = page.slots.get_mut(usize::from(slot)) else { return };
                 place.open = false;
-                if place.state == State::Busy {
+                if let State::Busy(_) = place.state {
+                    // What a lost object would have named is never known of.
                     place.state = State::Idle;
+                    page.left -= 1;
+                    page.complete = false;
                     self.failures += 1;
-                    self.advance(model, pages, now, slot, false, out);
+                    self.advance(model, pages, now, slot, out);
                 }
             }
         }
@@ -146,9 +147,9 @@ impl Browser {
         page.persistent = self.kept > 0;
         page.parse = model.draw_page(page.persistent, &mut self.stream, &mut page.objects);
         page.phase = Phase::Primary;
-        page.next = 1;
-        page.done = 0;
+        (page.named, page.asked, page.left) = (0, 0, 1);
         (page.begun, page.complete) = (now, true);
+        (page.bytes, page.byte_times) = (0, 0);
         page.slots.clear();
         page.slots.resize(usize::from(model.parallel), Default::default());
         page.slots[0].open = self.open;
@@ -163,18 +164,13 @@ impl Browser {
         pages: &mut Pages,
         now: Time,
         slot: u8,
-        came: bool,
         out: &mut impl FnMut(Command),
     ) {
         let page = pages.get(self.page);
-        page.done += 1;
-        page.complete &= came;
-        let total = page.objects.len() as u32;
+        if page.left == 0 {
+            return self.end(model, pages, now, out);
+        }
         if page.phase == Phase::Primary {
-            // What a page consists of is known from its primary object only.
-            if total == 1 || !came {
-                return self.end(model, pages, now, out);
-            }
             if page.parse == Time::ZERO {
                 return embed(page, out);
             }
@@ -182,20 +178,15 @@ impl Browser {
             page.phase = Phase::Parsing(at);
             return self.arm(at, out);
         }
-        if page.done == total {
-            return self.end(model, pages, now, out);
-        }
-        if page.next == total {
-            return;
-        }
-        let object = page.next;
-        page.next += 1;
+        let Some(object) = page.take() else { return };
         let gap = page.objects[object as usize].gap;
         if gap == 0 {
-            return request(page, slot, object, out);
+            request(page, slot, object, out);
+            return fill(page, out);
         }
         let until = now.saturating_add(Time(gap));
         page.slots[usize::from(slot)].state = State::Waiting { until, object };
+        fill(page, out);
         self.arm(until, out);
     }
 
@@ -231,7 +222,8 @@ impl Browser {
     ) {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
-        out(Command::PageEnds { begun: page.begun, complete: page.complete });
+        let (begun, complete) = (page.begun, page.complete);
+        out(Command::PageEnds { begun, complete, byte_index: page.byte_index() });
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {
@@ -281,8 +273,8 @@ fn request(page: &mut Page, slot: u8, object: u32, out: &mut impl FnMut(Command)
         place.open = true;
         out(Command::Open { slot });
     }
-    place.state = State::Busy;
-    let drawn = page.objects[object as usize];
+    place.state = State::Busy(object);
+    let drawn = &page.objects[object as usize];
     let exchange = Exchange {
         response: drawn.response,
         server_delay: Time(drawn.server_delay),
@@ -295,9 +287,15 @@ fn request(page: &mut Page, slot: u8, object: u32, out: &mut impl FnMut(Command)
 /// Asks for the first embedded objects, one over each slot.
 fn embed(page: &mut Page, out: &mut impl FnMut(Command)) {
     page.phase = Phase::Embedded;
-    let last = page.objects.len().min(page.slots.len() + 1);
-    page.next = last as u32;
-    for object in 1..last {
-        request(page, (object - 1) as u8, object as u32, out);
+    fill(page, out);
+}
+
+/// Asks for what has been named over the slots that have nothing to do.
+fn fill(page: &mut Page, out: &mut impl FnMut(Command)) {
+    for slot in 0..page.slots.len() {
+        if page.slots[slot].state == State::Idle {
+            let Some(object) = page.take() else { return };
+            request(page, slot as u8, object, out);
+        }
     }
 }

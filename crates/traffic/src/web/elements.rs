@@ -33,6 +33,8 @@ use sojourn_base::{Size, Time};
 pub(super) struct Elements {
     pub think: Distribution<Time>,
     pub embedded: Distribution<Count>,
+    /// None: the document names every object.
+    pub level: Option<Distribution<Count>>,
     pub request: Distribution<Size>,
     pub response: Distribution<Size>,
     pub embedded_response: Distribution<Size>,
@@ -84,6 +86,7 @@ impl Elements {
                 variance: 1.21,
             },
             embedded,
+            level: None,
             request: table(REQUEST),
             embedded_response: response.clone(),
             response,
@@ -127,6 +130,7 @@ impl Elements {
             think: Distribution::Exponential { mean: Time::from_secs(30) },
             // A Pareto number of scale 2, at most 55, minus 2.
             embedded: Distribution::Lomax { shape: 1.1, scale: Count(2.0), max: Some(Count(53.0)) },
+            level: None,
             request: Distribution::Constant(Size(350)),
             response: lognormal(10_710, 25_032, 100),
             embedded_response: lognormal(7_758, 126_168, 50),
@@ -152,6 +156,7 @@ impl Elements {
                 interpolate: Interpolate::Log,
                 file: None,
             },
+            level: None,
             request: Distribution::Constant(Size(500)),
             response: Distribution::Constant(Size(18_000)),
             embedded_response: Distribution::Lognormal {
@@ -175,6 +180,7 @@ impl Elements {
         Self {
             think,
             embedded: Distribution::Constant(Count(0.0)),
+            level: None,
             request: Distribution::Constant(Size(350)),
             embedded_response: response.clone(),
             response,

@@ -2,6 +2,7 @@
 
 mod browser;
 mod elements;
+mod graph;
 mod http;
 mod model;
 mod page;

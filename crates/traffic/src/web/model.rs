@@ -1,8 +1,10 @@
 //! A web model, compiled: what the users of a group share.
 
 use super::elements::Elements;
+use super::graph;
 use crate::{Character, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
+use std::ops::Range;
 
 /// Objects embedded in a page are at most this many.
 const MOST_EMBEDDED: u64 = 65_535;
@@ -16,6 +18,7 @@ pub struct WebModel {
     pub(super) gap: Sampler,
     pub(super) parallel: u8,
     embedded: Sampler,
+    level: Option<Sampler>,
     request: Sampler,
     response: Sampler,
     embedded_response: Sampler,
@@ -26,13 +29,18 @@ pub struct WebModel {
 }
 
 /// One object of a page, with everything that is random about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub response: u64,
     pub server_delay: u64,
     /// Time from the object before it in its place to its request, in nanoseconds.
     pub gap: u64,
     pub request: u32,
+    /// The objects that this one names.
+    pub children: Range<u32>,
+    /// The object that is asked for in this one's place: the order in which objects are named lies
+    /// in their list, as it is as long.
+    pub named: u32,
 }
 
 impl WebModel {
@@ -53,6 +61,7 @@ impl WebModel {
             gap: elements.gap.sampler("gap")?,
             parallel: elements.parallel,
             embedded: elements.embedded.sampler("embedded")?,
+            level: elements.level.as_ref().map(|level| level.sampler("level")).transpose()?,
             request: elements.request.sampler("request")?,
             response: elements.response.sampler("response")?,
             embedded_response: elements.embedded_response.sampler("embedded_response")?,
@@ -97,7 +106,13 @@ impl WebModel {
                 response: response.sample_as(sizing, stream).max(1),
                 server_delay: self.server_delay.sample(stream),
                 gap: self.gap.sample_as(timing, stream),
+                children: 0..0,
+                named: 0,
             });
+        }
+        match &self.level {
+            Some(level) => graph::draw(level, stream, objects),
+            None => objects[0].children = 1..objects.len() as u32,
         }
         Time(parse)
     }

@@ -28,8 +28,8 @@ pub(super) enum State {
         /// Which.
         object: u32,
     },
-    /// Waits for a response.
-    Busy,
+    /// Waits for the response with this object.
+    Busy(u32),
 }
 
 /// A place for a connection.
@@ -47,14 +47,48 @@ pub(super) struct Page {
     pub parse: Time,
     pub phase: Phase,
     pub persistent: bool,
-    /// The next object to be asked for.
-    pub next: u32,
-    /// Objects that came or failed.
-    pub done: u32,
+    /// How many objects have been named.
+    pub named: u32,
+    /// How many of them have been asked for, in the order in which they were named.
+    pub asked: u32,
+    /// Objects that have been named and have neither come nor failed.
+    pub left: u32,
     /// When it began.
     pub begun: Time,
     /// Whether none has failed.
     pub complete: bool,
+    /// Bytes of the objects that came.
+    pub bytes: u64,
+    /// Sum over these objects of their bytes times the nanoseconds from `begun` to when they came.
+    pub byte_times: u128,
+}
+
+impl Page {
+    /// An object has come: those that it names can be asked for.
+    pub(super) fn came(&mut self, now: Time, object: u32) {
+        let Object { response, children, .. } = self.objects[object as usize].clone();
+        self.bytes += response;
+        self.byte_times += u128::from(response) * u128::from(now.saturating_sub(self.begun).0);
+        self.left += children.end - children.start;
+        self.left -= 1;
+        for child in children {
+            self.objects[self.named as usize].named = child;
+            self.named += 1;
+        }
+    }
+
+    /// The byte index of the objects that came, counting each when its last byte is there.
+    pub(super) fn byte_index(&self) -> Time {
+        Time((self.byte_times / u128::from(self.bytes.max(1))) as u64)
+    }
+
+    /// The next object to be asked for, if one has been named.
+    pub(super) fn take(&mut self) -> Option<u32> {
+        (self.asked < self.named).then(|| {
+            self.asked += 1;
+            self.objects[self.asked as usize - 1].named
+        })
+    }
 }
 
 /// The pages that the users of one run are fetching: one pool for all, passed to every

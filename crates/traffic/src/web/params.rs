@@ -53,6 +53,11 @@ pub struct Web {
     /// Number of objects embedded in a page, the primary object not counted.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub embedded: Option<Distribution<Count>>,
+    /// Level of an embedded object in the graph of what names what, at least 1: the document names
+    /// those of level 1, each of level 2 is named by one of level 1, and so on, and it is asked for
+    /// once that one has come. Levels without objects are left out. Default: all are of level 1.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub level: Option<Distribution<Count>>,
     /// Bytes of a request.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub request: Option<Distribution<Size>>,
@@ -146,6 +151,7 @@ impl Web {
         }
         let counts = [
             ("embedded", &mut self.embedded),
+            ("level", &mut self.level),
             ("pages_per_connection", &mut self.pages_per_connection),
         ];
         for (field, element) in counts {
@@ -187,6 +193,9 @@ impl Web {
         }
         replace(&mut elements.think, &self.think);
         replace(&mut elements.embedded, &self.embedded);
+        if self.level.is_some() {
+            elements.level = self.level.clone();
+        }
         replace(&mut elements.request, &self.request);
         replace(&mut elements.embedded_response, &self.embedded_response);
         if self.persistent_response.is_some() {

@@ -20,6 +20,8 @@ struct Network {
     busy: Vec<(Time, bool, u8)>,
     open: u64,
     opened: u32,
+    /// Of the last page.
+    byte_index: Time,
 }
 
 /// One page as the network saw it.
@@ -41,6 +43,7 @@ impl Network {
             busy: Vec::new(),
             open: 0,
             opened: 0,
+            byte_index: Time::ZERO,
         }
     }
 
@@ -68,7 +71,8 @@ impl Network {
                 assert!(self.busy.iter().all(|b| b.2 != slot), "closed under way");
                 self.open &= !(1 << slot);
             }
-            Command::PageBegins | Command::PageEnds { .. } => {}
+            Command::PageBegins => {}
+            Command::PageEnds { byte_index, .. } => self.byte_index = byte_index,
         }
     }
 
@@ -208,6 +212,69 @@ fn objects_go_over_parallel_connections_kept_or_not() {
 }
 
 #[test]
+fn byte_index_is_the_mean_over_bytes_of_when_their_object_came() {
+    let index = |web: &Web| {
+        let model = web.compile().unwrap();
+        let tenth = Time::from_millis(100);
+        let mut network = Network::new(1, tenth, tenth, 0);
+        network.run(&model, &mut Browser::new(&model, 1, 0, 0), 2);
+        network.byte_index
+    };
+    assert_eq!(index(&custom(0, 4, 1.0)), Time::from_millis(100));
+    // One object after 100 ms, four after 200, four after 300: as many bytes each.
+    assert_eq!(index(&custom(8, 4, 1.0)), Time(2_100_000_000 / 9));
+    // A document of 9 kB and one object of 1 kB.
+    let embedded_response = Some(Distribution::Constant(Size(1000)));
+    let response = Some(Distribution::Constant(Size(9000)));
+    let web = Web { response, embedded_response, ..custom(1, 4, 1.0) };
+    assert_eq!(index(&web), Time::from_millis(110));
+}
+
+#[test]
+fn an_object_is_asked_for_once_the_one_that_names_it_has_come() {
+    // With a place for each object a page takes as many rounds as there are levels: the document's
+    // and those of the objects that are embedded, all of which a page of sixty has.
+    let alone = eleven_pages(&custom(0, 64, 1.0)).1;
+    for levels in 1..=4u32 {
+        let level = Distribution::Uniform {
+            min: Count(1.0),
+            max: Count(f64::from(levels)),
+            step: Some(Count(1.0)),
+        };
+        let web = Web { level: Some(level), ..custom(60, 64, 1.0) };
+        let rounds = (eleven_pages(&web).1 - alone) / 11.0;
+        assert!((rounds - 0.1 * f64::from(levels)).abs() < 1e-9, "{levels}: {rounds}");
+    }
+    // Levels that no object has are left out.
+    let level = Some(Distribution::Constant(Count(5.0)));
+    let rounds = (eleven_pages(&Web { level, ..custom(3, 4, 1.0) }).1 - alone) / 11.0;
+    assert!((rounds - 0.1).abs() < 1e-9, "{rounds}");
+}
+
+#[test]
+fn what_a_lost_object_would_have_named_is_not_asked_for() {
+    let level = Distribution::Uniform { min: Count(1.0), max: Count(2.0), step: Some(Count(1.0)) };
+    let web = Web { level: Some(level), ..custom(60, 8, 1.0) };
+    let model = web.compile().unwrap();
+    let slow = Time::from_millis(500);
+    let run = |fails| {
+        let mut network = Network::new(1, Time(1), slow, fails);
+        let mut user = Browser::new(&model, 1, 0, 0);
+        let seen = network.run(&model, &mut user, 100);
+        (seen, user.failures() as usize)
+    };
+    let (whole, _) = run(0);
+    assert!(whole.iter().all(|page| page.exchanges.len() == 61));
+    let (lossy, failures) = run(10);
+    let asked: usize = lossy.iter().map(|page| page.exchanges.len()).sum();
+    // More are missing than were lost, and never were more asked for than there are.
+    assert!(asked + failures < 6100 && lossy.iter().all(|page| page.exchanges.len() <= 61));
+    for (whole, lossy) in whole.iter().zip(&lossy) {
+        assert_eq!(whole.think, lossy.think);
+    }
+}
+
+#[test]
 fn a_persistent_connection_serves_several_pages() {
     let pages_per_connection = Some(Distribution::Constant(Count(5.0)));
     let web = Web { pages_per_connection, ..custom(0, 2, 1.0) };
@@ -225,7 +292,8 @@ fn a_persistent_connection_serves_several_pages() {
     step(0, Input::Start);
     let asked = step(1, Input::Wake);
     assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0 }]);
-    let ends = |begun| Command::PageEnds { begun: at(begun), complete: true };
+    let byte_index = at(1);
+    let ends = |begun| Command::PageEnds { begun: at(begun), complete: true, byte_index };
     assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [ends(1), Command::Wake { at: at(3) }]);
     assert_eq!(step(2, Input::Failed { slot: 0 }), []);
     assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
@@ -329,11 +397,18 @@ proptest! {
         inputs in inputs(),
         persistent in 0.0..=1.0,
         parallel in 1u8..=4,
+        levels in 0u8..=3,
     ) {
         let pages_per_connection = Some(Distribution::Uniform { min: Count(1.0), max: Count(3.0), step: None });
         let embedded = Some(Distribution::Exponential { mean: Count(3.0) });
         let (persistent, parallel) = (Some(persistent), Some(parallel));
-        let web = Web { embedded, persistent, parallel, pages_per_connection, ..Web::default() };
+        let level = (levels > 0).then(|| Distribution::Uniform {
+            min: Count(1.0),
+            max: Count(f64::from(levels)),
+            step: Some(Count(1.0)),
+        });
+        let web =
+            Web { embedded, level, persistent, parallel, pages_per_connection, ..Web::default() };
         let model = web.compile().unwrap();
         let mut user = Browser::new(&model, seed, 0, 0);
         let mut pool = Pages::new();
