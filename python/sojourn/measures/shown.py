@@ -84,8 +84,9 @@ def links(summary: Summary) -> Table:
 
 def groups(summary: Summary) -> Table:
     """The groups of a run, but for pings."""
-    there = [g for g in summary["groups"] if g not in pooling.pings(summary)]
-    waited = [g["name"] for g in pooling.timed(summary)]
+    probes = {g["name"] for g in pooling.pings(summary)}
+    there = [g for g in summary["groups"] if g["name"] not in probes]
+    waited = {g["name"] for g in pooling.timed(summary)}
 
     def shown(entry: Entry, definition: Definition) -> float | None:
         # Packets of UDP are counted, but nobody waits for one.
