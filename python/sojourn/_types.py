@@ -1888,6 +1888,7 @@ WebGroup = TypedDict(
         'model': 'Model',
         'think': 'DistributionOfTime',
         'embedded': 'DistributionOfCount',
+        'level': 'DistributionOfCount',
         'request': 'DistributionOfSize',
         'response': 'DistributionOfSize',
         'embedded_response': 'DistributionOfSize',
@@ -1897,6 +1898,8 @@ WebGroup = TypedDict(
         'gap': 'DistributionOfTime',
         'persistent': 'float',
         'pages_per_connection': 'DistributionOfCount',
+        'http': 'Http',
+        'tls': 'bool',
         'parallel': 'int',
     },
     total=False,
@@ -2242,6 +2245,10 @@ class PartOfCount(TypedDict, total=False):
     """Weight; the weights need not add up to 1."""
     value: Required[DistributionOfCount]
     """What is drawn when this part is chosen."""
+
+
+Http: TypeAlias = "Literal['1.1'] | Literal['2'] | Literal['3']"
+"""The version of HTTP."""
 
 
 Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"

@@ -582,13 +582,7 @@ impl Sim {
     }
 
     /// One of the exchanges on a connection ends, if it is under way.
-    pub(crate) fn end(
-        &mut self,
-        now: Time,
-        place: u32,
-        underway: &mut Underway,
-        outcome: Outcome,
-    ) {
+    pub(crate) fn end(&mut self, now: Time, place: u32, underway: &mut Underway, outcome: Outcome) {
         if std::mem::take(&mut underway.active) {
             let conn = &self.conns[place];
             let book = &mut self.groups[usize::from(conn.group)].book;

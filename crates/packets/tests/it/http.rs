@@ -34,7 +34,10 @@ fn a_page_takes_the_round_trips_of_one_connection() {
             // A hundred requests, 35 kB, are more than the first window: up to two more round trips.
             let slack = if objects == 100 { 0.085 } else { 0.004 };
             assert!((wanted..wanted + slack).contains(&found), "{http} {objects}: {found}");
-            assert_eq!((pages.incomplete, pages.begun), (0, pages.load_time_s.count + pages.censored));
+            assert_eq!(
+                (pages.incomplete, pages.begun),
+                (0, pages.load_time_s.count + pages.censored)
+            );
             assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http} {objects}");
         }
     }

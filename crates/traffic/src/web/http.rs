@@ -42,7 +42,8 @@ impl Http {
     /// Checks what else is said of the connections.
     pub(super) fn check(self, persistent: Option<f64>, tls: Option<bool>) -> Result<(), Invalid> {
         if let Some(given) = persistent.filter(|&given| self.multiplexes() && given != 1.0) {
-            let remedy = "with http = \"2\" or \"3\" all of a page comes over one connection: leave it out";
+            let remedy =
+                "with http = \"2\" or \"3\" all of a page comes over one connection: leave it out";
             return Err(Invalid::new("persistent", given, remedy));
         }
         match (self, tls) {
