@@ -1887,6 +1887,7 @@ WebGroup = TypedDict(
         'model': 'Model',
         'think': 'DistributionOfTime',
         'embedded': 'DistributionOfCount',
+        'level': 'DistributionOfCount',
         'request': 'DistributionOfSize',
         'response': 'DistributionOfSize',
         'embedded_response': 'DistributionOfSize',
