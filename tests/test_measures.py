@@ -22,7 +22,8 @@ WRITTEN = {
     "sojourn": "1234.6", "queue_mean": "1.2", "queue": "1", "loss": "12.35",
     "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
     "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
-    "page_load": "1235", "call_rate": "1.23", "call_delay": "1235", "call_l": "12.35",
+    "page_load": "1235", "byte_index": "1235",
+    "call_rate": "1.23", "call_delay": "1235", "call_l": "12.35",
     "video_bitrate": "1.23", "video_stalled": "12.35", "video_startup": "1235",
 }  # fmt: skip
 
@@ -68,6 +69,7 @@ def test_each_measure_is_its_own_field() -> None:
     web = entry(GROUP, 300) | {"name": "users", "kind": "web"}
     pages = entry(PAGES, 600) | {"name": "web", "kind": "web", "goodput_bps": 0}
     pages |= dict.fromkeys(("retransmissions", "timeouts"), 0)
+    pages["pages"]["byte_index_s"]["count"] = 600
     ping = entry(PING, 400) | {"name": "probe", "kind": "ping", "goodput_bps": 0.5}
     ping |= {"retransmissions": 0.25, "timeouts": 0.125}
     viewers = entry(VIDEO, 500) | {"name": "tv", "kind": "video", "goodput_bps": 0}
@@ -392,6 +394,21 @@ def test_calls_as_one_weigh_as_much_as_they_send() -> None:
     assert found["call_loss"] == pytest.approx(0.05)
     assert found["call_delay_p50_s"] == pytest.approx(0.1, rel=0.02)
     assert found["finished"] is None, "nobody waits for a packet of a call"
+
+
+def test_pages_as_one_weigh_the_same_and_need_no_byte_index() -> None:
+    def users(**all_times: list[float]) -> dict[str, Any]:
+        pages = {name: times(np.array(values)) for name, values in all_times.items()}
+        return {"kind": "web", "name": "w", "pages": pages}
+
+    one = users(load_time_s=[3.0] * 3, byte_index_s=[1.0] * 3)
+    other = users(load_time_s=[5.0], byte_index_s=[2.0])
+    found = measures({"links": [], "groups": [one, other]})
+    assert (found["page_load_mean_s"], found["byte_index_mean_s"]) == (3.5, 1.25)
+    assert found["byte_index_p50_s"] == pytest.approx(1.0, rel=0.02)
+    # One group was measured by a version that had none.
+    found = measures({"links": [], "groups": [one, users(load_time_s=[5.0])]})
+    assert (found["page_load_mean_s"], found["byte_index_mean_s"]) == (3.5, None)
 
 
 def test_viewers_as_one_weigh_as_much_as_they_watch() -> None:
