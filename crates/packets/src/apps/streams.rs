@@ -156,7 +156,7 @@ impl App for Users {
 }
 
 impl Users {
-    /// Whose connection this is an end of, and its place among those of the users; none if that user
+    /// Whose connection this is an end of, and its place among those of the users; none if the user
     /// has given it up.
     fn shared(&self, sim: &Sim, of: EndId) -> Option<(Member, usize)> {
         let conn = &sim.conns[of.conn()];

@@ -31,7 +31,7 @@ fn a_page_takes_the_round_trips_of_one_connection() {
             let pages = summary.groups[0].pages.as_ref().unwrap();
             let wanted = 0.04 * f64::from(handshakes + exchanges);
             let found = load(&summary);
-            // A hundred requests, 35 kB, are more than the first window: up to two more round trips.
+            // A hundred requests, 35 kB, exceed the first window: up to two more round trips.
             let slack = if objects == 100 { 0.085 } else { 0.004 };
             assert!((wanted..wanted + slack).contains(&found), "{http} {objects}: {found}");
             assert_eq!(
