@@ -27,19 +27,19 @@ no_lower = partial(not_less, unit="Mb/s", scale=1e-6)
 def checks(results: Results) -> Iterator[Check]:
     """All claims."""
     shared, home = results.where(part="shared"), results.where(part="home", control="cubic")
-    yield _check(
+    yield check(
         "At half load no discipline makes the median page 10 % slower or faster than the "
         "uncongested link does.",
         "alike",
         alike(_shared(shared, [(each, UNCONGESTED) for each in SHARED], 0.5), ALIKE),
     )
-    yield _check(
+    yield check(
         "At 98 % a median page loads sooner under PIE, CoDel and FQ-CoDel than behind half a "
         "second of drop-tail.",
         "sooner",
         sooner(_shared(shared, [(each, "drop-tail 4000") for each in _MANAGED], 0.98)),
     )
-    yield _check(
+    yield check(
         "As in 2003, without ECN queue management in one queue gains nothing over drop-tail with a "
         "bandwidth-delay product: at 98 % a median page is not 10 % sooner under PIE or CoDel.",
         "not sooner",
@@ -47,45 +47,45 @@ def checks(results: Results) -> Iterator[Check]:
             _shared(shared, [(each, "drop-tail 500") for each in ("PIE", "CoDel")], 0.98), ALIKE
         ),
     )
-    yield _check(
+    yield check(
         "As in 2003, ECN helps: at 98 % a median page loads sooner under CoDel with ECN than "
         "without.",
         "sooner",
         sooner(_shared(shared, [("CoDel ECN", "CoDel")], 0.98)),
     )
-    yield _check(
+    yield check(
         "Queues of their own help where many share a link: at 98 % a median page loads sooner "
         "under FQ-CoDel than under CoDel and PIE.",
         "sooner",
         sooner(_shared(shared, [("FQ-CoDel", each) for each in ("CoDel", "PIE")], 0.98)),
     )
-    yield _check(
+    yield check(
         "In the household fewer frames of the call come too late under FQ-CoDel than in any single "
         "queue but the shortest.",
         "fewer",
         less(_against(home, "FQ-CoDel", _SINGLE, "call_late"), unit="points", scale=100),
     )
-    yield _check(
+    yield check(
         "In the household a median page loads sooner under FQ-CoDel than in any single queue but "
         "the shortest.",
         "sooner",
         sooner(_against(home, "FQ-CoDel", _SINGLE, LOAD)),
     )
-    yield _check(
+    yield check(
         "In the household films get no lower a bit rate under FQ-CoDel than in any single queue.",
         "not lower",
         no_lower(
             _against(home, "FQ-CoDel", [each for each in HOME if each != "FQ-CoDel"], _RATE), 0.02
         ),
     )
-    yield _check(
+    yield check(
         "A buffer of 20 ms costs less than 10 % of what all transfers get behind 500 ms.",
         "less than 10 %",
         no_lower(_against(home, "drop-tail 20 ms", ["drop-tail 500 ms"], "goodput_bps"), 0.1),
     )
     bbr = results.where(part="home", control="bbr", scheme="drop-tail 500 ms")
     cubic = home.where(scheme="drop-tail 500 ms")
-    yield _check(
+    yield check(
         "Where the household's queue is half a second of drop-tail, a median page loads sooner "
         "beside downloads with BBR than beside CUBIC.",
         "sooner",
@@ -93,7 +93,8 @@ def checks(results: Results) -> Iterator[Check]:
     )
 
 
-def _check(claim: str, expected: str, tested: Tested) -> Check:
+def check(claim: str, expected: str, tested: Tested) -> Check:
+    """A claim of our own with its verdict."""
     return Check(claim, SOURCE, expected, tested.ours, tested.verdict, note=tested.note)
 
 

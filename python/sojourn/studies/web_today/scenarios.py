@@ -45,17 +45,22 @@ _SHARED_S = {"smoke": (24, 8), "quick": (150, 30), "full": (1500, 300)}
 _HOME_S = {"smoke": (40, 10), "quick": (130, 10), "full": (1300, 100)}
 
 
+def seeds_of(scale: str) -> Sequence[int]:
+    """The seeds of each case."""
+    return range(1, _SEEDS[scale] + 1)
+
+
 def cases(scale: str) -> Iterator[Case]:
-    """All runs."""
-    seeds = range(1, _SEEDS[scale] + 1)
+    """The runs of the shared link and of the household."""
+    seeds = seeds_of(scale)
     yield from _shared(scale, seeds)
     yield from _home(scale, seeds)
 
 
-def _shared(scale: str, seeds: Sequence[int]) -> Iterator[Case]:
-    """Users of a shared link of 100 Mb/s, at each load."""
+def shared(scale: str) -> Scenario:
+    """Users of a shared link of 100 Mb/s, how many and behind what being left open."""
     seconds, warmup = _SHARED_S[scale]
-    base = Scenario(
+    return Scenario(
         {
             "name": "web-today",
             "duration": f"{seconds}s",
@@ -80,6 +85,11 @@ def _shared(scale: str, seeds: Sequence[int]) -> Iterator[Case]:
             ],
         }
     )
+
+
+def _shared(scale: str, seeds: Sequence[int]) -> Iterator[Case]:
+    """The shared link at each load."""
+    base = shared(scale)
     for load in (0.5, 0.98) if scale == "smoke" else LOADS:
         for scheme in (UNCONGESTED, *SHARED):
             fields: dict[str, object] = {"traffic.people.users": round(load * RATE / USER)}
