@@ -225,15 +225,15 @@ fn is_of(profile: Profile, algorithm: &Algorithm) -> bool {
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     let p = &group.tcp;
     let name = p.congestion.name();
-    if group.quic.is_some() {
-        let why = "real hosts have TCP only; use --engine packets";
-        return Err(format!("{}: transport = \"quic\": {why}", group.name));
-    }
     if let Source::Web(web) = &group.source
         && web.http.multiplexes()
     {
         let why = "real hosts speak HTTP/1.1; use --engine packets";
         return Err(format!("{}: http = \"{}\": {why}", group.name, web.http.name()));
+    }
+    if group.quic.is_some() {
+        let why = "real hosts have TCP only; use --engine packets";
+        return Err(format!("{}: transport = \"quic\": {why}", group.name));
     }
     if uses_tcp(group) {
         if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
@@ -353,5 +353,18 @@ mod tests {
         let own = "congestion = { kind = \"cubic\", c = 1.0 }";
         let error = made(&network(own, BULK)).unwrap_err();
         assert!(error.contains("settings of its own"), "{error}");
+    }
+
+    #[test]
+    fn what_runs_over_no_real_host_is_refused() {
+        let web = "[[traffic]]\nkind = \"web\"\nname = \"people\"\nusers = 1\n";
+        for (field, expected) in [
+            ("http = \"2\"", "people: http = \"2\": real hosts speak HTTP/1.1"),
+            ("http = \"3\"", "people: http = \"3\": real hosts speak HTTP/1.1"),
+            ("transport = \"quic\"", "people: transport = \"quic\": real hosts have TCP only"),
+        ] {
+            let error = made(&network("", &format!("{web}{field}\n"))).unwrap_err();
+            assert_eq!(error, format!("{expected}; use --engine packets"));
+        }
     }
 }
