@@ -117,14 +117,19 @@ def test_linux_reference_quotes_its_bias_right() -> None:
 
 # How many claims there are, how many do not agree, and how many cannot be told.
 COUNTS = {
+    "arena-cbq": (
+        "Of 21 claims 10 agree, 4 do not, 2 cannot be told, and 5 are shown without a verdict.",
+        21, 4, 2,
+    ),
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
     "l4s": ("Of twelve claims six agree and six do not.", 12, 6, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
+    "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),
     "web-today": ("Of ten claims five agree, two do not, and three cannot be told.", 10, 2, 3),
     "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", study_tables.CLAIMS)

@@ -62,7 +62,7 @@ class Draft:
         os.close(self._lock)
         remove_abandoned(self.folder)
 
-    def finish(self, result: RunResult, about: dict[str, Any], *, sync: bool) -> RunResult:
+    def finish(self, result: RunResult, about: dict[str, Any], *, sync: bool = True) -> RunResult:
         """Completes the folder and puts it in its place.
 
         With ``sync`` it is on disk before it has its name: not even a crash of the machine leaves
