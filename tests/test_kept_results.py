@@ -127,7 +127,9 @@ COUNTS = {
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),
-    "web-today": ("Of ten claims five agree, two do not, and three cannot be told.", 10, 2, 3),
+    "web-today": (
+        "Of sixteen claims seven agree, four do not, and five cannot be told.", 16, 4, 5,
+    ),
     "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
 }  # fmt: skip
 
@@ -144,6 +146,40 @@ def test_web_red_2000_is_of_as_many_seeds_as_it_says() -> None:
     record = kept("web-red-2000", "quick")
     assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 270)
     assert "`--scale quick --seeds 10`: 270 runs" in words("web-red-2000")
+
+
+def test_web_today_quotes_versions_of_http_right() -> None:
+    text = words("web-today")
+    table = study_tables.table("web-today", "quick", "Pages over each version of HTTP")
+
+    def of(where: str, column: str) -> list[float]:
+        return [float(str(row[column]).split(" ± ")[0]) for row in table if row[""] == where]
+
+    median, slow, loss = "page load, median (ms)", "90 % (ms)", "loss (%)"
+    tail, fair = "80 %, drop-tail 500", "80 %, FQ-CoDel"
+    one, two, three = (f"{ms / 1e3:.2f}" for ms in of(tail, median))
+    said = f"takes {one} s over HTTP/1.1, {two} s over HTTP/2 and {three} s over HTTP/3"
+    assert said in text
+    one, two, three = (f"{lost:.1f}" for lost in of(tail, loss))
+    assert f"loses {two} and {three} % of the packets where it loses {one} %" in text
+    ms = [each / 1e3 for each in of(tail, slow)]
+    assert f"takes {ms[1]:.0f} and {ms[2]:.0f} s instead of {ms[0]:.1f} s" in text
+    managed = [each / 1e3 for each in of(fair, slow)]
+    assert f"FQ-CoDel ends that: {managed[1]:.1f} and {managed[2]:.1f} s, at 0.3 %" in text
+    assert max(of(fair, loss)[1:]) < 0.305
+    more = [b - a for a, b in zip(of(tail, median), of(fair, median), strict=True)][1:]
+    assert all(50 < each < 150 for each in more), "0.1 s more in the median"
+    busy, calm = "98 %, drop-tail 500", "98 %, FQ-CoDel"
+    more = [b - a for a, b in zip(of(busy, median), of(calm, median), strict=True)][1:]
+    assert [f"{each / 1e3:.1f}" for each in more] == ["0.8", "0.8"]
+    off = [a - b for a, b in zip(of(busy, slow), of(calm, slow), strict=True)][1:]
+    assert [f"{each / 1e3:.0f}" for each in off] == ["5", "7"]
+    for where in ("together, drop-tail 500", "together, FQ-CoDel"):
+        alone, burst, _ = (f"{ms / 1e3:.2f} s" for ms in of(where, median))
+        first, second = sorted((alone, burst))
+        assert f"({first} against {second})" in text
+    lossy = [f"{ms / 1e3:.1f}" for ms in of("0.5 % lost", median)]
+    assert f"takes {lossy[0]} s over HTTP/1.1 and {lossy[1]} and {lossy[2]} s over" in text
 
 
 def test_web_today_quotes_its_tables_right() -> None:

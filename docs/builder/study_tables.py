@@ -213,9 +213,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
         plain, "arena-cbq", "full", "What was inferred, changed one by one"
     ),
     "scalable-2003 gains": _gains,
+    "scalable-2003 web": partial(
+        plain, "scalable-2003", "quick", "Four bulk flows beside 4200 web users", form=".0f"
+    ),
     "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
+    "web-today versions": partial(plain, "web-today", "quick", "Pages over each version of HTTP"),
     "web-today household": partial(plain, "web-today", "quick", "The household"),
     "home places": partial(
         plain, "home", "quick", "The household, by the place of its slowest link"
