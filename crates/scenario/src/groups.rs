@@ -11,7 +11,8 @@ use sojourn_traffic::{Distribution, Http, Sampler, Source, Trace, Web};
 
 use crate::Scenario;
 use crate::error::{Fault, steps};
-use crate::files::read_text;
+use crate::files::{self, read_text};
+use crate::har;
 use crate::routes::Graph;
 use crate::traffic::{Direction, Group, Transport, group_names};
 
@@ -219,6 +220,7 @@ impl Resolver<'_> {
             links(&forward).iter().chain(&links(&backward)).map(|link| link.delay).sum();
         let mut source = self.group.source.clone();
         source.load_files(&mut |path| self.read(path)).map_err(Fault::from)?;
+        self.recorded(&mut source)?;
         source.validate().map_err(Fault::from)?;
         let members = source.members();
         let (start, earliest) = self.times("start", &self.group.start, members)?;
@@ -261,6 +263,18 @@ impl Resolver<'_> {
             backward,
             replay: replay.into(),
         })
+    }
+
+    /// Reads the page that web users load, if it was recorded.
+    fn recorded(&self, source: &mut Source) -> Result<(), Fault> {
+        let (Source::Web(Web { har: Some(har), .. }), Some(base_dir)) = (source, self.base_dir)
+        else {
+            return Ok(());
+        };
+        let text = files::read(&base_dir.join(&har.file), har::MAX_FILE);
+        let wrong = |why: String| Fault::new(steps!["har"], format!("\"{}\": {why}", har.file));
+        har.objects = text.and_then(|text| har::objects(&text)).map_err(wrong)?;
+        Ok(())
     }
 
     /// The settings of QUIC, if the group runs over it.

@@ -18,6 +18,7 @@ mod document;
 mod error;
 mod files;
 mod groups;
+mod har;
 mod json;
 mod limits;
 mod network;

@@ -16,7 +16,7 @@ from sojourn.errors import Error
 from sojourn.scenario import Scenario
 
 # Fields of a scenario that name files; what is in them decides what a run gives.
-_FILE_FIELDS = ("file", "csv")
+_FILE_FIELDS = ("file", "csv", "har")
 
 
 def key_of(scenario: Scenario, engine_name: str) -> str:

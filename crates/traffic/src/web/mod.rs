@@ -7,9 +7,11 @@ mod http;
 mod model;
 mod page;
 mod params;
+mod recording;
 
 pub use browser::{Browser, WebUsers};
 pub use http::Http;
 pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};
+pub use recording::{Recorded, Recording};

@@ -5,6 +5,7 @@ use super::graph;
 use crate::{Character, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Objects embedded in a page are at most this many.
 const MOST_EMBEDDED: u64 = 65_535;
@@ -26,6 +27,8 @@ pub struct WebModel {
     server_delay: Sampler,
     persistent: f64,
     pages_per_connection: Sampler,
+    /// A page that takes the place of those that are drawn.
+    recorded: Option<Arc<[Object]>>,
 }
 
 /// One object of a page, with everything that is random about it.
@@ -44,7 +47,10 @@ pub(super) struct Object {
 }
 
 impl WebModel {
-    pub(super) fn new(elements: &Elements) -> Result<Self, Invalid> {
+    pub(super) fn new(
+        elements: &Elements,
+        recorded: Option<Vec<Object>>,
+    ) -> Result<Self, Invalid> {
         if !(0.0..=1.0).contains(&elements.persistent) {
             let remedy = "must be a probability between 0 and 1";
             return Err(Invalid::new("persistent", elements.persistent, remedy));
@@ -71,6 +77,7 @@ impl WebModel {
             server_delay: elements.server_delay.sampler("server_delay")?,
             persistent: elements.persistent,
             pages_per_connection: elements.pages_per_connection.sampler("pages_per_connection")?,
+            recorded: recorded.map(Arc::from),
         })
     }
 
@@ -99,6 +106,14 @@ impl WebModel {
         };
         let sizing = primary.character(stream);
         objects.clear();
+        if let Some(recorded) = &self.recorded {
+            objects.extend_from_slice(recorded);
+            for object in objects {
+                object.server_delay = self.server_delay.sample(stream);
+                object.gap = self.gap.sample_as(timing, stream);
+            }
+            return Time(parse);
+        }
         for i in 0..=embedded {
             let response = if i == 0 { primary } else { others };
             objects.push(Object {
@@ -125,13 +140,16 @@ impl WebModel {
     /// Mean number of exchanges of a page.
     #[must_use]
     pub fn exchanges_per_page(&self) -> f64 {
-        1.0 + self.embedded.mean()
+        self.recorded.as_ref().map_or(1.0 + self.embedded.mean(), |page| page.len() as f64)
     }
 
     /// Mean bytes of a page's responses, headers of TCP and IP not counted; infinite where a size
     /// has an infinite mean.
     #[must_use]
     pub fn response_bytes_per_page(&self) -> f64 {
+        if let Some(page) = &self.recorded {
+            return page.iter().map(|object| object.response as f64).sum();
+        }
         let page = |primary: &Sampler, others: &Sampler| {
             primary.mean() + self.embedded.mean() * others.mean()
         };

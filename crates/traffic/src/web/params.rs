@@ -3,6 +3,7 @@
 use super::elements::Elements;
 use super::http::Http;
 use super::model::WebModel;
+use super::recording::Recording;
 use crate::{Count, Distribution, Invalid};
 use sojourn_base::{Size, Time};
 
@@ -50,6 +51,11 @@ pub struct Web {
     /// SURGE (Barford and Crovella, 1998): {dist = "pareto", shape = 1.5, min = "1s", max = …}.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub think: Option<Distribution<Time>>,
+    /// A page as a browser recorded it: a HAR file, whose objects all users load, in the place of
+    /// those that the model draws. What is larger is larger, and what names others is loaded
+    /// before them; who served it does not matter.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub har: Option<Recording>,
     /// Number of objects embedded in a page, the primary object not counted.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub embedded: Option<Distribution<Count>>,
@@ -123,6 +129,7 @@ impl Web {
             _ => {}
         }
         self.http.check(self.persistent, self.tls)?;
+        self.check_recording()?;
         self.compile().map(|_| ())
     }
 
@@ -160,9 +167,30 @@ impl Web {
         Ok(())
     }
 
+    /// What a recorded page has in it cannot be drawn as well.
+    fn check_recording(&self) -> Result<(), Invalid> {
+        let Some(Recording { file, .. }) = &self.har else { return Ok(()) };
+        if file.trim().is_empty() {
+            return Err(Invalid::new("har", "\"\"", "must name a HAR file"));
+        }
+        let drawn = [
+            ("embedded", self.embedded.is_some()),
+            ("level", self.level.is_some()),
+            ("request", self.request.is_some()),
+            ("response", self.response.is_some()),
+            ("embedded_response", self.embedded_response.is_some()),
+            ("persistent_response", self.persistent_response.is_some()),
+        ];
+        match drawn.into_iter().find(|(_, given)| *given) {
+            Some((field, _)) => Err(Invalid::new(field, "given", "the recorded page has it: leave it out")),
+            None => Ok(()),
+        }
+    }
+
     /// Compiles what the users of a group share.
     pub fn compile(&self) -> Result<WebModel, Invalid> {
-        WebModel::new(&self.elements()?)
+        let recorded = self.har.as_ref().filter(|har| !har.objects.is_empty());
+        WebModel::new(&self.elements()?, recorded.map(Recording::arranged))
     }
 
     /// The model's elements with this group's in their place.
