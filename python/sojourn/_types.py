@@ -1887,6 +1887,7 @@ WebGroup = TypedDict(
         'load': 'float',
         'model': 'Model',
         'think': 'DistributionOfTime',
+        'har': 'Recording',
         'embedded': 'DistributionOfCount',
         'level': 'DistributionOfCount',
         'request': 'DistributionOfSize',
@@ -2179,6 +2180,10 @@ class PartOfSize(TypedDict, total=False):
 
 Model: TypeAlias = "Literal['packmime'] | Literal['3gpp'] | Literal['httparchive'] | Literal['custom']"
 """A built-in model of web pages."""
+
+
+Recording: TypeAlias = "str"
+"""A recorded page; a scenario has the name of its file."""
 
 
 DistributionOfCount: TypeAlias = "float | str | DistributionTableOfCount"

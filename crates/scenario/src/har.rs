@@ -1,10 +1,10 @@
 //! Pages in HAR files (HTTP Archive 1.2), as browsers save them: which objects, how large, and who
 //! names whom.
 //!
-//! Sizes are those on the wire: `_transferSize` where the browser tells it, else the headers and the
-//! body. An entry of which nothing came over the network is left out. An object is named by the
-//! one whose URL its `_initiator` has; without one, by the last that had come when it was asked for,
-//! or by the document.
+//! Sizes are those on the wire: `_transferSize` where the browser tells it, else headers and body.
+//! An entry of which nothing came over the network is left out. An object is named by the one whose
+//! URL its `_initiator` has; without one, by the last that had come when it was asked for, or by
+//! the document.
 
 use chrono::DateTime;
 use serde::Deserialize;

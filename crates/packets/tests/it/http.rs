@@ -102,3 +102,23 @@ fn what_is_lost_for_good_fails_every_object_on_the_connection() {
     assert_eq!((pages.load_time_s.count, pages.censored), (0, 0));
     assert!(pages.incomplete > 100 && pages.incomplete == pages.begun, "{}", pages.incomplete);
 }
+
+#[test]
+fn a_recorded_page_takes_the_round_trips_of_who_names_whom() {
+    // The document, the script and the picture, and what the script asks for: three exchanges. Over
+    // HTTP/1.1 the script comes over the connection that is open, the picture needs a handshake.
+    for (http, round_trips) in [("", 4), (TWO, 5), (THREE, 4)] {
+        let drawn = users(0, "1kB", http);
+        let without = "response = \"1kB\"\nembedded = 0\nembedded_response = \"1kB\"";
+        assert!(drawn.contains(without));
+        let recorded = "model = \"httparchive\"\nhar = \"tests/golden/page.har\"\nparallel = 6";
+        let text = drawn.replace(without, recorded).replace("model = \"custom\"\n", "");
+        let summary = simulate(&text);
+        let wanted = 0.04 * f64::from(round_trips);
+        let found = load(&summary);
+        assert!((wanted..wanted + 0.004).contains(&found), "{http}: {found}");
+        let group = &summary.groups[0];
+        let pages = group.pages.as_ref().unwrap().load_time_s.count;
+        assert!(pages > 100 && group.finished.abs_diff(4 * pages) <= 20, "{http}: {pages}");
+    }
+}

@@ -47,10 +47,7 @@ pub(super) struct Object {
 }
 
 impl WebModel {
-    pub(super) fn new(
-        elements: &Elements,
-        recorded: Option<Vec<Object>>,
-    ) -> Result<Self, Invalid> {
+    pub(super) fn new(elements: &Elements, recorded: Option<Vec<Object>>) -> Result<Self, Invalid> {
         if !(0.0..=1.0).contains(&elements.persistent) {
             let remedy = "must be a probability between 0 and 1";
             return Err(Invalid::new("persistent", elements.persistent, remedy));

@@ -182,7 +182,9 @@ impl Web {
             ("persistent_response", self.persistent_response.is_some()),
         ];
         match drawn.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) => Err(Invalid::new(field, "given", "the recorded page has it: leave it out")),
+            Some((field, _)) => {
+                Err(Invalid::new(field, "given", "the recorded page has it: leave it out"))
+            }
             None => Ok(()),
         }
     }

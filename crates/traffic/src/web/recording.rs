@@ -74,7 +74,8 @@ mod tests {
     fn those_that_one_names_are_a_range() {
         let object = |response, named_by| Recorded { request: 1, response, named_by };
         // 0 names 1 and 3, 1 names 4, 3 names 2 … as they came, which is not by level.
-        let objects = vec![object(10, 0), object(11, 0), object(12, 1), object(13, 0), object(14, 2)];
+        let objects =
+            vec![object(10, 0), object(11, 0), object(12, 1), object(13, 0), object(14, 2)];
         let arranged = Recording { objects, ..Recording::default() }.arranged();
         let found: Vec<_> = arranged.iter().map(|o| (o.response, o.children.clone())).collect();
         assert_eq!(found, [(10, 1..3), (11, 3..4), (13, 4..4), (12, 4..5), (14, 5..5)]);
