@@ -576,19 +576,28 @@ impl Sim {
 
     /// The exchange or transfer on a connection ends at `now`, well or not.
     pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
-        let mut underway = std::mem::take(&mut self.exchanges[place as usize]);
-        self.end(now, place, &mut underway, outcome);
-        self.exchanges[place as usize] = underway;
+        let Self { conns, groups, probes, exchanges, .. } = self;
+        end(&conns[place], groups, probes, now, &mut exchanges[place as usize], outcome);
     }
 
     /// One of the exchanges on a connection ends, if it is under way.
     pub(crate) fn end(&mut self, now: Time, place: u32, underway: &mut Underway, outcome: Outcome) {
-        if std::mem::take(&mut underway.active) {
-            let conn = &self.conns[place];
-            let book = &mut self.groups[usize::from(conn.group)].book;
-            let counted = (conn.member, conn.totals());
-            let recorder = &mut self.probes.links.recorder;
-            book.end(&underway.exchange, counted, now, outcome, recorder);
-        }
+        let Self { conns, groups, probes, .. } = self;
+        end(&conns[place], groups, probes, now, underway, outcome);
+    }
+}
+
+fn end(
+    conn: &Connection,
+    groups: &mut [Group],
+    probes: &mut Probes,
+    now: Time,
+    underway: &mut Underway,
+    outcome: Outcome,
+) {
+    if std::mem::take(&mut underway.active) {
+        let book = &mut groups[usize::from(conn.group)].book;
+        let counted = (conn.member, conn.totals());
+        book.end(&underway.exchange, counted, now, outcome, &mut probes.links.recorder);
     }
 }
