@@ -14,7 +14,7 @@ use crate::params::Params;
 
 /// ClientHello with the transport parameters; one that resumes has a pre-shared key and
 /// early_data, and its binder.
-const CLIENT_HELLO: u64 = 300;
+pub const CLIENT_HELLO: u64 = 300;
 const RESUMPTION: u64 = 160;
 
 /// ServerHello: X25519 share and supported_versions.
@@ -27,7 +27,14 @@ const ENCRYPTED_EXTENSIONS: u64 = 100;
 const CERTIFICATE_VERIFY: u64 = 80;
 
 /// Finished with SHA-256 (RFC 8446 section 4.4.4): four bytes and the hash.
-const FINISHED: u64 = 36;
+pub const FINISHED: u64 = 36;
+
+/// Bytes of all that a server answers, with certificates of so many: TLS over TCP has the same
+/// messages.
+#[must_use]
+pub const fn server_answer(certificates: u64) -> u64 {
+    SERVER_HELLO + ENCRYPTED_EXTENSIONS + certificates + CERTIFICATE_VERIFY + FINISHED
+}
 
 /// Bytes of the client's Initial messages.
 pub(crate) fn client_hello(params: &Params) -> u64 {

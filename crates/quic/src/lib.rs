@@ -35,6 +35,7 @@ mod sent;
 mod streams;
 
 pub use endpoint::{Endpoint, Event, Output};
+pub use handshake::{CLIENT_HELLO, FINISHED, server_answer};
 pub use packet::{
     Ack, CryptoFrame, EcnCounts, HEADERS, LEAST_DATAGRAM, MOST_PACKETS, MOST_RANGES, MOST_STREAMS,
     Packet, Space, StreamFrame, TAG,

@@ -87,10 +87,8 @@ pub enum Command {
     PageEnds {
         /// When it began.
         begun: Time,
-        /// Whether all of it came.
-        complete: bool,
-        /// Mean time from there to when an object came whole, each object weighing as much as it
-        /// has bytes: the `ByteIndex` of Bocchi, De Cicco and Rossi (2016).
-        byte_index: Time,
+        /// If all of it came: the mean time from there to when an object came whole, each object
+        /// weighing as much as it has bytes, the `ByteIndex` of Bocchi, De Cicco and Rossi (2016).
+        byte_index: Option<Time>,
     },
 }

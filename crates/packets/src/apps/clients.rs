@@ -171,8 +171,7 @@ impl<C: Client + 'static> Users<C> {
                 sim.close(now, EndId::client(place));
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, complete, byte_index } => {
-                let byte_index = complete.then_some(byte_index);
+            Command::PageEnds { begun, byte_index } => {
                 sim.groups[group].book.page_ends(begun, now, byte_index);
             }
         }

@@ -12,15 +12,14 @@ use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::sim::Sim;
 use sojourn_base::Time;
+use sojourn_quic::{CLIENT_HELLO as HELLO, FINISHED, server_answer};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Web, WebModel};
 use std::collections::VecDeque;
 
-/// TLS 1.3's messages before the first request, as long as those in QUIC's handshake by default:
-/// ClientHello; all that the server answers, with certificates of 3 kB; Finished.
-const HELLO: u64 = 300;
-const FLIGHT: u64 = 90 + 100 + 3000 + 80 + 36;
-const FINISHED: u64 = 36;
+/// What TLS 1.3's server answers before the first request; its certificates are those of QUIC's
+/// default.
+const FLIGHT: u64 = server_answer(3000);
 
 /// The users of a group.
 #[derive(Clone)]
@@ -326,8 +325,7 @@ impl Users {
                 }
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, complete, byte_index } => {
-                let byte_index = complete.then_some(byte_index);
+            Command::PageEnds { begun, byte_index } => {
                 sim.groups[group].book.page_ends(begun, now, byte_index);
             }
         }

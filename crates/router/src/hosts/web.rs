@@ -126,9 +126,8 @@ impl User {
             Command::PageBegins => {
                 self.host.common.ledger.count(self.group, GroupBook::page_begins);
             }
-            Command::PageEnds { begun, complete, byte_index } => {
+            Command::PageEnds { begun, byte_index } => {
                 let now = self.host.now();
-                let byte_index = complete.then_some(byte_index);
                 let ends = |book: &mut GroupBook| book.page_ends(begun, now, byte_index);
                 self.host.common.ledger.count(self.group, ends);
             }

@@ -223,7 +223,8 @@ impl Browser {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
         let (begun, complete) = (page.begun, page.complete);
-        out(Command::PageEnds { begun, complete, byte_index: page.byte_index() });
+        let byte_index = complete.then(|| page.byte_index());
+        out(Command::PageEnds { begun, byte_index });
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {

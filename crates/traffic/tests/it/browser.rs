@@ -72,7 +72,9 @@ impl Network {
                 self.open &= !(1 << slot);
             }
             Command::PageBegins => {}
-            Command::PageEnds { byte_index, .. } => self.byte_index = byte_index,
+            Command::PageEnds { byte_index, .. } => {
+                self.byte_index = byte_index.unwrap_or_default()
+            }
         }
     }
 
@@ -293,7 +295,7 @@ fn a_persistent_connection_serves_several_pages() {
     let asked = step(1, Input::Wake);
     assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0 }]);
     let byte_index = at(1);
-    let ends = |begun| Command::PageEnds { begun: at(begun), complete: true, byte_index };
+    let ends = |begun| Command::PageEnds { begun: at(begun), byte_index: Some(byte_index) };
     assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [ends(1), Command::Wake { at: at(3) }]);
     assert_eq!(step(2, Input::Failed { slot: 0 }), []);
     assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
@@ -310,8 +312,8 @@ fn a_page_that_lost_an_object_is_not_whole() {
     let mut step = |now, input| {
         let mut ends = None;
         user.step(&model, &mut pool, Time::from_secs(now), input, &mut |command| {
-            if let Command::PageEnds { complete, .. } = command {
-                ends = Some(complete);
+            if let Command::PageEnds { byte_index, .. } = command {
+                ends = Some(byte_index.is_some());
             }
         });
         ends
