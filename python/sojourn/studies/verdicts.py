@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from sojourn.statistics import PairedDifference, holm, paired_difference
 from sojourn.statistics.equivalence import Equivalence, equivalence, variance_saved
-from sojourn.studies.study import Verdict
+from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent
 
 Pairs = tuple[Sequence[float], Sequence[float]]
@@ -28,6 +28,10 @@ class Tested:
     """The differences with their intervals."""
     note: str
     """The test."""
+
+    def check(self, claim: str, source: str, published: str) -> Check:
+        """The claim that was tested, with its verdict."""
+        return Check(claim, source, published, self.ours, self.verdict, note=self.note)
 
 
 def less(

@@ -29,10 +29,12 @@ def percent(fraction: float) -> str:
 
 
 def with_interval(values: list[float], scale: float = 1.0) -> str:
-    """A mean over independent repeats, ± half of its 95 % interval.
+    """A mean over independent repeats, ± half of its 95 % interval; a dash if there are none.
 
     The interval has two significant digits, the mean as many decimals as it.
     """
+    if not values:
+        return "–"
     found = student_interval([value * scale for value in values])
     if found.half is None or found.half == 0:
         return number(found.mean)

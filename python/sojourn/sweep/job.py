@@ -48,10 +48,13 @@ class Job:
         store: Store | None,
         progress: Callable[[float, int], None] | None = None,
         stop: threading.Event | None = None,
+        *,
+        sync: bool = False,
     ) -> RunResult:
         """Makes the run, into the store if there is one; errors say which run it was.
 
-        It is on disk, whatever happens to the machine, after :meth:`Store.sync`.
+        It is on disk, whatever happens to the machine, at once with ``sync``, else after
+        :meth:`Store.sync`.
         """
         path = store.path(self.key) if store is not None else None
         try:
@@ -62,7 +65,7 @@ class Job:
                 label=self.label,
                 varied=self.varied,
                 stop=stop,
-                sync=False,
+                sync=sync,
             )
         except Stopped:
             raise

@@ -171,4 +171,4 @@ def _of(places: Results, place: str, scheme: str) -> Results:
 
 
 def _check(claim: str, expected: str, tested: Tested) -> Check:
-    return Check(claim, SOURCE, expected, tested.ours, tested.verdict, note=tested.note)
+    return tested.check(claim, SOURCE, expected)

@@ -81,7 +81,7 @@ def interval(results: Results, of: str | Callable[[RunResult], float], scale: fl
         if (found := measure(of).of(each.run.summary) if isinstance(of, str) else of(each.run))
         is not None
     ]
-    return with_interval(values, scale) if values else "–"
+    return with_interval(values, scale)
 
 
 def _row(name: str, found: Results) -> list[str]:

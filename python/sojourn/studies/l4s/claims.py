@@ -215,4 +215,4 @@ def _against(
 
 
 def _check(claim: str, source: str, published: str, tested: Tested) -> Check:
-    return Check(claim, source, published, tested.ours, tested.verdict, note=tested.note)
+    return tested.check(claim, source, published)

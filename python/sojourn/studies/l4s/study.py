@@ -88,7 +88,7 @@ def _row(name: str, found: Results, columns: Sequence[_Column]) -> list[str]:
     cells = []
     for _, of, scale in columns:
         values = list(found.values(of).values())
-        cells.append(with_interval(values, scale) if values else "–")
+        cells.append(with_interval(values, scale))
     return [name, *cells]
 
 

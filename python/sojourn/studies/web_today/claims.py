@@ -95,7 +95,7 @@ def checks(results: Results) -> Iterator[Check]:
 
 def check(claim: str, expected: str, tested: Tested) -> Check:
     """A claim of our own with its verdict."""
-    return Check(claim, SOURCE, expected, tested.ours, tested.verdict, note=tested.note)
+    return tested.check(claim, SOURCE, expected)
 
 
 def _shared(results: Results, names: Iterable[tuple[str, str]], load: float) -> dict[str, Pairs]:

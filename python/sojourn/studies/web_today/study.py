@@ -91,7 +91,7 @@ class WebToday(Study):
 
 def _interval(results: Results, name: str, scale: float) -> str:
     values = [x for each in results if (x := measure(name).of(each.run.summary)) is not None]
-    return with_interval(values, scale) if values else "–"
+    return with_interval(values, scale)
 
 
 def _pages(shared: Results) -> Table:

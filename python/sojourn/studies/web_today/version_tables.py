@@ -56,7 +56,7 @@ def versions(results: Results) -> Table:
         for name, _, scale in _COLUMNS:
             whose = users if name.startswith(("page", "byte")) else ""
             values = [scale * each for each in _values(runs, whose + name)]
-            cells.append(with_interval(values) if values else "–")
+            cells.append(with_interval(values))
         rows.append([where, version, *cells])
     return Table(
         "Pages over each version of HTTP",
