@@ -13,7 +13,7 @@ from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import cannot, make_folder, write_json, write_whole
 from sojourn.results.store import Store
 from sojourn.studies.page import render
-from sojourn.studies.study import SCALES, Reproduction, Study
+from sojourn.studies.study import Reproduction, Study
 from sojourn.sweep import Case, Results, sweep
 
 if TYPE_CHECKING:
@@ -44,8 +44,9 @@ def reproduce(
         Error: If there is no such scale, a run fails, or too few are finished in the time given.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C.
     """
-    if scale not in SCALES:
-        raise InputError(f"there is no scale {scale!r}; there are {', '.join(SCALES)}")
+    if scale not in study.scales:
+        has = ", ".join(study.scales)
+        raise InputError(f"scale: {study.name} has no {scale!r}; it has {has}")
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds: {seeds} must be at least 1")
     clock = _Clock(limit_s, progress)

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from sojourn import display
 from sojourn.sweep import Case, Results
 
-SCALES = ("smoke", "quick", "full")
+SCALES = ("smoke", "quick", "long", "full")
+"""From small to large; not every study has ``long``, which is there where ``full`` takes days."""
 
 
 class Verdict(StrEnum):
@@ -113,8 +114,8 @@ class Study(ABC):
     about: ClassVar[str]
     """What was done there, and what is done here."""
     scales: ClassVar[Mapping[str, str]]
-    """For ``smoke`` (ten seconds at most), ``quick`` (two minutes on two cores) and ``full`` (the
-    scale of the paper): what that is, in words."""
+    """For ``smoke`` (ten seconds at most), ``quick`` (two minutes on two cores), ``full`` (the
+    scale of the paper) and perhaps ``long`` (a night): what that is, in words."""
 
     def runs(self, scale: str) -> Sequence[Case]:
         """The runs to be made; none for a study of theory alone."""

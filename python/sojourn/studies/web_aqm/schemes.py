@@ -129,9 +129,19 @@ def base(duration_s: float, warmup_s: float) -> Scenario:
     )
 
 
-TIMES = {"smoke": (8.0, 3.0), "quick": (40.0, 15.0), "full": (7200.0, 1800.0)}
+TIMES = {
+    "smoke": (8.0, 3.0),
+    "quick": (40.0, 15.0),
+    "long": (1500.0, 300.0),
+    "full": (7200.0, 1800.0),
+}
 # Of a calibration, and of the run whose every exchange is recorded.
-SHORT = {"smoke": (8.0, 3.0), "quick": (60.0, 20.0), "full": (1800.0, 300.0)}
+SHORT = {
+    "smoke": (8.0, 3.0),
+    "quick": (60.0, 20.0),
+    "long": (600.0, 120.0),
+    "full": (1800.0, 300.0),
+}
 _QUICK = (TAIL, "PI 24", "PI 24 ECN", "REM 24", "REM 24 ECN", "ARED 24", "ARED 24 ECN")
 _QUICK_VARIANTS = (
     "ARED 24 bytes",
@@ -142,7 +152,9 @@ _QUICK_VARIANTS = (
     "ARED 24 instantaneous ECN",
 )
 _SMOKE = {0.8: (TAIL, "PI 24"), 0.98: (TAIL, "PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN")}
-_SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": (1, 2, 3)}
+_SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "long": range(1, 11), "full": (1, 2, 3)}
+# What each scale has beside the grid.
+_VARIANT_LOADS = {"quick": (0.98,), "long": (0.98, 1.05), "full": (0.9, 0.98, 1.05)}
 
 
 def cases(scale: str) -> list[Case]:
@@ -187,7 +199,7 @@ def _grid(scale: str) -> Iterator[Case]:
                 yield _case("grid", scheme, load, scale)
         return
     # First what most claims are about, for those who stop before the end.
-    rest = [name for name in SCHEMES if name not in _QUICK] if scale == "full" else []
+    rest = [name for name in SCHEMES if name not in _QUICK] if scale != "quick" else []
     for some in ((UNCONGESTED, *_QUICK), rest):
         for load in (0.98, 0.9, 1.05, 0.8):
             for scheme in some:
@@ -197,13 +209,13 @@ def _grid(scale: str) -> Iterator[Case]:
 def _variants(scale: str) -> Iterator[Case]:
     if scale == "smoke":
         return
-    for load in (0.9, 0.98, 1.05) if scale == "full" else (0.98,):
+    for load in _VARIANT_LOADS[scale]:
         for scheme in VARIANTS if scale == "full" else _QUICK_VARIANTS:
             yield _case("ared", scheme, load, scale)
 
 
 def _framing(scale: str) -> Iterator[Case]:
-    if scale == "smoke":
+    if scale in {"smoke", "long"}:
         return
     bare = {"bottleneck.frame_overhead": 0, "bottleneck.min_frame": 0}
     schemes = (TAIL, "PI 24", "PI 24 ECN", "ARED 24") if scale == "full" else (TAIL, "PI 24 ECN")
@@ -213,7 +225,7 @@ def _framing(scale: str) -> Iterator[Case]:
 
 def _sizes(scale: str) -> Iterator[Case]:
     """The reference of 24 packets, of another size each."""
-    if scale == "smoke":
+    if scale in {"smoke", "long"}:
         return
     for size in SIZES:
         for scheme in ("PI 24", "PI 24 ECN"):

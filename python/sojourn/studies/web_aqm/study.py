@@ -33,6 +33,7 @@ class WebAqm(Study):
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "8 s a run, one seed, a few schemes at 80 and 98 %",
         "quick": "40 s a run, 25 s measured, three seeds, seven schemes at all loads",
+        "long": "25 minutes a run, 20 measured, ten seeds, all fifteen schemes at all loads",
         "full": "two hours a run, 90 minutes measured, three seeds, all fifteen schemes",
     }
 
