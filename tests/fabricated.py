@@ -40,20 +40,23 @@ class Moved(RunResult):
         self._factor = factor
 
     def table(self, name: str) -> pl.DataFrame:
-        """The table of the run it was, its two halves in time moved apart."""
+        """The table of the run it was; its two halves in time, and its groups, moved apart."""
         rows = super().table(name)
-        if "time_s" not in rows.columns:
-            return rows
-        late = pl.col("time_s") > pl.lit(rows["time_s"].max()) * 0.5
+        apart = pl.lit("")
+        if "time_s" in rows.columns:
+            apart = pl.when(pl.col("time_s") > rows["time_s"].max() / 2).then(pl.lit("late"))
+        elif "group" in rows.columns:
+            apart = pl.col("group").cast(pl.String)
+        rows = rows.with_columns(apart.fill_null("").alias("apart"))
         moved = [
             pl.col(column)
-            * pl.when(late)
-            .then(self._factor(f"{name}.{column}.late"))
-            .otherwise(self._factor(f"{name}.{column}"))
+            * pl.col("apart").replace_strict(
+                {each: self._factor(f"{name}.{column}.{each}") for each in rows["apart"].unique()}
+            )
             for column, kind in rows.schema.items()
             if kind.is_numeric() and column.endswith(MEASURED) and column not in GIVEN
         ]
-        return rows.with_columns(moved)
+        return rows.with_columns(moved).drop("apart")
 
 
 def _moved(value: Any, factor: Factor, path: str = "") -> Any:

@@ -57,7 +57,7 @@ def test_every_claim_has_its_source_and_both_values(made: Reproduction) -> None:
     for check in made.findings.checks:
         assert check.claim and check.source and check.published and check.ours
         assert isinstance(check.verdict, Verdict)
-    assert set(made.study.scales) == set(SCALES)
+    assert {"smoke", "quick", "full"} <= set(made.study.scales) <= set(SCALES)
 
 
 def test_study_page_is_self_contained(made: Reproduction, tmp_path: Path) -> None:
