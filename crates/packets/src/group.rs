@@ -33,8 +33,6 @@ pub(crate) struct Group {
     pub rtt: Option<Sampler>,
     /// Whether its connections over QUIC have a stream for each object, whose ends are told.
     pub streams: bool,
-    /// Whether the first byte of a response is noted.
-    pub first_bytes: bool,
     /// Whether segments are stamped with their time of sending because they carry no timestamps.
     pub stamp: bool,
     pub book: GroupBook,

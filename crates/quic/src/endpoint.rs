@@ -22,6 +22,11 @@ use sojourn_base::{Ecn, Time};
 pub enum Event {
     /// The handshake is complete.
     Connected,
+    /// The first of a stream's data have come.
+    Begun {
+        /// The stream's ID.
+        stream: u32,
+    },
     /// All of a stream's data have come, and it has no more.
     Finished {
         /// The stream's ID.

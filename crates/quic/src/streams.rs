@@ -127,6 +127,8 @@ pub(crate) struct Streams {
 pub(crate) struct Brought {
     /// Bytes that are delivered in order now.
     pub bytes: u64,
+    /// Whether they are the first.
+    pub first: bool,
     /// Whether with them all of the stream is.
     pub end: bool,
 }
@@ -291,6 +293,7 @@ impl Streams {
         let Some(stream) = self.reach(params, frame.id) else { return Brought::default() };
         debug_assert!(end <= stream.own_max, "RFC 9000 section 4.1: more than was granted");
         let was_over = stream.end == Some(stream.receive.delivered);
+        let none_before = stream.receive.delivered == 0;
         let bytes = stream.receive.come(frame.offset, end);
         if frame.fin {
             stream.end = Some(end);
@@ -312,7 +315,7 @@ impl Streams {
             self.grant_all = true;
         }
         self.tables[(frame.id & 1) as usize].tidy();
-        Brought { bytes, end: is_over && !was_over }
+        Brought { bytes, first: bytes > 0 && none_before, end: is_over && !was_over }
     }
 
     /// Our MAX_DATA.
@@ -442,7 +445,7 @@ mod tests {
         let frame = streams.take(1200).unwrap();
         assert!(frame.fin);
         let end = streams.come(&p, &StreamFrame { id: a, len: 0, fin: true, offset: 0 });
-        assert_eq!(end, Brought { bytes: 0, end: true });
+        assert_eq!(end, Brought { bytes: 0, first: false, end: true });
         assert!(!streams.all_over());
         streams.lose(&frame);
         let again = streams.take(1200).unwrap();

@@ -34,6 +34,8 @@ pub enum Input {
     ResponseDone {
         /// The connection.
         slot: u8,
+        /// When its first byte came.
+        first_byte: Time,
     },
     /// The connection is gone: it could not be opened, or was lost. The object under way on it, if
     /// any, is given up.
@@ -84,11 +86,22 @@ pub enum Command {
     /// Note that a page begins.
     PageBegins,
     /// Note that a page ends.
-    PageEnds {
-        /// When it began.
-        begun: Time,
-        /// If all of it came: the mean time from there to when an object came whole, each object
-        /// weighing as much as it has bytes, the `ByteIndex` of Bocchi, De Cicco and Rossi (2016).
-        byte_index: Option<Time>,
-    },
+    PageEnds(PageEnded),
+}
+
+/// A page that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageEnded {
+    /// When it began.
+    pub begun: Time,
+    /// When the first byte of the document came, if it came whole.
+    pub first_byte: Option<Time>,
+    /// Objects that came.
+    pub objects: u32,
+    /// Bytes of their responses.
+    pub bytes: u64,
+    /// If all of them came: the mean time from the page's beginning to when an object came whole,
+    /// each object weighing as much as it has bytes, the `ByteIndex` of Bocchi, De Cicco and Rossi
+    /// (2016).
+    pub byte_index: Option<Time>,
 }

@@ -26,7 +26,7 @@ pub use bulk::{Bulk, Fetches, Writer, Writes};
 pub use call::{
     Arrival, Call, CallModel, Feedback, Frame, Listener, Media, RateControl, Sender, Wanted,
 };
-pub use client::{Client, Command, Exchange, Input};
+pub use client::{Client, Command, Exchange, Input, PageEnded};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
 };

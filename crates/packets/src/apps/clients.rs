@@ -99,7 +99,8 @@ impl<C: Client + 'static> App for Users<C> {
         } else if notes.has(Notes::COMPLETE) {
             sim.end_exchange(now, place, Outcome::Finished);
             sim.conns[place].sides[0].hold();
-            self.tell(sim, now, user, Input::ResponseDone { slot });
+            let first_byte = sim.exchanges[place as usize].exchange.first_byte;
+            self.tell(sim, now, user, Input::ResponseDone { slot, first_byte });
         }
         if notes.has(Notes::FAILED) {
             sim.end_exchange(now, place, Outcome::Failed);
@@ -171,9 +172,7 @@ impl<C: Client + 'static> Users<C> {
                 sim.close(now, EndId::client(place));
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, byte_index } => {
-                sim.groups[group].book.page_ends(begun, now, byte_index);
-            }
+            Command::PageEnds(page) => sim.page_ends(now, (group, user), &page),
         }
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct Frames {
     queue: VecDeque<Frame>,
     /// Where the first of them begins in the stream of bytes.
     begin: u64,
+    /// Whether some of it has come.
+    begun: bool,
 }
 
 /// What is left of objects while frames are put into order: slot, whether none of it has a place
@@ -46,7 +48,7 @@ impl Frames {
     /// Nothing, at the beginning of a connection.
     pub(super) fn clear(&mut self) {
         self.queue.clear();
-        self.begin = 0;
+        (self.begin, self.begun) = (0, false);
     }
 
     /// Bytes that come before the first frame, such as those of a handshake.
@@ -85,17 +87,32 @@ impl Frames {
         bytes + bytes.div_ceil(MOST) * HEADER
     }
 
-    /// Where in the stream the next frame ends that somebody waits for: one that ends an object,
-    /// or, with `firsts`, one that begins one.
-    pub(super) fn awaited(&self, firsts: bool) -> Option<u64> {
-        let mut at = self.begin;
+    /// Where in the stream the next byte ends that somebody waits for: the first one of an object,
+    /// or the last.
+    pub(super) fn awaited(&self) -> Option<u64> {
+        let (mut at, mut begun) = (self.begin, self.begun);
         for frame in &self.queue {
+            if frame.first && !begun {
+                return Some(at + 1);
+            }
             at += frame.bytes;
-            if frame.last || firsts && frame.first {
+            if frame.last {
                 return Some(at);
             }
+            begun = false;
         }
         None
+    }
+
+    /// The object that begins with the next frame, once, if its first byte is among the first
+    /// `delivered` bytes of the stream.
+    pub(super) fn begins(&mut self, delivered: u64) -> Option<u8> {
+        let frame = self.queue.front()?;
+        if self.begun || delivered <= self.begin {
+            return None;
+        }
+        self.begun = true;
+        frame.first.then_some(frame.slot)
     }
 
     /// The next frame, if all of it is among the first `delivered` bytes of the stream.
@@ -105,7 +122,7 @@ impl Frames {
         if end > delivered {
             return None;
         }
-        self.begin = end;
+        (self.begin, self.begun) = (end, false);
         self.queue.pop_front()
     }
 }
@@ -130,8 +147,10 @@ mod tests {
             [(0, full), (0, full), (1, full), (0, 40_000 - 2 * full), (1, 20_000 - full)]
         );
         let first = full + HEADER;
-        assert_eq!(frames.awaited(true), Some(first));
-        assert_eq!(frames.awaited(false), Some(40_000 + 4 * HEADER + full));
+        assert_eq!(frames.awaited(), Some(1));
+        assert_eq!((frames.begins(0), frames.begins(1), frames.begins(2)), (None, Some(0), None));
+        // The next that begins is the other object, behind two frames.
+        assert_eq!(frames.awaited(), Some(2 * first + 1));
         assert_eq!(frames.take(first - 1), None);
         assert_eq!(frames.take(first).map(|frame| (frame.slot, frame.last)), Some((0, false)));
     }

@@ -121,7 +121,7 @@ impl App for Users {
         let Some((_, at)) = self.shared(sim, server) else { return };
         let Shared { place, streams, ready, frames, .. } = &mut self.connections[at];
         let (server, client) = (EndId::server(*place), EndId::client(*place));
-        let (mut bytes, firsts) = (0, firsts(sim, *place));
+        let mut bytes = 0;
         let sent = sim.conns[*place].ends[1].bytes_sent();
         self.whole.clear();
         ready.retain(|&(when, slot)| {
@@ -139,7 +139,7 @@ impl App for Users {
         if !self.whole.is_empty() {
             sim.write_all(now, server, &self.whole);
         } else if bytes > 0 {
-            sim.expect(client, frames.awaited(firsts));
+            sim.expect(client, frames.awaited());
             sim.write(now, server, bytes);
         }
     }
@@ -208,7 +208,7 @@ impl Users {
     /// Something has come to the client.
     fn came(&mut self, sim: &mut Sim, now: Time, user: Member, at: usize) {
         let Shared { place, streams, shakes, frames, .. } = &mut self.connections[at];
-        let (place, firsts) = (*place, firsts(sim, *place));
+        let place = *place;
         if std::mem::take(shakes) {
             frames.skip(FLIGHT);
             return self.ask(sim, now, at);
@@ -217,7 +217,7 @@ impl Users {
         done.clear();
         let first = |stream: &mut Stream| {
             let byte = &mut stream.underway.exchange.first_byte;
-            if firsts && *byte == Time::ZERO {
+            if *byte == Time::ZERO {
                 *byte = now;
             }
         };
@@ -231,18 +231,23 @@ impl Users {
         }
         if self.http == Http::V2 {
             let delivered = sim.conns[place].ends[0].bytes_delivered();
-            while let Some(frame) = frames.take(delivered) {
-                first(&mut streams[usize::from(frame.slot)]);
+            loop {
+                if let Some(slot) = frames.begins(delivered) {
+                    first(&mut streams[usize::from(slot)]);
+                }
+                let Some(frame) = frames.take(delivered) else { break };
                 done.extend(frame.last.then_some(frame.slot));
             }
-            sim.expect(EndId::client(place), frames.awaited(firsts));
+            sim.expect(EndId::client(place), frames.awaited());
         }
         for &slot in &done {
             let stream = &mut self.connections[at].streams[usize::from(slot)];
             sim.end(now, place, &mut stream.underway, Outcome::Finished);
         }
         for &slot in &done {
-            self.tell(sim, now, user, Input::ResponseDone { slot });
+            let stream = &self.connections[at].streams[usize::from(slot)];
+            let first_byte = stream.underway.exchange.first_byte;
+            self.tell(sim, now, user, Input::ResponseDone { slot, first_byte });
         }
         self.done = done;
     }
@@ -325,9 +330,7 @@ impl Users {
                 }
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, byte_index } => {
-                sim.groups[group].book.page_ends(begun, now, byte_index);
-            }
+            Command::PageEnds(page) => sim.page_ends(now, (group, user), &page),
         }
     }
 
@@ -370,6 +373,7 @@ impl Users {
             self.whole.clear();
             for slot in due.drain(..) {
                 let stream = &mut streams[usize::from(slot)];
+                stream.underway.exchange.requested = now;
                 stream.id = if *opened == 0 { 0 } else { sim.open_stream(client) };
                 *opened += 1;
                 self.whole.push((stream.id, u64::from(stream.underway.exchange.request)));
@@ -379,7 +383,9 @@ impl Users {
         // Finished goes with the first request.
         let before = if *written == HELLO + FINISHED { HELLO } else { *written };
         for slot in due.drain(..) {
-            *written += u64::from(streams[usize::from(slot)].underway.exchange.request);
+            let exchange = &mut streams[usize::from(slot)].underway.exchange;
+            exchange.requested = now;
+            *written += u64::from(exchange.request);
             asked.push_back((*written, slot));
         }
         let server = EndId::server(*place);
@@ -388,9 +394,4 @@ impl Users {
         }
         sim.write(now, client, *written - before);
     }
-}
-
-/// Whether the first byte of each response on a connection is noted.
-fn firsts(sim: &Sim, place: u32) -> bool {
-    sim.groups[usize::from(sim.conns[place].group)].first_bytes
 }

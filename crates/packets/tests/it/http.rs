@@ -95,6 +95,36 @@ fn every_exchange_is_in_the_table_with_its_first_byte() {
 }
 
 #[test]
+fn first_bytes_come_a_round_trip_after_requests_and_the_handshakes_before_the_document() {
+    for (http, handshakes) in [(TWO, 2), (PLAIN, 1), (THREE, 1)] {
+        for kept in [1, 1000] {
+            let rest = format!("{http}\npages_per_connection = {kept}\nserver_delay = \"10ms\"");
+            // The first object is much longer than what comes in a packet.
+            let text =
+                users(1, "300kB", &rest).replace("response = \"1kB\"", "response = \"99kB\"");
+            let summary = simulate(&text);
+            let pages = summary.groups[0].pages.as_ref().unwrap();
+            let document = some(pages.first_byte_s.quantiles.p50);
+            let wanted = 0.05 + if kept == 1 { 0.04 * f64::from(handshakes) } else { 0.0 };
+            assert!((wanted..wanted * 1.02).contains(&document), "{http} {kept}: {document}");
+            let exchanges = summary.groups[0].first_byte_s.as_ref().unwrap();
+            let (least, most) = (exchanges.cdf[0].0, some(exchanges.quantiles.max));
+            assert!(0.05 <= least && most < 0.0515, "{http} {kept}: {least} to {most}");
+            assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http} {kept}");
+        }
+    }
+}
+
+#[test]
+fn requests_of_0_rtt_need_no_handshake_before_their_first_byte() {
+    let summary = simulate(&users(0, "1kB", &format!("{THREE}\nquic = {{ zero_rtt = true }}")));
+    let pages = summary.groups[0].pages.as_ref().unwrap();
+    assert!((0.04..0.042).contains(&some(pages.first_byte_s.quantiles.max)), "{pages:?}");
+    let exchanges = summary.groups[0].first_byte_s.as_ref().unwrap();
+    assert!((0.04..0.042).contains(&some(exchanges.quantiles.max)), "{exchanges:?}");
+}
+
+#[test]
 fn what_is_lost_for_good_fails_every_object_on_the_connection() {
     let hasty = "tcp = { profile = \"classic\", initial_rto = \"1ms\", syn_retries = 0 }";
     let summary = simulate(&users(3, "1kB", &format!("{PLAIN}\n{hasty}")));

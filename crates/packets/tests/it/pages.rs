@@ -27,6 +27,15 @@ fn page_takes_the_round_trips_of_its_connections() {
         let wanted = 0.04 * f64::from(round_trips);
         let found = some(load.quantiles.max);
         assert!((wanted..wanted + 0.003).contains(&found), "{objects}, {kept}: {found}");
+        // Before the document's first byte there is the handshake; of exchanges, whose request is
+        // sent behind it, a round trip each.
+        let first = some(pages.first_byte_s.quantiles.max);
+        assert!((0.08..0.082).contains(&first), "{objects}, {kept}: {first}");
+        assert_eq!(pages.first_byte_s.count, load.count);
+        let exchanges = summary.groups[0].first_byte_s.as_ref().unwrap();
+        let (least, most) = (exchanges.cdf[0].0, some(exchanges.quantiles.max));
+        assert!(0.04 < least && most < 0.042, "{objects}, {kept}: {least} to {most}");
+        assert_eq!(exchanges.count, summary.groups[0].response_time_s.count);
         // The document's byte index is when it came; with six objects, one comes a round trip
         // later and five when the page ends.
         let index = some(pages.byte_index_s.quantiles.max);

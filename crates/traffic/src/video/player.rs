@@ -126,7 +126,7 @@ mod tests {
             let bytes = wanted.unwrap();
             asked.push(bytes * 8 / 4);
             now += Time((bytes as f64 * 8e9 / rate as f64) as u64);
-            input = Input::ResponseDone { slot: SLOT };
+            input = Input::ResponseDone { slot: SLOT, first_byte: now };
         }
         (asked, screen.at(now), now)
     }

@@ -88,7 +88,7 @@ impl Browser {
                     self.resume(pages, now, out);
                 }
             }
-            Input::ResponseDone { slot } => {
+            Input::ResponseDone { slot, first_byte } => {
                 if self.is_thinking() {
                     return;
                 }
@@ -100,7 +100,7 @@ impl Browser {
                     place.open = false;
                     out(Command::Close { slot });
                 }
-                page.came(now, object);
+                page.came(now, object, first_byte);
                 self.advance(model, pages, now, slot, out);
             }
             Input::Failed { slot } => {
@@ -150,6 +150,7 @@ impl Browser {
         (page.named, page.asked, page.left) = (0, 0, 1);
         (page.begun, page.complete) = (now, true);
         (page.bytes, page.byte_times) = (0, 0);
+        (page.came, page.first_byte) = (0, None);
         page.slots.clear();
         page.slots.resize(usize::from(model.parallel), Default::default());
         page.slots[0].open = self.open;
@@ -222,9 +223,7 @@ impl Browser {
     ) {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
-        let (begun, complete) = (page.begun, page.complete);
-        let byte_index = complete.then(|| page.byte_index());
-        out(Command::PageEnds { begun, byte_index });
+        out(Command::PageEnds(page.ended()));
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {

@@ -1,6 +1,7 @@
 //! The pages being fetched. A user has one only while it fetches; they are recycled.
 
 use super::model::Object;
+use crate::PageEnded;
 use sojourn_base::Time;
 
 /// How far a page is.
@@ -57,7 +58,10 @@ pub(super) struct Page {
     pub begun: Time,
     /// Whether none has failed.
     pub complete: bool,
-    /// Bytes of the objects that came.
+    /// When the first byte of the document came, once all of it has.
+    pub first_byte: Option<Time>,
+    /// Objects that came, and their bytes.
+    pub came: u32,
     pub bytes: u64,
     /// Sum over these objects of their bytes times the nanoseconds from `begun` to when they came.
     pub byte_times: u128,
@@ -65,7 +69,11 @@ pub(super) struct Page {
 
 impl Page {
     /// An object has come: those that it names can be asked for.
-    pub(super) fn came(&mut self, now: Time, object: u32) {
+    pub(super) fn came(&mut self, now: Time, object: u32, first_byte: Time) {
+        if object == 0 {
+            self.first_byte = Some(first_byte);
+        }
+        self.came += 1;
         let Object { response, children, .. } = self.objects[object as usize].clone();
         self.bytes += response;
         self.byte_times += u128::from(response) * u128::from(now.saturating_sub(self.begun).0);
@@ -77,9 +85,16 @@ impl Page {
         }
     }
 
-    /// The byte index of the objects that came, counting each when its last byte is there.
-    pub(super) fn byte_index(&self) -> Time {
-        Time((self.byte_times / u128::from(self.bytes.max(1))) as u64)
+    /// What is told of it at its end.
+    pub(super) fn ended(&self) -> PageEnded {
+        let byte_index = || Time((self.byte_times / u128::from(self.bytes.max(1))) as u64);
+        PageEnded {
+            begun: self.begun,
+            first_byte: self.first_byte,
+            objects: self.came,
+            bytes: self.bytes,
+            byte_index: self.complete.then(byte_index),
+        }
     }
 
     /// The next object to be asked for, if one has been named.

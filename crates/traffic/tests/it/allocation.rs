@@ -57,7 +57,7 @@ fn warm_users_do_not_allocate() {
         let input = match what {
             u8::MAX => Input::Wake,
             254 => Input::Start,
-            slot => Input::ResponseDone { slot },
+            slot => Input::ResponseDone { slot, first_byte: Time(now) },
         };
         let browser: &mut Browser = &mut users[user];
         browser.step(&model, &mut pool, Time(now), input, &mut |command| match command {
@@ -68,7 +68,7 @@ fn warm_users_do_not_allocate() {
             Command::Open { .. }
             | Command::Close { .. }
             | Command::PageBegins
-            | Command::PageEnds { .. } => {}
+            | Command::PageEnds(_) => {}
         });
     }
     assert!(users.iter().all(|user| user.pages() > 20));

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use sojourn_base::{Kind, Size, Stream, Time};
 use sojourn_traffic::{
-    Browser, Command, Count, Distribution, Exchange, Input, Model, Pages, Web, WebModel,
+    Browser, Command, Count, Distribution, Exchange, Input, Model, PageEnded, Pages, Web, WebModel,
 };
 
 /// A network that answers after random delays and loses some connections.
@@ -72,9 +72,7 @@ impl Network {
                 self.open &= !(1 << slot);
             }
             Command::PageBegins => {}
-            Command::PageEnds { byte_index, .. } => {
-                self.byte_index = byte_index.unwrap_or_default()
-            }
+            Command::PageEnds(page) => self.byte_index = page.byte_index.unwrap_or_default(),
         }
     }
 
@@ -103,7 +101,7 @@ impl Network {
                         self.open &= !(1 << slot);
                         step(self, user, Input::Failed { slot });
                     } else {
-                        step(self, user, Input::ResponseDone { slot });
+                        step(self, user, Input::ResponseDone { slot, first_byte: at });
                     }
                 }
                 _ => {
@@ -294,13 +292,18 @@ fn a_persistent_connection_serves_several_pages() {
     step(0, Input::Start);
     let asked = step(1, Input::Wake);
     assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0 }]);
-    let byte_index = at(1);
-    let ends = |begun| Command::PageEnds { begun: at(begun), byte_index: Some(byte_index) };
-    assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [ends(1), Command::Wake { at: at(3) }]);
+    let (objects, bytes, byte_index) = (1, 1000, Some(at(1)));
+    let half = |second| at(second) + Time::from_millis(500);
+    let ends = |begun| {
+        let (begun, first_byte) = (at(begun), Some(half(begun)));
+        Command::PageEnds(PageEnded { begun, first_byte, objects, bytes, byte_index })
+    };
+    let done = |second| Input::ResponseDone { slot: 0, first_byte: half(second) };
+    assert_eq!(step(2, done(1)), [ends(1), Command::Wake { at: at(3) }]);
     assert_eq!(step(2, Input::Failed { slot: 0 }), []);
     assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
     assert_eq!(step(3, Input::Wake), asked);
-    assert_eq!(step(4, Input::ResponseDone { slot: 0 }), [ends(3), Command::Wake { at: at(5) }]);
+    assert_eq!(step(4, done(3)), [ends(3), Command::Wake { at: at(5) }]);
     let again = [&asked[..1], &asked[2..]].concat();
     assert_eq!(step(5, Input::Wake), again, "the connection is still open");
 }
@@ -312,23 +315,24 @@ fn a_page_that_lost_an_object_is_not_whole() {
     let mut step = |now, input| {
         let mut ends = None;
         user.step(&model, &mut pool, Time::from_secs(now), input, &mut |command| {
-            if let Command::PageEnds { byte_index, .. } = command {
-                ends = Some(byte_index.is_some());
+            if let Command::PageEnds(page) = command {
+                ends = Some(page.byte_index.is_some());
             }
         });
         ends
     };
-    let slot = 0;
+    let (slot, first_byte) = (0, Time(1));
     for (begin, last, whole) in [
-        (1, Input::ResponseDone { slot }, true),
+        (1, Input::ResponseDone { slot, first_byte }, true),
         (4, Input::Failed { slot }, false),
-        (7, Input::ResponseDone { slot }, true),
+        (7, Input::ResponseDone { slot, first_byte }, true),
     ] {
         if begin == 1 {
             assert_eq!(step(0, Input::Start), None);
         }
         assert_eq!(step(begin, Input::Wake), None);
-        assert_eq!(step(begin + 1, Input::ResponseDone { slot }), None, "one object is left");
+        let done = Input::ResponseDone { slot, first_byte };
+        assert_eq!(step(begin + 1, done), None, "one object is left");
         assert_eq!(step(begin + 2, last), Some(whole));
     }
 }
@@ -386,7 +390,7 @@ fn packmime_users_fetch_what_the_model_predicts() {
 fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
     let input = prop_oneof![
         Just(Input::Wake),
-        (0u8..5).prop_map(|slot| Input::ResponseDone { slot }),
+        (0u8..5).prop_map(|slot| Input::ResponseDone { slot, first_byte: Time(1) }),
         (0u8..5).prop_map(|slot| Input::Failed { slot }),
     ];
     proptest::collection::vec((0u64..100_000_000_000, input), 0..400)
@@ -421,7 +425,7 @@ proptest! {
             network.now += Time(gap);
             match input {
                 // What the network would not say: a response or failure of nothing.
-                Input::ResponseDone { slot } => network.busy.retain(|busy| busy.2 != slot),
+                Input::ResponseDone { slot, .. } => network.busy.retain(|busy| busy.2 != slot),
                 Input::Failed { slot } => {
                     network.busy.retain(|busy| busy.2 != slot);
                     network.open &= !(1 << slot);
