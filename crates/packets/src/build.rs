@@ -151,6 +151,7 @@ fn group(
         processing: group.processing,
         paths,
         rtt: group.rtt.clone(),
+        server_rtt: group.server_rtt.clone(),
         streams: matches!(&group.source, Source::Web(web) if web.http == Http::V3),
         stamp: !group.tcp.timestamps,
         tcp: group.tcp.clone(),

@@ -502,12 +502,23 @@ impl Sim {
 
     /// Opens a connection for `member` of `group`; its data come from end `data_from`.
     pub(crate) fn connect(&mut self, group: usize, member: u32, data_from: usize) -> u32 {
+        self.connect_to(group, member, data_from, 0)
+    }
+
+    /// The same to one of the member's servers.
+    pub(crate) fn connect_to(
+        &mut self,
+        group: usize,
+        member: u32,
+        data_from: usize,
+        server: u8,
+    ) -> u32 {
         let g = &self.groups[group];
         self.opened = self.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
         let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
         let ends = End::pair(g, [iss.next_u32(), iss.next_u32()]);
-        let mut sides = g.sides(u64::from(member), data_from);
+        let mut sides = g.sides(u64::from(member), data_from, server);
         if g.traced.iter().any(|(traced, _)| *traced == member) {
             // Whatever happens to it is recorded at its own time.
             sides[0].hold();

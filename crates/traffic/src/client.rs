@@ -33,7 +33,7 @@ pub enum Input {
     /// The last byte of the response to the request on this connection has come.
     ResponseDone {
         /// The connection.
-        slot: u8,
+        slot: u16,
         /// When its first byte came.
         first_byte: Time,
     },
@@ -41,7 +41,7 @@ pub enum Input {
     /// any, is given up.
     Failed {
         /// The connection.
-        slot: u8,
+        slot: u16,
     },
 }
 
@@ -69,19 +69,21 @@ pub enum Command {
     /// Open a connection. The slot is free: it never was open, or was closed or failed since.
     Open {
         /// The connection.
-        slot: u8,
+        slot: u16,
+        /// Which of the client's servers it goes to, from 0.
+        server: u8,
     },
     /// Send a request as soon as the connection is open.
     Request {
         /// The connection.
-        slot: u8,
+        slot: u16,
         /// What to ask for.
         exchange: Exchange,
     },
     /// Close a connection; nothing is under way on it. The slot may be opened anew at once.
     Close {
         /// The connection.
-        slot: u8,
+        slot: u16,
     },
     /// Note that a page begins.
     PageBegins,

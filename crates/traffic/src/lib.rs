@@ -37,4 +37,6 @@ pub use sojourn_base::Invalid;
 pub use source::Source;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
 pub use video::{Adaptation, Playback, Player, Video, VideoModel, Viewed};
-pub use web::{Browser, Http, Model, Pages, Recorded, Recording, Web, WebModel, WebUsers};
+pub use web::{
+    Browser, Http, MOST_SERVERS, Model, Pages, Recorded, Recording, Web, WebModel, WebUsers,
+};

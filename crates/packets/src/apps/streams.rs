@@ -1,11 +1,12 @@
-//! Web users over HTTP/2 and HTTP/3: one connection each, on which objects are streams.
+//! Web users over HTTP/2 and HTTP/3: one connection to each server, on which objects are streams.
 //!
 //! What a [`Browser`] takes for connections are streams here: it opens as many as it has objects,
-//! and the connection closes with the last of them. Over QUIC a stream is QUIC's own. Over TCP it
+//! and the connection to a server closes with the last of them. Over QUIC a stream is QUIC's own. Over TCP it
 //! is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has delivered all
 //! before it as well.
 
 use super::frames::{Frames, Left};
+use super::tables::Tables;
 use super::{App, Member};
 use crate::connection::{EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
@@ -29,8 +30,10 @@ struct Users {
     browsers: Vec<Browser>,
     http: Http,
     tls: bool,
-    /// Each user's connection, or [`NONE`], among those below, whose places are used again.
-    of_user: Vec<u32>,
+    /// Streams of a connection at most.
+    parallel: u16,
+    /// Each user's connection to each server, among those below, whose places are used again.
+    tables: Tables,
     connections: Vec<Shared>,
     free: Vec<u32>,
     // Emptied and filled again, so that nothing is allocated.
@@ -39,6 +42,8 @@ struct Users {
     whole: Vec<(u32, u64)>,
     told: Vec<(u32, bool)>,
     left: Left,
+    /// Connections with requests that are not written yet.
+    touched: Vec<u32>,
 }
 
 /// A connection that objects share.
@@ -80,7 +85,8 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         pages: Pages::new(),
         http: web.http,
         tls: web.http == Http::V2 && web.tls != Some(false),
-        of_user: vec![NONE; browsers.len()],
+        parallel: model.parallel(),
+        tables: Tables::of(browsers.len()),
         browsers,
         model,
         connections: Vec::new(),
@@ -90,6 +96,7 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         whole: Vec::new(),
         told: Vec::new(),
         left: Left::new(),
+        touched: Vec::new(),
     }))
 }
 
@@ -145,7 +152,7 @@ impl App for Users {
     }
 
     fn censor(&mut self, sim: &mut Sim, now: Time) {
-        for &at in self.of_user.iter().filter(|&&at| at != NONE) {
+        for at in self.tables.all() {
             let Shared { place, streams, .. } = &mut self.connections[at as usize];
             for stream in streams {
                 sim.end(now, *place, &mut stream.underway, Outcome::Censored);
@@ -160,8 +167,8 @@ impl Users {
     fn shared(&self, sim: &Sim, of: EndId) -> Option<(Member, usize)> {
         let conn = &sim.conns[of.conn()];
         let user = (usize::from(conn.group), conn.member);
-        let at = self.of_user[user.1 as usize];
-        let shared = self.connections.get(at as usize)?;
+        let at = self.tables.get(user.1, conn.slot)?;
+        let shared = &self.connections[at as usize];
         (shared.place == of.conn()).then_some((user, at as usize))
     }
 
@@ -244,9 +251,11 @@ impl Users {
             let stream = &mut self.connections[at].streams[usize::from(slot)];
             sim.end(now, place, &mut stream.underway, Outcome::Finished);
         }
+        let first = sim.conns[place].slot * self.parallel;
         for &slot in &done {
             let stream = &self.connections[at].streams[usize::from(slot)];
             let first_byte = stream.underway.exchange.first_byte;
+            let slot = first + u16::from(slot);
             self.tell(sim, now, user, Input::ResponseDone { slot, first_byte });
         }
         self.done = done;
@@ -261,18 +270,27 @@ impl Users {
             sim.end(now, *place, &mut stream.underway, Outcome::Failed);
             open.push(slot as u8);
         }
-        self.give_up(user.1);
+        let server = sim.conns[*place].slot;
+        self.give_up(user.1, server);
         for &slot in &open {
+            let slot = server * self.parallel + u16::from(slot);
             self.tell(sim, now, user, Input::Failed { slot });
         }
         self.done = open;
     }
 
-    /// A user has no connection any more.
-    fn give_up(&mut self, user: u32) {
-        let at = std::mem::replace(&mut self.of_user[user as usize], NONE);
-        self.connections[at as usize].place = NONE;
-        self.free.push(at);
+    /// A user has no connection to a server any more.
+    fn give_up(&mut self, user: u32, server: u16) {
+        if let Some(at) = self.tables.get(user, server) {
+            self.tables.clear(user, server);
+            self.connections[at as usize].place = NONE;
+            self.free.push(at);
+        }
+    }
+
+    /// The server that a slot is for, and the stream on its connection.
+    fn stream_of(&self, slot: u16) -> (u16, usize) {
+        (slot / self.parallel, usize::from(slot % self.parallel))
     }
 
     /// Tells a user what happened and does what it wants.
@@ -289,42 +307,48 @@ impl Users {
             self.obey(sim, now, user, command);
         }
         self.commands = commands;
-        let at = self.of_user[user.1 as usize];
-        if at != NONE {
+        let mut touched = std::mem::take(&mut self.touched);
+        for at in touched.drain(..) {
             self.ask(sim, now, at as usize);
         }
+        self.touched = touched;
     }
 
     fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
         match command {
             Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
-            Command::Open { slot } => {
-                if self.of_user[user as usize] == NONE {
-                    self.connect(sim, now, (group, user));
+            Command::Open { slot, server } => {
+                let stream = self.stream_of(slot).1;
+                let known = self.tables.get(user, u16::from(server));
+                let at = known.unwrap_or_else(|| self.connect(sim, now, (group, user), server));
+                let shared = &mut self.connections[at as usize];
+                if shared.streams.len() <= stream {
+                    shared.streams.resize(stream + 1, Stream::default());
                 }
-                let shared = &mut self.connections[self.of_user[user as usize] as usize];
-                if shared.streams.len() <= usize::from(slot) {
-                    shared.streams.resize(usize::from(slot) + 1, Stream::default());
-                }
-                shared.streams[usize::from(slot)].open = true;
+                shared.streams[stream].open = true;
                 shared.open += 1;
             }
             Command::Request { slot, exchange } => {
-                let at = self.of_user[user as usize];
-                let Some(shared) = self.connections.get_mut(at as usize) else { return };
+                let (server, stream) = self.stream_of(slot);
+                let Some(at) = self.tables.get(user, server) else { return };
+                let shared = &mut self.connections[at as usize];
                 let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
                 let begun = Exchange::request(now, request, response, server_delay);
-                shared.streams[usize::from(slot)].underway = sim.begin(shared.place, begun);
-                shared.due.push(slot);
+                shared.streams[stream].underway = sim.begin(shared.place, begun);
+                if shared.due.is_empty() {
+                    self.touched.push(at);
+                }
+                shared.due.push(stream as u8);
             }
             Command::Close { slot } => {
-                let at = self.of_user[user as usize];
-                let Some(shared) = self.connections.get_mut(at as usize) else { return };
-                shared.streams[usize::from(slot)].open = false;
+                let (server, stream) = self.stream_of(slot);
+                let Some(at) = self.tables.get(user, server) else { return };
+                let shared = &mut self.connections[at as usize];
+                shared.streams[stream].open = false;
                 shared.open -= 1;
                 if shared.open == 0 {
                     let place = shared.place;
-                    self.give_up(user);
+                    self.give_up(user, server);
                     sim.conns[place].sides[0].release();
                     sim.close(now, EndId::client(place));
                 }
@@ -334,16 +358,17 @@ impl Users {
         }
     }
 
-    /// A user opens its connection.
-    fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member) {
-        let place = sim.connect(group, user, 1);
+    /// A user opens its connection to a server; its place among those of the users.
+    fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member, server: u8) -> u32 {
+        let place = sim.connect_to(group, user, 1, server);
+        sim.conns[place].slot = u16::from(server);
         // The user may write at any time.
         sim.conns[place].sides[0].hold();
         let at = self.free.pop().unwrap_or_else(|| {
             self.connections.push(Shared::default());
             (self.connections.len() - 1) as u32
         });
-        self.of_user[user as usize] = at;
+        self.tables.set(user, u16::from(server), at);
         let shared = &mut self.connections[at as usize];
         (shared.place, shared.open, shared.opened) = (place, 0, 0);
         (shared.shakes, shared.written) = (self.tls, 0);
@@ -359,6 +384,7 @@ impl Users {
             shared.written = HELLO + FINISHED;
             sim.write(now, EndId::client(place), HELLO);
         }
+        at
     }
 
     /// Writes the requests that are due, in as few packets as they fit into.

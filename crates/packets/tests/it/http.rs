@@ -44,6 +44,56 @@ fn a_page_takes_the_round_trips_of_one_connection() {
 }
 
 #[test]
+fn each_server_has_a_connection_with_a_handshake_of_its_own() {
+    for (http, handshakes) in [(TWO, 2), (PLAIN, 1), (THREE, 1)] {
+        for (servers, objects) in [(2, 1), (2, 10), (5, 10)] {
+            // Everything but the document comes from others, all at once.
+            let rest = format!("{http}\nservers = {servers}\nfirst_share = 0");
+            let text = users(objects, "50B", &rest);
+            let summary = simulate(&text);
+            let wanted = 0.04 * f64::from(2 * handshakes + 2);
+            let found = load(&summary);
+            assert!((wanted..wanted + 0.004).contains(&found), "{rest}: {found}");
+            assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{rest}");
+            // The connection to the first is kept for the next page, those to others are not.
+            let kept = format!("{text}pages_per_connection = 1000\n");
+            let found = load(&simulate(&kept));
+            let wanted = wanted - 0.04 * f64::from(handshakes);
+            assert!((wanted..wanted + 0.004).contains(&found), "{rest} kept: {found}");
+        }
+    }
+}
+
+#[test]
+fn servers_at_their_own_distances_lose_packets_one_by_one() {
+    for http in [TWO, THREE] {
+        let rest = format!("{http}\nservers = 4\nserver_rtt = \"60ms..200ms\"");
+        let text = users(20, "30kB", &rest).replace("rate = ", "loss = 0.05\nrate = ");
+        let summary = simulate(&text);
+        let group = &summary.groups[0];
+        assert!(group.finished > 500, "{http}: {}", group.finished);
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http}");
+    }
+}
+
+#[test]
+fn objects_of_a_recording_stay_on_their_hosts_unless_servers_are_given() {
+    // The document and a script on its host, a picture on another: two exchanges over HTTP/2, and
+    // with a host of its own the picture takes two round trips more for its handshakes.
+    let drawn = users(0, "1kB", TWO);
+    let without = "response = \"1kB\"\nembedded = 0\nembedded_response = \"1kB\"";
+    assert!(drawn.contains(without));
+    for (servers, round_trips) in [("", 6), ("servers = 1", 4)] {
+        let recorded =
+            format!("model = \"httparchive\"\nhar = \"tests/golden/hosts.har\"\n{servers}");
+        let text = drawn.replace(without, &recorded).replace("model = \"custom\"\n", "");
+        let wanted = 0.04 * f64::from(round_trips);
+        let found = load(&simulate(&text));
+        assert!((wanted..wanted + 0.004).contains(&found), "{servers}: {found}");
+    }
+}
+
+#[test]
 fn a_connection_that_is_kept_needs_no_handshake_for_the_next_page() {
     for http in [TWO, THREE] {
         let text = users(1, "1kB", &format!("{http}\npages_per_connection = 1000"));

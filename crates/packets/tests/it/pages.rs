@@ -54,6 +54,40 @@ fn page_takes_the_round_trips_of_its_connections() {
 }
 
 #[test]
+fn each_server_takes_a_handshake_when_its_first_object_is_asked_for() {
+    // The document from the first, everything else from the other, which may be farther away.
+    let two = "servers = 2\nfirst_share = 0\npersistent = 1";
+    for (objects, rtt, seconds) in [
+        (0, "", 0.08),
+        (1, "", 0.16),
+        (6, "", 0.16),
+        (7, "", 0.2),
+        (1, "server_rtt = \"100ms\"", 0.28),
+        (0, "server_rtt = \"100ms\"", 0.08),
+    ] {
+        let text = users(objects, &format!("{two}\n{rtt}"));
+        let summary = simulate(&text);
+        let pages = summary.groups[0].pages.as_ref().unwrap();
+        let found = some(pages.load_time_s.quantiles.max);
+        assert!((seconds..seconds + 0.003).contains(&found), "{objects}, {rtt}: {found}");
+        assert_eq!((pages.incomplete, pages.begun), (0, pages.load_time_s.count + pages.censored));
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+    }
+}
+
+#[test]
+fn more_servers_have_more_connections_at_a_time() {
+    // Sixty objects of one server take ten rounds over six connections; of twelve, about one.
+    let load = |servers: u32| {
+        let summary = simulate(&users(60, &format!("servers = {servers}\npersistent = 1")));
+        some(summary.groups[0].pages.as_ref().unwrap().load_time_s.quantiles.p50)
+    };
+    let (one, twelve) = (load(1), load(12));
+    assert!((0.52..0.56).contains(&one), "{one}");
+    assert!(twelve < 0.75 * one, "{one} {twelve}");
+}
+
+#[test]
 fn page_whose_connections_fail_is_incomplete() {
     let hasty = "tcp = { profile = \"classic\", initial_rto = \"1ms\", syn_retries = 0 }";
     let summary = simulate(&users(1, hasty));

@@ -107,7 +107,7 @@ impl User {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Wake { at } => self.wake = at,
-            Command::Open { slot } => self.open(slot),
+            Command::Open { slot, .. } => self.open(slot),
             Command::Request { slot, exchange } => {
                 let Some(Some(place)) = self.slots.get(usize::from(slot)) else { return };
                 let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
@@ -133,7 +133,7 @@ impl User {
         }
     }
 
-    fn open(&mut self, slot: u8) {
+    fn open(&mut self, slot: u16) {
         let at = usize::from(slot);
         if self.slots.len() <= at {
             self.slots.resize_with(at + 1, || None);

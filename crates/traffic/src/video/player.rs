@@ -7,7 +7,7 @@ use crate::{Client, Command, Exchange, Input};
 use sojourn_base::Time;
 
 /// The one connection.
-const SLOT: u8 = 0;
+const SLOT: u16 = 0;
 /// How long after a lost connection it is opened anew.
 const PATIENCE: Time = Time::from_secs(1);
 
@@ -79,7 +79,7 @@ impl Player {
     /// Asks for the next segment.
     fn fetch(&mut self, model: &VideoModel, now: Time, out: &mut impl FnMut(Command)) {
         if !std::mem::replace(&mut self.open, true) {
-            out(Command::Open { slot: SLOT });
+            out(Command::Open { slot: SLOT, server: 0 });
         }
         let rung = choose(model, &self.throughputs, self.playback.at(now).buffered());
         if self.rung.replace(rung).is_some_and(|last| last != rung) {

@@ -8,6 +8,7 @@ mod model;
 mod page;
 mod params;
 mod recording;
+mod servers;
 
 pub use browser::{Browser, WebUsers};
 pub use http::Http;
@@ -15,3 +16,4 @@ pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};
 pub use recording::{Recorded, Recording};
+pub use servers::MOST_SERVERS;

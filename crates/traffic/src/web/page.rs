@@ -1,6 +1,6 @@
 //! The pages being fetched. A user has one only while it fetches; they are recycled.
 
-use super::model::Object;
+use super::model::{NONE, Object};
 use crate::PageEnded;
 use sojourn_base::Time;
 
@@ -40,18 +40,32 @@ pub(super) struct Slot {
     pub state: State,
 }
 
+/// The objects of a server that wait, linked by [`Object::next`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    first: u32,
+    /// Means nothing without a first.
+    last: u32,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE }
+    }
+}
+
 /// A page being fetched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     pub objects: Vec<Object>,
+    /// Places for connections, so many for each server.
     pub slots: Vec<Slot>,
+    pub parallel: u16,
+    /// The objects of each server that have been named and not asked for.
+    pub waiting: Vec<Waiting>,
     pub parse: Time,
     pub phase: Phase,
     pub persistent: bool,
-    /// How many objects have been named.
-    pub named: u32,
-    /// How many of them have been asked for, in the order in which they were named.
-    pub asked: u32,
     /// Objects that have been named and have neither come nor failed.
     pub left: u32,
     /// When it began.
@@ -80,8 +94,15 @@ impl Page {
         self.left += children.end - children.start;
         self.left -= 1;
         for child in children {
-            self.objects[self.named as usize].named = child;
-            self.named += 1;
+            let Object { server, ref mut next, .. } = self.objects[child as usize];
+            *next = NONE;
+            let Waiting { first, last } = &mut self.waiting[usize::from(server)];
+            if *first == NONE {
+                *first = child;
+            } else {
+                self.objects[*last as usize].next = child;
+            }
+            *last = child;
         }
     }
 
@@ -97,12 +118,20 @@ impl Page {
         }
     }
 
-    /// The next object to be asked for, if one has been named.
-    pub(super) fn take(&mut self) -> Option<u32> {
-        (self.asked < self.named).then(|| {
-            self.asked += 1;
-            self.objects[self.asked as usize - 1].named
+    /// The next object to be asked of a server, in the order in which they were named.
+    pub(super) fn take(&mut self, server: usize) -> Option<u32> {
+        let first = &mut self.waiting[server].first;
+        let object = *first;
+        (object != NONE).then(|| {
+            *first = self.objects[object as usize].next;
+            object
         })
+    }
+
+    /// The server that a place for a connection is for.
+    pub(super) fn server(&self, slot: u16) -> usize {
+        // Nearly all pages have one; a division takes as long as all else here.
+        if self.waiting.len() == 1 { 0 } else { usize::from(slot / self.parallel) }
     }
 }
 
