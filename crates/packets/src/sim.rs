@@ -21,7 +21,7 @@ use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
 use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::PageEnded;
+use sojourn_traffic::{PageEnded, Priority};
 
 /// Everything of a run but its applications.
 #[derive(Clone)]
@@ -565,6 +565,13 @@ impl Sim {
     /// The application at one end writes all of some streams.
     pub(crate) fn write_all(&mut self, now: Time, of: EndId, whole: &[(u32, u64)]) {
         self.with_endpoint(now, of, |e, group, now, out| e.write_all(group, now, whole, out));
+    }
+
+    /// Says when a stream of a QUIC connection is sent among the others of the same end.
+    pub(crate) fn prioritise(&mut self, of: EndId, stream: u32, priority: Priority) {
+        let conn = &mut self.conns[of.conn()];
+        let group = &self.groups[usize::from(conn.group)];
+        conn.ends[of.end()].prioritise(group, stream, priority);
     }
 
     /// Opens a stream of a client's QUIC connection; its ID.

@@ -1,6 +1,6 @@
 //! What those who ask for things and wait for them have in common: connections, requests, times.
 
-use crate::Playback;
+use crate::{Playback, Priority};
 use sojourn_base::Time;
 
 /// Someone who opens connections, sends requests and waits for the responses.
@@ -56,6 +56,8 @@ pub struct Exchange {
     pub request: u32,
     /// Whether it fetches the primary object of a page.
     pub primary: bool,
+    /// When its response comes among others of the same connection.
+    pub priority: Priority,
 }
 
 /// What a client wants done.

@@ -15,7 +15,7 @@ use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_quic::{CLIENT_HELLO as HELLO, FINISHED, server_answer};
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Web, WebModel};
+use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Priority, Web, WebModel};
 use std::collections::VecDeque;
 
 /// What TLS 1.3's server answers before the first request; its certificates are those of QUIC's
@@ -73,6 +73,7 @@ struct Stream {
     open: bool,
     /// Its ID in QUIC.
     id: u32,
+    priority: Priority,
     underway: Underway,
 }
 
@@ -133,12 +134,13 @@ impl App for Users {
         self.whole.clear();
         ready.retain(|&(when, slot)| {
             if when <= now {
-                let Stream { id, underway, .. } = streams[usize::from(slot)];
+                let Stream { id, priority, underway, .. } = streams[usize::from(slot)];
                 let response = underway.exchange.response;
                 if self.http == Http::V3 {
+                    sim.prioritise(server, id, priority);
                     self.whole.push((id, response));
                 } else {
-                    bytes += frames.add(slot, response, sent, &mut self.left);
+                    bytes += frames.add((slot, priority), response, sent, &mut self.left);
                 }
             }
             when > now
@@ -333,6 +335,7 @@ impl Users {
                 let Some(at) = self.tables.get(user, server) else { return };
                 let shared = &mut self.connections[at as usize];
                 let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
+                shared.streams[stream].priority = exchange.priority;
                 let begun = Exchange::request(now, request, response, server_delay);
                 shared.streams[stream].underway = sim.begin(shared.place, begun);
                 if shared.due.is_empty() {

@@ -94,6 +94,27 @@ fn objects_of_a_recording_stay_on_their_hosts_unless_servers_are_given() {
 }
 
 #[test]
+fn with_priorities_scripts_come_first_and_what_they_name_needs_no_round_trip_of_its_own() {
+    // A megabyte that the document names and one that half of this names take 0.4 s each. In turns
+    // all of the first come together, and the link idles for a round trip until the second do.
+    for http in [PLAIN, THREE] {
+        let level = "level = {dist = \"uniform\", min = 1, max = 2, step = 1}";
+        let load = |priorities: &str| {
+            let rest = format!("{http}\n{level}\npriorities = \"{priorities}\"");
+            let text = users(20, "100kB", &rest).replace("100mbit", "20mbit");
+            let text = text.replace("users = 5", "users = 1");
+            let summary = simulate(&text);
+            assert_eq!(difference(&summary, &simulate(&unfused(&text))), None, "{http}");
+            assert_eq!(summary.groups[0].failed, 0);
+            let pages = summary.groups[0].pages.as_ref().unwrap();
+            some(pages.load_time_s.quantiles.mean)
+        };
+        let gain = load("none") - load("rfc9218");
+        assert!((0.015..0.08).contains(&gain), "{http}: {gain}");
+    }
+}
+
+#[test]
 fn a_connection_that_is_kept_needs_no_handshake_for_the_next_page() {
     for http in [TWO, THREE] {
         let text = users(1, "1kB", &format!("{http}\npages_per_connection = 1000"));

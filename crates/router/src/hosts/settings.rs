@@ -365,6 +365,10 @@ mod tests {
         for (field, expected) in [
             ("http = \"2\"", "people: http = \"2\": real hosts speak HTTP/1.1"),
             ("http = \"3\"", "people: http = \"3\": real hosts speak HTTP/1.1"),
+            (
+                "servers = 2\nserver_rtt = \"90ms\"",
+                "people: server_rtt: real hosts have all servers at the same distance",
+            ),
             ("transport = \"quic\"", "people: transport = \"quic\": real hosts have TCP only"),
         ] {
             let error = made(&network("", &format!("{web}{field}\n"))).unwrap_err();

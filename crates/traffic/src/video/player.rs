@@ -3,7 +3,7 @@
 use super::adaptation::{Throughputs, choose};
 use super::params::VideoModel;
 use super::playback::Playback;
-use crate::{Client, Command, Exchange, Input};
+use crate::{Client, Command, Exchange, Input, Priority};
 use sojourn_base::Time;
 
 /// The one connection.
@@ -91,6 +91,7 @@ impl Player {
             server_delay: Time::ZERO,
             request: model.request,
             primary: false,
+            priority: Priority::default(),
         };
         out(Command::Request { slot: SLOT, exchange });
     }

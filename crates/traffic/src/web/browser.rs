@@ -147,7 +147,7 @@ impl Browser {
         page.persistent = self.kept > 0;
         page.parse = model.draw_page(page.persistent, &mut self.stream, &mut page.objects);
         page.phase = Phase::Primary;
-        page.left = 1;
+        (page.left, page.priorities) = (1, model.priorities);
         (page.begun, page.complete) = (now, true);
         (page.bytes, page.byte_times) = (0, 0);
         (page.came, page.first_byte) = (0, None);
@@ -285,6 +285,7 @@ fn request(page: &mut Page, slot: u16, object: u32, out: &mut impl FnMut(Command
         server_delay: Time(drawn.server_delay),
         request: drawn.request,
         primary: object == 0,
+        priority: page.priorities.of(object, drawn),
     };
     out(Command::Request { slot, exchange });
 }

@@ -7,6 +7,7 @@ mod http;
 mod model;
 mod page;
 mod params;
+mod priorities;
 mod recording;
 mod servers;
 
@@ -15,5 +16,6 @@ pub use http::Http;
 pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};
+pub use priorities::{Priorities, Priority};
 pub use recording::{Recorded, Recording};
 pub use servers::MOST_SERVERS;

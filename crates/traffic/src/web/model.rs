@@ -2,6 +2,7 @@
 
 use super::elements::Elements;
 use super::graph;
+use super::priorities::Priorities;
 use super::servers::Servers;
 use crate::{Character, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
@@ -22,6 +23,7 @@ pub struct WebModel {
     pub(super) parse: Sampler,
     pub(super) gap: Sampler,
     pub(super) parallel: u8,
+    pub(super) priorities: Priorities,
     embedded: Sampler,
     level: Option<Sampler>,
     request: Sampler,
@@ -56,7 +58,7 @@ pub(super) struct Object {
 impl WebModel {
     pub(super) fn new(
         elements: &Elements,
-        servers: Option<Servers>,
+        (servers, priorities): (Option<Servers>, Priorities),
         recorded: Option<Vec<Object>>,
     ) -> Result<Self, Invalid> {
         if !(0.0..=1.0).contains(&elements.persistent) {
@@ -74,6 +76,7 @@ impl WebModel {
             parse: elements.parse.sampler("parse")?,
             gap: elements.gap.sampler("gap")?,
             parallel: elements.parallel,
+            priorities,
             embedded: elements.embedded.sampler("embedded")?,
             level: elements.level.as_ref().map(|level| level.sampler("level")).transpose()?,
             request: elements.request.sampler("request")?,

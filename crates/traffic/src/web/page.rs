@@ -1,6 +1,7 @@
 //! The pages being fetched. A user has one only while it fetches; they are recycled.
 
 use super::model::{NONE, Object};
+use super::priorities::Priorities;
 use crate::PageEnded;
 use sojourn_base::Time;
 
@@ -61,6 +62,7 @@ pub(super) struct Page {
     /// Places for connections, so many for each server.
     pub slots: Vec<Slot>,
     pub parallel: u16,
+    pub priorities: Priorities,
     /// The objects of each server that have been named and not asked for.
     pub waiting: Vec<Waiting>,
     pub parse: Time,

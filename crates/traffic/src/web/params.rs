@@ -3,6 +3,7 @@
 use super::elements::Elements;
 use super::http::Http;
 use super::model::WebModel;
+use super::priorities::Priorities;
 use super::recording::Recording;
 use super::servers::Servers;
 use crate::{Count, Distribution, Invalid};
@@ -108,6 +109,11 @@ pub struct Web {
     /// most streams, by default 100.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub parallel: Option<u8>,
+    /// How a server orders the responses of a connection, with HTTP/2 and 3. "none": all take turns,
+    /// a frame of each. "rfc9218": by the priorities of RFC 9218, the document and objects that name
+    /// others (`level`) first, one after another; the others take turns behind them.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_none"))]
+    pub priorities: Priorities,
     /// Servers of a page, 1 to 100; of a distribution each page has a draw of its own. The document
     /// comes from the first, other objects by `first_share`. Each server has connections of its
     /// own: up to `parallel` with HTTP/1.1, one with "2" and "3"; each is opened when its first
@@ -131,6 +137,11 @@ fn is_first(http: &Http) -> bool {
     *http == Http::V1
 }
 
+#[cfg(feature = "schema")]
+fn is_none(priorities: &Priorities) -> bool {
+    *priorities == Priorities::None
+}
+
 impl Web {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
@@ -146,6 +157,11 @@ impl Web {
             _ => {}
         }
         self.http.check(self.persistent, self.tls)?;
+        if self.priorities == Priorities::Rfc9218 && !self.http.multiplexes() {
+            let remedy = "over HTTP/1.1 a connection has one object at a time: take http = \"2\" or \
+                          \"3\", or leave it out";
+            return Err(Invalid::new("priorities", "\"rfc9218\"", remedy));
+        }
         self.check_recording()?;
         if self.server_rtt.is_some() && self.servers.is_none() && self.har.is_none() {
             let remedy = "there is one server: give servers too, or leave it out";
@@ -215,7 +231,8 @@ impl Web {
     pub fn compile(&self) -> Result<WebModel, Invalid> {
         let recorded = self.har.as_ref().filter(|har| !har.objects.is_empty());
         let servers = Servers::of(self.servers.as_ref(), self.first_share)?;
-        WebModel::new(&self.elements()?, servers, recorded.map(Recording::arranged))
+        let dealt = (servers, self.priorities);
+        WebModel::new(&self.elements()?, dealt, recorded.map(Recording::arranged))
     }
 
     /// The model's elements with this group's in their place.
