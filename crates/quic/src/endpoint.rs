@@ -218,9 +218,9 @@ impl Endpoint {
         self.transmit(params, now, out);
     }
 
-    /// Says when what is written to a stream here goes out among others, before it is written: what
-    /// has less `urgency` (0 to 7) first, and of the same, streams that are not `incremental` in the
-    /// order of their IDs, then the others in turns (RFC 9218 sections 4 and 10). Without this all
+    /// Says when what is written to a stream here goes out among others, before it is written: less
+    /// `urgency` (0 to 7) first, and of the same, streams that are not `incremental` in the order
+    /// of their IDs, then the others in turns (RFC 9218 sections 4 and 10). Without this all
     /// streams take turns.
     pub fn prioritise(&mut self, params: &Params, stream: u32, urgency: u8, incremental: bool) {
         self.streams.prioritise(params, stream, urgency, incremental);

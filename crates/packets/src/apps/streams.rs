@@ -1,9 +1,9 @@
 //! Web users over HTTP/2 and HTTP/3: one connection to each server, on which objects are streams.
 //!
 //! What a [`Browser`] takes for connections are streams here: it opens as many as it has objects,
-//! and the connection to a server closes with the last of them. Over QUIC a stream is QUIC's own. Over TCP it
-//! is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has delivered all
-//! before it as well.
+//! and the connection to a server closes with the last of them. Over QUIC a stream is QUIC's own.
+//! Over TCP it is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has
+//! delivered all before it as well.
 
 use super::frames::{Frames, Left};
 use super::tables::Tables;

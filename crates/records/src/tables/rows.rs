@@ -173,7 +173,7 @@ tables! {
         started_s: Time as "s",
         /// Arrival of the first byte of the document, likewise; null if there was none.
         first_byte_s: Option<Time> as "s",
-        /// Arrival of the last byte of the last object, likewise, or when the last one was given up.
+        /// Arrival of the last byte of the last object, likewise, or when the last was given up.
         finished_s: Time as "s",
         /// Objects that came.
         objects: u32 as "objects",

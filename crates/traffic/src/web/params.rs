@@ -109,21 +109,22 @@ pub struct Web {
     /// most streams, by default 100.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub parallel: Option<u8>,
-    /// How a server orders the responses of a connection, with HTTP/2 and 3. "none": all take turns,
-    /// a frame of each. "rfc9218": by the priorities of RFC 9218, the document and objects that name
-    /// others (`level`) first, one after another; the others take turns behind them.
+    /// How a server orders the responses of a connection, with HTTP/2 and 3. "none": all take
+    /// turns, a frame of each. "rfc9218": by the priorities of RFC 9218, the document and objects
+    /// that name others (`level`) first, one after another; the others take turns behind them.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_none"))]
     pub priorities: Priorities,
-    /// Servers of a page, 1 to 100; of a distribution each page has a draw of its own. The document
-    /// comes from the first, other objects by `first_share`. Each server has connections of its
-    /// own: up to `parallel` with HTTP/1.1, one with "2" and "3"; each is opened when its first
-    /// object is asked for. Only those to the first are kept for the next page. Default: one, or
-    /// the hosts of the HAR file. The median site has 23 third parties (Web Almanac 2021, desktops).
+    /// Servers of a page, 1 to 100; of a distribution each page has a draw of its own, less or more
+    /// than that being 1 or 100. The document comes from the first, other objects by `first_share`.
+    /// Each server has connections of its own: up to `parallel` with HTTP/1.1, one with "2" and
+    /// "3"; each is opened when its first object is asked for. Only one to the first is kept for
+    /// the next page. Default: one, or the hosts of the HAR file. The median site has 23 third
+    /// parties (Web Almanac 2021, desktops).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub servers: Option<Distribution<Count>>,
-    /// Probability that an object beside the document comes from the first server too; from each of
-    /// the others with the same probability. Default 0.55: 45.1 % of requests go to third parties
-    /// (Web Almanac 2021, chapter Third Parties, desktops).
+    /// Probability that an object beside the document comes from the first server too; else it
+    /// comes from one of the others, all equally likely. Default 0.55: 45.1 % of requests go to
+    /// third parties (Web Almanac 2021, chapter Third Parties, desktops).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub first_share: Option<f64>,
     /// Minimum round trip to each server but the first, drawn for each user and server, and never
