@@ -107,6 +107,10 @@ def _base(seed: int, draw: Draw) -> dict[str, Any]:
             group["transport"] = "quic"
         elif kind == "web" and draw.random.random() < 0.5:
             group["http"] = pick(["2", "3"])
+            group["priorities"] = pick(["none", "rfc9218"])
+        if kind == "web" and draw.random.random() < 0.5:
+            # What else is said of servers needs some.
+            group["servers"] = pick([1, 2, 7, {"dist": "uniform", "min": 1, "max": 9}])
         groups.append(group | _NEEDED.get(kind, {}))
     return {
         "seed": seed,

@@ -74,7 +74,7 @@ def expected(cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Bytes:
     store = tmp_path_factory.mktemp("expected")
     sweep(cases(), store, workers=1)
     found = contents(store)
-    tables = ("queues", "flows", "exchanges", "transfers", "packet_counts", "traces")
+    tables = ("queues", "flows", "exchanges", "pages", "transfers", "packet_counts", "traces")
     assert len(found) == 6 * (3 + len(tables))
     assert {Path(name).stem for name in found} >= set(tables)
     # Runs differ from each other: a comparison of nothing would pass.

@@ -23,6 +23,7 @@ WRITTEN = {
     "mark_fraction": "12.35", "utilisation": "12.3", "throughput": "1.2", "members": "1",
     "goodput": "1.23", "jain": "1.235", "response": "1235", "rtt": "1235", "ping": "1235",
     "page_load": "1235", "byte_index": "1235",
+    "first_byte": "1235", "page_first_byte": "1235",
     "call_rate": "1.23", "call_delay": "1235", "call_l": "12.35",
     "video_bitrate": "1.23", "video_stalled": "12.35", "video_startup": "1235",
 }  # fmt: skip
@@ -69,6 +70,8 @@ def test_each_measure_is_its_own_field() -> None:
     web = entry(GROUP, 300) | {"name": "users", "kind": "web"}
     pages = entry(PAGES, 600) | {"name": "web", "kind": "web", "goodput_bps": 0}
     pages |= dict.fromkeys(("retransmissions", "timeouts"), 0)
+    for part in (pages["first_byte_s"], pages["pages"]["first_byte_s"]):
+        part["count"] = 600
     pages["pages"]["byte_index_s"]["count"] = 600
     ping = entry(PING, 400) | {"name": "probe", "kind": "ping", "goodput_bps": 0.5}
     ping |= {"retransmissions": 0.25, "timeouts": 0.125}
@@ -394,6 +397,22 @@ def test_calls_as_one_weigh_as_much_as_they_send() -> None:
     assert found["call_loss"] == pytest.approx(0.05)
     assert found["call_delay_p50_s"] == pytest.approx(0.1, rel=0.02)
     assert found["finished"] is None, "nobody waits for a packet of a call"
+
+
+def test_first_bytes_as_one_weigh_as_many_as_they_are() -> None:
+    def users(exchanges: list[float], pages: list[float]) -> dict[str, Any]:
+        first, loads = times(np.array(pages)), times(np.array(pages) * 2)
+        return {"kind": "web", "name": "w", "first_byte_s": times(np.array(exchanges)),
+                "pages": {"load_time_s": loads, "first_byte_s": first}}  # fmt: skip
+
+    groups = [users([1.0] * 3, [2.0]), users([5.0], [4.0])]
+    found = measures({"links": [], "groups": groups})
+    assert (found["first_byte_mean_s"], found["page_first_byte_mean_s"]) == (2.0, 3.0)
+    assert found["first_byte_p50_s"] == pytest.approx(1.0, rel=0.02)
+    assert found["page_first_byte_p99_s"] == pytest.approx(4.0, rel=0.02)
+    del groups[1]["first_byte_s"]  # measured by a version that had none
+    found = measures({"links": [], "groups": groups})
+    assert (found["first_byte_mean_s"], found["page_first_byte_mean_s"]) == (None, 3.0)
 
 
 def test_pages_as_one_weigh_the_same_and_need_no_byte_index() -> None:

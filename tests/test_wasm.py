@@ -187,7 +187,7 @@ def test_fluid_runs_give_the_same_bits() -> None:
         same(toml, found, "fluid")
 
 
-TABLES = ["queues", "packet_counts", "traces", "exchanges", "flows"]
+TABLES = ["queues", "packet_counts", "traces", "exchanges", "pages", "flows"]
 RECORDED = (
     SMALL
     + """

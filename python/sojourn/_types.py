@@ -1902,6 +1902,10 @@ WebGroup = TypedDict(
         'http': 'Http',
         'tls': 'bool',
         'parallel': 'int',
+        'priorities': 'Priorities',
+        'servers': 'DistributionOfCount',
+        'first_share': 'float',
+        'server_rtt': 'DistributionOfTime',
     },
     total=False,
 )
@@ -2256,6 +2260,10 @@ Http: TypeAlias = "Literal['1.1'] | Literal['2'] | Literal['3']"
 """The version of HTTP."""
 
 
+Priorities: TypeAlias = "Literal['none'] | Literal['rfc9218']"
+"""How a server orders the responses of a connection."""
+
+
 Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"
 """The ECN field of a UDP packet (RFC 3168 §5)."""
 
@@ -2308,8 +2316,8 @@ class Probes(TypedDict, total=False):
     """Bulk flows whose congestion window and smoothed round-trip time are recorded as they
     change, each a group's name and a number from 0: "elephants.0"."""
     exchanges: bool
-    """One row per exchange and per transfer: times, bytes, timeouts, retransmissions, and
-    how it ended."""
+    """One row per exchange, per page and per transfer: times, bytes, timeouts,
+    retransmissions, and how it ended."""
     pcap: list[str]
     """Links whose packets are written to a pcapng file, as they leave the queue."""
 

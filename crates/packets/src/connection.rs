@@ -168,7 +168,7 @@ pub(crate) struct Connection {
     pub meter: u32,
     pub group: u16,
     /// Which of its member's connections it is.
-    pub slot: u8,
+    pub slot: u16,
     /// The applications are done with it.
     pub done: bool,
 }

@@ -7,6 +7,7 @@ use crate::packet::Packet;
 use sojourn_base::Time;
 use sojourn_quic::Endpoint as QuicEndpoint;
 use sojourn_tcp::Endpoint as TcpEndpoint;
+use sojourn_traffic::Priority;
 
 /// The stream of a connection over QUIC: the first that a client opens.
 const STREAM: u32 = 0;
@@ -136,6 +137,14 @@ impl End {
         match self {
             Self::Tcp(_) => STREAM,
             Self::Quic(end) => end.open_stream(quic!(group)),
+        }
+    }
+
+    /// Says when a stream of a QUIC connection is sent among others.
+    pub(crate) fn prioritise(&mut self, group: &Group, stream: u32, priority: Priority) {
+        if let Self::Quic(end) = self {
+            let Priority { urgency, incremental } = priority;
+            end.prioritise(quic!(group), stream, urgency, incremental);
         }
     }
 

@@ -87,11 +87,20 @@ impl Notes {
     pub(crate) const CLOSED: Self = Self(4);
     /// The connection gave up.
     pub(crate) const FAILED: Self = Self(8);
+    /// The client's handshake is over. Its time is all that matters, so there is no event.
+    pub(crate) const CONNECTED: Self = Self(16);
 
     /// Whether there is nothing to tell.
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
+    }
+
+    /// Takes `note` out; whether it was among them.
+    pub(crate) fn take(&mut self, note: Self) -> bool {
+        let had = self.has(note);
+        self.0 &= !note.0;
+        had
     }
 
     /// Whether `note` is among them.

@@ -31,10 +31,10 @@ pub(crate) struct Group {
     /// The path of data, and the path back.
     pub paths: [Path; 2],
     pub rtt: Option<Sampler>,
+    /// To servers of web users but the first.
+    pub server_rtt: Option<Sampler>,
     /// Whether its connections over QUIC have a stream for each object, whose ends are told.
     pub streams: bool,
-    /// Whether the first byte of a response is noted.
-    pub first_bytes: bool,
     /// Whether segments are stamped with their time of sending because they carry no timestamps.
     pub stamp: bool,
     pub book: GroupBook,
@@ -72,17 +72,21 @@ impl Group {
 
     /// Its members send datagrams.
     pub(crate) fn open_datagrams(&mut self) {
-        self.datagrams = (0..u64::from(self.members)).map(|i| self.sides(i, 0)).collect();
+        self.datagrams = (0..u64::from(self.members)).map(|i| self.sides(i, 0, 0)).collect();
     }
 
     /// What the two ends of flow `index` need to send: the delay that its minimum
     /// round trip leaves beside propagation is shared by both ends. `data_from` is the end on the
-    /// data's side.
-    pub(crate) fn sides(&self, index: u64, data_from: usize) -> [Side; 2] {
+    /// data's side; `server` is which of the flow's servers it talks to.
+    pub(crate) fn sides(&self, index: u64, data_from: usize, server: u8) -> [Side; 2] {
         let [there, back] = &self.paths;
         let propagation = (there.propagation + back.propagation).0;
-        let stream = &mut self.stream(Kind::Delay, index);
-        let extra = private_delay(self.rtt.as_ref(), propagation, self.members, index, stream);
+        let (rtt, name) = match &self.server_rtt {
+            Some(rtt) if server > 0 => (Some(rtt), u64::from(server) << 32 | index),
+            _ => (self.rtt.as_ref(), index),
+        };
+        let stream = &mut self.stream(Kind::Delay, name);
+        let extra = private_delay(rtt, propagation, self.members, index, stream);
         // A host takes at least a nanosecond: what it sends at an instant can then not meet, at
         // that same instant, what others have sent before.
         let side =

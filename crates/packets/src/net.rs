@@ -103,6 +103,12 @@ impl Out<'_> {
         self.notes |= Notes::COMPLETE;
     }
 
+    /// The handshake is over: noted of clients, for which requests wait.
+    fn connected(&self) -> Notes {
+        let early = self.group.quic.as_ref().is_some_and(|quic| quic.zero_rtt);
+        if self.peer.is_server() && !early { Notes::CONNECTED } else { Notes::default() }
+    }
+
     /// A packet leaves the host.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) {
@@ -151,7 +157,8 @@ impl Output for Out<'_> {
         use sojourn_tcp::Event as E;
         self.notes |= match event {
             E::PeerClosed if self.peer.is_server() => return,
-            E::Connected | E::AllAcked => return,
+            E::AllAcked => return,
+            E::Connected => self.connected(),
             E::PeerClosed => Notes::PEER_CLOSED,
             E::Closed => Notes::CLOSED,
             E::Failed => Notes::FAILED,
@@ -172,11 +179,8 @@ impl sojourn_quic::Output for Out<'_> {
         self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
-    fn deliver(&mut self, stream: u32, bytes: u64) {
+    fn deliver(&mut self, _: u32, bytes: u64) {
         self.delivered += bytes;
-        if self.group.streams && self.group.first_bytes {
-            self.tell(stream, false);
-        }
     }
 
     fn rtt(&mut self, rtt: Time) {
@@ -186,9 +190,13 @@ impl sojourn_quic::Output for Out<'_> {
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
         self.notes |= match event {
+            E::Begun { stream } if self.group.streams && self.peer.is_server() => {
+                return self.tell(stream, false);
+            }
+            E::Begun { .. } => return,
             E::Finished { stream } if self.group.streams => return self.tell(stream, true),
             E::Finished { .. } if self.peer.is_server() => return,
-            E::Connected => return,
+            E::Connected => self.connected(),
             E::Finished { .. } => Notes::PEER_CLOSED,
             E::Closed => Notes::CLOSED,
             E::Failed => Notes::FAILED,

@@ -8,6 +8,7 @@
 //! own clock set to the packet's time; what it sends lies later still. Results are bit for bit
 //! those of handling everything in its turn (`unfused = true`), which the tests compare.
 
+use crate::apps::Member;
 use crate::connection::{Connection, Connections, EndId, NONE, Underway};
 use crate::end::End;
 use crate::events::{Call, Event, Notes};
@@ -20,6 +21,7 @@ use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
 use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
+use sojourn_traffic::{PageEnded, Priority};
 
 /// Everything of a run but its applications.
 #[derive(Clone)]
@@ -29,6 +31,8 @@ pub(crate) struct Sim {
     /// What is under way on each connection, by its place. It lies beside the connection, because
     /// endless flows have none.
     pub exchanges: Vec<Underway>,
+    /// When the client's handshake was over, likewise; zero before.
+    pub connected: Vec<Time>,
     pub groups: Vec<Group>,
     pub probes: Probes,
     pub timers: Timers,
@@ -368,7 +372,7 @@ impl Sim {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
         if delivered > 0 && side.expect != u64::MAX {
-            if group.first_bytes && end == 0 {
+            if end == 0 {
                 let exchange = &mut self.exchanges[of.conn() as usize].exchange;
                 if exchange.first_byte == Time::ZERO {
                     exchange.first_byte = at;
@@ -379,6 +383,9 @@ impl Sim {
                 side.expect = u64::MAX;
                 notes |= Notes::COMPLETE;
             }
+        }
+        if !notes.is_empty() && notes.take(Notes::CONNECTED) {
+            self.connected[of.conn() as usize] = at;
         }
         if !notes.is_empty() {
             side.wait_for(1);
@@ -495,12 +502,23 @@ impl Sim {
 
     /// Opens a connection for `member` of `group`; its data come from end `data_from`.
     pub(crate) fn connect(&mut self, group: usize, member: u32, data_from: usize) -> u32 {
+        self.connect_to(group, member, data_from, 0)
+    }
+
+    /// The same to one of the member's servers.
+    pub(crate) fn connect_to(
+        &mut self,
+        group: usize,
+        member: u32,
+        data_from: usize,
+        server: u8,
+    ) -> u32 {
         let g = &self.groups[group];
         self.opened = self.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
         let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
         let ends = End::pair(g, [iss.next_u32(), iss.next_u32()]);
-        let mut sides = g.sides(u64::from(member), data_from);
+        let mut sides = g.sides(u64::from(member), data_from, server);
         if g.traced.iter().any(|(traced, _)| *traced == member) {
             // Whatever happens to it is recorded at its own time.
             sides[0].hold();
@@ -521,7 +539,9 @@ impl Sim {
         self.timers.make_room(place);
         if self.exchanges.len() <= place as usize {
             self.exchanges.resize(place as usize + 1, Underway::default());
+            self.connected.resize(place as usize + 1, Time::ZERO);
         }
+        self.connected[place as usize] = Time::ZERO;
         self.exchanges[place as usize] = Underway::default();
         place
     }
@@ -545,6 +565,13 @@ impl Sim {
     /// The application at one end writes all of some streams.
     pub(crate) fn write_all(&mut self, now: Time, of: EndId, whole: &[(u32, u64)]) {
         self.with_endpoint(now, of, |e, group, now, out| e.write_all(group, now, whole, out));
+    }
+
+    /// Says when a stream of a QUIC connection is sent among the others of the same end.
+    pub(crate) fn prioritise(&mut self, of: EndId, stream: u32, priority: Priority) {
+        let conn = &mut self.conns[of.conn()];
+        let group = &self.groups[usize::from(conn.group)];
+        conn.ends[of.end()].prioritise(group, stream, priority);
     }
 
     /// Opens a stream of a client's QUIC connection; its ID.
@@ -576,28 +603,27 @@ impl Sim {
 
     /// The exchange or transfer on a connection ends at `now`, well or not.
     pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
-        let Self { conns, groups, probes, exchanges, .. } = self;
-        end(&conns[place], groups, probes, now, &mut exchanges[place as usize], outcome);
+        let mut underway = std::mem::take(&mut self.exchanges[place as usize]);
+        self.end(now, place, &mut underway, outcome);
+        self.exchanges[place as usize] = underway;
     }
 
     /// One of the exchanges on a connection ends, if it is under way.
     pub(crate) fn end(&mut self, now: Time, place: u32, underway: &mut Underway, outcome: Outcome) {
-        let Self { conns, groups, probes, .. } = self;
-        end(&conns[place], groups, probes, now, underway, outcome);
-    }
-}
-
-fn end(
-    conn: &Connection,
-    groups: &mut [Group],
-    probes: &mut Probes,
-    now: Time,
-    underway: &mut Underway,
-    outcome: Outcome,
-) {
-    if std::mem::take(&mut underway.active) {
-        let book = &mut groups[usize::from(conn.group)].book;
+        if !std::mem::take(&mut underway.active) {
+            return;
+        }
+        let exchange = &mut underway.exchange;
+        exchange.requested = exchange.requested.max(self.connected[place as usize]);
+        let conn = &self.conns[place];
+        let book = &mut self.groups[usize::from(conn.group)].book;
         let counted = (conn.member, conn.totals());
-        book.end(&underway.exchange, counted, now, outcome, &mut probes.links.recorder);
+        book.end(exchange, counted, now, outcome, &mut self.probes.links.recorder);
+    }
+
+    /// A user's page ends.
+    pub(crate) fn page_ends(&mut self, now: Time, (group, user): Member, page: &PageEnded) {
+        let recorder = &mut self.probes.links.recorder;
+        self.groups[group].book.page_ends(user, page, now, recorder);
     }
 }

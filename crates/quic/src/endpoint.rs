@@ -22,6 +22,11 @@ use sojourn_base::{Ecn, Time};
 pub enum Event {
     /// The handshake is complete.
     Connected,
+    /// The first of a stream's data have come.
+    Begun {
+        /// The stream's ID.
+        stream: u32,
+    },
     /// All of a stream's data have come, and it has no more.
     Finished {
         /// The stream's ID.
@@ -211,6 +216,14 @@ impl Endpoint {
     ) {
         self.streams.write(params, stream, bytes);
         self.transmit(params, now, out);
+    }
+
+    /// Says when what is written to a stream here goes out among others, before it is written: less
+    /// `urgency` (0 to 7) first, and of the same, streams that are not `incremental` in the order
+    /// of their IDs, then the others in turns (RFC 9218 sections 4 and 10). Without this all
+    /// streams take turns.
+    pub fn prioritise(&mut self, params: &Params, stream: u32, urgency: u8, incremental: bool) {
+        self.streams.prioritise(params, stream, urgency, incremental);
     }
 
     /// Appends bytes to several streams and ends each, in as few packets as they fit into.

@@ -1,5 +1,6 @@
-//! Streams and their flow control (RFC 9000 sections 2 to 4), and which of them sends next: each
-//! in turn, a frame at a time, so that streams share a connection evenly whatever their sizes.
+//! Streams and their flow control (RFC 9000 sections 2 to 4), and which of them sends next: that of
+//! the highest priority (RFC 9218). Those of the same take turns, a frame at a time, so that they
+//! share a connection evenly whatever their sizes; if they are not incremental, one after another.
 //!
 //! # Differences from the source
 //!
@@ -42,6 +43,21 @@ struct Stream {
     own_max: u64,
     /// Whether it is in the queue of those that have something to send.
     queued: bool,
+    /// Where in the queue: see [`Streams::prioritise`].
+    rank: u64,
+}
+
+/// The rank of streams of which nothing is said: all alike, in turns.
+const ALIKE: u64 = rank(3, true, 0);
+
+/// The rank of a stream: urgency, whether it takes turns, and if not its ID.
+const fn rank(urgency: u8, incremental: bool, id: u32) -> u64 {
+    let class = (urgency as u64) << 1 | incremental as u64;
+    class << 32 | if incremental { 0 } else { id as u64 }
+}
+
+const fn takes_turns(rank: u64) -> bool {
+    rank >> 32 & 1 == 1
 }
 
 impl Stream {
@@ -86,7 +102,8 @@ impl Table {
         stream.receive.reset();
         let most = params.max_stream_data.0;
         let Stream { send, receive, .. } = stream;
-        let new = Stream { send, receive, peer_max: most, own_max: most, ..Stream::default() };
+        let (peer_max, own_max) = (most, most);
+        let new = Stream { send, receive, peer_max, own_max, rank: ALIKE, ..Stream::default() };
         self.open.push_back(new);
         self.base + self.open.len() as u32 - 1
     }
@@ -107,8 +124,8 @@ pub(crate) struct Streams {
     tables: [Table; 2],
     /// Who we are in that.
     own: u32,
-    /// Those that have something to send, in turn.
-    queue: VecDeque<u32>,
+    /// Those that have something to send, by rank and in turn.
+    queue: VecDeque<(u64, u32)>,
     /// Those whose grant is to be sent.
     grants: VecDeque<u32>,
     /// The peer's MAX_DATA, and what was sent of it.
@@ -127,6 +144,8 @@ pub(crate) struct Streams {
 pub(crate) struct Brought {
     /// Bytes that are delivered in order now.
     pub bytes: u64,
+    /// Whether they are the first.
+    pub first: bool,
     /// Whether with them all of the stream is.
     pub end: bool,
 }
@@ -170,7 +189,24 @@ impl Streams {
         let left = self.peer_max - self.sent;
         if let Some(stream) = self.get(id).filter(|s| !s.queued && s.can_send(left)) {
             stream.queued = true;
-            self.queue.push_back(id);
+            let rank = stream.rank;
+            self.line_up(rank, id);
+        }
+    }
+
+    /// Puts a stream into the queue behind all of its rank and before those of a higher.
+    fn line_up(&mut self, rank: u64, id: u32) {
+        if self.queue.back().is_none_or(|&(other, _)| other <= rank) {
+            return self.queue.push_back((rank, id));
+        }
+        let behind = self.queue.partition_point(|&(other, _)| other <= rank);
+        self.queue.insert(behind, (rank, id));
+    }
+
+    /// Gives a stream another priority, while it has nothing to send.
+    pub(crate) fn prioritise(&mut self, params: &Params, id: u32, urgency: u8, incremental: bool) {
+        if let Some(stream) = self.reach(params, id).filter(|stream| !stream.queued) {
+            stream.rank = rank(urgency, incremental, id);
         }
     }
 
@@ -227,7 +263,7 @@ impl Streams {
     /// A frame of at most `room` bytes with its header, of the stream whose turn it is.
     pub(crate) fn take(&mut self, room: u32) -> Option<StreamFrame> {
         for _ in 0..self.queue.len() {
-            let id = self.queue.pop_front()?;
+            let (rank, id) = self.queue.pop_front()?;
             let left = self.peer_max - self.sent;
             let Some(stream) = self.get(id) else { continue };
             let limit = stream.limit(left);
@@ -241,7 +277,7 @@ impl Streams {
             // A frame of a few bytes would cost more than it carries.
             let least = u64::from(header) + stream.send.unsent().min(16);
             if u64::from(room) < least {
-                self.queue.push_front(id);
+                self.queue.push_front((rank, id));
                 return None;
             }
             let most = u64::from((room - header).min(u32::from(u16::MAX)));
@@ -254,8 +290,10 @@ impl Streams {
             let len = end - start;
             let left = if new { left - len } else { left };
             stream.queued = stream.can_send(left);
-            if stream.queued {
-                self.queue.push_back(id);
+            if stream.queued && takes_turns(rank) {
+                self.line_up(rank, id);
+            } else if stream.queued {
+                self.queue.push_front((rank, id));
             }
             self.sent = self.peer_max - left;
             return Some(StreamFrame { id, len: len as u16, fin, offset: start });
@@ -291,6 +329,7 @@ impl Streams {
         let Some(stream) = self.reach(params, frame.id) else { return Brought::default() };
         debug_assert!(end <= stream.own_max, "RFC 9000 section 4.1: more than was granted");
         let was_over = stream.end == Some(stream.receive.delivered);
+        let none_before = stream.receive.delivered == 0;
         let bytes = stream.receive.come(frame.offset, end);
         if frame.fin {
             stream.end = Some(end);
@@ -312,7 +351,7 @@ impl Streams {
             self.grant_all = true;
         }
         self.tables[(frame.id & 1) as usize].tidy();
-        Brought { bytes, end: is_over && !was_over }
+        Brought { bytes, first: bytes > 0 && none_before, end: is_over && !was_over }
     }
 
     /// Our MAX_DATA.
@@ -389,6 +428,68 @@ mod tests {
     }
 
     #[test]
+    fn urgent_streams_come_first_and_those_that_are_not_incremental_in_one_piece() {
+        let p = params(1_000_000, 1_000_000);
+        let mut streams = Streams::new(&p, false);
+        let ids: Vec<u32> = (0..4).map(|_| streams.open(&p)).collect();
+        // Two pictures, then two scripts, the later one written first.
+        for (at, urgency, incremental) in [(0, 5, true), (1, 5, true), (3, 3, false), (2, 3, false)]
+        {
+            streams.prioritise(&p, ids[at], urgency, incremental);
+            streams.write(&p, ids[at], 3000);
+        }
+        let order = |streams: &mut Streams| -> Vec<u32> {
+            taken(streams, 1100).iter().map(|frame| frame.0 / 4).collect()
+        };
+        let first = streams.take(1100).unwrap();
+        assert_eq!(first.id, ids[2]);
+        assert_eq!(order(&mut streams), [2, 2, 3, 3, 3, 0, 1, 0, 1, 0, 1]);
+        // What is lost comes before all that is less urgent, in the place of its stream.
+        streams.write(&p, ids[0], 1000);
+        streams.write(&p, ids[3], 1000);
+        streams.lose(&first);
+        assert_eq!(order(&mut streams), [2, 3, 0]);
+    }
+
+    #[test]
+    fn whatever_the_priorities_every_byte_is_sent_and_every_stream_ends() {
+        let p = params(1_000_000, 60_000);
+        let mut state = 1_u64;
+        let mut draw = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % most
+        };
+        for _ in 0..50 {
+            let mut streams = Streams::new(&p, false);
+            let (mut wanted, mut flying) = (0, Vec::new());
+            for _ in 0..1 + draw(20) {
+                let (id, bytes) = (streams.open(&p), 1 + draw(50_000));
+                streams.prioritise(&p, id, draw(8) as u8, draw(2) == 0);
+                streams.write(&p, id, bytes);
+                streams.finish(&p, id);
+                wanted += bytes;
+            }
+            while streams.can_send() || !flying.is_empty() {
+                if let Some(frame) = streams.take(100 + draw(1100) as u32) {
+                    flying.push(frame);
+                }
+                if !flying.is_empty() && draw(2) == 0 {
+                    let frame = flying.swap_remove(draw(flying.len() as u64) as usize);
+                    if draw(5) == 0 {
+                        streams.lose(&frame);
+                    } else {
+                        streams.acknowledged(&frame);
+                        let end = StreamFrame { id: frame.id, len: 0, fin: true, offset: 0 };
+                        streams.come(&p, &end);
+                    }
+                }
+            }
+            assert_eq!(streams.acked, wanted);
+            assert!(streams.all_over());
+        }
+    }
+
+    #[test]
     fn flow_control_of_a_stream_leaves_the_others_their_turn() {
         let p = params(1_000_000, 16_000);
         let mut streams = Streams::new(&p, false);
@@ -442,7 +543,7 @@ mod tests {
         let frame = streams.take(1200).unwrap();
         assert!(frame.fin);
         let end = streams.come(&p, &StreamFrame { id: a, len: 0, fin: true, offset: 0 });
-        assert_eq!(end, Brought { bytes: 0, end: true });
+        assert_eq!(end, Brought { bytes: 0, first: false, end: true });
         assert!(!streams.all_over());
         streams.lose(&frame);
         let again = streams.take(1200).unwrap();

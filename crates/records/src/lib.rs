@@ -29,6 +29,6 @@ pub use summary::{
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,
-    LinkId, Names, Outcome, PacketCountRow, Provenance, QueueRow, RecordError, Recorded, Recorder,
-    Row, TableSchema, TraceRow, TransferRow, Written, table_schemas,
+    LinkId, Names, Outcome, PacketCountRow, PageRow, Provenance, QueueRow, RecordError, Recorded,
+    Recorder, Row, TableSchema, TraceRow, TransferRow, Written, table_schemas,
 };

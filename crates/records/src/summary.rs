@@ -354,6 +354,11 @@ pub struct GroupSummary {
     pub censored: u64,
     /// Response times of those that finished, in seconds.
     pub response_time_s: Distribution,
+    /// Times to the first byte of the same exchanges, in seconds: from when the request could be
+    /// sent, its connection being open, to the first byte of the response; `None` if the group
+    /// fetches no pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_byte_s: Option<Distribution>,
     /// Round-trip times that the members' senders measured, in seconds.
     pub rtt_s: Quantiles,
     /// The pages that its users fetched; `None` if it has none.
@@ -392,6 +397,10 @@ pub struct PagesSummary {
     /// Page load times of the others, in seconds: from the request of the first object (or the SYN
     /// of its connection) to the last byte of the last.
     pub load_time_s: Distribution,
+    /// Times to the first byte of the same pages, in seconds: from the request of the document (or
+    /// the SYN of its connection) to the document's first byte.
+    #[serde(default)]
+    pub first_byte_s: Distribution,
     /// Byte indices of the same pages, in seconds: the mean over a page's bytes of the time from
     /// its request to when the object that they belong to came whole.
     #[serde(default)]

@@ -48,6 +48,8 @@ pub struct NetworkGroup {
     pub propagation: Time,
     /// Each member's minimum round-trip time, never below `propagation`; none: just that.
     pub rtt: Option<Sampler>,
+    /// The same to each of a web user's servers but the first; none: as to the first.
+    pub server_rtt: Option<Sampler>,
     /// When each member starts.
     pub start: Sampler,
     /// When all members stop: nothing new is sent or started from then on.
@@ -228,17 +230,26 @@ impl Resolver<'_> {
             let message = format!("\"{stop}\" must be after the start (\"{earliest}\")");
             return Err(Fault::new(steps!["stop"], message));
         }
-        let mut rtt = None;
-        if let Some(written) = &self.group.rtt {
-            let (sampler, least) = self.times("rtt", written, members)?;
+        let round_trip = |field: &'static str, written: &Distribution<Time>| {
+            let (sampler, least) = self.times(field, written, members)?;
             if least < propagation {
                 let message = format!(
                     "it can be \"{least}\", but the path alone takes \"{propagation}\" both ways"
                 );
-                return Err(Fault::new(steps!["rtt"], message));
+                return Err(Fault::new(steps![field], message));
             }
-            rtt = Some(sampler);
-        }
+            Ok(sampler)
+        };
+        let rtt = self.group.rtt.as_ref().map(|rtt| round_trip("rtt", rtt)).transpose()?;
+        let server_rtt = match &source {
+            Source::Web(Web { server_rtt: Some(Distribution::Even { .. }), .. }) => {
+                let message =
+                    "even is for the members of a group; write a range like \"20ms..80ms\"";
+                return Err(Fault::new(steps!["server_rtt"], message));
+            }
+            Source::Web(Web { server_rtt: Some(rtt), .. }) => Some(round_trip("server_rtt", rtt)?),
+            _ => None,
+        };
         Ok(NetworkGroup {
             name: name.into(),
             label: self.group.label.clone().unwrap_or_else(|| self.name.into()),
@@ -250,6 +261,7 @@ impl Resolver<'_> {
             source,
             propagation,
             rtt,
+            server_rtt,
             start,
             stop: self.group.stop,
             tcp: tcp(self.scenario, Some(self.group)).map_err(|f| f.under(steps!["tcp"]))?,

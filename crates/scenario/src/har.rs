@@ -4,11 +4,11 @@
 //! Sizes are those on the wire: `_transferSize` where the browser tells it, else headers and body.
 //! An entry of which nothing came over the network is left out. An object is named by the one whose
 //! URL its `_initiator` has; without one, by the last that had come when it was asked for, or by
-//! the document.
+//! the document. Its server is the scheme, host and port of its URL.
 
 use chrono::DateTime;
 use serde::Deserialize;
-use sojourn_traffic::Recorded;
+use sojourn_traffic::{MOST_SERVERS, Recorded};
 
 /// Objects of a page are at most this many.
 const MOST: usize = 10_000;
@@ -103,16 +103,39 @@ pub(crate) fn objects(text: &str) -> Result<Vec<Recorded>, String> {
         ));
     }
     let mut seen: Vec<Seen<'_>> = Vec::new();
+    let mut servers: Vec<&str> = Vec::new();
     let objects = entries.into_iter().map(|(started, response, entry)| {
+        let origin = origin(&entry.request.url);
+        let server = servers.iter().position(|known| known.eq_ignore_ascii_case(origin));
+        let server = server.unwrap_or_else(|| {
+            servers.push(origin);
+            servers.len() - 1
+        });
         let object = Recorded {
             request: on_the_way(&entry.request),
             response,
             named_by: named_by(&seen, started, entry),
+            // Too many of them are refused below.
+            server: server.min(usize::from(u8::MAX)) as u8,
         };
         seen.push(Seen { url: &entry.request.url, ended: started + entry.time });
         object
     });
-    Ok(objects.collect())
+    let objects = objects.collect();
+    if servers.len() > usize::from(MOST_SERVERS) {
+        return Err(format!(
+            "has objects of {} servers; there may be {MOST_SERVERS}: give servers instead",
+            servers.len()
+        ));
+    }
+    Ok(objects)
+}
+
+/// The part of a URL that says which server it is: all before the path.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at);
+    &url[..end]
 }
 
 fn on_the_wire(response: &Response) -> u64 {
@@ -170,12 +193,40 @@ mod tests {
             entry(600, 50, "e", "", told),
         ]);
         let found = objects(&text).unwrap();
-        let object = |response, named_by| Recorded { request: 400, response, named_by };
+        let object =
+            |response, named_by, server| Recorded { request: 400, response, named_by, server };
         // The last that had come before "e" was asked for is "c".
         assert_eq!(
             found,
-            [object(9000, 0), object(1000, 0), object(1000, 0), object(1000, 1), object(1000, 2)]
+            [
+                object(9000, 0, 0),
+                object(1000, 0, 1),
+                object(1000, 0, 2),
+                object(1000, 1, 3),
+                object(1000, 2, 4)
+            ]
         );
+    }
+
+    #[test]
+    fn objects_stay_on_the_hosts_of_their_urls() {
+        let urls = [
+            "https://a.org/",
+            "https://A.org/x.js?y=https://b.org/",
+            "https://b.org/z",
+            "https://a.org:8443/",
+            "http://a.org?q",
+            "https://b.org/#1",
+        ];
+        let entries: Vec<_> =
+            urls.iter().map(|url| entry(0, 1, url, "", "\"bodySize\": 5")).collect();
+        let found = objects(&har(&entries)).unwrap();
+        let servers: Vec<_> = found.iter().map(|object| object.server).collect();
+        assert_eq!(servers, [0, 0, 1, 2, 3, 1]);
+        let many =
+            (0..101).map(|i| entry(0, 1, &format!("https://{i}.org/"), "", "\"bodySize\": 5"));
+        let said = objects(&har(&many.collect::<Vec<_>>())).unwrap_err();
+        assert!(said.starts_with("has objects of 101 servers; there may be 100"), "{said}");
     }
 
     #[test]

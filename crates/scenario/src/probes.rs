@@ -24,8 +24,8 @@ pub struct Probes {
     /// Bulk flows whose congestion window and smoothed round-trip time are recorded as they change,
     /// each a group's name and a number from 0: "elephants.0".
     pub traces: Vec<String>,
-    /// One row per exchange and per transfer: times, bytes, timeouts, retransmissions, and how it
-    /// ended.
+    /// One row per exchange, per page and per transfer: times, bytes, timeouts, retransmissions,
+    /// and how it ended.
     pub exchanges: bool,
     /// Links whose packets are written to a pcapng file, as they leave the queue.
     pub pcap: Vec<String>,

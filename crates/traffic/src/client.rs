@@ -1,6 +1,6 @@
 //! What those who ask for things and wait for them have in common: connections, requests, times.
 
-use crate::Playback;
+use crate::{Playback, Priority};
 use sojourn_base::Time;
 
 /// Someone who opens connections, sends requests and waits for the responses.
@@ -33,13 +33,15 @@ pub enum Input {
     /// The last byte of the response to the request on this connection has come.
     ResponseDone {
         /// The connection.
-        slot: u8,
+        slot: u16,
+        /// When its first byte came.
+        first_byte: Time,
     },
     /// The connection is gone: it could not be opened, or was lost. The object under way on it, if
     /// any, is given up.
     Failed {
         /// The connection.
-        slot: u8,
+        slot: u16,
     },
 }
 
@@ -54,6 +56,8 @@ pub struct Exchange {
     pub request: u32,
     /// Whether it fetches the primary object of a page.
     pub primary: bool,
+    /// When its response comes among others of the same connection.
+    pub priority: Priority,
 }
 
 /// What a client wants done.
@@ -67,28 +71,41 @@ pub enum Command {
     /// Open a connection. The slot is free: it never was open, or was closed or failed since.
     Open {
         /// The connection.
-        slot: u8,
+        slot: u16,
+        /// Which of the client's servers it goes to, from 0.
+        server: u8,
     },
     /// Send a request as soon as the connection is open.
     Request {
         /// The connection.
-        slot: u8,
+        slot: u16,
         /// What to ask for.
         exchange: Exchange,
     },
     /// Close a connection; nothing is under way on it. The slot may be opened anew at once.
     Close {
         /// The connection.
-        slot: u8,
+        slot: u16,
     },
     /// Note that a page begins.
     PageBegins,
     /// Note that a page ends.
-    PageEnds {
-        /// When it began.
-        begun: Time,
-        /// If all of it came: the mean time from there to when an object came whole, each object
-        /// weighing as much as it has bytes, the `ByteIndex` of Bocchi, De Cicco and Rossi (2016).
-        byte_index: Option<Time>,
-    },
+    PageEnds(PageEnded),
+}
+
+/// A page that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageEnded {
+    /// When it began.
+    pub begun: Time,
+    /// When the first byte of the document came, if it came whole.
+    pub first_byte: Option<Time>,
+    /// Objects that came.
+    pub objects: u32,
+    /// Bytes of their responses.
+    pub bytes: u64,
+    /// If all of them came: the mean time from the page's beginning to when an object came whole,
+    /// each object weighing as much as it has bytes, the `ByteIndex` of Bocchi, De Cicco and Rossi
+    /// (2016).
+    pub byte_index: Option<Time>,
 }

@@ -26,7 +26,7 @@ pub use bulk::{Bulk, Fetches, Writer, Writes};
 pub use call::{
     Arrival, Call, CallModel, Feedback, Frame, Listener, Media, RateControl, Sender, Wanted,
 };
-pub use client::{Client, Command, Exchange, Input};
+pub use client::{Client, Command, Exchange, Input, PageEnded};
 pub use distribution::{
     Character, Count, Distribution, Interpolate, Part, Residual, Sampler, Unit, quantiles_from_csv,
 };
@@ -37,4 +37,7 @@ pub use sojourn_base::Invalid;
 pub use source::Source;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
 pub use video::{Adaptation, Playback, Player, Video, VideoModel, Viewed};
-pub use web::{Browser, Http, Model, Pages, Recorded, Recording, Web, WebModel, WebUsers};
+pub use web::{
+    Browser, Http, MOST_SERVERS, Model, Pages, Priorities, Priority, Recorded, Recording, Web,
+    WebModel, WebUsers,
+};

@@ -127,6 +127,12 @@ PAGES = (
                "pages that began and were whole in the window", counts=True),
     *_times("page_load", "pages.load_time_s", "page load", "page load time",
             "from the first request of a page to the last byte of its last object", _ALL, 0),
+    *_times("page_first_byte", "pages.first_byte_s", "page's first byte",
+            "time to a page's first byte",
+            "from the first request of a page, handshakes included, to its document's first byte",
+            _ALL, 0),
+    *_times("first_byte", "first_byte_s", "first byte", "time to first byte",
+            "from the request over an open connection to the first byte of its response", _ALL, 0),
     *_times("byte_index", "pages.byte_index_s", "byte index", "byte index",
             "mean over the bytes of a page of the time to when their object was whole", _ALL, 0),
 )  # fmt: skip

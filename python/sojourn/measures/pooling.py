@@ -44,11 +44,10 @@ def webs(summary: Summary) -> list[Entry]:
 
 def pages(summary: Summary) -> Entry | None:
     """The pages of all groups of web users as one."""
-    groups = [group["pages"] for group in webs(summary)]
-    # Summaries of earlier versions have no byte indices.
-    names = [name for name in ("load_time_s", "byte_index_s") if all(name in g for g in groups)]
-    pooled_times = {name: _times([group[name] for group in groups]) for name in names}
-    return {"pages": pooled_times} if groups else None
+    groups = webs(summary)
+    names = ("load_time_s", "first_byte_s", "byte_index_s")
+    of_pages = _pooled_times([group["pages"] for group in groups], names)
+    return {"pages": of_pages, **_pooled_times(groups, ("first_byte_s",))} if groups else None
 
 
 def calls(summary: Summary) -> list[Entry]:
@@ -137,6 +136,12 @@ def _sum(groups: Sequence[Entry], name: str) -> float | None:
     known = [float(value) for value in values if value is not None]
     # The fluid engine has no segments to count.
     return math.fsum(known) if known and len(known) == len(values) else None
+
+
+def _pooled_times(groups: Sequence[Entry], names: Sequence[str]) -> dict[str, Any]:
+    """Distributions of all groups as one; summaries of earlier versions lack some."""
+    known = [name for name in names if all(name in group for group in groups)]
+    return {name: _times([group[name] for group in groups]) for name in known}
 
 
 def _weighted(values: Sequence[float | None], weights: Sequence[float]) -> float | None:

@@ -25,6 +25,7 @@ TABLES = {
     "packet_counts": 'probes.packet_counts = "1ms"',
     "traces": 'probes.traces = ["GROUP.0"]',
     "exchanges": "probes.exchanges = true",
+    "pages": "probes.exchanges = true",
     "transfers": "probes.exchanges = true",
     "flows": "probes.flows = true",
 }
@@ -158,6 +159,11 @@ class RunResult:
     def exchanges(self) -> pl.DataFrame:
         """One row per request and response of web users."""
         return self.table("exchanges")
+
+    @cached_property
+    def pages(self) -> pl.DataFrame:
+        """One row per page of web users that ended."""
+        return self.table("pages")
 
     @cached_property
     def transfers(self) -> pl.DataFrame:

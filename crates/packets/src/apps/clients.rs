@@ -1,7 +1,8 @@
 //! Web users and viewers: those who ask on one side, a server on the other.
 
+use super::tables::Tables;
 use super::{App, Member};
-use crate::connection::{EndId, NONE};
+use crate::connection::EndId;
 use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::sim::Sim;
@@ -16,51 +17,8 @@ use sojourn_traffic::{
 struct Users<C: Client> {
     shared: C::Shared,
     clients: Vec<C>,
-    /// Each user's table of connections, or [`NONE`] while it has none.
     tables: Tables,
     commands: Vec<Command>,
-}
-
-/// Which connection is whose: a table per user that has any, in places that are used again.
-#[derive(Clone)]
-struct Tables {
-    of_user: Vec<u32>,
-    tables: Vec<Vec<u32>>,
-    free: Vec<u32>,
-}
-
-impl Tables {
-    fn get(&self, user: u32, slot: u8) -> Option<u32> {
-        let table = self.of_user[user as usize];
-        let table = self.tables.get(table as usize)?;
-        table.get(usize::from(slot)).copied().filter(|&place| place != NONE)
-    }
-
-    fn set(&mut self, user: u32, slot: u8, place: u32) {
-        let of_user = &mut self.of_user[user as usize];
-        if *of_user == NONE {
-            *of_user = self.free.pop().unwrap_or_else(|| {
-                self.tables.push(Vec::new());
-                (self.tables.len() - 1) as u32
-            });
-        }
-        let table = &mut self.tables[*of_user as usize];
-        if table.len() <= usize::from(slot) {
-            table.resize(usize::from(slot) + 1, NONE);
-        }
-        table[usize::from(slot)] = place;
-    }
-
-    fn clear(&mut self, user: u32, slot: u8) {
-        let of_user = &mut self.of_user[user as usize];
-        if let Some(table) = self.tables.get_mut(*of_user as usize) {
-            table[usize::from(slot)] = NONE;
-            if table.iter().all(|&place| place == NONE) {
-                table.clear();
-                self.free.push(std::mem::replace(of_user, NONE));
-            }
-        }
-    }
 }
 
 /// Web users.
@@ -99,7 +57,8 @@ impl<C: Client + 'static> App for Users<C> {
         } else if notes.has(Notes::COMPLETE) {
             sim.end_exchange(now, place, Outcome::Finished);
             sim.conns[place].sides[0].hold();
-            self.tell(sim, now, user, Input::ResponseDone { slot });
+            let first_byte = sim.exchanges[place as usize].exchange.first_byte;
+            self.tell(sim, now, user, Input::ResponseDone { slot, first_byte });
         }
         if notes.has(Notes::FAILED) {
             sim.end_exchange(now, place, Outcome::Failed);
@@ -118,8 +77,7 @@ impl<C: Client + 'static> App for Users<C> {
 
 impl<C: Client + 'static> Users<C> {
     fn app(clients: Vec<C>, shared: C::Shared) -> Box<dyn App> {
-        let of_user = vec![NONE; clients.len()];
-        let tables = Tables { of_user, tables: Vec::new(), free: Vec::new() };
+        let tables = Tables::of(clients.len());
         Box::new(Self { shared, clients, tables, commands: Vec::new() })
     }
 
@@ -144,8 +102,8 @@ impl<C: Client + 'static> Users<C> {
     fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
         match command {
             Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
-            Command::Open { slot } => {
-                let place = sim.connect(group, user, 1);
+            Command::Open { slot, server } => {
+                let place = sim.connect_to(group, user, 1, server);
                 self.tables.set(user, slot, place);
                 let conn = &mut sim.conns[place];
                 conn.slot = slot;
@@ -171,9 +129,7 @@ impl<C: Client + 'static> Users<C> {
                 sim.close(now, EndId::client(place));
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, byte_index } => {
-                sim.groups[group].book.page_ends(begun, now, byte_index);
-            }
+            Command::PageEnds(page) => sim.page_ends(now, (group, user), &page),
         }
     }
 }

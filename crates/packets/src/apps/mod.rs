@@ -11,6 +11,7 @@ mod flows;
 mod frames;
 mod ping;
 mod streams;
+mod tables;
 mod transfer;
 
 use crate::connection::EndId;

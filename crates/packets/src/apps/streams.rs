@@ -1,11 +1,12 @@
-//! Web users over HTTP/2 and HTTP/3: one connection each, on which objects are streams.
+//! Web users over HTTP/2 and HTTP/3: one connection to each server, on which objects are streams.
 //!
 //! What a [`Browser`] takes for connections are streams here: it opens as many as it has objects,
-//! and the connection closes with the last of them. Over QUIC a stream is QUIC's own. Over TCP it
-//! is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has delivered all
-//! before it as well.
+//! and the connection to a server closes with the last of them. Over QUIC a stream is QUIC's own.
+//! Over TCP it is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has
+//! delivered all before it as well.
 
 use super::frames::{Frames, Left};
+use super::tables::Tables;
 use super::{App, Member};
 use crate::connection::{EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
@@ -14,7 +15,7 @@ use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_quic::{CLIENT_HELLO as HELLO, FINISHED, server_answer};
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Web, WebModel};
+use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Priority, Web, WebModel};
 use std::collections::VecDeque;
 
 /// What TLS 1.3's server answers before the first request; its certificates are those of QUIC's
@@ -29,8 +30,10 @@ struct Users {
     browsers: Vec<Browser>,
     http: Http,
     tls: bool,
-    /// Each user's connection, or [`NONE`], among those below, whose places are used again.
-    of_user: Vec<u32>,
+    /// Streams of a connection at most.
+    parallel: u16,
+    /// Each user's connection to each server, among those below, whose places are used again.
+    tables: Tables,
     connections: Vec<Shared>,
     free: Vec<u32>,
     // Emptied and filled again, so that nothing is allocated.
@@ -39,6 +42,8 @@ struct Users {
     whole: Vec<(u32, u64)>,
     told: Vec<(u32, bool)>,
     left: Left,
+    /// Connections with requests that are not written yet.
+    touched: Vec<u32>,
 }
 
 /// A connection that objects share.
@@ -68,6 +73,7 @@ struct Stream {
     open: bool,
     /// Its ID in QUIC.
     id: u32,
+    priority: Priority,
     underway: Underway,
 }
 
@@ -80,7 +86,8 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         pages: Pages::new(),
         http: web.http,
         tls: web.http == Http::V2 && web.tls != Some(false),
-        of_user: vec![NONE; browsers.len()],
+        parallel: model.parallel(),
+        tables: Tables::of(browsers.len()),
         browsers,
         model,
         connections: Vec::new(),
@@ -90,6 +97,7 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         whole: Vec::new(),
         told: Vec::new(),
         left: Left::new(),
+        touched: Vec::new(),
     }))
 }
 
@@ -121,17 +129,18 @@ impl App for Users {
         let Some((_, at)) = self.shared(sim, server) else { return };
         let Shared { place, streams, ready, frames, .. } = &mut self.connections[at];
         let (server, client) = (EndId::server(*place), EndId::client(*place));
-        let (mut bytes, firsts) = (0, firsts(sim, *place));
+        let mut bytes = 0;
         let sent = sim.conns[*place].ends[1].bytes_sent();
         self.whole.clear();
         ready.retain(|&(when, slot)| {
             if when <= now {
-                let Stream { id, underway, .. } = streams[usize::from(slot)];
+                let Stream { id, priority, underway, .. } = streams[usize::from(slot)];
                 let response = underway.exchange.response;
                 if self.http == Http::V3 {
+                    sim.prioritise(server, id, priority);
                     self.whole.push((id, response));
                 } else {
-                    bytes += frames.add(slot, response, sent, &mut self.left);
+                    bytes += frames.add((slot, priority), response, sent, &mut self.left);
                 }
             }
             when > now
@@ -139,13 +148,13 @@ impl App for Users {
         if !self.whole.is_empty() {
             sim.write_all(now, server, &self.whole);
         } else if bytes > 0 {
-            sim.expect(client, frames.awaited(firsts));
+            sim.expect(client, frames.awaited());
             sim.write(now, server, bytes);
         }
     }
 
     fn censor(&mut self, sim: &mut Sim, now: Time) {
-        for &at in self.of_user.iter().filter(|&&at| at != NONE) {
+        for at in self.tables.all() {
             let Shared { place, streams, .. } = &mut self.connections[at as usize];
             for stream in streams {
                 sim.end(now, *place, &mut stream.underway, Outcome::Censored);
@@ -160,8 +169,8 @@ impl Users {
     fn shared(&self, sim: &Sim, of: EndId) -> Option<(Member, usize)> {
         let conn = &sim.conns[of.conn()];
         let user = (usize::from(conn.group), conn.member);
-        let at = self.of_user[user.1 as usize];
-        let shared = self.connections.get(at as usize)?;
+        let at = self.tables.get(user.1, conn.slot)?;
+        let shared = &self.connections[at as usize];
         (shared.place == of.conn()).then_some((user, at as usize))
     }
 
@@ -208,7 +217,7 @@ impl Users {
     /// Something has come to the client.
     fn came(&mut self, sim: &mut Sim, now: Time, user: Member, at: usize) {
         let Shared { place, streams, shakes, frames, .. } = &mut self.connections[at];
-        let (place, firsts) = (*place, firsts(sim, *place));
+        let place = *place;
         if std::mem::take(shakes) {
             frames.skip(FLIGHT);
             return self.ask(sim, now, at);
@@ -217,7 +226,7 @@ impl Users {
         done.clear();
         let first = |stream: &mut Stream| {
             let byte = &mut stream.underway.exchange.first_byte;
-            if firsts && *byte == Time::ZERO {
+            if *byte == Time::ZERO {
                 *byte = now;
             }
         };
@@ -231,18 +240,25 @@ impl Users {
         }
         if self.http == Http::V2 {
             let delivered = sim.conns[place].ends[0].bytes_delivered();
-            while let Some(frame) = frames.take(delivered) {
-                first(&mut streams[usize::from(frame.slot)]);
+            loop {
+                if let Some(slot) = frames.begins(delivered) {
+                    first(&mut streams[usize::from(slot)]);
+                }
+                let Some(frame) = frames.take(delivered) else { break };
                 done.extend(frame.last.then_some(frame.slot));
             }
-            sim.expect(EndId::client(place), frames.awaited(firsts));
+            sim.expect(EndId::client(place), frames.awaited());
         }
         for &slot in &done {
             let stream = &mut self.connections[at].streams[usize::from(slot)];
             sim.end(now, place, &mut stream.underway, Outcome::Finished);
         }
+        let first = sim.conns[place].slot * self.parallel;
         for &slot in &done {
-            self.tell(sim, now, user, Input::ResponseDone { slot });
+            let stream = &self.connections[at].streams[usize::from(slot)];
+            let first_byte = stream.underway.exchange.first_byte;
+            let slot = first + u16::from(slot);
+            self.tell(sim, now, user, Input::ResponseDone { slot, first_byte });
         }
         self.done = done;
     }
@@ -256,18 +272,27 @@ impl Users {
             sim.end(now, *place, &mut stream.underway, Outcome::Failed);
             open.push(slot as u8);
         }
-        self.give_up(user.1);
+        let server = sim.conns[*place].slot;
+        self.give_up(user.1, server);
         for &slot in &open {
+            let slot = server * self.parallel + u16::from(slot);
             self.tell(sim, now, user, Input::Failed { slot });
         }
         self.done = open;
     }
 
-    /// A user has no connection any more.
-    fn give_up(&mut self, user: u32) {
-        let at = std::mem::replace(&mut self.of_user[user as usize], NONE);
-        self.connections[at as usize].place = NONE;
-        self.free.push(at);
+    /// A user has no connection to a server any more.
+    fn give_up(&mut self, user: u32, server: u16) {
+        if let Some(at) = self.tables.get(user, server) {
+            self.tables.clear(user, server);
+            self.connections[at as usize].place = NONE;
+            self.free.push(at);
+        }
+    }
+
+    /// The server that a slot is for, and the stream on its connection.
+    fn stream_of(&self, slot: u16) -> (u16, usize) {
+        (slot / self.parallel, usize::from(slot % self.parallel))
     }
 
     /// Tells a user what happened and does what it wants.
@@ -284,63 +309,69 @@ impl Users {
             self.obey(sim, now, user, command);
         }
         self.commands = commands;
-        let at = self.of_user[user.1 as usize];
-        if at != NONE {
+        let mut touched = std::mem::take(&mut self.touched);
+        for at in touched.drain(..) {
             self.ask(sim, now, at as usize);
         }
+        self.touched = touched;
     }
 
     fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
         match command {
             Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
-            Command::Open { slot } => {
-                if self.of_user[user as usize] == NONE {
-                    self.connect(sim, now, (group, user));
+            Command::Open { slot, server } => {
+                let stream = self.stream_of(slot).1;
+                let known = self.tables.get(user, u16::from(server));
+                let at = known.unwrap_or_else(|| self.connect(sim, now, (group, user), server));
+                let shared = &mut self.connections[at as usize];
+                if shared.streams.len() <= stream {
+                    shared.streams.resize(stream + 1, Stream::default());
                 }
-                let shared = &mut self.connections[self.of_user[user as usize] as usize];
-                if shared.streams.len() <= usize::from(slot) {
-                    shared.streams.resize(usize::from(slot) + 1, Stream::default());
-                }
-                shared.streams[usize::from(slot)].open = true;
+                shared.streams[stream].open = true;
                 shared.open += 1;
             }
             Command::Request { slot, exchange } => {
-                let at = self.of_user[user as usize];
-                let Some(shared) = self.connections.get_mut(at as usize) else { return };
+                let (server, stream) = self.stream_of(slot);
+                let Some(at) = self.tables.get(user, server) else { return };
+                let shared = &mut self.connections[at as usize];
                 let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
+                shared.streams[stream].priority = exchange.priority;
                 let begun = Exchange::request(now, request, response, server_delay);
-                shared.streams[usize::from(slot)].underway = sim.begin(shared.place, begun);
-                shared.due.push(slot);
+                shared.streams[stream].underway = sim.begin(shared.place, begun);
+                if shared.due.is_empty() {
+                    self.touched.push(at);
+                }
+                shared.due.push(stream as u8);
             }
             Command::Close { slot } => {
-                let at = self.of_user[user as usize];
-                let Some(shared) = self.connections.get_mut(at as usize) else { return };
-                shared.streams[usize::from(slot)].open = false;
+                let (server, stream) = self.stream_of(slot);
+                let Some(at) = self.tables.get(user, server) else { return };
+                let shared = &mut self.connections[at as usize];
+                shared.streams[stream].open = false;
                 shared.open -= 1;
                 if shared.open == 0 {
                     let place = shared.place;
-                    self.give_up(user);
+                    self.give_up(user, server);
                     sim.conns[place].sides[0].release();
                     sim.close(now, EndId::client(place));
                 }
             }
             Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds { begun, byte_index } => {
-                sim.groups[group].book.page_ends(begun, now, byte_index);
-            }
+            Command::PageEnds(page) => sim.page_ends(now, (group, user), &page),
         }
     }
 
-    /// A user opens its connection.
-    fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member) {
-        let place = sim.connect(group, user, 1);
+    /// A user opens its connection to a server; its place among those of the users.
+    fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member, server: u8) -> u32 {
+        let place = sim.connect_to(group, user, 1, server);
+        sim.conns[place].slot = u16::from(server);
         // The user may write at any time.
         sim.conns[place].sides[0].hold();
         let at = self.free.pop().unwrap_or_else(|| {
             self.connections.push(Shared::default());
             (self.connections.len() - 1) as u32
         });
-        self.of_user[user as usize] = at;
+        self.tables.set(user, u16::from(server), at);
         let shared = &mut self.connections[at as usize];
         (shared.place, shared.open, shared.opened) = (place, 0, 0);
         (shared.shakes, shared.written) = (self.tls, 0);
@@ -356,6 +387,7 @@ impl Users {
             shared.written = HELLO + FINISHED;
             sim.write(now, EndId::client(place), HELLO);
         }
+        at
     }
 
     /// Writes the requests that are due, in as few packets as they fit into.
@@ -370,6 +402,7 @@ impl Users {
             self.whole.clear();
             for slot in due.drain(..) {
                 let stream = &mut streams[usize::from(slot)];
+                stream.underway.exchange.requested = now;
                 stream.id = if *opened == 0 { 0 } else { sim.open_stream(client) };
                 *opened += 1;
                 self.whole.push((stream.id, u64::from(stream.underway.exchange.request)));
@@ -379,7 +412,9 @@ impl Users {
         // Finished goes with the first request.
         let before = if *written == HELLO + FINISHED { HELLO } else { *written };
         for slot in due.drain(..) {
-            *written += u64::from(streams[usize::from(slot)].underway.exchange.request);
+            let exchange = &mut streams[usize::from(slot)].underway.exchange;
+            exchange.requested = now;
+            *written += u64::from(exchange.request);
             asked.push_back((*written, slot));
         }
         let server = EndId::server(*place);
@@ -388,9 +423,4 @@ impl Users {
         }
         sim.write(now, client, *written - before);
     }
-}
-
-/// Whether the first byte of each response on a connection is noted.
-fn firsts(sim: &Sim, place: u32) -> bool {
-    sim.groups[usize::from(sim.conns[place].group)].first_bytes
 }

@@ -27,6 +27,7 @@ const SCENARIOS: &[&str] = &[
     "shared-hosts",
     "udp-ping",
     "web-http",
+    "web-servers",
 ];
 
 /// The summary in integers: counts as they are, times in nanoseconds, rates in bits per second.

@@ -27,6 +27,15 @@ fn page_takes_the_round_trips_of_its_connections() {
         let wanted = 0.04 * f64::from(round_trips);
         let found = some(load.quantiles.max);
         assert!((wanted..wanted + 0.003).contains(&found), "{objects}, {kept}: {found}");
+        // Before the document's first byte there is the handshake; of exchanges, whose request is
+        // sent behind it, a round trip each.
+        let first = some(pages.first_byte_s.quantiles.max);
+        assert!((0.08..0.082).contains(&first), "{objects}, {kept}: {first}");
+        assert_eq!(pages.first_byte_s.count, load.count);
+        let exchanges = summary.groups[0].first_byte_s.as_ref().unwrap();
+        let (least, most) = (exchanges.cdf[0].0, some(exchanges.quantiles.max));
+        assert!(0.04 < least && most < 0.042, "{objects}, {kept}: {least} to {most}");
+        assert_eq!(exchanges.count, summary.groups[0].response_time_s.count);
         // The document's byte index is when it came; with six objects, one comes a round trip
         // later and five when the page ends.
         let index = some(pages.byte_index_s.quantiles.max);
@@ -42,6 +51,40 @@ fn page_takes_the_round_trips_of_its_connections() {
         assert!((load.count as f64 / (5.0 * each) - 1.0).abs() < 0.05, "{}", load.count);
         assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
     }
+}
+
+#[test]
+fn each_server_takes_a_handshake_when_its_first_object_is_asked_for() {
+    // The document from the first, everything else from the other, which may be farther away.
+    let two = "servers = 2\nfirst_share = 0\npersistent = 1";
+    for (objects, rtt, seconds) in [
+        (0, "", 0.08),
+        (1, "", 0.16),
+        (6, "", 0.16),
+        (7, "", 0.2),
+        (1, "server_rtt = \"100ms\"", 0.28),
+        (0, "server_rtt = \"100ms\"", 0.08),
+    ] {
+        let text = users(objects, &format!("{two}\n{rtt}"));
+        let summary = simulate(&text);
+        let pages = summary.groups[0].pages.as_ref().unwrap();
+        let found = some(pages.load_time_s.quantiles.max);
+        assert!((seconds..seconds + 0.003).contains(&found), "{objects}, {rtt}: {found}");
+        assert_eq!((pages.incomplete, pages.begun), (0, pages.load_time_s.count + pages.censored));
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+    }
+}
+
+#[test]
+fn more_servers_have_more_connections_at_a_time() {
+    // Sixty objects of one server take ten rounds over six connections; of twelve, about one.
+    let load = |servers: u32| {
+        let summary = simulate(&users(60, &format!("servers = {servers}\npersistent = 1")));
+        some(summary.groups[0].pages.as_ref().unwrap().load_time_s.quantiles.p50)
+    };
+    let (one, twelve) = (load(1), load(12));
+    assert!((0.52..0.56).contains(&one), "{one}");
+    assert!(twelve < 0.75 * one, "{one} {twelve}");
 }
 
 #[test]

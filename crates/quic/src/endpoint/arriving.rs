@@ -102,6 +102,9 @@ impl Endpoint {
         }
         for frame in packet.streams() {
             let brought = self.streams.come(params, frame);
+            if brought.first {
+                out.event(Event::Begun { stream: frame.id });
+            }
             if brought.bytes > 0 {
                 out.deliver(frame.id, brought.bytes);
             }

@@ -11,6 +11,8 @@ pub struct Exchange {
     pub counts: bool,
     /// When it began.
     pub started: Time,
+    /// When its request could be sent: it was handed over, and the connection was open.
+    pub requested: Time,
     /// When the first byte of the response came; zero before.
     pub first_byte: Time,
     /// Bytes of the request.
@@ -27,13 +29,20 @@ impl Exchange {
     /// A transfer of so many bytes that begins at `started`.
     #[must_use]
     pub fn transfer(started: Time, bytes: u64) -> Self {
-        Self { started, response: bytes, ..Self::default() }
+        Self { started, requested: started, response: bytes, ..Self::default() }
+    }
+
+    /// Time from the request to the first byte of its response; none before that has come.
+    #[must_use]
+    pub fn time_to_first_byte(&self) -> Option<Time> {
+        let came = self.first_byte > Time::ZERO;
+        came.then(|| self.first_byte.saturating_sub(self.requested))
     }
 
     /// A request of so many bytes at `started`, and the response that comes `server_delay` later.
     #[must_use]
     pub fn request(started: Time, request: u32, response: u64, server_delay: Time) -> Self {
-        Self { started, request, response, server_delay, ..Self::default() }
+        Self { started, requested: started, request, response, server_delay, ..Self::default() }
     }
 }
 
@@ -58,16 +67,18 @@ impl Ended<'_> {
     }
 
     pub(super) fn exchange_row(&self) -> ExchangeRow {
-        let Exchange { started, first_byte, request, response, .. } = *self.exchange;
+        let Exchange { started, requested, first_byte, request, response, .. } = *self.exchange;
         ExchangeRow {
             group: self.group,
             user: self.member,
             started_s: started,
+            requested_s: requested,
             first_byte_s: (first_byte > Time::ZERO).then_some(first_byte),
             finished_s: self.finished(),
             request_bytes: u64::from(request),
             response_bytes: response,
             response_time_s: self.took(),
+            time_to_first_byte_s: self.exchange.time_to_first_byte(),
             timeouts: self.spent.timeouts as u32,
             retransmissions: self.spent.retransmissions as u32,
             syn_retries: self.spent.syn_retries as u32,

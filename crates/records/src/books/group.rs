@@ -3,12 +3,12 @@
 use super::exchange::Ended;
 use super::{Exchange, Totals};
 use crate::{
-    CallSummary, Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome,
+    CallSummary, Distribution, FlowSummary, GroupId, GroupSummary, Histogram, Outcome, PageRow,
     PagesSummary, Quantiles, Recorder, VideoSummary, jain, rate_bps, ratio,
 };
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
-use sojourn_traffic::{Playback, Source, Viewed};
+use sojourn_traffic::{PageEnded, Playback, Source, Viewed};
 
 /// The book of a group. Counters run from the start of the run; what has a window is counted from
 /// [`start_window`](Self::start_window) on.
@@ -69,8 +69,12 @@ struct Pages {
     broken: u64,
     /// How long each of the others took that ended.
     load: Histogram,
+    /// Their times to the first byte of the document.
+    first_byte: Histogram,
     /// Their byte indices.
     byte_index: Histogram,
+    /// Times to the first byte of exchanges.
+    exchange: Histogram,
 }
 
 #[derive(Clone, Copy)]
@@ -139,17 +143,34 @@ impl GroupBook {
         }
     }
 
-    /// A member's page that began at `begun` ends at `now`, with its byte index if all of its
-    /// objects came.
-    pub fn page_ends(&mut self, begun: Time, now: Time, byte_index: Option<Time>) {
-        let counts = self.measuring && begun >= self.window_start;
-        let Some(pages) = self.pages.as_mut().filter(|_| counts) else { return };
-        if let Some(byte_index) = byte_index {
-            pages.load.record(now.saturating_sub(begun).0);
-            pages.byte_index.record(byte_index.0);
-        } else {
-            pages.broken += 1;
+    /// A member's page ends at `now`.
+    pub fn page_ends(&mut self, member: u32, page: &PageEnded, now: Time, recorder: &mut Recorder) {
+        let took = now.saturating_sub(page.begun);
+        let first_byte = page.first_byte.map(|at| at.saturating_sub(page.begun));
+        let counts = self.measuring && page.begun >= self.window_start;
+        if let Some(pages) = self.pages.as_mut().filter(|_| counts) {
+            if let Some(byte_index) = page.byte_index {
+                pages.load.record(took.0);
+                pages.byte_index.record(byte_index.0);
+                pages.first_byte.record(first_byte.unwrap_or_default().0);
+            } else {
+                pages.broken += 1;
+            }
         }
+        let whole = page.byte_index.is_some();
+        recorder.push(PageRow {
+            group: self.number,
+            user: member,
+            started_s: page.begun,
+            first_byte_s: page.first_byte,
+            finished_s: now,
+            objects: page.objects,
+            bytes: page.bytes,
+            load_time_s: whole.then_some(took),
+            time_to_first_byte_s: first_byte,
+            byte_index_s: page.byte_index,
+            outcome: if whole { Outcome::Finished } else { Outcome::Failed },
+        });
     }
 
     /// A viewer's screen has changed.
@@ -246,6 +267,10 @@ impl GroupBook {
                 self.finished += u64::from(self.measuring);
                 if exchange.counts {
                     self.response.record(now.saturating_sub(exchange.started).0);
+                    let pages = self.pages.as_mut();
+                    if let Some((pages, time)) = pages.zip(exchange.time_to_first_byte()) {
+                        pages.exchange.record(time.0);
+                    }
                 }
             }
             Outcome::Failed => self.failed += u64::from(self.measuring),
@@ -289,6 +314,7 @@ impl GroupBook {
     pub fn summary(&self, window: Time) -> GroupSummary {
         let mut all = Totals::default();
         self.counted.iter().for_each(|totals| all += *totals);
+        let pages = self.pages.as_ref();
         let shares = || self.counted.iter().map(|totals| totals.delivered as f64);
         GroupSummary {
             goodput_bps: rate_bps(all.delivered, window),
@@ -300,6 +326,7 @@ impl GroupBook {
             failed: self.failed,
             censored: self.censored,
             response_time_s: Distribution::seconds(&self.response),
+            first_byte_s: pages.map(|pages| Distribution::seconds(&pages.exchange)),
             rtt_s: Quantiles::seconds(&self.rtt),
             call: self.calls.as_ref().map(|calls| CallSummary {
                 frames: calls.frames,
@@ -307,11 +334,12 @@ impl GroupBook {
                 loss: ratio(all.sent.saturating_sub(all.received), all.sent),
                 delay_s: Distribution::seconds(&calls.delay),
             }),
-            pages: self.pages.as_ref().map(|pages| PagesSummary {
+            pages: pages.map(|pages| PagesSummary {
                 begun: pages.begun,
                 incomplete: pages.broken,
                 censored: pages.begun - pages.broken - pages.load.count(),
                 load_time_s: Distribution::seconds(&pages.load),
+                first_byte_s: Distribution::seconds(&pages.first_byte),
                 byte_index_s: Distribution::seconds(&pages.byte_index),
             }),
             video: (!self.screens.is_empty()).then(|| VideoSummary::of(&self.viewed)),
@@ -395,19 +423,25 @@ mod tests {
         let mut book = book("kind = \"web\"\nusers = 3");
         book.page_begins();
         book.start_window(Time::from_secs(1), book.totals([]));
-        let at = Time::from_secs;
-        book.page_ends(Time::ZERO, at(2), Some(at(1)));
+        let (at, none) = (Time::from_secs, &mut Recorder::none());
+        let mut ends = |book: &mut GroupBook, begun, now, byte_index| {
+            let first_byte = Some(begun + Time::from_millis(500));
+            let page = PageEnded { begun, first_byte, objects: 3, bytes: 1000, byte_index };
+            book.page_ends(1, &page, now, none);
+        };
+        ends(&mut book, Time::ZERO, at(2), Some(at(1)));
         for _ in 0..4 {
             book.page_begins();
         }
-        book.page_ends(at(1), at(4), Some(at(1)));
-        book.page_ends(at(2), at(4), Some(at(2)));
-        book.page_ends(at(2), at(5), None);
+        ends(&mut book, at(1), at(4), Some(at(1)));
+        ends(&mut book, at(2), at(4), Some(at(2)));
+        ends(&mut book, at(2), at(5), None);
         book.end_window(at(6), &book.totals([]));
-        book.page_ends(at(2), at(7), Some(at(5)));
+        ends(&mut book, at(2), at(7), Some(at(5)));
         let pages = book.summary(at(5)).pages.unwrap();
         assert_eq!((pages.begun, pages.incomplete, pages.censored), (4, 1, 1));
         assert_eq!((pages.load_time_s.count, pages.load_time_s.quantiles.max), (2, Some(3.0)));
         assert_eq!((pages.byte_index_s.count, pages.byte_index_s.quantiles.max), (2, Some(2.0)));
+        assert_eq!((pages.first_byte_s.count, pages.first_byte_s.quantiles.max), (2, Some(0.5)));
     }
 }

@@ -1,8 +1,8 @@
 //! Opening the books of a network: names, tables, and the head of the summary.
 
 use crate::{
-    ExchangeRow, FlowRow, FlowSummary, GroupId, GroupSummary, Names, Recorder, Summary, TraceRow,
-    TransferRow,
+    ExchangeRow, FlowRow, FlowSummary, GroupId, GroupSummary, Names, PageRow, Recorder, Summary,
+    TraceRow, TransferRow,
 };
 use sojourn_base::Time;
 use sojourn_scenario::{Network, NetworkGroup, NetworkProbes};
@@ -25,10 +25,11 @@ impl Names {
 }
 
 impl Recorder {
-    /// Opens the tables of exchanges and of transfers, if they are wanted.
+    /// Opens the tables of exchanges, of pages and of transfers, if they are wanted.
     pub fn open_exchanges(&mut self, wanted: &NetworkProbes) {
         if wanted.exchanges {
             self.open::<ExchangeRow>();
+            self.open::<PageRow>();
             self.open::<TransferRow>();
         }
     }

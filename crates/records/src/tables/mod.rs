@@ -27,6 +27,6 @@ pub use provenance::Provenance;
 pub use recorder::{CaptureId, Recorder};
 pub use row::{Row, TableSchema};
 pub use rows::{
-    ExchangeRow, FlowRow, PacketCountRow, QueueRow, TraceRow, TransferRow, table_schemas,
+    ExchangeRow, FlowRow, PacketCountRow, PageRow, QueueRow, TraceRow, TransferRow, table_schemas,
 };
 pub use written::Written;

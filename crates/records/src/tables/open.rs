@@ -2,7 +2,7 @@
 
 use super::error::RecordError;
 use super::row::Row;
-use super::rows::{ExchangeRow, FlowRow, PacketCountRow, QueueRow, TraceRow, TransferRow};
+use super::rows::{ExchangeRow, FlowRow, PacketCountRow, PageRow, QueueRow, TraceRow, TransferRow};
 use super::table::Table;
 use super::written::Written;
 
@@ -55,6 +55,7 @@ tables! {
     packet_counts: PacketCountRow,
     traces: TraceRow,
     exchanges: ExchangeRow,
+    pages: PageRow,
     transfers: TransferRow,
     flows: FlowRow,
 }

@@ -137,6 +137,9 @@ tables! {
         /// First SYN of the connection, or the request on an open one, in seconds since the start
         /// of the run.
         started_s: Time as "s",
+        /// When the request could be sent, likewise: it was made, and its connection was open, the
+        /// handshake of TLS included.
+        requested_s: Time as "s",
         /// Arrival of the first byte of the response, likewise; null if there was none.
         first_byte_s: Option<Time> as "s",
         /// Arrival of the last byte of the response, likewise; null if there was none.
@@ -147,6 +150,8 @@ tables! {
         response_bytes: u64 as "B",
         /// From start to finish in seconds; null unless it finished.
         response_time_s: Option<Time> as "s",
+        /// From the request to the first byte of the response in seconds; null if there was none.
+        time_to_first_byte_s: Option<Time> as "s",
         /// Expiries of the retransmission timer, both ends.
         timeouts: u32 as "timeouts",
         /// Segments sent again, both ends.
@@ -154,6 +159,33 @@ tables! {
         /// SYN and SYN-ACK segments sent again.
         syn_retries: u32 as "segments",
         /// `finished`, `censored` (the run ended first) or `failed` (the connection gave up).
+        outcome: Outcome,
+    }
+
+    /// One page of a web user that ended.
+    pages: PageRow {
+        /// The traffic group.
+        group: GroupId,
+        /// The user's number in the group, from 0.
+        user: u32,
+        /// First SYN of the document's connection, or its request on an open one, in seconds since
+        /// the start of the run.
+        started_s: Time as "s",
+        /// Arrival of the first byte of the document, likewise; null if there was none.
+        first_byte_s: Option<Time> as "s",
+        /// Arrival of the last byte of the last object, likewise, or when the last was given up.
+        finished_s: Time as "s",
+        /// Objects that came.
+        objects: u32 as "objects",
+        /// Bytes of their responses.
+        bytes: u64 as "B",
+        /// From start to finish in seconds; null unless all objects came.
+        load_time_s: Option<Time> as "s",
+        /// From start to the first byte of the document in seconds; null if there was none.
+        time_to_first_byte_s: Option<Time> as "s",
+        /// The byte index in seconds; null unless all objects came.
+        byte_index_s: Option<Time> as "s",
+        /// `finished`, or `failed`: an object is missing, as its connection gave up.
         outcome: Outcome,
     }
 
@@ -236,7 +268,10 @@ mod tests {
     fn every_column_has_a_meaning_and_times_carry_their_unit() {
         let schemas = table_schemas();
         let names: Vec<_> = schemas.iter().map(|s| s.name).collect();
-        assert_eq!(names, ["queues", "packet_counts", "traces", "exchanges", "transfers", "flows"]);
+        assert_eq!(
+            names,
+            ["queues", "packet_counts", "traces", "exchanges", "pages", "transfers", "flows"]
+        );
         for schema in schemas {
             for (name, _, _, about) in schema.columns {
                 assert!(about.ends_with('.'), "{}.{name}: {about:?}", schema.name);

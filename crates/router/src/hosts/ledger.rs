@@ -9,7 +9,7 @@ use sojourn_records::{
     CoarseHistogram, Exchange, FlowId, GroupBook, Outcome, Recorder, Totals, TraceRow,
 };
 use sojourn_scenario::Network;
-use sojourn_traffic::Source;
+use sojourn_traffic::{PageEnded, Source};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -125,6 +125,21 @@ impl Ledger {
         self.books().groups[connection.group].book.begin(&mut exchange, before);
         connection.state().exchange = Some(exchange);
         exchange
+    }
+
+    /// The request goes out, over a connection that is open.
+    pub fn requested(&self, connection: &Connection, now: Time) {
+        if let Some(exchange) = &mut connection.state().exchange {
+            exchange.requested = now;
+        }
+    }
+
+    /// A user's page ends.
+    pub fn page_ends(&self, group: usize, member: u32, page: &PageEnded, now: Time) {
+        if !self.is_stopped(group) {
+            let Books { groups, recorder, .. } = &mut *self.books();
+            groups[group].book.page_ends(member, page, now, recorder);
+        }
     }
 
     /// The first byte of the response is there.

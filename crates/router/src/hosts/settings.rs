@@ -231,6 +231,10 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
         let why = "real hosts speak HTTP/1.1; use --engine packets";
         return Err(format!("{}: http = \"{}\": {why}", group.name, web.http.name()));
     }
+    if group.server_rtt.is_some() {
+        let why = "real hosts have all servers at the same distance; use --engine packets";
+        return Err(format!("{}: server_rtt: {why}", group.name));
+    }
     if group.quic.is_some() {
         let why = "real hosts have TCP only; use --engine packets";
         return Err(format!("{}: transport = \"quic\": {why}", group.name));
@@ -361,6 +365,10 @@ mod tests {
         for (field, expected) in [
             ("http = \"2\"", "people: http = \"2\": real hosts speak HTTP/1.1"),
             ("http = \"3\"", "people: http = \"3\": real hosts speak HTTP/1.1"),
+            (
+                "servers = 2\nserver_rtt = \"90ms\"",
+                "people: server_rtt: real hosts have all servers at the same distance",
+            ),
             ("transport = \"quic\"", "people: transport = \"quic\": real hosts have TCP only"),
         ] {
             let error = made(&network("", &format!("{web}{field}\n"))).unwrap_err();

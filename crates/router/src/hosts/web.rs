@@ -107,7 +107,7 @@ impl User {
     fn obey(&mut self, command: Command) {
         match command {
             Command::Wake { at } => self.wake = at,
-            Command::Open { slot } => self.open(slot),
+            Command::Open { slot, .. } => self.open(slot),
             Command::Request { slot, exchange } => {
                 let Some(Some(place)) = self.slots.get(usize::from(slot)) else { return };
                 let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
@@ -126,15 +126,14 @@ impl User {
             Command::PageBegins => {
                 self.host.common.ledger.count(self.group, GroupBook::page_begins);
             }
-            Command::PageEnds { begun, byte_index } => {
-                let now = self.host.now();
-                let ends = |book: &mut GroupBook| book.page_ends(begun, now, byte_index);
-                self.host.common.ledger.count(self.group, ends);
+            Command::PageEnds(page) => {
+                let (group, member, now) = (self.group, self.member, self.host.now());
+                self.host.common.ledger.page_ends(group, member, &page, now);
             }
         }
     }
 
-    fn open(&mut self, slot: u8) {
+    fn open(&mut self, slot: u16) {
         let at = usize::from(slot);
         if self.slots.len() <= at {
             self.slots.resize_with(at + 1, || None);
@@ -151,7 +150,8 @@ impl User {
                 // A user whose time is over does not listen.
                 let _ = tell.send(Told { serial, input });
             };
-            let fetched = fetch(&host, &own, asked, || told(Input::ResponseDone { slot })).await;
+            let done = |first_byte| told(Input::ResponseDone { slot, first_byte });
+            let fetched = fetch(&host, &own, asked, done).await;
             if fetched.is_err() {
                 host.common.ledger.end(&own, host.now(), Outcome::Failed);
                 told(Input::Failed { slot });
@@ -167,7 +167,7 @@ async fn fetch(
     host: &Host,
     connection: &Connection,
     mut asked: UnboundedReceiver<Exchange>,
-    done: impl Fn(),
+    done: impl Fn(Time),
 ) -> io::Result<()> {
     let ledger = &host.common.ledger;
     let end = host.connect(connection.group, connection.key).await?;
@@ -176,23 +176,26 @@ async fn fetch(
     while let Some(exchange) = asked.recv().await {
         connection.state().asked.push_back(exchange);
         let last = sent + u64::from(exchange.request);
+        ledger.requested(connection, host.now());
         while sent < last {
             sent += host.write(&end, sent, last - sent).await?;
         }
         let first = received;
         let last = received + exchange.response;
+        let mut first_byte = Time::ZERO;
         while received < last {
             let read = host.read(&end, received, last - received).await?;
             if read == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             if received == first {
-                ledger.first_byte(connection, host.now());
+                first_byte = host.now();
+                ledger.first_byte(connection, first_byte);
             }
             received += read;
         }
         ledger.end(connection, host.now(), Outcome::Finished);
-        done();
+        done(first_byte);
     }
     shut(&end)?;
     // Whatever happens now happens to nobody.

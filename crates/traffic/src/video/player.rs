@@ -3,11 +3,11 @@
 use super::adaptation::{Throughputs, choose};
 use super::params::VideoModel;
 use super::playback::Playback;
-use crate::{Client, Command, Exchange, Input};
+use crate::{Client, Command, Exchange, Input, Priority};
 use sojourn_base::Time;
 
 /// The one connection.
-const SLOT: u8 = 0;
+const SLOT: u16 = 0;
 /// How long after a lost connection it is opened anew.
 const PATIENCE: Time = Time::from_secs(1);
 
@@ -79,7 +79,7 @@ impl Player {
     /// Asks for the next segment.
     fn fetch(&mut self, model: &VideoModel, now: Time, out: &mut impl FnMut(Command)) {
         if !std::mem::replace(&mut self.open, true) {
-            out(Command::Open { slot: SLOT });
+            out(Command::Open { slot: SLOT, server: 0 });
         }
         let rung = choose(model, &self.throughputs, self.playback.at(now).buffered());
         if self.rung.replace(rung).is_some_and(|last| last != rung) {
@@ -91,6 +91,7 @@ impl Player {
             server_delay: Time::ZERO,
             request: model.request,
             primary: false,
+            priority: Priority::default(),
         };
         out(Command::Request { slot: SLOT, exchange });
     }
@@ -126,7 +127,7 @@ mod tests {
             let bytes = wanted.unwrap();
             asked.push(bytes * 8 / 4);
             now += Time((bytes as f64 * 8e9 / rate as f64) as u64);
-            input = Input::ResponseDone { slot: SLOT };
+            input = Input::ResponseDone { slot: SLOT, first_byte: now };
         }
         (asked, screen.at(now), now)
     }

@@ -88,7 +88,7 @@ impl Browser {
                     self.resume(pages, now, out);
                 }
             }
-            Input::ResponseDone { slot } => {
+            Input::ResponseDone { slot, first_byte } => {
                 if self.is_thinking() {
                     return;
                 }
@@ -100,7 +100,7 @@ impl Browser {
                     place.open = false;
                     out(Command::Close { slot });
                 }
-                page.came(now, object);
+                page.came(now, object, first_byte);
                 self.advance(model, pages, now, slot, out);
             }
             Input::Failed { slot } => {
@@ -147,11 +147,16 @@ impl Browser {
         page.persistent = self.kept > 0;
         page.parse = model.draw_page(page.persistent, &mut self.stream, &mut page.objects);
         page.phase = Phase::Primary;
-        (page.named, page.asked, page.left) = (0, 0, 1);
+        (page.left, page.priorities) = (1, model.priorities);
         (page.begun, page.complete) = (now, true);
         (page.bytes, page.byte_times) = (0, 0);
+        (page.came, page.first_byte) = (0, None);
+        let servers = model.servers_of(&page.objects);
+        page.parallel = u16::from(model.parallel);
+        page.waiting.clear();
+        page.waiting.resize(servers, Default::default());
         page.slots.clear();
-        page.slots.resize(usize::from(model.parallel), Default::default());
+        page.slots.resize(servers * usize::from(model.parallel), Default::default());
         page.slots[0].open = self.open;
         out(Command::PageBegins);
         request(page, 0, 0, out);
@@ -163,7 +168,7 @@ impl Browser {
         model: &WebModel,
         pages: &mut Pages,
         now: Time,
-        slot: u8,
+        slot: u16,
         out: &mut impl FnMut(Command),
     ) {
         let page = pages.get(self.page);
@@ -178,7 +183,7 @@ impl Browser {
             page.phase = Phase::Parsing(at);
             return self.arm(at, out);
         }
-        let Some(object) = page.take() else { return };
+        let Some(object) = page.take(page.server(slot)) else { return fill(page, out) };
         let gap = page.objects[object as usize].gap;
         if gap == 0 {
             request(page, slot, object, out);
@@ -203,7 +208,7 @@ impl Browser {
         for slot in 0..page.slots.len() {
             if let State::Waiting { until, object } = page.slots[slot].state {
                 if until <= now {
-                    request(page, slot as u8, object, out);
+                    request(page, slot as u16, object, out);
                 } else {
                     next = next.min(until);
                 }
@@ -222,9 +227,7 @@ impl Browser {
     ) {
         self.kept = self.kept.saturating_sub(1);
         let page = pages.get(self.page);
-        let (begun, complete) = (page.begun, page.complete);
-        let byte_index = complete.then(|| page.byte_index());
-        out(Command::PageEnds { begun, byte_index });
+        out(Command::PageEnds(page.ended()));
         self.open = false;
         for (slot, place) in page.slots.iter().enumerate() {
             if !place.open {
@@ -233,7 +236,7 @@ impl Browser {
             if slot == 0 && self.kept > 0 {
                 self.open = true;
             } else {
-                out(Command::Close { slot: slot as u8 });
+                out(Command::Close { slot: slot as u16 });
             }
         }
         pages.release(self.page);
@@ -268,11 +271,12 @@ impl Client for Browser {
 }
 
 /// Asks for an object over a slot, opening its connection if need be.
-fn request(page: &mut Page, slot: u8, object: u32, out: &mut impl FnMut(Command)) {
+fn request(page: &mut Page, slot: u16, object: u32, out: &mut impl FnMut(Command)) {
+    let server = page.objects[object as usize].server;
     let place = &mut page.slots[usize::from(slot)];
     if !place.open {
         place.open = true;
-        out(Command::Open { slot });
+        out(Command::Open { slot, server });
     }
     place.state = State::Busy(object);
     let drawn = &page.objects[object as usize];
@@ -281,6 +285,7 @@ fn request(page: &mut Page, slot: u8, object: u32, out: &mut impl FnMut(Command)
         server_delay: Time(drawn.server_delay),
         request: drawn.request,
         primary: object == 0,
+        priority: page.priorities.of(object, drawn),
     };
     out(Command::Request { slot, exchange });
 }
@@ -293,10 +298,14 @@ fn embed(page: &mut Page, out: &mut impl FnMut(Command)) {
 
 /// Asks for what has been named over the slots that have nothing to do.
 fn fill(page: &mut Page, out: &mut impl FnMut(Command)) {
-    for slot in 0..page.slots.len() {
-        if page.slots[slot].state == State::Idle {
-            let Some(object) = page.take() else { return };
-            request(page, slot as u8, object, out);
+    let parallel = page.parallel;
+    for server in 0..page.waiting.len() {
+        let first = server as u16 * parallel;
+        for slot in first..first + parallel {
+            if page.slots[usize::from(slot)].state == State::Idle {
+                let Some(object) = page.take(server) else { break };
+                request(page, slot, object, out);
+            }
         }
     }
 }

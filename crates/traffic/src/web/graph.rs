@@ -47,8 +47,7 @@ mod tests {
     fn every_object_has_a_parent_in_the_level_above() {
         let level = Distribution::Exponential { mean: Count(2.0) }.sampler("level").unwrap();
         let stream = &mut Stream::new(1, Kind::Test, 4, 0);
-        let object =
-            Object { response: 1, server_delay: 0, gap: 0, request: 1, children: 0..0, named: 0 };
+        let object = Object::default();
         let mut deepest = 0;
         for count in [1, 2, 3, 10, 100, 1000] {
             let mut objects = vec![object.clone(); count];
@@ -77,8 +76,7 @@ mod tests {
             Distribution::Uniform { min: Count(1.0), max: Count(2.0), step: Some(Count(1.0)) };
         let level = level.sampler("level").unwrap();
         let stream = &mut Stream::new(1, Kind::Test, 5, 0);
-        let object =
-            Object { response: 1, server_delay: 0, gap: 0, request: 1, children: 0..0, named: 0 };
+        let object = Object::default();
         let mut objects = vec![object; 10_001];
         draw(&level, stream, &mut objects);
         let named = f64::from(objects[0].children.end - objects[0].children.start);

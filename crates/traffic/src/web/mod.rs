@@ -7,11 +7,15 @@ mod http;
 mod model;
 mod page;
 mod params;
+mod priorities;
 mod recording;
+mod servers;
 
 pub use browser::{Browser, WebUsers};
 pub use http::Http;
 pub use model::WebModel;
 pub use page::Pages;
 pub use params::{Model, Web};
+pub use priorities::{Priorities, Priority};
 pub use recording::{Recorded, Recording};
+pub use servers::MOST_SERVERS;

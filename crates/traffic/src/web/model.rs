@@ -2,6 +2,8 @@
 
 use super::elements::Elements;
 use super::graph;
+use super::priorities::Priorities;
+use super::servers::Servers;
 use crate::{Character, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
 use std::ops::Range;
@@ -9,6 +11,9 @@ use std::sync::Arc;
 
 /// Objects embedded in a page are at most this many.
 const MOST_EMBEDDED: u64 = 65_535;
+
+/// No object.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// What the users of a group share.
 #[derive(Clone, Debug)]
@@ -18,6 +23,7 @@ pub struct WebModel {
     pub(super) parse: Sampler,
     pub(super) gap: Sampler,
     pub(super) parallel: u8,
+    pub(super) priorities: Priorities,
     embedded: Sampler,
     level: Option<Sampler>,
     request: Sampler,
@@ -27,12 +33,14 @@ pub struct WebModel {
     server_delay: Sampler,
     persistent: f64,
     pages_per_connection: Sampler,
+    /// Where the objects of a page lie; none: all where they were recorded, or on one server.
+    servers: Option<Servers>,
     /// A page that takes the place of those that are drawn.
     recorded: Option<Arc<[Object]>>,
 }
 
 /// One object of a page, with everything that is random about it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Object {
     pub response: u64,
     pub server_delay: u64,
@@ -41,13 +49,18 @@ pub(super) struct Object {
     pub request: u32,
     /// The objects that this one names.
     pub children: Range<u32>,
-    /// The object that is asked for in this one's place: the order in which objects are named lies
-    /// in their list, as it is as long.
-    pub named: u32,
+    /// The object of the same server that was named after this one, while they wait.
+    pub next: u32,
+    /// The server that has it, from 0.
+    pub server: u8,
 }
 
 impl WebModel {
-    pub(super) fn new(elements: &Elements, recorded: Option<Vec<Object>>) -> Result<Self, Invalid> {
+    pub(super) fn new(
+        elements: &Elements,
+        (servers, priorities): (Option<Servers>, Priorities),
+        recorded: Option<Vec<Object>>,
+    ) -> Result<Self, Invalid> {
         if !(0.0..=1.0).contains(&elements.persistent) {
             let remedy = "must be a probability between 0 and 1";
             return Err(Invalid::new("persistent", elements.persistent, remedy));
@@ -63,6 +76,7 @@ impl WebModel {
             parse: elements.parse.sampler("parse")?,
             gap: elements.gap.sampler("gap")?,
             parallel: elements.parallel,
+            priorities,
             embedded: elements.embedded.sampler("embedded")?,
             level: elements.level.as_ref().map(|level| level.sampler("level")).transpose()?,
             request: elements.request.sampler("request")?,
@@ -74,6 +88,7 @@ impl WebModel {
             server_delay: elements.server_delay.sampler("server_delay")?,
             persistent: elements.persistent,
             pages_per_connection: elements.pages_per_connection.sampler("pages_per_connection")?,
+            servers,
             recorded: recorded.map(Arc::from),
         })
     }
@@ -105,10 +120,11 @@ impl WebModel {
         objects.clear();
         if let Some(recorded) = &self.recorded {
             objects.extend_from_slice(recorded);
-            for object in objects {
+            for object in &mut *objects {
                 object.server_delay = self.server_delay.sample(stream);
                 object.gap = self.gap.sample_as(timing, stream);
             }
+            self.deal(stream, objects);
             return Time(parse);
         }
         for i in 0..=embedded {
@@ -119,14 +135,37 @@ impl WebModel {
                 server_delay: self.server_delay.sample(stream),
                 gap: self.gap.sample_as(timing, stream),
                 children: 0..0,
-                named: 0,
+                next: NONE,
+                server: 0,
             });
         }
         match &self.level {
             Some(level) => graph::draw(level, stream, objects),
             None => objects[0].children = 1..objects.len() as u32,
         }
+        self.deal(stream, objects);
         Time(parse)
+    }
+
+    /// Deals the objects of a page to its servers, behind all else that is drawn.
+    fn deal(&self, stream: &mut Stream, objects: &mut [Object]) {
+        if let Some(servers) = &self.servers {
+            servers.deal(stream, objects);
+        }
+    }
+
+    /// Most connections to a server, or streams of the one.
+    #[must_use]
+    pub fn parallel(&self) -> u16 {
+        u16::from(self.parallel)
+    }
+
+    /// How many servers a page has.
+    pub(super) fn servers_of(&self, objects: &[Object]) -> usize {
+        if self.servers.is_none() && self.recorded.is_none() {
+            return 1;
+        }
+        objects.iter().map(|object| usize::from(object.server) + 1).max().unwrap_or(1)
     }
 
     /// What a user keeps for all think times.

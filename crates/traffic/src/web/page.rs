@@ -1,6 +1,8 @@
 //! The pages being fetched. A user has one only while it fetches; they are recycled.
 
-use super::model::Object;
+use super::model::{NONE, Object};
+use super::priorities::Priorities;
+use crate::PageEnded;
 use sojourn_base::Time;
 
 /// How far a page is.
@@ -39,25 +41,43 @@ pub(super) struct Slot {
     pub state: State,
 }
 
+/// The objects of a server that wait, linked by [`Object::next`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    first: u32,
+    /// Means nothing without a first.
+    last: u32,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE }
+    }
+}
+
 /// A page being fetched.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     pub objects: Vec<Object>,
+    /// Places for connections, so many for each server.
     pub slots: Vec<Slot>,
+    pub parallel: u16,
+    pub priorities: Priorities,
+    /// The objects of each server that have been named and not asked for.
+    pub waiting: Vec<Waiting>,
     pub parse: Time,
     pub phase: Phase,
     pub persistent: bool,
-    /// How many objects have been named.
-    pub named: u32,
-    /// How many of them have been asked for, in the order in which they were named.
-    pub asked: u32,
     /// Objects that have been named and have neither come nor failed.
     pub left: u32,
     /// When it began.
     pub begun: Time,
     /// Whether none has failed.
     pub complete: bool,
-    /// Bytes of the objects that came.
+    /// When the first byte of the document came, once all of it has.
+    pub first_byte: Option<Time>,
+    /// Objects that came, and their bytes.
+    pub came: u32,
     pub bytes: u64,
     /// Sum over these objects of their bytes times the nanoseconds from `begun` to when they came.
     pub byte_times: u128,
@@ -65,29 +85,55 @@ pub(super) struct Page {
 
 impl Page {
     /// An object has come: those that it names can be asked for.
-    pub(super) fn came(&mut self, now: Time, object: u32) {
+    pub(super) fn came(&mut self, now: Time, object: u32, first_byte: Time) {
+        if object == 0 {
+            self.first_byte = Some(first_byte);
+        }
+        self.came += 1;
         let Object { response, children, .. } = self.objects[object as usize].clone();
         self.bytes += response;
         self.byte_times += u128::from(response) * u128::from(now.saturating_sub(self.begun).0);
         self.left += children.end - children.start;
         self.left -= 1;
         for child in children {
-            self.objects[self.named as usize].named = child;
-            self.named += 1;
+            let Object { server, ref mut next, .. } = self.objects[child as usize];
+            *next = NONE;
+            let Waiting { first, last } = &mut self.waiting[usize::from(server)];
+            if *first == NONE {
+                *first = child;
+            } else {
+                self.objects[*last as usize].next = child;
+            }
+            *last = child;
         }
     }
 
-    /// The byte index of the objects that came, counting each when its last byte is there.
-    pub(super) fn byte_index(&self) -> Time {
-        Time((self.byte_times / u128::from(self.bytes.max(1))) as u64)
+    /// What is told of it at its end.
+    pub(super) fn ended(&self) -> PageEnded {
+        let byte_index = || Time((self.byte_times / u128::from(self.bytes.max(1))) as u64);
+        PageEnded {
+            begun: self.begun,
+            first_byte: self.first_byte,
+            objects: self.came,
+            bytes: self.bytes,
+            byte_index: self.complete.then(byte_index),
+        }
     }
 
-    /// The next object to be asked for, if one has been named.
-    pub(super) fn take(&mut self) -> Option<u32> {
-        (self.asked < self.named).then(|| {
-            self.asked += 1;
-            self.objects[self.asked as usize - 1].named
+    /// The next object to be asked of a server, in the order in which they were named.
+    pub(super) fn take(&mut self, server: usize) -> Option<u32> {
+        let first = &mut self.waiting[server].first;
+        let object = *first;
+        (object != NONE).then(|| {
+            *first = self.objects[object as usize].next;
+            object
         })
+    }
+
+    /// The server that a place for a connection is for.
+    pub(super) fn server(&self, slot: u16) -> usize {
+        // Nearly all pages have one; a division takes as long as all else here.
+        if self.waiting.len() == 1 { 0 } else { usize::from(slot / self.parallel) }
     }
 }
 

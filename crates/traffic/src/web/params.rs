@@ -3,7 +3,9 @@
 use super::elements::Elements;
 use super::http::Http;
 use super::model::WebModel;
+use super::priorities::Priorities;
 use super::recording::Recording;
+use super::servers::Servers;
 use crate::{Count, Distribution, Invalid};
 use sojourn_base::{Size, Time};
 
@@ -53,7 +55,7 @@ pub struct Web {
     pub think: Option<Distribution<Time>>,
     /// A page as a browser recorded it: a HAR file, whose objects all users load, in the place of
     /// those that the model draws. What is larger is larger, and what names others is loaded
-    /// before them; who served it does not matter.
+    /// before them. Objects lie on the hosts of their URLs, unless `servers` is given.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub har: Option<Recording>,
     /// Number of objects embedded in a page, the primary object not counted.
@@ -103,15 +105,42 @@ pub struct Web {
     /// round trip. Default: with "2" it does, and "3" has it in QUIC's own handshake.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub tls: Option<bool>,
-    /// Most connections that a user has open at a time, 1 to 100; with HTTP/2 and 3 the most
-    /// streams, by default 100.
+    /// Most connections that a user has open to a server at a time, 1 to 100; with HTTP/2 and 3 the
+    /// most streams, by default 100.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub parallel: Option<u8>,
+    /// How a server orders the responses of a connection, with HTTP/2 and 3. "none": all take
+    /// turns, a frame of each. "rfc9218": by the priorities of RFC 9218, the document and objects
+    /// that name others (`level`) first, one after another; the others take turns behind them.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_none"))]
+    pub priorities: Priorities,
+    /// Servers of a page, 1 to 100; of a distribution each page has a draw of its own, less or more
+    /// than that being 1 or 100. The document comes from the first, other objects by `first_share`.
+    /// Each server has connections of its own: up to `parallel` with HTTP/1.1, one with "2" and
+    /// "3"; each is opened when its first object is asked for. Only one to the first is kept for
+    /// the next page. Default: one, or the hosts of the HAR file. The median site has 23 third
+    /// parties (Web Almanac 2021, desktops).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub servers: Option<Distribution<Count>>,
+    /// Probability that an object beside the document comes from the first server too; else it
+    /// comes from one of the others, all equally likely. Default 0.55: 45.1 % of requests go to
+    /// third parties (Web Almanac 2021, chapter Third Parties, desktops).
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub first_share: Option<f64>,
+    /// Minimum round trip to each server but the first, drawn for each user and server, and never
+    /// below the path's. Default: that to the first, `rtt`.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub server_rtt: Option<Distribution<Time>>,
 }
 
 #[cfg(feature = "schema")]
 fn is_first(http: &Http) -> bool {
     *http == Http::V1
+}
+
+#[cfg(feature = "schema")]
+fn is_none(priorities: &Priorities) -> bool {
+    *priorities == Priorities::None
 }
 
 impl Web {
@@ -129,7 +158,16 @@ impl Web {
             _ => {}
         }
         self.http.check(self.persistent, self.tls)?;
+        if self.priorities == Priorities::Rfc9218 && !self.http.multiplexes() {
+            let remedy = "over HTTP/1.1 a connection has one object at a time: take http = \"2\" or \
+                          \"3\", or leave it out";
+            return Err(Invalid::new("priorities", "\"rfc9218\"", remedy));
+        }
         self.check_recording()?;
+        if self.server_rtt.is_some() && self.servers.is_none() && self.har.is_none() {
+            let remedy = "there is one server: give servers too, or leave it out";
+            return Err(Invalid::new("server_rtt", "given", remedy));
+        }
         self.compile().map(|_| ())
     }
 
@@ -160,6 +198,7 @@ impl Web {
             ("embedded", &mut self.embedded),
             ("level", &mut self.level),
             ("pages_per_connection", &mut self.pages_per_connection),
+            ("servers", &mut self.servers),
         ];
         for (field, element) in counts {
             element.as_mut().map_or(Ok(()), |element| element.load_files(field, read))?;
@@ -192,7 +231,9 @@ impl Web {
     /// Compiles what the users of a group share.
     pub fn compile(&self) -> Result<WebModel, Invalid> {
         let recorded = self.har.as_ref().filter(|har| !har.objects.is_empty());
-        WebModel::new(&self.elements()?, recorded.map(Recording::arranged))
+        let servers = Servers::of(self.servers.as_ref(), self.first_share)?;
+        let dealt = (servers, self.priorities);
+        WebModel::new(&self.elements()?, dealt, recorded.map(Recording::arranged))
     }
 
     /// The model's elements with this group's in their place.

@@ -26,6 +26,8 @@ pub struct Recorded {
     pub response: u64,
     /// Which object names it: one that stands before it. Means nothing of the document.
     pub named_by: u32,
+    /// Which server had it, in the order in which they are asked first.
+    pub server: u8,
 }
 
 impl From<String> for Recording {
@@ -49,18 +51,11 @@ impl Recording {
         }
         let (mut order, mut arranged) = (vec![0], Vec::new());
         while let Some(&at) = order.get(arranged.len()) {
-            let Recorded { request, response, .. } = self.objects[at];
+            let Recorded { request, response, server, .. } = self.objects[at];
             let first = order.len() as u32;
             order.extend(&children[at]);
             let children = first..order.len() as u32;
-            arranged.push(Object {
-                request,
-                response,
-                children,
-                server_delay: 0,
-                gap: 0,
-                named: 0,
-            });
+            arranged.push(Object { request, response, children, server, ..Object::default() });
         }
         arranged
     }
@@ -72,7 +67,7 @@ mod tests {
 
     #[test]
     fn those_that_one_names_are_a_range() {
-        let object = |response, named_by| Recorded { request: 1, response, named_by };
+        let object = |response, named_by| Recorded { request: 1, response, named_by, server: 0 };
         // 0 names 1 and 3, 1 names 4, 3 names 2 … as they came, which is not by level.
         let objects =
             vec![object(10, 0), object(11, 0), object(12, 1), object(13, 0), object(14, 2)];

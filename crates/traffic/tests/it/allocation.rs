@@ -47,7 +47,7 @@ fn warm_users_do_not_allocate() {
     let mut events = BinaryHeap::with_capacity(10_000);
     let mut warm = 0;
     for user in 0..100 {
-        events.push((std::cmp::Reverse(0), user, u8::MAX - 1));
+        events.push((std::cmp::Reverse(0), user, u16::MAX - 1));
     }
     for round in 0..200_000 {
         if round == 100_000 {
@@ -55,20 +55,20 @@ fn warm_users_do_not_allocate() {
         }
         let (std::cmp::Reverse(now), user, what) = events.pop().unwrap();
         let input = match what {
-            u8::MAX => Input::Wake,
-            254 => Input::Start,
-            slot => Input::ResponseDone { slot },
+            u16::MAX => Input::Wake,
+            65_534 => Input::Start,
+            slot => Input::ResponseDone { slot, first_byte: Time(now) },
         };
         let browser: &mut Browser = &mut users[user];
         browser.step(&model, &mut pool, Time(now), input, &mut |command| match command {
-            Command::Wake { at } => events.push((std::cmp::Reverse(at.0), user, u8::MAX)),
+            Command::Wake { at } => events.push((std::cmp::Reverse(at.0), user, u16::MAX)),
             Command::Request { slot, .. } => {
                 events.push((std::cmp::Reverse(now + 50_000_000), user, slot));
             }
             Command::Open { .. }
             | Command::Close { .. }
             | Command::PageBegins
-            | Command::PageEnds { .. } => {}
+            | Command::PageEnds(_) => {}
         });
     }
     assert!(users.iter().all(|user| user.pages() > 20));

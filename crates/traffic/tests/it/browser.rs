@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use sojourn_base::{Kind, Size, Stream, Time};
 use sojourn_traffic::{
-    Browser, Command, Count, Distribution, Exchange, Input, Model, Pages, Web, WebModel,
+    Browser, Command, Count, Distribution, Exchange, Input, Model, PageEnded, Pages, Web, WebModel,
 };
 
 /// A network that answers after random delays and loses some connections.
@@ -17,11 +17,13 @@ struct Network {
     now: Time,
     wake: Time,
     /// Responses on their way: when, whether they fail, over which slot.
-    busy: Vec<(Time, bool, u8)>,
+    busy: Vec<(Time, bool, u16)>,
     open: u64,
     opened: u32,
     /// Of the last page.
     byte_index: Time,
+    /// Connections to a server at most.
+    parallel: u16,
 }
 
 /// One page as the network saw it.
@@ -44,6 +46,7 @@ impl Network {
             open: 0,
             opened: 0,
             byte_index: Time::ZERO,
+            parallel: 1,
         }
     }
 
@@ -53,7 +56,8 @@ impl Network {
                 assert!(at >= self.now);
                 self.wake = at;
             }
-            Command::Open { slot } => {
+            Command::Open { slot, server } => {
+                assert_eq!(slot / self.parallel, u16::from(server), "another server's place");
                 assert_eq!(self.open & (1 << slot), 0, "opened twice");
                 self.open |= 1 << slot;
                 self.opened += 1;
@@ -72,15 +76,14 @@ impl Network {
                 self.open &= !(1 << slot);
             }
             Command::PageBegins => {}
-            Command::PageEnds { byte_index, .. } => {
-                self.byte_index = byte_index.unwrap_or_default()
-            }
+            Command::PageEnds(page) => self.byte_index = page.byte_index.unwrap_or_default(),
         }
     }
 
     /// Runs a user for some pages.
     fn run(&mut self, model: &WebModel, user: &mut Browser, pages: u32) -> Vec<Seen> {
         let mut pool = Pages::new();
+        self.parallel = model.parallel();
         let mut seen = vec![Seen::default()];
         let mut step = |network: &mut Self, user: &mut Browser, input| {
             let now = network.now;
@@ -103,7 +106,7 @@ impl Network {
                         self.open &= !(1 << slot);
                         step(self, user, Input::Failed { slot });
                     } else {
-                        step(self, user, Input::ResponseDone { slot });
+                        step(self, user, Input::ResponseDone { slot, first_byte: at });
                     }
                 }
                 _ => {
@@ -137,7 +140,11 @@ fn run(model: &WebModel, index: u64, mut network: Network) -> Vec<Seen> {
 #[test]
 fn draws_do_not_depend_on_the_order_or_the_time_of_responses() {
     let (us, ms) = (Time::from_micros, Time::from_millis);
-    for model in [packmime(), Web { model: Model::ThreeGpp, ..Web::default() }.compile().unwrap()] {
+    let three = Web { model: Model::ThreeGpp, ..Web::default() };
+    let servers =
+        Some(Distribution::Uniform { min: Count(1.0), max: Count(9.0), step: Some(Count(1.0)) });
+    let several = Web { servers, ..three.clone() };
+    for model in [packmime(), three.compile().unwrap(), several.compile().unwrap()] {
         for index in 0..10 {
             let fast = run(&model, index, Network::new(1, us(1), us(1), 0));
             let slow = run(&model, index, Network::new(2, ms(1), ms(4000), 0));
@@ -211,6 +218,40 @@ fn objects_go_over_parallel_connections_kept_or_not() {
     let gap = Some(Distribution::Constant(Time::from_millis(7)));
     let slow = Web { parse, gap, ..custom(8, 2, 1.0) };
     assert!((rounds(span(&slow), alone) - (0.03 + 0.4 + 3.0 * 0.007)).abs() < 1e-9);
+}
+
+#[test]
+fn each_server_has_connections_of_its_own() {
+    let web = |servers: f64, first_share, embedded, parallel| Web {
+        servers: Some(Distribution::Constant(Count(servers))),
+        first_share: Some(first_share),
+        ..custom(embedded, parallel, 1.0)
+    };
+    // All of one server: as without servers.
+    assert_eq!(eleven_pages(&web(3.0, 1.0, 8, 4)), eleven_pages(&custom(8, 4, 1.0)));
+    // The document's connection, and four for the eight others, in two rounds.
+    let (opened, span) = eleven_pages(&web(2.0, 0.0, 8, 4));
+    assert_eq!(opened, 11 * 5);
+    let alone = eleven_pages(&custom(0, 4, 1.0)).1;
+    assert!(((span - alone) / 11.0 - 0.2).abs() < 1e-9, "{span} {alone}");
+    // With as many servers as a hundred there is hardly a second object on any: one round.
+    let span = eleven_pages(&web(100.0, 0.0, 8, 4)).1;
+    assert!(((span - alone) / 11.0 - 0.1).abs() < 1e-9, "{span} {alone}");
+}
+
+#[test]
+fn servers_change_no_other_draw_of_a_page() {
+    let (fast, slow) = (Time::from_millis(1), Time::from_millis(500));
+    let servers = |count: f64| Web {
+        servers: Some(Distribution::Constant(Count(count))),
+        embedded: Some(Distribution::Constant(Count(9.0))),
+        ..Web::default()
+    };
+    let [one, ten] = [1.0, 10.0].map(|count| servers(count).compile().unwrap());
+    for index in 0..5 {
+        let seen = |model| run(model, index, Network::new(1, fast, slow, 0));
+        assert_eq!(seen(&one), seen(&ten));
+    }
 }
 
 #[test]
@@ -293,14 +334,19 @@ fn a_persistent_connection_serves_several_pages() {
     };
     step(0, Input::Start);
     let asked = step(1, Input::Wake);
-    assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0 }]);
-    let byte_index = at(1);
-    let ends = |begun| Command::PageEnds { begun: at(begun), byte_index: Some(byte_index) };
-    assert_eq!(step(2, Input::ResponseDone { slot: 0 }), [ends(1), Command::Wake { at: at(3) }]);
+    assert_eq!(asked[..2], [Command::PageBegins, Command::Open { slot: 0, server: 0 }]);
+    let (objects, bytes, byte_index) = (1, 1000, Some(at(1)));
+    let half = |second| at(second) + Time::from_millis(500);
+    let ends = |begun| {
+        let (begun, first_byte) = (at(begun), Some(half(begun)));
+        Command::PageEnds(PageEnded { begun, first_byte, objects, bytes, byte_index })
+    };
+    let done = |second| Input::ResponseDone { slot: 0, first_byte: half(second) };
+    assert_eq!(step(2, done(1)), [ends(1), Command::Wake { at: at(3) }]);
     assert_eq!(step(2, Input::Failed { slot: 0 }), []);
     assert_eq!(step(2, Input::Wake), [], "a wake nobody asked for does nothing");
     assert_eq!(step(3, Input::Wake), asked);
-    assert_eq!(step(4, Input::ResponseDone { slot: 0 }), [ends(3), Command::Wake { at: at(5) }]);
+    assert_eq!(step(4, done(3)), [ends(3), Command::Wake { at: at(5) }]);
     let again = [&asked[..1], &asked[2..]].concat();
     assert_eq!(step(5, Input::Wake), again, "the connection is still open");
 }
@@ -312,23 +358,24 @@ fn a_page_that_lost_an_object_is_not_whole() {
     let mut step = |now, input| {
         let mut ends = None;
         user.step(&model, &mut pool, Time::from_secs(now), input, &mut |command| {
-            if let Command::PageEnds { byte_index, .. } = command {
-                ends = Some(byte_index.is_some());
+            if let Command::PageEnds(page) = command {
+                ends = Some(page.byte_index.is_some());
             }
         });
         ends
     };
-    let slot = 0;
+    let (slot, first_byte) = (0, Time(1));
     for (begin, last, whole) in [
-        (1, Input::ResponseDone { slot }, true),
+        (1, Input::ResponseDone { slot, first_byte }, true),
         (4, Input::Failed { slot }, false),
-        (7, Input::ResponseDone { slot }, true),
+        (7, Input::ResponseDone { slot, first_byte }, true),
     ] {
         if begin == 1 {
             assert_eq!(step(0, Input::Start), None);
         }
         assert_eq!(step(begin, Input::Wake), None);
-        assert_eq!(step(begin + 1, Input::ResponseDone { slot }), None, "one object is left");
+        let done = Input::ResponseDone { slot, first_byte };
+        assert_eq!(step(begin + 1, done), None, "one object is left");
         assert_eq!(step(begin + 2, last), Some(whole));
     }
 }
@@ -386,8 +433,8 @@ fn packmime_users_fetch_what_the_model_predicts() {
 fn inputs() -> impl Strategy<Value = Vec<(u64, Input)>> {
     let input = prop_oneof![
         Just(Input::Wake),
-        (0u8..5).prop_map(|slot| Input::ResponseDone { slot }),
-        (0u8..5).prop_map(|slot| Input::Failed { slot }),
+        (0u16..5).prop_map(|slot| Input::ResponseDone { slot, first_byte: Time(1) }),
+        (0u16..5).prop_map(|slot| Input::Failed { slot }),
     ];
     proptest::collection::vec((0u64..100_000_000_000, input), 0..400)
 }
@@ -400,6 +447,7 @@ proptest! {
         persistent in 0.0..=1.0,
         parallel in 1u8..=4,
         levels in 0u8..=3,
+        servers in 0u8..=3,
     ) {
         let pages_per_connection = Some(Distribution::Uniform { min: Count(1.0), max: Count(3.0), step: None });
         let embedded = Some(Distribution::Exponential { mean: Count(3.0) });
@@ -409,19 +457,29 @@ proptest! {
             max: Count(f64::from(levels)),
             step: Some(Count(1.0)),
         });
-        let web =
-            Web { embedded, level, persistent, parallel, pages_per_connection, ..Web::default() };
+        let constant = |servers: u8| Distribution::Constant(Count(f64::from(servers)));
+        let servers = (servers > 0).then(|| constant(servers));
+        let web = Web {
+            embedded,
+            level,
+            persistent,
+            parallel,
+            pages_per_connection,
+            servers,
+            ..Web::default()
+        };
         let model = web.compile().unwrap();
         let mut user = Browser::new(&model, seed, 0, 0);
         let mut pool = Pages::new();
         let mut network = Network::new(1, Time(1), Time(1), 0);
+        network.parallel = model.parallel();
         let mut page = Seen::default();
         let start = (0, Input::Start);
         for (gap, input) in std::iter::once(start).chain(inputs) {
             network.now += Time(gap);
             match input {
                 // What the network would not say: a response or failure of nothing.
-                Input::ResponseDone { slot } => network.busy.retain(|busy| busy.2 != slot),
+                Input::ResponseDone { slot, .. } => network.busy.retain(|busy| busy.2 != slot),
                 Input::Failed { slot } => {
                     network.busy.retain(|busy| busy.2 != slot);
                     network.open &= !(1 << slot);
