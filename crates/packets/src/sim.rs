@@ -603,27 +603,39 @@ impl Sim {
 
     /// The exchange or transfer on a connection ends at `now`, well or not.
     pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
-        let mut underway = std::mem::take(&mut self.exchanges[place as usize]);
-        self.end(now, place, &mut underway, outcome);
-        self.exchanges[place as usize] = underway;
+        let Self { conns, groups, probes, exchanges, connected, .. } = self;
+        let at = place as usize;
+        end(&conns[place], groups, probes, (now, connected[at]), &mut exchanges[at], outcome);
     }
 
     /// One of the exchanges on a connection ends, if it is under way.
     pub(crate) fn end(&mut self, now: Time, place: u32, underway: &mut Underway, outcome: Outcome) {
-        if !std::mem::take(&mut underway.active) {
-            return;
-        }
-        let exchange = &mut underway.exchange;
-        exchange.requested = exchange.requested.max(self.connected[place as usize]);
-        let conn = &self.conns[place];
-        let book = &mut self.groups[usize::from(conn.group)].book;
-        let counted = (conn.member, conn.totals());
-        book.end(exchange, counted, now, outcome, &mut self.probes.links.recorder);
+        let Self { conns, groups, probes, connected, .. } = self;
+        let times = (now, connected[place as usize]);
+        end(&conns[place], groups, probes, times, underway, outcome);
     }
 
     /// A user's page ends.
     pub(crate) fn page_ends(&mut self, now: Time, (group, user): Member, page: &PageEnded) {
         let recorder = &mut self.probes.links.recorder;
         self.groups[group].book.page_ends(user, page, now, recorder);
+    }
+}
+
+/// An exchange ends at `now`; its connection was open at `connected`.
+fn end(
+    conn: &Connection,
+    groups: &mut [Group],
+    probes: &mut Probes,
+    (now, connected): (Time, Time),
+    underway: &mut Underway,
+    outcome: Outcome,
+) {
+    if std::mem::take(&mut underway.active) {
+        let exchange = &mut underway.exchange;
+        exchange.requested = exchange.requested.max(connected);
+        let book = &mut groups[usize::from(conn.group)].book;
+        let counted = (conn.member, conn.totals());
+        book.end(exchange, counted, now, outcome, &mut probes.links.recorder);
     }
 }

@@ -138,8 +138,8 @@ fn rows_read_back_as_written() {
         let finished = !i.is_multiple_of(3);
         let time = if finished { Field::Double(0.1) } else { Field::Null };
         let outcome = if finished { "finished" } else { "censored" };
-        assert_eq!((fields[7], fields[11]), (&time, &Field::Str(outcome.into())));
-        assert_eq!(fields[6], &Field::Long(10_000 + i as i64));
+        assert_eq!((fields[8], fields[13]), (&time, &Field::Str(outcome.into())));
+        assert_eq!(fields[7], &Field::Long(10_000 + i as i64));
     }
 }
 

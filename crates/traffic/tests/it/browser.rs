@@ -6,6 +6,7 @@ use sojourn_base::{Kind, Size, Stream, Time};
 use sojourn_traffic::{
     Browser, Command, Count, Distribution, Exchange, Input, Model, PageEnded, Pages, Web, WebModel,
 };
+use std::collections::BTreeSet;
 
 /// A network that answers after random delays and loses some connections.
 struct Network {
@@ -18,7 +19,7 @@ struct Network {
     wake: Time,
     /// Responses on their way: when, whether they fail, over which slot.
     busy: Vec<(Time, bool, u16)>,
-    open: u64,
+    open: BTreeSet<u16>,
     opened: u32,
     /// Of the last page.
     byte_index: Time,
@@ -43,7 +44,7 @@ impl Network {
             now: Time::ZERO,
             wake: Time::MAX,
             busy: Vec::new(),
-            open: 0,
+            open: BTreeSet::new(),
             opened: 0,
             byte_index: Time::ZERO,
             parallel: 1,
@@ -58,12 +59,11 @@ impl Network {
             }
             Command::Open { slot, server } => {
                 assert_eq!(slot / self.parallel, u16::from(server), "another server's place");
-                assert_eq!(self.open & (1 << slot), 0, "opened twice");
-                self.open |= 1 << slot;
+                assert!(self.open.insert(slot), "opened twice");
                 self.opened += 1;
             }
             Command::Request { slot, exchange } => {
-                assert_ne!(self.open & (1 << slot), 0, "a request without a connection");
+                assert!(self.open.contains(&slot), "a request without a connection");
                 assert!(self.busy.iter().all(|b| b.2 != slot), "two requests at a time");
                 let delay = self.fastest + self.delays.below(self.slowest - self.fastest + 1);
                 let fails = self.fails > 0 && self.delays.below(self.fails) == 0;
@@ -71,9 +71,8 @@ impl Network {
                 page.exchanges.push(exchange);
             }
             Command::Close { slot } => {
-                assert_ne!(self.open & (1 << slot), 0, "closed without being open");
+                assert!(self.open.remove(&slot), "closed without being open");
                 assert!(self.busy.iter().all(|b| b.2 != slot), "closed under way");
-                self.open &= !(1 << slot);
             }
             Command::PageBegins => {}
             Command::PageEnds(page) => self.byte_index = page.byte_index.unwrap_or_default(),
@@ -103,7 +102,7 @@ impl Network {
                     let (at, fails, slot) = self.busy.swap_remove(i);
                     self.now = at;
                     if fails {
-                        self.open &= !(1 << slot);
+                        self.open.remove(&slot);
                         step(self, user, Input::Failed { slot });
                     } else {
                         step(self, user, Input::ResponseDone { slot, first_byte: at });
@@ -482,7 +481,7 @@ proptest! {
                 Input::ResponseDone { slot, .. } => network.busy.retain(|busy| busy.2 != slot),
                 Input::Failed { slot } => {
                     network.busy.retain(|busy| busy.2 != slot);
-                    network.open &= !(1 << slot);
+                    network.open.remove(&slot);
                 }
                 Input::Start | Input::Wake => {}
             }
