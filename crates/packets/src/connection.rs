@@ -171,6 +171,8 @@ pub(crate) struct Connection {
     pub slot: u16,
     /// The applications are done with it.
     pub done: bool,
+    /// The first byte of the response of its one exchange is to come.
+    pub awaits_first: bool,
 }
 
 /// No such thing.

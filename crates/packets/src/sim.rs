@@ -372,11 +372,9 @@ impl Sim {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
         if delivered > 0 && side.expect != u64::MAX {
-            if end == 0 {
-                let exchange = &mut self.exchanges[of.conn() as usize].exchange;
-                if exchange.first_byte == Time::ZERO {
-                    exchange.first_byte = at;
-                }
+            if end == 0 && conn.awaits_first {
+                conn.awaits_first = false;
+                self.exchanges[of.conn() as usize].exchange.first_byte = at;
             }
             side.expect = side.expect.saturating_sub(delivered);
             if side.expect == 0 {
@@ -384,12 +382,14 @@ impl Sim {
                 notes |= Notes::COMPLETE;
             }
         }
-        if !notes.is_empty() && notes.take(Notes::CONNECTED) {
-            self.connected[of.conn() as usize] = at;
-        }
         if !notes.is_empty() {
-            side.wait_for(1);
-            self.net.wheel.push(at, Event::Notify { of, notes });
+            if notes.take(Notes::CONNECTED) {
+                self.connected[of.conn() as usize] = at;
+            }
+            if !notes.is_empty() {
+                side.wait_for(1);
+                self.net.wheel.push(at, Event::Notify { of, notes });
+            }
         }
         if deadline < entered {
             self.timers.take_out(of, entered);
@@ -526,6 +526,7 @@ impl Sim {
         let place = self.conns.insert(Connection {
             in_flight: 0,
             done: false,
+            awaits_first: false,
             slot: 0,
             group: group as u16,
             member,
@@ -592,6 +593,7 @@ impl Sim {
     /// An exchange or a transfer begins on a connection that has one at a time.
     pub(crate) fn begin_exchange(&mut self, place: u32, exchange: Exchange) {
         self.exchanges[place as usize] = self.begin(place, exchange);
+        self.conns[place].awaits_first = true;
     }
 
     /// An exchange begins, one of those on a connection.

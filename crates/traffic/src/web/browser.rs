@@ -300,6 +300,9 @@ fn embed(page: &mut Page, out: &mut impl FnMut(Command)) {
 fn fill(page: &mut Page, out: &mut impl FnMut(Command)) {
     let parallel = page.parallel;
     for server in 0..page.waiting.len() {
+        if !page.waits(server) {
+            continue;
+        }
         let first = server as u16 * parallel;
         for slot in first..first + parallel {
             if page.slots[usize::from(slot)].state == State::Idle {

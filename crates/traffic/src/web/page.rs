@@ -130,6 +130,11 @@ impl Page {
         })
     }
 
+    /// Whether there is one.
+    pub(super) fn waits(&self, server: usize) -> bool {
+        self.waiting[server].first != NONE
+    }
+
     /// The server that a place for a connection is for.
     pub(super) fn server(&self, slot: u16) -> usize {
         // Nearly all pages have one; a division takes as long as all else here.
