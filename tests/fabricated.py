@@ -25,7 +25,8 @@ WAYS = 4
 # What a run is, not what it measured.
 GIVEN = frozenset({"seed", "window_s", "simulated_s", "time_s", "started_s"})
 MEASURED = ("_s", "packets", "bytes", "bps", "window", "probability")
-ASKED = {"exchanges": "exchanges", "queues": "queues", "packet_counts": "packet_counts"}
+# Tables that a probe of the same name asks for.
+PROBED = ("exchanges", "queues", "packet_counts")
 
 Factor = Callable[[str], float]
 
@@ -142,4 +143,4 @@ def _shape(run: RunResult) -> tuple[object, ...]:
 
 def _tables(case: Case) -> list[str]:
     probes = case.scenario.to_dict().get("probes", {})
-    return [table for table, asks in ASKED.items() if probes.get(asks)]
+    return [table for table in PROBED if probes.get(table)]

@@ -5,7 +5,7 @@ use super::http::Http;
 use super::model::WebModel;
 use super::priorities::Priorities;
 use super::recording::Recording;
-use super::servers::Servers;
+use super::servers::{ALONE, Servers};
 use crate::{Count, Distribution, Invalid};
 use sojourn_base::{Size, Time};
 
@@ -165,8 +165,7 @@ impl Web {
         }
         self.check_recording()?;
         if self.server_rtt.is_some() && self.servers.is_none() && self.har.is_none() {
-            let remedy = "there is one server: give servers too, or leave it out";
-            return Err(Invalid::new("server_rtt", "given", remedy));
+            return Err(Invalid::new("server_rtt", "given", ALONE));
         }
         self.compile().map(|_| ())
     }

@@ -11,6 +11,9 @@ pub const MOST_SERVERS: u8 = 100;
 /// the requests of desktops are to third parties (Web Almanac 2021, chapter Third Parties).
 pub(super) const FIRST_SHARE: f64 = 0.55;
 
+/// What to do about a field that needs several servers where there is one.
+pub(super) const ALONE: &str = "there is one server: give servers too, or leave it out";
+
 /// The servers of pages, compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Servers {
@@ -26,10 +29,7 @@ impl Servers {
     ) -> Result<Option<Self>, Invalid> {
         let Some(count) = count else {
             return match first_share {
-                Some(share) => {
-                    let remedy = "there is one server: give servers too, or leave it out";
-                    Err(Invalid::new("first_share", share, remedy))
-                }
+                Some(share) => Err(Invalid::new("first_share", share, ALONE)),
                 None => Ok(None),
             };
         };
