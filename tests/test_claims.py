@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,11 @@ LOW, HIGH = [1.0, 1.1, 0.9], [2.0, 2.2, 1.9]
 # What judges: arguments for which it must agree, and for which it must not.
 COUNTER: dict[str, tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = {
     "less": (verdicts.less, ({"pair": (LOW, HIGH)},), ({"pair": (HIGH, LOW)},)),
+    "less by a margin": (
+        partial(verdicts.less, margin=0.1),
+        ({"pair": (LOW, HIGH)},),
+        ({"pair": ([0.99 * value for value in LOW], LOW)},),
+    ),
     "more": (verdicts.more, ({"pair": (HIGH, LOW)},), ({"pair": (LOW, HIGH)},)),
     "same": (verdicts.same, ({"pair": (LOW, LOW)}, 0.1), ({"pair": (HIGH, LOW)}, 0.1)),
     "not_less": (verdicts.not_less, ({"pair": (HIGH, LOW)}, 0.1), ({"pair": (LOW, HIGH)}, 0.1)),

@@ -97,5 +97,5 @@ def test_unknown_study_is_one_line_error(sojourn: Command) -> None:
     assert found.returncode != 0
     assert "pi-hardware" in found.stderr
     assert len(found.stderr.splitlines()) == 1
-    with pytest.raises(Error, match="smoke, quick, full"):
+    with pytest.raises(Error, match="no 'huge'; it has smoke, quick, long, full"):
         reproduce(study(names()[0]), "huge")

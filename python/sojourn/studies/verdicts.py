@@ -35,20 +35,29 @@ class Tested:
 
 
 def less(
-    pairs: Mapping[str, Pairs], *, unit: str = "", scale: float = 1.0, alpha: float = 0.05
+    pairs: Mapping[str, Pairs],
+    *,
+    margin: float = 0.0,
+    unit: str = "",
+    scale: float = 1.0,
+    alpha: float = 0.05,
 ) -> Tested:
     """Is the first of each pair less than the second?
 
     Agrees if all differences are significantly below 0 after Holm's adjustment, differs if one is
-    significantly above, and cannot be told otherwise.
+    significantly above, and cannot be told otherwise. With a ``margin`` it differs as well if one
+    pair is shown to be the same, up to that fraction of the second's mean.
     """
+    alike = _equivalences(pairs, margin, alpha) if margin else {}
     found = {name: paired_difference(a, b) for name, (a, b) in pairs.items() if len(a)}
     tested = [each.p for each in found.values() if each.p is not None]
     adjusted = iter(holm(tested))
     verdicts = []
-    for each in found.values():
+    for name, each in found.items():
         p = next(adjusted) if each.p is not None else None
-        if _sure(each, p, alpha):
+        if name in alike and alike[name].holds:
+            verdicts.append(Verdict.DIFFERS)
+        elif _sure(each, p, alpha):
             verdicts.append(Verdict.AGREES if each.mean < 0 else Verdict.DIFFERS)
         else:
             verdicts.append(Verdict.UNDECIDED)
