@@ -45,20 +45,21 @@ counts() {
     ip netns exec receiver nstat -asz IpExtInCEPkts Ip6InCEPkts
 }
 
-# Flows to an address for so many seconds, measured after some, with so many looks at the queue. There
-# are counts before the looks, behind them, and when all connections are closed.
+# Flows to an address for so many seconds, measured after some, with looks at the queue for so many
+# seconds. There are counts before the looks, behind them, and when all connections are closed: a
+# slow machine looks less often, and yet is done before connections close.
 flows() {
-    to=$1 length=$2 after=$3 looks=$4
+    to=$1 length=$2 after=$3 looking=$4
     ip netns exec sender iperf3 -c "$to" -t "$length" -f k -P "$FLOWS" -C cubic >/tmp/iperf &
     sleep "$after"
     counts
     ip netns exec router sh -c '
-        at=0
-        while [ $at -lt $1 ]; do
+        read -r now idle </proc/uptime
+        end=$((${now%.*} + $1))
+        while read -r now idle </proc/uptime && [ "${now%.*}" -lt $end ]; do
             sleep 0.1
-            at=$((at + 1))
             echo qdisc show dev right
-        done | tc -s -batch -' looks "$looks"
+        done | tc -s -batch -' looks "$looking"
     counts
     wait
     while read -r first rest; do [ "$first" = "[SUM]" ] && echo "SUM $rest"; done </tmp/iperf
@@ -78,12 +79,12 @@ down() {
 echo "== drops"
 ecn 0
 up drop
-flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKS"
+flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKING"
 down drop
 echo "== marks"
 ecn 1
 up mark
-flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKS"
+flows 10.9.2.1 "$LENGTH" "$WARMUP" "$LOOKING"
 echo "== marks, flows without ECN"
 ecn 0
 flows 10.9.2.1 "$SHORT" 1 1
