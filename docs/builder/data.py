@@ -257,6 +257,11 @@ def _factors() -> str:
     return sortable(["factor", "scheme", "loss %", "rate Mb/s", "wait in the discipline ms"], rows)
 
 
+def _beside_linux() -> str:
+    heads, *rows = json.loads((RESULTS / "l4s-linux.json").read_text(encoding="utf-8"))
+    return markdown(heads, rows)
+
+
 def _stored(part: str) -> str:
     path = RESULTS / "linux-reference-settings.json"
     heads, *rows = json.loads(path.read_text(encoding="utf-8"))[part]
@@ -340,6 +345,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference grid": _grid,
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
+    "l4s linux": _beside_linux,
     "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
     **study_tables.TABLES,
     "pi-hardware ways": _ways,

@@ -42,7 +42,8 @@ def run(
             so far.
         seed: Seed of its random numbers; default the scenario's own.
         engine: ``"packets"``, ``"fluid"`` for scenarios of long flows, ``"linux"`` for real TCP in
-            real time, or ``"kernel"`` for Linux's own queues and TCPs in a virtual machine.
+            real time, or ``"kernel"`` (Linux 6.1) or ``"kernel-7"`` (Linux 7) for Linux's own
+            queues and TCPs in a virtual machine.
         label: What to call the run in tables and figures; default the scenario's name.
         limit: Refuse a run that would not fit into this machine's memory.
         stop: Gives the run up when set, from another thread.

@@ -23,16 +23,21 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. `sch_dualpi2` marks L above a step of 1 ms; here, as in the RFC, along a ramp:
-//!    `marking = "step"`. Its `min_qlen_step` is 0 and looked at on arrival; here a packet is only
-//!    marked by L's threshold if more than `min_packets` stand in L with it.
+//! Linux 7.3's `sch_dualpi2`, with which `marking = "step"`, `decision = "random"` and
+//! `min_packets = 0` agree (docs/studies/l4s.md, beside Linux).
+//!
+//! 1. It marks L above a step of 1 ms; here, as in the RFC, along a ramp: `marking = "step"`. Its
+//!    `min_qlen_step` is 0 and looked at on arrival; here a packet is only marked by L's threshold
+//!    if more than `min_packets` stand in L with it. It counts a mark for the step and one for the
+//!    controller where both meet in a packet; here that is one mark.
 //! 2. It decides by random numbers, here by accumulating probabilities as in the RFC's pseudocode:
 //!    `decision = "random"`.
-//! 3. It spares all packets while less than 2 MTU stand.
+//! 3. While less than 2 MTU stand behind a packet it spares it, but for the step.
 //! 4. Its `drop_enqueue` (deciding on arrival), memory limit, thresholds in packets, splitting of
 //!    GSO packets, `any_ect` and classification by `tc` filters are not here.
-//! 5. It has p' in 32 bits and rounds each update; its credit begins anew with one MTU when both
-//!    queues are empty, here with one mean packet.
+//! 5. It has p' in 32 bits and rounds each update; its credit begins anew with one MTU when it is
+//!    asked for a packet and has none, which HTB never does; here with one mean packet as soon as
+//!    both queues are empty.
 
 mod params;
 

@@ -19,6 +19,7 @@ pub mod settings;
 pub mod sys;
 mod web;
 
+pub(crate) use host::ECT1;
 pub use host::{Common, knows_congestion};
 
 use crate::net::Namespace;

@@ -28,8 +28,9 @@ def run(
         str,
         typer.Option(
             help="packets, fluid for long flows, linux for real TCP in real time (as root), or "
-            "kernel for Linux's own queues and TCPs in a virtual machine; several with commas: "
-            "packets,linux. With more than one each run lies in a folder of its own in --out."
+            "kernel (Linux 6.1) or kernel-7 (Linux 7) for Linux's own queues and TCPs in a "
+            "virtual machine; several with commas: packets,linux. With more than one each run "
+            "lies in a folder of its own in --out."
         ),
     ] = "packets",
     report: Report = None,

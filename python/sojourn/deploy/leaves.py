@@ -261,10 +261,7 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
     remarks = ["Needs Linux 6.17 and its iproute2."]
     if qdisc["marking"] == "ramp":
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
-        low, high = (quantity(f"{place.field}.{n}", qdisc[n], "time") for n in ("min_th", "max_th"))
-        step = (low + high) / 2
-    else:
-        step = quantity(f"{place.field}.step_th", qdisc["step_th"], "time")
+    step = _step_s(qdisc, place)
     return Leaf(
         f"dualpi2 limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
         f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {qdisc['alpha']:.6f} "
@@ -274,6 +271,50 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
         f"classic_protection {round(qdisc['classic_weight'] * 100)}%",
         tuple(remarks),
     )
+
+
+def _step_s(qdisc: Fields, place: Place) -> float:
+    """Above which sojourn time Linux's DualPI2 marks all of L."""
+
+    def seconds(name: str) -> float:
+        return quantity(f"{place.field}.{name}", str(qdisc[name]), "time")
+
+    if qdisc["marking"] == "ramp":
+        return (seconds("min_th") + seconds("max_th")) / 2
+    return seconds("step_th")
+
+
+def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
+    """What ``sch_dualpi2`` is told without ``tc``, in the units of linux/pkt_sched.h.
+
+    Raises:
+        DeployError: If Linux cannot take a value.
+    """
+    qdisc = _resolved(qdisc, place)
+
+    def microseconds(name: str) -> int:
+        return round(quantity(f"{place.field}.{name}", str(qdisc[name]), "time") * 1e6)
+
+    def hertz(name: str) -> int:
+        scaled = round(float(qdisc[name]) * 256)
+        if scaled < 1:
+            raise DeployError(
+                f"{place.field}.{name} = {qdisc[name]:g}: Linux counts it in units of 1/256 Hz, so "
+                "it must be at least 1/512"
+            )
+        return scaled
+
+    return {
+        "limit": qdisc["limit"],
+        "target_us": microseconds("target"),
+        "tupdate_us": microseconds("tupdate"),
+        "alpha": hertz("alpha"),
+        "beta": hertz("beta"),
+        "step_us": round(_step_s(qdisc, place) * 1e6),
+        "coupling": round(qdisc["coupling"]),
+        "drop_overload": qdisc["drop_on_overload"],
+        "classic_percent": round(qdisc["classic_weight"] * 100),
+    }
 
 
 _KINDS: dict[str, Callable[[Fields, Place], Leaf]] = {

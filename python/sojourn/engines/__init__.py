@@ -15,6 +15,7 @@ ENGINES = {
     "fluid": "sojourn.engines.fluid",
     "linux": "sojourn.engines.linux",
     "kernel": "sojourn.engines.kernel",
+    "kernel-7": "sojourn.engines.kernel.seven",
 }
 """The module of each engine, loaded when it is first asked for: its ``ENGINE``."""
 

@@ -16,7 +16,7 @@ use sojourn_tcp::Algorithm;
 pub(super) fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Registered>, String> {
     let mut made: Vec<(Algorithm, Registered)> = Vec::new();
     for (group, socket) in network.groups.iter().zip(&mut settings.sockets) {
-        if !uses_tcp(group) {
+        if !uses_tcp(group) || socket.ect1 {
             continue;
         }
         let algorithm = &group.tcp.congestion;
@@ -60,6 +60,19 @@ pub(super) fn find(network: &Network, settings: &mut Settings) -> Result<Vec<Reg
         made.push((algorithm.clone(), program));
     }
     Ok(made.into_iter().map(|(_, program)| program).collect())
+}
+
+/// Has Linux's DCTCP stand in for Prague, of which it was made and which Linux lacks, where whoever
+/// forwards packets has them say ECT(1).
+pub(super) fn stand_in(network: &Network, settings: &mut Settings) {
+    for (group, socket) in network.groups.iter().zip(&mut settings.sockets) {
+        if uses_tcp(group) && matches!(group.tcp.congestion, Algorithm::Prague(_)) {
+            socket.congestion = "dctcp".into();
+            socket.ect1 = true;
+            let line = "tcp.congestion = prague; Linux: its DCTCP, with ECT(1) in place of ECT(0)";
+            settings.differences.push(format!("{}: {line}", group.name));
+        }
+    }
 }
 
 /// Whether a congestion control is that of a run.

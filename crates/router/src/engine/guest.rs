@@ -8,6 +8,7 @@
 
 pub mod command;
 mod counters;
+mod dualpi2;
 mod fate;
 mod machine;
 mod offload;
@@ -24,12 +25,12 @@ use crate::hosts::settings::{Settings, settings};
 use crate::hosts::{self, Hosts, addresses};
 use crate::net::Device;
 use counters::Asker;
-use fate::{Reading, Story, Times};
+use fate::{Lane, Reading, Story, Times};
 use plan::{Drops, Plan};
 use samples::Samples;
 use sojourn_base::Time;
 use sojourn_link::Observed;
-use sojourn_records::{QueueRow, Recorder, Summary};
+use sojourn_records::{LinkSummary, QueueRow, Recorder, Summary};
 use sojourn_scenario::Network;
 use sojourn_traffic::Source;
 use std::path::Path;
@@ -116,6 +117,7 @@ impl Run {
         hosts::check(&network).map_err(Failure::Scenario)?;
         let known = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
         let mut settings = settings(&network, &known).map_err(Failure::Scenario)?;
+        super::congestion::stand_in(&network, &mut settings);
         let programs =
             super::congestion::find(&network, &mut settings).map_err(Failure::Scenario)?;
         // Here the machine is ours, and TCP can be kept from making segments together.
@@ -137,6 +139,9 @@ impl Run {
         let come = |group: usize| endpoints.transfers[group].len() as u32;
         let wiring = wiring::wire(&numbers, &come, &device, plan, single);
         let wiring = wiring.map_err(Failure::Other)?;
+        if settings.sockets.iter().any(|socket| socket.ect1) {
+            wiring.say_ect1(&device.name).map_err(Failure::Other)?;
+        }
         for space in &wiring.hosts {
             let sysctls = settings.sysctls.iter();
             let sysctls: Vec<(&str, &str)> =
@@ -144,11 +149,11 @@ impl Run {
             crate::net::set(space, &sysctls).map_err(|error| Failure::Other(error.to_string()))?;
         }
         let queues = queues(&network, plan, &wiring).map_err(Failure::Other)?;
-        let mut records = recorder("kernel", &network, directory).map_err(Failure::Other)?;
+        let mut records = recorder(&plan.engine, &network, directory).map_err(Failure::Other)?;
         if network.probes.queues {
             records.open::<QueueRow>();
         }
-        let mut books = recorder("kernel", &network, directory).map_err(Failure::Other)?;
+        let mut books = recorder(&plan.engine, &network, directory).map_err(Failure::Other)?;
         books.open_exchanges(&network.probes);
         books.open_flows(&network.probes);
         let network = Arc::new(network);
@@ -234,20 +239,21 @@ impl Run {
             hosts: Some(hosts),
             groups: std::mem::take(&mut self.summary.groups),
             flows: std::mem::take(&mut self.summary.flows),
-            ..Summary::of("kernel", &network, end)
+            ..Summary::of(&plan.engine, &network, end)
         };
         let times = Times {
             warmup,
             end,
             interval: network.probes.queues.then_some(network.probes.interval),
         };
+        let mut lanes = Vec::new();
         for (at, queue) in queues.into_iter().enumerate() {
-            let Some(mut link) = Observed::new(&network, at) else {
-                return Err(format!(
-                    "link {}: it is ideal and yet has a queue",
-                    plan.links[at].name
-                ));
+            let observed = || {
+                Observed::new(&network, at).ok_or_else(|| {
+                    format!("link {}: it is ideal and yet has a queue", plan.links[at].name)
+                })
             };
+            let mut link = observed()?;
             let Queue { name, taps, readings, drops, .. } = queue;
             let [came, went] = taps.map(|tap| on_the_clock(tap, ahead));
             let story = Story::new(&came, &went, drops, &readings)
@@ -256,11 +262,21 @@ impl Run {
             let records = &mut self.records;
             let row = |row| records.push(row);
             summary.links.push(story.tell(&mut link, at as u32, &times, &readings, row));
+            if drops == Drops::LaneDeparture {
+                for lane in Lane::ALL {
+                    let times = Times { interval: None, ..times };
+                    let row = story.of(lane).tell(&mut observed()?, 0, &times, &[], |_| ());
+                    // A class has no rate of its own.
+                    let name = format!("{}/{}", row.name, lane.name());
+                    lanes.push(LinkSummary { name, rate_bps: None, utilisation: None, ..row });
+                }
+            }
             summary.events += (came.len() + went.len()) as u64;
             if at == 0 {
                 summary.bottleneck_packets = link.packets();
             }
         }
+        summary.links.extend(lanes);
         if end <= warmup {
             // Stopped before the window began: there is nothing to sum up.
             summary.links.clear();
@@ -369,6 +385,32 @@ fn compare(name: &str, story: &Story, readings: &[Reading]) -> Result<(), String
         return Err(format!(
             "link {name}: {} packets came and did not go, but the kernel counts {counted} drops",
             story.dropped
+        ));
+    }
+    let Some((last, lanes)) = readings.last().and_then(|last| Some((last, last.lanes?))) else {
+        return Ok(());
+    };
+    let (mut marked, mut entered) = (0, [0; 2]);
+    for (lane, entered) in Lane::ALL.into_iter().zip(&mut entered) {
+        let (joined, of_lane) = story.of(lane).joined_and_marked();
+        *entered = joined;
+        marked += of_lane;
+    }
+    let [controller, step] = lanes.marks;
+    // What is under way when the counters are last read; what a limit kept out seems to have
+    // joined.
+    let off = |seen: u64, most: u64, least: u64| {
+        let slack = 2 + most / 50 + last.overflow;
+        seen > most + slack || seen + slack < least
+    };
+    if off(entered[0], lanes.entered[0], lanes.entered[0])
+        || off(entered[1], lanes.entered[1], lanes.entered[1])
+        || off(marked, controller + step, controller.max(step))
+    {
+        return Err(format!(
+            "link {name}: {entered:?} packets joined L and C and {marked} were marked, but the \
+             kernel counts {:?}, {controller} marks by the controller and {step} by the step",
+            lanes.entered
         ));
     }
     Ok(())

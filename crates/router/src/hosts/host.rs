@@ -164,6 +164,9 @@ pub(super) fn shut(end: &End) -> io::Result<()> {
     sys::shut(end.stream.as_fd())
 }
 
+/// The mark that the kernel gives packets which are to say ECT(1).
+pub(crate) const ECT1: i32 = 1;
+
 fn socket(settings: &SocketSettings) -> io::Result<TcpSocket> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;
@@ -174,6 +177,9 @@ fn socket(settings: &SocketSettings) -> io::Result<TcpSocket> {
     set(libc::IPPROTO_TCP, libc::TCP_SYNCNT, i32::from(settings.syn_retries).max(1))?;
     if settings.dscp > 0 {
         set(libc::IPPROTO_IP, libc::IP_TOS, i32::from(settings.dscp) << 2)?;
+    }
+    if settings.ect1 {
+        set(libc::SOL_SOCKET, libc::SO_MARK, ECT1)?;
     }
     if let Some(window) = settings.window {
         // The kernel doubles the buffer, and counts at most half of it as window; a buffer that is

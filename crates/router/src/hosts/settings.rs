@@ -25,6 +25,8 @@ pub struct SocketSettings {
     pub syn_retries: u8,
     /// The upper six bits of the traffic class.
     pub dscp: u8,
+    /// Whether packets that say ECT(0) are to say ECT(1) once they have left the socket.
+    pub ect1: bool,
 }
 
 /// Settings of both namespaces: names and values.
@@ -261,6 +263,7 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
         pacing: p.pacing && name != "bbr",
         syn_retries: p.syn_retries,
         dscp: group.dscp.bits(),
+        ect1: false,
     })
 }
 

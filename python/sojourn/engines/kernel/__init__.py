@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from sojourn.deploy import leaves
 from sojourn.engines.digest import content, digest
 from sojourn.engines.engine import kept
-from sojourn.engines.kernel.image import Image, found
+from sojourn.engines.kernel.image import Image
 from sojourn.engines.kernel.machine import command, emulator, seed_of, talk
 from sojourn.engines.kernel.plan import GuestPlan, plan
 from sojourn.engines.kernel.ramdisk import INIT, ramdisk, tools
+from sojourn.engines.kernel.versions import SIX, Linux
 from sojourn.engines.linux import program_content
 from sojourn.errors import Error, ScenarioError
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 
-def ready() -> Image:
+def ready(linux: Linux) -> Image:
     """The kernel, if all that a run needs is there; fetches it the first time.
 
     Raises:
@@ -44,21 +45,24 @@ def ready() -> Image:
             f"{platform.machine()}"
         )
     emulator()
-    return found()
+    return linux.found()
 
 
 class Kernel:
     """Linux's own queues and TCPs, on one link."""
 
-    name = "kernel"
+    def __init__(self, linux: Linux) -> None:
+        """An engine that asks this kernel."""
+        self._linux = linux
+        self.name = linux.engine
 
     def check(self, scenario: Scenario) -> None:
         """Refuses what the virtual machine cannot be told."""
-        _plan(scenario)
+        _plan(scenario, self._linux)
 
     def identity(self) -> str:
         """The router, the virtual machine, and the code that says what it is to do."""
-        return digest([*program_content(), *_machine(), *_generators()])
+        return digest([*program_content(), *_machine(self._linux), *_generators()])
 
     def run(
         self,
@@ -78,8 +82,8 @@ class Kernel:
         Raises:
             Error: Also if the emulator or the kernel is missing.
         """
-        planned = _plan(scenario)
-        kernel = ready()
+        planned = _plan(scenario, self._linux)
+        kernel = ready(self._linux)
         files = {
             "/run/scenario.json": scenario.to_json(),
             "/run/plan.json": json.dumps(planned.to_dict()),
@@ -102,19 +106,19 @@ class Kernel:
         return kept(scenario, out, go, label=label, varied=varied, sync=sync)
 
 
-ENGINE: Engine = Kernel()
+ENGINE: Engine = Kernel(SIX)
 
 
-def _plan(scenario: Scenario) -> GuestPlan:
+def _plan(scenario: Scenario, linux: Linux) -> GuestPlan:
     if scenario.check_classes():
         raise ScenarioError("classes written in Python run in the packet engine only")
-    return plan(scenario)
+    return plan(scenario, linux)
 
 
-def _machine() -> Iterable[str]:
+def _machine(linux: Linux) -> Iterable[str]:
     """The virtual machine: its kernel, what emulates it, and the kernel's tools in it."""
     try:
-        yield content(found().kernel)
+        yield content(linux.found().kernel)
         yield content(Path(emulator()))
         for _, tool in tools():
             yield content(tool)

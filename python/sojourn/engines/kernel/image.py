@@ -1,4 +1,4 @@
-"""The kernel that is asked: Debian 12's cloud kernel, unpacked into the user's cache.
+"""Linux 6.1: Debian 12's cloud kernel, unpacked into the user's cache.
 
 It is fetched once, with ``apt-get download``, and never installed. What is kept is the kernel
 itself and those of its modules that a run may need.
@@ -6,15 +6,14 @@ itself and those of its modules that a run may need.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from sojourn.engines.kernel.programs import in_order, output
 from sojourn.errors import Error
 from sojourn.files import cache_folder
 
@@ -48,6 +47,8 @@ class Image:
     """A kernel and its modules."""
 
     folder: Path
+    modular: bool = True
+    """Whether it has modules; otherwise all is built in."""
 
     @property
     def kernel(self) -> Path:
@@ -61,7 +62,7 @@ class Image:
             Error: If there is no such module.
         """
         found: list[Path] = []
-        for name in names:
+        for name in names if self.modular else ():
             self._add(name, found)
         return found
 
@@ -94,17 +95,13 @@ def found() -> Image:
     kept = cache_folder() / "kernel"
     there = [folder for folder in kept.glob("6.1.*") if (folder / "vmlinuz").is_file()]
     if there:
-        return Image(max(there, key=_order))
+        return Image(max(there, key=lambda folder: in_order(folder.name)))
     try:
         kept.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".new-", dir=kept) as place:
             return _unpacked(_package(kept, Path(place)), Path(place), kept)
     except OSError as error:
         raise Error(f"{kept}: {error.strerror or error}") from error
-
-
-def _order(folder: Path) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", folder.name)]
 
 
 def _package(kept: Path, place: Path) -> Path:
@@ -117,15 +114,17 @@ def _package(kept: Path, place: Path) -> Path:
             "the kernel engine needs the package linux-image-6.1…-cloud-amd64 of Debian 12, and "
             f"there is no apt-get to fetch it: put its file into {kept}"
         )
-    listed = _run(["apt-cache", "search", "--names-only", "^linux-image-6.1.*-cloud-amd64$"], place)
+    listed = output(
+        ["apt-cache", "search", "--names-only", "^linux-image-6.1.*-cloud-amd64$"], place, _TIME_S
+    )
     names = {match[0] for match in _PACKAGE.finditer(listed)}
     if not names:
         raise Error(
             "the kernel engine needs the package linux-image-6.1…-cloud-amd64 of Debian 12, which "
             f"apt does not know: {_HOW}, or put its file into {kept}"
         )
-    newest = max(names, key=lambda name: [int(n) for n in re.findall(r"\d+", name)])
-    _run(["apt-get", "--quiet", "download", newest], place)
+    newest = max(names, key=in_order)
+    output(["apt-get", "--quiet", "download", newest], place, _TIME_S)
     files = list(place.glob("linux-image-*.deb"))
     if not files:
         raise Error(f"apt-get download {newest} brought no file")
@@ -135,7 +134,7 @@ def _package(kept: Path, place: Path) -> Path:
 def _unpacked(package: Path, place: Path, kept: Path) -> Image:
     if shutil.which("dpkg") is None:
         raise Error(f"the kernel engine unpacks {package.name} with dpkg, which is not there")
-    _run(["dpkg", "-x", str(package), "unpacked"], place)
+    output(["dpkg", "-x", str(package), "unpacked"], place, _TIME_S)
     match = _PACKAGE.search(package.name)
     kernels = list((place / "unpacked/boot").glob("vmlinuz-*"))
     if match is None or not kernels:
@@ -162,23 +161,3 @@ def _unpacked(package: Path, place: Path, kept: Path) -> Image:
         if not (there / "vmlinuz").is_file():
             raise
     return Image(there)
-
-
-def _run(command: list[str], place: Path) -> str:
-    environment = {**os.environ, "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=place,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=_TIME_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise Error(f"{' '.join(command)}: nothing came within {_TIME_S} s") from error
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split()[-40:]) or f"exit code {done.returncode}"
-        raise Error(f"{' '.join(command)}: {said}")
-    return done.stdout

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sojourn.deploy import DeployError
-from sojourn.deploy.leaves import Place, leaf
+from sojourn.deploy.leaves import Place, dualpi2_settings, leaf
 from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES
 from sojourn.errors import ScenarioError
 from sojourn.quantities import quantity
 
 if TYPE_CHECKING:
+    from sojourn.engines.kernel.versions import Linux
     from sojourn.scenario import Scenario
 
 FASTEST_BPS = 50e6
@@ -36,6 +37,7 @@ _DROPS = {
     "cobalt": "departure",
     "fq_codel": "flow_departure",
     "cake": "flow_departure",
+    "dualpi2": "lane_departure",
 }
 
 
@@ -43,16 +45,17 @@ _DROPS = {
 class GuestPlan:
     """What the virtual machine is told beside the scenario."""
 
+    engine: str
     links: list[dict[str, Any]]
     remarks: list[str]
     modules: list[str]
 
     def to_dict(self) -> dict[str, Any]:
         """As the guest reads it."""
-        return {"links": self.links, "remarks": self.remarks}
+        return {"engine": self.engine, "links": self.links, "remarks": self.remarks}
 
 
-def plan(scenario: Scenario) -> GuestPlan:
+def plan(scenario: Scenario, linux: Linux) -> GuestPlan:
     """What to put where.
 
     Raises:
@@ -72,18 +75,18 @@ def plan(scenario: Scenario) -> GuestPlan:
         )
     _check_traffic(fields)
     _check_probes(fields["probes"])
-    modules = [*BASE, *_congestion(fields)]
+    modules = [*BASE, *_congestion(fields, linux)]
     links, remarks = [], []
     for name, table in (("bottleneck", forward), ("reverse", _back(forward))):
         if table is None or not table.get("rate"):
             if name == "bottleneck":
                 raise ScenarioError("bottleneck.rate: the kernel engine needs one; add it")
             continue
-        made, said, module = _link(name, table)
+        made, said, module = _link(name, table, linux)
         links.append(made)
         remarks += [f"{name}: {remark}" for remark in said]
         modules += [module] if module else []
-    return GuestPlan(links, remarks, list(dict.fromkeys(modules)))
+    return GuestPlan(linux.engine, links, remarks, list(dict.fromkeys(modules)))
 
 
 def _back(forward: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -125,8 +128,9 @@ def _check_probes(probes: Mapping[str, Any]) -> None:
             )
 
 
-def _congestion(fields: Mapping[str, Any]) -> list[str]:
+def _congestion(fields: Mapping[str, Any], linux: Linux) -> list[str]:
     """The modules of the congestion controls that the scenario names."""
+    built_in = (*BUILT_IN, "prague") if linux.l4s else BUILT_IN
     modules = []
     for at, group in enumerate([fields, *fields["traffic"]]):
         tcp = group.get("tcp") or {}
@@ -136,14 +140,18 @@ def _congestion(fields: Mapping[str, Any]) -> list[str]:
         name = named if isinstance(named, str) else named["kind"]
         if name in CONGESTION:
             modules.append(f"tcp_{name}")
-        elif name not in BUILT_IN:
+        elif name not in built_in:
             where = f"traffic[{at - 1}].tcp" if at else "tcp"
-            known = ", ".join([*BUILT_IN, *CONGESTION])
-            raise ScenarioError(f"{where}.congestion = {name}: the kernel engine has {known}")
+            known = ", ".join([*built_in, *CONGESTION])
+            raise ScenarioError(
+                f"{where}.congestion = {name}: the engine {linux.engine} has {known}"
+            )
     return modules
 
 
-def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], str | None]:
+def _link(
+    name: str, table: Mapping[str, Any], linux: Linux
+) -> tuple[dict[str, Any], list[str], str | None]:
     """What the guest is told of a link, what is different there, and the module it needs."""
     for field in ("schedule", "loss", "jitter", "device", "docsis", "wifi", "autorate"):
         if table.get(field):
@@ -160,16 +168,20 @@ def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
     qdisc = table["qdisc"]
     qdisc = {"kind": qdisc} if isinstance(qdisc, str) else dict(qdisc)
     kind = qdisc["kind"]
-    if kind in _NO_CLASSES or kind in {"tbf", "dualpi2"}:
-        why = {
-            "tbf": "it shapes by itself",
-            "dualpi2": "Linux has it from 6.17 on, and the kernel is 6.1",
-        }.get(kind, "it has classes")
+    if kind == "dualpi2" and not linux.l4s:
+        raise ScenarioError(
+            f"{name}.qdisc = dualpi2: Linux has it from 6.17 on, and the engine {linux.engine} is "
+            f"Linux {linux.release}; use --engine kernel-7"
+        )
+    if kind in _NO_CLASSES or kind == "tbf":
+        why = "it shapes by itself" if kind == "tbf" else "it has classes"
         raise ScenarioError(
             f"{name}.qdisc = {kind}: {why}; the kernel engine has disciplines without classes"
         )
+    place = Place(rate, int(table["mean_packet"]), f"{name}.qdisc")
     try:
-        made = leaf(qdisc, Place(rate, int(table["mean_packet"]), f"{name}.qdisc"))
+        made = leaf(qdisc, place)
+        dualpi2 = dualpi2_settings(qdisc, place) if kind == "dualpi2" else None
     except DeployError as error:
         raise ScenarioError(str(error)) from error
     # HTB has taken the Ethernet header off already: cake must not do so again.
@@ -179,13 +191,17 @@ def _link(name: str, table: Mapping[str, Any]) -> tuple[dict[str, Any], list[str
         f"rate {round(rate)}bit burst {burst}b cburst {burst}b quantum {_QUANTUM} "
         f"overhead {int(table.get('frame_overhead', 0))} mpu {int(table.get('min_frame', 0))}"
     )
-    link = {
+    link: dict[str, Any] = {
         "name": name,
         "drops": _DROPS.get(kind, "arrival"),
         "commands": [
             f"qdisc add dev {{dev}} root handle 1: stab overhead -{_ETHERNET} htb default 1",
             f"class add dev {{dev}} parent 1: classid 1:1 htb {shape}",
-            f"qdisc add dev {{dev}} parent 1:1 handle 10: {words}",
         ],
+        "dualpi2": dualpi2,
     }
-    return link, list(made.remarks), DISCIPLINES.get(made.words.split()[0])
+    if dualpi2 is None:
+        link["commands"].append(f"qdisc add dev {{dev}} parent 1:1 handle 10: {words}")
+    # What needs another Linux has it here.
+    remarks = [remark for remark in made.remarks if not remark.startswith("Needs Linux")]
+    return link, remarks, DISCIPLINES.get(made.words.split()[0])

@@ -54,7 +54,7 @@ def _entries(modules: list[Path], files: dict[str, str]) -> Iterator[Entry]:
         yield Entry(library, Path(library).read_bytes(), mode=0o755)
     for module in modules:
         yield Entry(f"/modules/{module.name}", module.read_bytes())
-    yield Entry("/modules/order", "\n".join(module.name for module in modules).encode() + b"\n")
+    yield Entry("/modules/order", "".join(f"{module.name}\n" for module in modules).encode())
     for path, text in files.items():
         yield Entry(path, text.encode())
 

@@ -1,6 +1,6 @@
 //! A discipline's own counters, asked of the kernel: what it dropped, why, and its probability.
 
-use super::fate::Reading;
+use super::fate::{Lanes, Reading};
 use crate::net::Namespace;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
@@ -98,7 +98,13 @@ impl Asker {
         let dropped = find(statistics, STATS_QUEUE).and_then(|queue| word(queue, 8));
         reading.dropped = dropped.unwrap_or(0).into();
         let own = find(statistics, STATS_APP).unwrap_or_default();
-        reading.overflow = overflow(kind, own).unwrap_or(reading.dropped);
+        let limited = find(statistics, STATS_QUEUE).and_then(|queue| word(queue, 16));
+        reading.overflow = match kind {
+            // Of its own it has none; the queue's overlimits are its packets beyond the limit.
+            "dualpi2" => limited.unwrap_or(0).into(),
+            _ => overflow(kind, own).unwrap_or(reading.dropped),
+        };
+        reading.lanes = (kind == "dualpi2").then(|| lanes(own)).flatten();
         reading.probability = probability(kind, own);
     }
 }
@@ -134,8 +140,22 @@ fn probability(kind: &str, own: &[u8]) -> f64 {
             value.copy_from_slice(bytes);
             u64::from_ne_bytes(value) as f64 / u64::MAX as f64
         }
+        // prob, in 32 bits: that of the base, whose square is the classic queue's.
+        ("dualpi2", Some(_)) => {
+            let base = f64::from(word(own, 0).unwrap_or(0)) / f64::from(u32::MAX);
+            base * base
+        }
         _ => 0.0,
     }
+}
+
+/// What `sch_dualpi2` counts of its queues: prob, delay_c, delay_l, packets_in_c, packets_in_l,
+/// maxq, ecn_mark, step_marks, …
+fn lanes(own: &[u8]) -> Option<Lanes> {
+    let at = |place: usize| word(own, 4 * place).map(u64::from);
+    // Those of the step are among the marks.
+    let (marks, step) = (at(6)?, at(7)?);
+    Some(Lanes { entered: [at(4)?, at(3)?], marks: [marks.saturating_sub(step), step] })
 }
 
 /// The contents of the first attribute of this type.
@@ -189,5 +209,13 @@ mod tests {
         assert_eq!(overflow("pfifo", &[]), None, "all of them");
         let half = (u64::MAX / 2).to_ne_bytes();
         assert!((probability("pie", &half) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn dualpi2_counts_each_of_its_queues() {
+        let own = words(&[u32::MAX / 2, 15_000, 400, 70, 30, 9, 12, 5, 0, 0, 0, 0]);
+        assert_eq!(lanes(&own), Some(Lanes { entered: [30, 70], marks: [7, 5] }));
+        assert_eq!(lanes(&own[..20]), None, "a kernel that says less");
+        assert!((probability("dualpi2", &own) - 0.25).abs() < 1e-6);
     }
 }

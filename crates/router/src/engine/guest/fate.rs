@@ -18,15 +18,21 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Joined,
-    Refused,
-    Evicted,
-    Sent { enqueued: Time, marked: bool },
+    /// Dropped as it came; whether because of a limit.
+    Refused(bool),
+    /// Dropped later; likewise.
+    Evicted(bool),
+    Sent {
+        enqueued: Time,
+        marked: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     at: Time,
     bytes: u32,
+    lane: Lane,
     what: What,
 }
 
@@ -41,6 +47,46 @@ pub(super) struct Reading {
     pub dropped: u64,
     /// Its probability.
     pub probability: f64,
+    /// Of each of its queues, if it tells.
+    pub lanes: Option<Lanes>,
+}
+
+/// The queues of `DualPI2`, in the order of their rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// For packets of ECT(1) and CE.
+    Low,
+    /// For all others.
+    Classic,
+}
+
+impl Lane {
+    pub(super) const ALL: [Self; 2] = [Self::Low, Self::Classic];
+
+    /// As the scenario's discipline calls it.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "L",
+            Self::Classic => "C",
+        }
+    }
+
+    const fn of(packet: &Seen) -> Self {
+        match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => Self::Low,
+            Ecn::NotEct | Ecn::Ect0 => Self::Classic,
+        }
+    }
+}
+
+/// What `DualPI2` has counted of its queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lanes {
+    /// Packets that joined each.
+    pub entered: [u64; 2],
+    /// Marks in either because of the controller, and in L because of the step: a packet may get
+    /// both.
+    pub marks: [u64; 2],
 }
 
 /// Everything that happened in a queue, in order of time.
@@ -72,28 +118,52 @@ impl Story {
         let mut dropped = 0;
         for (packet, fate) in came.iter().zip(fates) {
             let Seen { at, bytes, .. } = *packet;
-            let joined = Event { at, bytes, what: What::Joined };
+            let lane = Lane::of(packet);
+            let joined = Event { at, bytes, lane, what: What::Joined };
             match fate {
                 Fate::Stands => events.push(joined),
                 Fate::Sent(at, marked) => {
                     let at = at.max(packet.at);
                     let what = What::Sent { enqueued: packet.at, marked };
-                    events.extend([joined, Event { at, bytes, what }]);
+                    events.extend([joined, Event { at, what, ..joined }]);
                 }
                 Fate::Dropped(None) => {
                     dropped += 1;
-                    events.push(Event { what: What::Refused, ..joined });
+                    events.push(Event { what: What::Refused(false), ..joined });
                 }
                 Fate::Dropped(Some(at)) => {
                     dropped += 1;
-                    events.extend([joined, Event { at, bytes, what: What::Evicted }]);
+                    events.extend([joined, Event { at, what: What::Evicted(false), ..joined }]);
                 }
             }
         }
         // At one instant: what leaves is dropped or sent before what comes joins, but for a packet
         // that leaves at the instant at which it came. The sort keeps the order of equals.
         events.sort_by_key(|event| event.at);
+        let mut overflows = Overflows::new(readings);
+        for Event { at, what, .. } in &mut events {
+            if let What::Refused(limit) | What::Evicted(limit) = what {
+                *limit = overflows.take(*at);
+            }
+        }
         Ok(Self { events, dropped })
+    }
+
+    /// What happened in one of two queues.
+    pub(super) fn of(&self, lane: Lane) -> Self {
+        let events: Vec<Event> =
+            self.events.iter().filter(|event| event.lane == lane).copied().collect();
+        let dropped = |event: &&Event| matches!(event.what, What::Refused(_) | What::Evicted(_));
+        Self { dropped: events.iter().filter(dropped).count() as u64, events }
+    }
+
+    /// Packets that joined, and packets that were marked.
+    pub(super) fn joined_and_marked(&self) -> (u64, u64) {
+        self.events.iter().fold((0, 0), |(joined, marked), event| match event.what {
+            What::Joined => (joined + 1, marked),
+            What::Sent { marked: true, .. } => (joined, marked + 1),
+            _ => (joined, marked),
+        })
     }
 
     /// Tells a link of it all, up to `end`: the link's row of the summary, for a window from
@@ -106,7 +176,6 @@ impl Story {
         readings: &[Reading],
         mut row: impl FnMut(QueueRow),
     ) -> LinkSummary {
-        let mut overflows = Overflows::new(readings);
         let mut window = Some(times.warmup);
         let mut sample = times.interval;
         let mut catch_up = |link: &mut Observed, until: Time| loop {
@@ -122,11 +191,11 @@ impl Story {
         };
         for event in self.events.iter().take_while(|event| event.at <= times.end) {
             catch_up(link, event.at);
-            let Event { at, bytes, what } = *event;
+            let Event { at, bytes, what, .. } = *event;
             match what {
                 What::Joined => link.enqueued(at, bytes),
-                What::Refused => link.refused(at, bytes, overflows.take(at)),
-                What::Evicted => link.evicted(at, bytes, overflows.take(at)),
+                What::Refused(limit) => link.refused(at, bytes, limit),
+                What::Evicted(limit) => link.evicted(at, bytes, limit),
                 What::Sent { enqueued, marked } => link.sent(at, enqueued, bytes, marked),
             }
         }
@@ -215,6 +284,7 @@ fn fates(came: &[Seen], departures: &[Option<(Time, bool)>], drops: Drops) -> Ve
     let queue_of = |place: usize| match drops {
         Drops::Departure => 0,
         Drops::Arrival | Drops::FlowDeparture => came[place].flow,
+        Drops::LaneDeparture => Lane::of(&came[place]) as u32,
     };
     for (place, gone) in departures.iter().enumerate() {
         if gone.is_none() {
@@ -294,9 +364,9 @@ mod tests {
     fn enqueue_drop_never_entered_queue() {
         let came = [seen(0, 1), seen(10, 2), seen(20, 3)];
         let went = [seen(100, 1), seen(200, 3)];
-        let story = Story::new(&came, &went, Drops::Arrival, &[]).unwrap();
-        let (row, _) =
-            link(None, &story, &[Reading { at: Time(500), overflow: 1, ..Reading::default() }]);
+        let readings = [Reading { at: Time(500), overflow: 1, ..Reading::default() }];
+        let story = Story::new(&came, &went, Drops::Arrival, &readings).unwrap();
+        let (row, _) = link(None, &story, &readings);
         assert_eq!((row.counts.enqueued, row.counts.dropped_overflow), (2, 1));
         assert_eq!(row.queue_packets.mean, Some((100.0 + 180.0) / 1000.0));
     }
@@ -312,7 +382,7 @@ mod tests {
         let refused: Vec<u64> = story
             .events
             .iter()
-            .filter(|event| event.what == What::Refused)
+            .filter(|event| matches!(event.what, What::Refused(_)))
             .map(|event| event.at.0)
             .collect();
         assert_eq!((story.dropped, refused.as_slice()), (2, [20, 60].as_slice()));
@@ -339,12 +409,32 @@ mod tests {
         let went = [seen(50, 102), seen(60, 201)];
         let own = Story::new(&came, &went, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(own.dropped, 1);
-        assert!(own.events.contains(&Event { at: Time(50), bytes: 1000, what: What::Evicted }));
+        let dropped = |event: &Event| event.what == What::Evicted(false);
+        assert_eq!(own.events.iter().find(|event| dropped(event)).map(|it| it.at), Some(Time(50)));
         let late = [seen(50, 101)];
         let story = Story::new(&came, &late, Drops::FlowDeparture, &[]).unwrap();
         assert_eq!(story.dropped, 0, "what came later may still be there");
         let (row, _) = link(None, &story, &[]);
         assert_eq!(row.counts.queued_at_end, 2);
+    }
+
+    #[test]
+    fn lanes_are_queues_of_their_own() {
+        let low = |seen: Seen| Seen { ecn: Ecn::Ect1, ..seen };
+        let came = [seen(0, 1), low(seen(10, 2)), low(seen(20, 3)), seen(30, 4)];
+        let went = [Seen { ecn: Ecn::Ce, ..seen(40, 3) }, seen(60, 4)];
+        let story = Story::new(&came, &went, Drops::LaneDeparture, &[]).unwrap();
+        let [l, c] = Lane::ALL.map(|lane| story.of(lane));
+        assert_eq!((story.dropped, l.dropped, c.dropped), (2, 1, 1));
+        assert_eq!((l.joined_and_marked(), c.joined_and_marked()), ((2, 1), (2, 0)));
+        // Each is gone when its own queue gives the next, not when the other one does.
+        let gone = |story: &Story| {
+            let evicted = |event: &&Event| event.what == What::Evicted(false);
+            story.events.iter().find(evicted).map(|event| event.at)
+        };
+        assert_eq!((gone(&l), gone(&c)), (Some(Time(40)), Some(Time(60))));
+        let (row, _) = link(None, &l, &[]);
+        assert_eq!(row.sojourn_s.mean, Some(20e-9));
     }
 
     #[test]

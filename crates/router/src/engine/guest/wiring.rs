@@ -16,6 +16,7 @@
 //! shaper lets a packet go when its transmission begins.
 
 use crate::forward::Plan as Endpoints;
+use crate::hosts::ECT1;
 use crate::net::address::Side;
 use crate::net::{self, Device, Namespace};
 use sojourn_base::Rate;
@@ -23,6 +24,7 @@ use sojourn_scenario::{Network, NetworkLink};
 use std::fmt::Write as _;
 use std::process::Command;
 
+use super::dualpi2;
 use super::plan::{LinkPlan, Plan};
 
 /// Packets that may wait in a `netem`: never reached.
@@ -40,6 +42,24 @@ pub(super) struct Wiring {
     pub core: Namespace,
     /// Where the way back has its queue.
     pub wire: Namespace,
+}
+
+impl Wiring {
+    /// Has packets of the left hosts' marked sockets say ECT(1) where they say ECT(0).
+    ///
+    /// # Errors
+    /// What the kernel refuses, in one line.
+    pub(super) fn say_ect1(&self, device: &str) -> Result<(), String> {
+        let lines = [
+            format!("qdisc add dev {device} clsact"),
+            format!(
+                "filter add dev {device} egress protocol ip u32 match mark {ECT1} 0xffffffff \
+                 match ip tos 0x02 0x03 action pedit ex munge ip tos set 0x01 retain 0x03 pipe \
+                 action csum ip4h"
+            ),
+        ];
+        batch(&self.hosts[0], "tc", &lines)
+    }
 }
 
 /// A flow's own way from its host: what it adds to the round trip on either side, ns, and the rate
@@ -123,9 +143,13 @@ pub(super) fn wire(
     for (link, (space, name)) in
         plan.links.iter().zip([(&made.core, "queue"), (&made.wire, "back")])
     {
-        let LinkPlan { commands, .. } = link;
+        let LinkPlan { commands, dualpi2, .. } = link;
         let lines: Vec<String> = commands.iter().map(|line| line.replace("{dev}", name)).collect();
-        batch(space, "tc", &lines).map_err(|error| format!("link {}: {error}", link.name))?;
+        let put = batch(space, "tc", &lines).and_then(|()| match dualpi2 {
+            Some(settings) => dualpi2::put(space, name, settings),
+            None => Ok(()),
+        });
+        put.map_err(|error| format!("link {}: {error}", link.name))?;
     }
     Ok(made)
 }
