@@ -7,13 +7,16 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import COMMAND
-from sojourn import Scenario, schema
+from sojourn import Error, Scenario, schema
 from sojourn.deploy import DeployError, Deployment, deploy
 
+# What can only be set with another field, and a class's own discipline.
+TOGETHER = {("tbf", "peak_rate"), ("tbf", "peak_burst"), ("tbf", "qdisc")}
 ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
     "cake": {"bandwidth": "5mbit", "link_layer": "docsis", "ack_filter": "normal"},
@@ -68,6 +71,56 @@ def test_tc_reads_the_commands_of_every_discipline(kind: str, tmp_path: Path) ->
     assert not [line for line in said.splitlines() if "failed:" in line and " htb " in line], said
 
 
+def other(known: dict[str, Any], base: object) -> list[object]:
+    """Values of a field that differ from one, for its schema."""
+    if isinstance(base, bool) or known.get("type") == "boolean":
+        return [True, False]
+    if "enum" in known or "$ref" in known:
+        return [*choices(known), "600us", "7ms", "70ms", "700ms", "60kB", "3mbit"]
+    return [0.02, 0.3, 0.7, 3, 7, 61, 700, 5000]
+
+
+def choices(known: dict[str, Any]) -> list[object]:
+    name = str(known.get("$ref", "")).rpartition("/")[2]
+    whole = schema()["$defs"].get(name, known)
+    found = [*whole.get("enum", []), *(each.get("const") for each in whole.get("oneOf", []))]
+    return [each for each in found if each is not None]
+
+
+def fields_of(kind: str) -> dict[str, Any]:
+    tables = schema()["$defs"]["QueueDiscipline"]["anyOf"][1]["anyOf"]
+    (found,) = (
+        each for each in tables if each.get("properties", {"kind": {}})["kind"].get("const") == kind
+    )
+    return {name: known for name, known in found["properties"].items() if name != "kind"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"prio", "drr", "cbq"}])
+def test_no_setting_is_lost_in_silence(kind: str) -> None:
+    """Whatever is set is in the commands, or a remark says that it is not."""
+
+    def told(**settings: object) -> str:
+        return deploy(scenario({**whole(kind), **settings})).script()
+
+    usual = told()
+    lost = []
+    for name, known in fields_of(kind).items():
+        tried = 0
+        for value in other(known, whole(kind).get(name)):
+            try:
+                changed = told(**{name: value}) != usual
+            except Error as error:
+                # Not a value of this field's, or one that Linux cannot take; that is said.
+                assert "\n" not in str(error)
+                continue
+            tried += 1
+            if changed:
+                break
+        else:
+            lost.append((name, tried))
+    assert not [name for name, _ in lost if (kind, name) not in TOGETHER], lost
+
+
 def in_namespace(tmp_path: Path, body: str) -> subprocess.CompletedProcess[str]:
     """Runs shell commands in a namespace of their own, with a device ``port``."""
     unshare = shutil.which("unshare")
@@ -114,6 +167,20 @@ def test_script_runs_twice_switches_and_is_removed(kind: str, tmp_path: Path) ->
     # RED's weights below 2^-10 are meant.
     said = [line for line in done.stderr.splitlines() if "WARNING. Burst" not in line]
     assert not said, said
+
+
+def test_ce_threshold_is_told_with_whom_it_is_for() -> None:
+    for kind, settings, words in (
+        ("codel", {}, "noecn ce_threshold 0.001s"),
+        ("fq_codel", {}, "ecn ce_threshold 0.001s quantum"),
+        (
+            "fq_codel",
+            {"ce_threshold_selector": "ect1"},
+            "ce_threshold 0.001s ce_threshold_selector 0x01/0x03 quantum",
+        ),
+    ):
+        qdisc = {"kind": kind, "ce_threshold": "1ms", **settings}
+        assert words in deploy(scenario(qdisc)).script()
 
 
 def test_download_goes_through_a_device_of_its_own(tmp_path: Path) -> None:

@@ -37,8 +37,7 @@
 //! 3. Linux counts a packet that is CE already as marked; here only packets that were changed
 //!    count.
 //! 4. Linux takes `mtu` from the device, with the header of the link layer (1514 bytes).
-//! 5. Linux has a `ce_threshold_selector`, which limits `ce_threshold` to some packets; not here.
-//! 6. Linux may see a bundle of segments (GSO) as one packet.
+//! 5. Linux may see a bundle of segments (GSO) as one packet.
 
 use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
 use crate::managed::packet_limit;

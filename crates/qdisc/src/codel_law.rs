@@ -31,6 +31,8 @@ pub struct Constants {
     pub ecn: bool,
     /// Sojourn time above which every ECN-capable packet is marked; `Time(u64::MAX)` for never.
     pub ce_threshold: Time,
+    /// Whether only packets that say ECT(1) are marked for that.
+    pub ce_threshold_ect1: bool,
 }
 
 impl Constants {
@@ -47,7 +49,8 @@ impl Constants {
             in_range("ce_threshold", threshold, "1ms")?;
         }
         let ce_threshold = ce_threshold.unwrap_or(Time(u64::MAX));
-        Ok(Self { target, interval, mtu: u64::from(mtu), ecn, ce_threshold })
+        let mtu = u64::from(mtu);
+        Ok(Self { target, interval, mtu, ecn, ce_threshold, ce_threshold_ect1: false })
     }
 
     /// RFC 8289 section 5.6, `control_law`: `from` + interval/√count, to half a nanosecond.
@@ -151,7 +154,7 @@ impl State {
             self.enter_dropping(law, now, queue, budget);
         }
         if law.ce_threshold.0 != u64::MAX {
-            mark_above(law.ce_threshold, now, queue);
+            mark_above(law, now, queue);
         }
     }
 
@@ -245,10 +248,10 @@ fn signal(law: &Constants, now: Time, queue: &mut impl QueueHead) -> Signalled {
     Signalled::Dropped
 }
 
-fn mark_above(threshold: Time, now: Time, queue: &mut impl QueueHead) {
+fn mark_above(law: &Constants, now: Time, queue: &mut impl QueueHead) {
     if let Some(head) = queue.head()
-        && now.saturating_sub(head.at) > threshold
-        && matches!(head.ecn, Ecn::Ect0 | Ecn::Ect1)
+        && now.saturating_sub(head.at) > law.ce_threshold
+        && (head.ecn == Ecn::Ect1 || head.ecn == Ecn::Ect0 && !law.ce_threshold_ect1)
     {
         queue.mark_head();
     }

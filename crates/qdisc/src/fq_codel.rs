@@ -32,7 +32,9 @@
 //! 4. Linux can be given filters that choose the queue; here the hash always does.
 //! 5. `mtu` and `quantum` are taken from the device in Linux, with the link layer's header (1514).
 //!    Linux raises a `quantum` below 256; here it is refused.
-//! 6. Beside these, the differences of CoDel: see `codel`.
+//! 6. Linux compares any bits of the traffic class with its `ce_threshold_selector`; here it is all
+//!    ECN-capable packets or those that say ECT(1).
+//! 7. Beside these, the differences of CoDel: see `codel`.
 
 use crate::codel::mtu;
 use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
@@ -41,6 +43,18 @@ use crate::{
     Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
 };
 use sojourn_base::{Size, Stream, Time};
+
+/// Which ECN-capable packets `ce_threshold` marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
+pub enum CeThresholdSelector {
+    /// All.
+    #[default]
+    Any,
+    /// Those of L4S, as Linux's `ce_threshold_selector 0x01/0x03`.
+    Ect1,
+}
 
 /// FQ-CoDel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +73,9 @@ pub struct Params {
     /// to "100s"; default: never (RFC 8290 section 5.2.7).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
+    /// Which packets that is for: all that are ECN-capable ("any"), or those that say ECT(1)
+    /// ("ect1"; default "any": RFC 8290 section 5.2.7; the other is of Linux 5.16, for L4S).
+    pub ce_threshold_selector: CeThresholdSelector,
     /// CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500,
     /// or the link's mean packet if that is larger.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -85,6 +102,7 @@ impl Default for Params {
             interval: Time::from_millis(100),
             ecn: true,
             ce_threshold: None,
+            ce_threshold_selector: CeThresholdSelector::Any,
             mtu: None,
             whole_backlog: true,
             flows: 1024,
@@ -98,7 +116,13 @@ impl Default for Params {
 impl Params {
     fn constants(&self, env: &Env) -> Result<Constants, Invalid> {
         let mtu = mtu("mtu", self.mtu, env)?;
-        Constants::new(self.target, self.interval, mtu, self.ecn, self.ce_threshold)
+        let ce_threshold_ect1 = self.ce_threshold_selector == CeThresholdSelector::Ect1;
+        if ce_threshold_ect1 && self.ce_threshold.is_none() {
+            let remedy = "needs ce_threshold, for example \"1ms\"";
+            return Err(Invalid::new("ce_threshold_selector", "\"ect1\"", remedy));
+        }
+        let made = Constants::new(self.target, self.interval, mtu, self.ecn, self.ce_threshold)?;
+        Ok(Constants { ce_threshold_ect1, ..made })
     }
 
     fn settings(&self) -> Settings {

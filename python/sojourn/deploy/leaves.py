@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn._engine import resolved
@@ -38,6 +38,7 @@ class Leaf:
 _UNLIMITED = 1_000_000
 # Linux scales PIE's alpha and beta by 16 and takes whole numbers up to 32.
 _SIXTEENTH, _MOST = 16, 32
+_MOST_IN_CHOKE = 128 * 1024 - 1
 
 
 def leaf(qdisc: Fields, place: Place) -> Leaf:
@@ -52,7 +53,30 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
         why = _ABSENT.get(kind, "Linux has no such discipline")
         known = ", ".join([*_KINDS, "prio", "drr", "cbq"])
         raise DeployError(f"{place.field} = {kind}: {why}; there are commands for {known}")
-    return write(_resolved(qdisc, place), place)
+    settings = _Settings(_resolved(qdisc, place))
+    made = write(settings, place)
+    usual = _resolved({"kind": kind}, place)
+    lost = [each for each in settings.keys() - settings.used if settings[each] != usual.get(each)]
+    own = [
+        f"tc has no word for {each} = {settings[each]}: Linux has its way." for each in sorted(lost)
+    ]
+    return replace(made, remarks=(*made.remarks, *own))
+
+
+class _Settings(dict[str, Any]):
+    """A discipline's settings, and which of them were asked for."""
+
+    def __init__(self, settings: Fields) -> None:
+        super().__init__(settings)
+        self.used = {"kind"}
+
+    def __getitem__(self, name: str) -> Any:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.used.add(name)
+        return super().get(name, default)
 
 
 def _resolved(qdisc: Fields, place: Place) -> Fields:
@@ -132,7 +156,7 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
     words, burst, remarks = _averaging(qdisc, place)
     mean = place.mean_packet
     low, high = (round(qdisc[name] * mean) for name in ("min_th", "max_th"))
-    limit = max(min(qdisc["limit"], 4 * qdisc["max_th"]), burst) * mean
+    limit = _holding(qdisc["limit"], burst, remarks) * mean
     if qdisc.get("gentle"):
         remarks.append("Linux is not gentle: above the upper threshold it drops everything.")
     if adaptive:
@@ -152,11 +176,18 @@ def _choke(qdisc: Fields, place: Place) -> Leaf:
     words, burst, remarks = _averaging(qdisc, place)
     words = words.replace(f"avpkt {place.mean_packet} ", "")
     low, high = round(qdisc["min_th"]), round(qdisc["max_th"])
-    limit = max(min(qdisc["limit"], 4 * high), burst)
+    limit = min(_holding(qdisc["limit"], burst, remarks), _MOST_IN_CHOKE)
     return Leaf(
         f"choke limit {round(limit)} min {low} max {high} {words} probability {qdisc['max_p']:g}",
         tuple(remarks),
     )
+
+
+def _holding(limit: float, burst: float, remarks: list[str]) -> float:
+    """A limit in packets that holds the burst for which RED averages: ``tc`` wants no less."""
+    if limit < burst:
+        remarks.append(f"tc wants a limit of at least the burst, {burst:g} packets, not {limit:g}.")
+    return max(limit, burst)
 
 
 def _pie_words(qdisc: Fields, place: Place) -> Leaf:
@@ -202,7 +233,17 @@ def _codel(qdisc: Fields, place: Place) -> Leaf:
     return Leaf(
         f"codel limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
         f"interval {_seconds(place, qdisc, 'interval')} {'ecn' if qdisc['ecn'] else 'noecn'}"
+        f"{_ce_threshold(qdisc, place)}"
     )
+
+
+def _ce_threshold(qdisc: Fields, place: Place) -> str:
+    if qdisc.get("ce_threshold") is None:
+        return ""
+    only = (
+        " ce_threshold_selector 0x01/0x03" if qdisc.get("ce_threshold_selector") == "ect1" else ""
+    )
+    return f" ce_threshold {_seconds(place, qdisc, 'ce_threshold')}{only}"
 
 
 def _fq_codel(qdisc: Fields, place: Place) -> Leaf:
@@ -211,7 +252,7 @@ def _fq_codel(qdisc: Fields, place: Place) -> Leaf:
         f"target {_seconds(place, qdisc, 'target')} "
         f"interval {_seconds(place, qdisc, 'interval')} "
         f"memory_limit {_size(place, qdisc, 'memory_limit')} "
-        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_quantum(qdisc)}"
+        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_ce_threshold(qdisc, place)}{_quantum(qdisc)}"
     )
 
 

@@ -211,3 +211,30 @@ fn ect_packets_are_marked_by_default() {
     assert_eq!(q.dequeue(Time(110 * MS), &mut ()).unwrap().times_marked, 1);
     assert_eq!((q.counters().marked.packets, q.counters().early.packets), (1, 0));
 }
+
+#[test]
+fn ce_threshold_may_be_for_l4s_alone() {
+    for (selector, marks) in [
+        (fq_codel::CeThresholdSelector::Any, [1, 1, 0, 0]),
+        (fq_codel::CeThresholdSelector::Ect1, [0, 1, 0, 0]),
+    ] {
+        let mut q = build(fq_codel::Params {
+            ce_threshold: Some(Time(MS)),
+            ce_threshold_selector: selector,
+            ..fq_codel::Params::default()
+        });
+        for (id, ecn) in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::NotEct].into_iter().enumerate() {
+            let _ = q.enqueue(Time::ZERO, Token { ecn, ..of(0, id as u64, 1500) }, &mut ());
+        }
+        let found = [(); 4].map(|()| q.dequeue(Time(MS + 1), &mut ()).unwrap().times_marked);
+        assert_eq!(found, marks, "{selector:?}");
+    }
+}
+
+#[test]
+fn ce_threshold_selector_needs_a_threshold() {
+    let selector = fq_codel::CeThresholdSelector::Ect1;
+    let params = fq_codel::Params { ce_threshold_selector: selector, ..Default::default() };
+    let error = params.validate(&env(10, 1500)).unwrap_err().to_string();
+    assert!(error.starts_with("ce_threshold_selector = \"ect1\": needs ce_threshold"), "{error}");
+}

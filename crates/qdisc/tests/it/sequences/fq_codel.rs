@@ -1,7 +1,10 @@
 use super::case::{Case, Limits, limit, time};
 use proptest::prelude::*;
 use sojourn_base::Size;
-use sojourn_qdisc::{Config, fq_codel::Params};
+use sojourn_qdisc::{
+    Config,
+    fq_codel::{CeThresholdSelector, Params},
+};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let times = (time(1e3, 1e8), time(1e3, 1e9), prop::option::of(time(1e3, 1e9)));
@@ -9,19 +12,24 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let quantum = prop::option::of(256u32..10_000);
     let bytes = prop_oneof![9000u64..200_000, Just(1 << 40)];
     let queues = (1u32..12, quantum, limit(), bytes);
-    (times, any::<(bool, bool)>(), mtu, queues).prop_map(
+    (times, any::<(bool, bool, bool)>(), mtu, queues).prop_map(
         |(
             (target, interval, ce_threshold),
-            (ecn, whole_backlog),
+            (ecn, whole_backlog, ect1),
             mtu,
             (flows, quantum, limit, bytes),
         )| {
             let memory_limit = Size(bytes);
+            let ce_threshold_selector = match (ce_threshold, ect1) {
+                (Some(_), true) => CeThresholdSelector::Ect1,
+                _ => CeThresholdSelector::Any,
+            };
             let config = Config::FqCodel(Params {
                 target,
                 interval,
                 ecn,
                 ce_threshold,
+                ce_threshold_selector,
                 mtu,
                 whole_backlog,
                 flows,
