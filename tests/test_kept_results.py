@@ -123,7 +123,7 @@ COUNTS = {
     ),
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
-    "l4s": ("Of twelve claims six agree and six do not.", 12, 6, 0),
+    "l4s": ("Of fifteen claims nine agree and six do not.", 15, 9, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),
@@ -472,8 +472,15 @@ def test_l4s_quotes_its_tables_right() -> None:
     assert f"{codel['ratio']:.0f} and {pie['ratio']:.0f} times CUBIC's rate" in text
     assert f"has {codel['CUBIC (Mb/s)']:.1f} of 38 Mb/s" in text
     assert all(
-        abs(queues[f"{q}, ECN; Reno for Prague"]["ratio"] - 1) < 0.1 for q in ("CoDel", "PIE")
+        abs(queues[f"{q}, ECN: Reno for Prague"]["ratio"] - 1) < 0.1 for q in ("CoDel", "PIE")
     )
+    for queue in ("CoDel, ECN", "PIE, ECN"):
+        assert (
+            f"gets {queues[f'{queue}: with fall-back']['ratio']:.1f} times CUBIC's rate under"
+            in text
+        )
+    assert queues["DualPI2: with fall-back"] == queues["DualPI2"]
+    assert abs(queues["FQ-CoDel, ECN, 1 ms for L4S"]["ratio"] - 1) < 0.01
     assert abs(queues["FQ-CoDel, ECN"]["ratio"] - 1.02) < 0.005
     assert f"left with {queues['FQ-CoDel, ECN, 1 ms']['CUBIC (Mb/s)']:.1f} Mb/s" in text
     flood = _means("l4s", "Unresponsive traffic, of the link's 40 Mb/s")

@@ -314,6 +314,10 @@ class PragueCongestionControl(TypedDict, total=False):
     virtual_rtt: Time
     """Round trip that shorter ones are taken for: "0s", which leaves them what they are, to
     "10s" (default "25ms", the same)."""
+    fallback: bool
+    """Whether a queue that marks and yet lets delay grow is taken for a classic one, and
+    marks then take up to five sixteenths of the window (default false, as in the L4S team's
+    Linux; arXiv 1911.00710; RFC 9331 section 4.3)."""
 
 
 class BbrCongestionControl(TypedDict, total=False):
@@ -1155,6 +1159,9 @@ class FqCodelQueueDiscipline(TypedDict, total=False):
     ce_threshold: Time
     """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says:
     "1us" to "100s"; default: never (RFC 8290 section 5.2.7)."""
+    ce_threshold_selector: CeThresholdSelector
+    """Which packets that is for: all that are ECN-capable ("any"), or those that say ECT(1)
+    ("ect1"; default "any": RFC 8290 section 5.2.7; the other is of Linux 5.16, for L4S)."""
     mtu: int
     """CoDel drops nothing if this many bytes or fewer would be left: 40 to 65535; default:
     1500, or the link's mean packet if that is larger."""
@@ -1426,6 +1433,10 @@ Scheduler: TypeAlias = "Literal['wrr'] | Literal['time_shifted']"
 
 Decision: TypeAlias = "Literal['recur'] | Literal['random']"
 """How a probability becomes a decision."""
+
+
+CeThresholdSelector: TypeAlias = "Literal['any'] | Literal['ect1']"
+"""Which ECN-capable packets `ce_threshold` marks."""
 
 
 CakeTins: TypeAlias = "Literal['besteffort'] | Literal['diffserv3'] | Literal['diffserv4'] | Literal['diffserv8'] | Literal['precedence']"

@@ -6,6 +6,7 @@
 //! of them once, which all connections of a group share ([`Tuning`]), and its state, one for each
 //! connection ([`Congestion`]).
 
+mod classic_queue;
 mod delivery;
 mod fixed;
 mod list;

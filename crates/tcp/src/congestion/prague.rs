@@ -10,8 +10,8 @@
 //!
 //! # Differences from the source
 //!
-//! 1. No search for queues that mark as RFC 3168 does and for broken feedback (sections 2.4.6 and
-//!    following): in a simulation one knows what the queue does.
+//! 1. The search for queues that mark as RFC 3168 does is that of Linux, `fallback`; there is none
+//!    for broken feedback (sections 2.4.6 and following).
 //! 2. A loss halves as Reno's; the draft lets it be Reno or CUBIC, and takes into account what
 //!    marks took in the same round trip, which the sender does here by reducing once per window.
 //! 3. Whether an acknowledgement is marked is all or nothing for its growth: one that acknowledges
@@ -26,8 +26,12 @@
 //!    the draft's default only.
 //! 2. α has 20 bits there, 32 here.
 //! 3. Bursts of the segmentation offload are not paced apart there; here segments are.
+//! 4. `fallback` differs as its [file](super::classic_queue) says.
 
-use super::{Acked, Congested, Control, Marks, Sample, Window, aimd::Growth, dctcp::Share, fixed};
+use super::aimd::Growth;
+use super::classic_queue::ClassicQueue;
+use super::dctcp::Share;
+use super::{Acked, Congested, Control, Marks, Sample, Window, fixed};
 use crate::Invalid;
 use sojourn_base::Time;
 use sojourn_base::within;
@@ -46,11 +50,16 @@ pub struct Settings {
     /// Round trip that shorter ones are taken for: "0s", which leaves them what they are, to "10s"
     /// (default "25ms", the same).
     pub virtual_rtt: Time,
+    /// Whether a queue that marks and yet lets delay grow is taken for a classic one, and marks then
+    /// take up to five sixteenths of the window (default false, as in the L4S team's Linux; arXiv
+    /// 1911.00710; RFC 9331 section 4.3).
+    pub fallback: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { g: 1.0 / 16.0, initial_alpha: 1.0, virtual_rtt: Time::from_millis(25) }
+        let virtual_rtt = Time::from_millis(25);
+        Self { g: 1.0 / 16.0, initial_alpha: 1.0, virtual_rtt, fallback: false }
     }
 }
 
@@ -60,6 +69,7 @@ pub struct Tuning {
     g: u64,
     alpha: u64,
     virtual_rtt: Time,
+    fallback: bool,
 }
 
 /// State.
@@ -71,6 +81,7 @@ pub struct State {
     until: Time,
     /// When the next reduction may come.
     again: Time,
+    queue: ClassicQueue,
 }
 
 /// (R/R_virt)², Q.32.
@@ -103,7 +114,7 @@ impl Control for State {
         let alpha = fixed::setting("congestion.initial_alpha", settings.initial_alpha, 0.0, 1.0)?;
         let (least, most) = (Time::ZERO, Time::from_secs(10));
         let virtual_rtt = within("congestion.virtual_rtt", settings.virtual_rtt, least, most)?;
-        Ok(Tuning { g, alpha, virtual_rtt })
+        Ok(Tuning { g, alpha, virtual_rtt, fallback: settings.fallback })
     }
 
     fn new(tuning: &Tuning) -> Self {
@@ -112,6 +123,7 @@ impl Control for State {
             share: Share::new(tuning.alpha),
             until: Time::ZERO,
             again: Time::ZERO,
+            queue: ClassicQueue::default(),
         }
     }
 
@@ -120,11 +132,15 @@ impl Control for State {
     }
 
     #[inline]
-    fn on_sample(&mut self, tuning: &Tuning, _: &mut Window, sample: &Sample) {
+    fn on_sample(&mut self, tuning: &Tuning, window: &mut Window, sample: &Sample) {
         self.share.count(sample);
+        if let (true, Some(rtt)) = (tuning.fallback, sample.rtt) {
+            self.queue.on_rtt(rtt, window.ssthresh / sample.mss.max(1));
+        }
         // A real round trip at least, and a virtual one.
         if sample.now >= self.until && (sample.round || sample.srtt < tuning.virtual_rtt) {
             self.share.end(tuning.g);
+            self.queue.on_round();
             self.until = next(self.until, sample.now, sample.srtt, tuning.virtual_rtt);
         }
     }
@@ -139,7 +155,10 @@ impl Control for State {
 
     fn on_mark(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
         if at.now >= self.again {
-            window.reduce(self.share.after(window.cwnd), at.mss);
+            self.queue.on_mark();
+            // Nothing is known of the queue, and so it takes nothing, without `fallback`.
+            let alpha = self.share.alpha.max(self.queue.least_alpha());
+            window.reduce(Share::new(alpha).after(window.cwnd), at.mss);
             self.again = next(self.again, at.now, at.srtt, tuning.virtual_rtt);
         }
     }

@@ -94,9 +94,14 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
         (over(0.0001, 1.0), 0.0..=1.0f64).prop_map(|(g, initial_alpha)| {
             Algorithm::Dctcp(dctcp::Settings { g, initial_alpha })
         }),
-        (over(0.0001, 1.0), 0.0..=1.0f64, prop_oneof![Just(Time::ZERO), span(1, 10_000_000_000)])
-            .prop_map(|(g, initial_alpha, virtual_rtt)| {
-                Algorithm::Prague(prague::Settings { g, initial_alpha, virtual_rtt })
+        (
+            over(0.0001, 1.0),
+            0.0..=1.0f64,
+            prop_oneof![Just(Time::ZERO), span(1, 10_000_000_000)],
+            any::<bool>(),
+        )
+            .prop_map(|(g, initial_alpha, virtual_rtt, fallback)| {
+                Algorithm::Prague(prague::Settings { g, initial_alpha, virtual_rtt, fallback })
             }),
         bbr,
         (1..=1000u32, 0..=1000u32, 1..=1000u32).prop_map(|(alpha, more, gamma)| {

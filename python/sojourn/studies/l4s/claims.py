@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from sojourn.results.run import RunResult
-from sojourn.studies.l4s.scenarios import CLASSIC_ECN, FLOOD, LINKS, LOSSES
+from sojourn.studies.l4s.scenarios import CLASSIC_ECN, FLOOD, LINKS, LOSSES, SHALLOW
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less
 from sojourn.sweep import Results
@@ -117,16 +117,48 @@ def checks(results: Results) -> Iterator[Check]:
         "L4S flows become Reno-friendly in response to loss",
         less(_below(_named(first, LOSSES), apart, FAIR)),
     )
-    fallen = queues.where(first="fallen back")
+    yield from _fallback(queues)
+    yield from _floods(results.where(part="flood"))
+    yield from _bursts(results.where(part="bursty"))
+
+
+def _fallback(queues: Results) -> Iterator[Check]:
+    reno, fallen = queues.where(first="Reno"), queues.where(first="fall-back")
     yield _check(
-        "What the fall-back of RFC 9331 (section 4.3) would do, a sender that is Reno where the "
+        "What the fall-back of RFC 9331 (section 4.3) could do, a sender that is Reno where the "
         "queue is one with classic ECN: within a factor of two of CUBIC.",
+        OWN,
+        "within a factor of two",
+        less(_below(_named(reno, CLASSIC_ECN), apart, FAIR)),
+    )
+    yield _check(
+        "What it does, Linux's passive test: within a factor of two of CUBIC.",
         OWN,
         "within a factor of two",
         less(_below(_named(fallen, CLASSIC_ECN), apart, FAIR)),
     )
-    yield from _floods(results.where(part="flood"))
-    yield from _bursts(results.where(part="bursty"))
+    yield _check(
+        "Where a queue is shallow for Prague the test does not mistake it: Prague gets at most "
+        "10 % less than without.",
+        OWN,
+        "at most 10 % less",
+        _kept(
+            {
+                queue: fallen.where(queue=queue).paired(
+                    queues.where(queue=queue, first="Prague"), scalable
+                )
+                for queue in SHALLOW
+            },
+            0.1,
+        ),
+    )
+    yield _check(
+        "FQ-CoDel with a threshold for ECT(1) alone: Prague and CUBIC get the same within a "
+        "quarter.",
+        OWN,
+        "the same within a quarter",
+        less(_below(_named(queues.where(first="Prague"), SHALLOW[1:]), apart, CLOSE)),
+    )
 
 
 def _floods(flood: Results) -> Iterator[Check]:

@@ -6,7 +6,6 @@ import altair as alt
 import polars as pl
 
 from sojourn.studies.l4s.claims import classic, ratio, scalable
-from sojourn.studies.l4s.scenarios import QUEUES
 from sojourn.studies.study import Figure
 from sojourn.sweep import Results
 
@@ -74,20 +73,27 @@ def grid(results: Results) -> Figure:
     )
 
 
+def named(queue: str, first: str) -> str:
+    """A bottleneck, and who is there if it is not Prague as it is."""
+    return {
+        "Prague": queue,
+        "fall-back": f"{queue}: with fall-back",
+        "Reno": f"{queue}: Reno for Prague",
+    }[first]
+
+
 def queues(results: Results) -> Figure:
     """The ratio of both rates in each bottleneck."""
     rows = [
         {
-            "queue": f"{queue}; Reno for Prague" if fallen else queue,
+            "queue": named(str(each.case.labels["queue"]), str(each.case.labels["first"])),
             "ratio": ratio(each.run),
         }
         for each in results
-        for queue in [str(each.case.labels["queue"])]
-        for fallen in [each.case.labels["first"] != "Prague"]
     ]
-    order = [*QUEUES, *sorted({str(row["queue"]) for row in rows} - QUEUES.keys())]
+    order = list(dict.fromkeys(str(row["queue"]) for row in rows))
     base = alt.Chart(pl.DataFrame(rows)).encode(
-        y=alt.Y("queue:N", title=None, sort=order, axis=alt.Axis(labelLimit=220, ticks=False))
+        y=alt.Y("queue:N", title=None, sort=order, axis=alt.Axis(labelLimit=260, ticks=False))
     )
     chart = alt.layer(
         _even(),
@@ -95,12 +101,12 @@ def queues(results: Results) -> Figure:
             x=_ratio_axis("Prague's rate over CUBIC's")
         ),
         base.mark_tick(thickness=3, size=14, color=_PRAGUE).encode(x="mean(ratio):Q"),
-    ).properties(width=400, height=240)
+    ).properties(width=400, height=330)
     return Figure(
         "l4s-queues",
         "Who gets what, by the queue that both meet",
         chart,
-        "The ratio of Prague's rate to CUBIC's in ten bottlenecks, a point for each seed.",
+        "The ratio of Prague's rate to CUBIC's in each bottleneck, a point for each seed.",
         note="40 Mb/s, 20 ms, one flow of each.",
     )
 

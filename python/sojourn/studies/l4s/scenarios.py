@@ -16,6 +16,11 @@ QUEUES: Mapping[str, Any] = {
     "DualPI2": "dualpi2",
     "FQ-CoDel, ECN": "fq_codel",
     "FQ-CoDel, ECN, 1 ms": {"kind": "fq_codel", "ce_threshold": "1ms"},
+    "FQ-CoDel, ECN, 1 ms for L4S": {
+        "kind": "fq_codel",
+        "ce_threshold": "1ms",
+        "ce_threshold_selector": "ect1",
+    },
     "CoDel, ECN": {"kind": "codel", "ecn": True},
     "PIE, ECN": {"kind": "pie", "ecn": True},
     "CoDel": {"kind": "codel", "ecn": False},
@@ -25,6 +30,12 @@ QUEUES: Mapping[str, Any] = {
 """What the bottleneck may be, by its name on the page; CUBIC has ECN everywhere."""
 
 CLASSIC_ECN = ("CoDel, ECN", "PIE, ECN")
+SHALLOW = ("DualPI2", "FQ-CoDel, ECN, 1 ms for L4S")
+"""Where there is nothing to fall back from."""
+
+MEET = {"Prague": tuple(QUEUES), "fall-back": (*CLASSIC_ECN, *SHALLOW), "Reno": CLASSIC_ECN}
+"""Which bottlenecks Prague meets, Prague with its fall-back, and Reno in its place."""
+
 LOSSES = ("CoDel", "PIE", "drop-tail 50 ms")
 FLOOD = (0.25, 0.5, 0.75, 1.1, 1.4)
 """Unresponsive traffic, of the link's rate."""
@@ -34,8 +45,10 @@ BURSTY = {"DualPI2": "dualpi2", "FQ-CoDel, ECN": "fq_codel"}
 _SEEDS = {"smoke": 2, "quick": 6, "full": 30}
 _SECONDS = {"smoke": 20, "quick": 60, "full": 310}
 _PRAGUE = {"congestion": "prague", "ecn": True}
+_FALLBACK = {"congestion": {"kind": "prague", "fallback": True}, "ecn": True}
 _CUBIC = {"congestion": "cubic", "ecn": True}
 _RENO = {"congestion": "reno", "ecn": True}
+_FIRST = {"Prague": _PRAGUE, "fall-back": _FALLBACK, "Reno": _RENO}
 
 
 def cases(scale: str) -> Iterator[Case]:
@@ -50,11 +63,10 @@ def cases(scale: str) -> Iterator[Case]:
             labels = {"part": "grid", "mbit": rate, "rtt_ms": rtt}
             yield case(labels, _dumbbell(rate, "dualpi2"), _both(rtt))
     for queue, qdisc in QUEUES.items():
-        labels = {"part": "queues", "queue": queue, "first": "Prague"}
-        yield case(labels, _dumbbell(40, qdisc), _both(20))
-    for queue in CLASSIC_ECN:
-        labels = {"part": "queues", "queue": queue, "first": "fallen back"}
-        yield case(labels, _dumbbell(40, QUEUES[queue]), _both(20, _RENO))
+        for first, tcp in _FIRST.items():
+            if queue in MEET[first]:
+                labels = {"part": "queues", "queue": queue, "first": first}
+                yield case(labels, _dumbbell(40, qdisc), _both(20, tcp))
     for lane, ecn in (("L", "ect1"), ("C", "not-ect")):
         for share in FLOOD if scale != "smoke" else (0.5, 1.4):
             labels = {"part": "flood", "lane": lane, "share": share}

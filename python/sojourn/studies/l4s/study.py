@@ -9,7 +9,7 @@ from sojourn.results.run import RunResult
 from sojourn.studies import registry
 from sojourn.studies.l4s import claims, pictures
 from sojourn.studies.l4s.claims import classic, ratio, scalable, wait
-from sojourn.studies.l4s.scenarios import BURSTY, CLASSIC_ECN, FLOOD, LINKS, QUEUES, cases
+from sojourn.studies.l4s.scenarios import BURSTY, FLOOD, LINKS, cases
 from sojourn.studies.study import Band, Findings, Study, Table
 from sojourn.studies.words import with_interval
 from sojourn.sweep import Case, Results
@@ -109,12 +109,12 @@ def _grid(grid: Results) -> Table:
 
 def _queues(queues: Results) -> Table:
     columns = (*_RATES, *_LINK)
-    first = queues.where(first="Prague")
-    fallen = queues.where(first="fallen back")
-    rows = [_row(queue, first.where(queue=queue), columns) for queue in QUEUES]
-    rows += [
-        _row(f"{queue}; Reno for Prague", fallen.where(queue=queue), columns)
-        for queue in CLASSIC_ECN
+    cells = dict.fromkeys((each.case.labels["queue"], each.case.labels["first"]) for each in queues)
+    rows = [
+        _row(
+            pictures.named(str(queue), str(first)), queues.where(queue=queue, first=first), columns
+        )
+        for queue, first in cells
     ]
     return Table("Bottlenecks of 40 Mb/s, path of 20 ms", _heads(columns), rows)
 
@@ -147,8 +147,9 @@ _NOTES = (
     "ours.",
     "Flows start within a second of each other; CUBIC has ECN (RFC 3168) everywhere, so that a "
     "classic queue marks both. DualPI2, CoDel, PIE and FQ-CoDel have their defaults; FQ-CoDel's "
-    "`ce_threshold` of 1 ms marks CUBIC too.",
-    "Our Prague does not look for classic ECN queues, as RFC 9331 section 4.3 has it: what a "
-    "fall-back would do is shown by Reno with ECN in its place from the start. The guidance's "
-    "remedies in the network, an AQM that takes ECT(1) for not ECN-capable, are not here.",
+    "`ce_threshold` of 1 ms marks CUBIC too, but where it is said to be for L4S.",
+    "Prague looks for classic ECN queues, as RFC 9331 section 4.3 wants it, only where it says "
+    "fall-back; Reno with ECN in its place from the start shows what a perfect one would do. The "
+    "guidance's remedies in the network, an AQM that takes ECT(1) for not ECN-capable, are not "
+    "here.",
 )
