@@ -123,7 +123,7 @@ COUNTS = {
     ),
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
-    "l4s": ("Of fifteen claims nine agree and six do not.", 15, 9, 0),
+    "l4s": ("Of fifteen claims nine agree and six do not.", 15, 6, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),

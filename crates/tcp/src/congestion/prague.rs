@@ -50,9 +50,9 @@ pub struct Settings {
     /// Round trip that shorter ones are taken for: "0s", which leaves them what they are, to "10s"
     /// (default "25ms", the same).
     pub virtual_rtt: Time,
-    /// Whether a queue that marks and yet lets delay grow is taken for a classic one, and marks then
-    /// take up to five sixteenths of the window (default false, as in the L4S team's Linux; arXiv
-    /// 1911.00710; RFC 9331 section 4.3).
+    /// Whether a queue that marks and yet lets delay grow is taken for a classic one, and marks
+    /// then take up to five sixteenths of the window (default false, as in the L4S team's Linux;
+    /// arXiv 1911.00710; RFC 9331 section 4.3).
     pub fallback: bool,
 }
 
