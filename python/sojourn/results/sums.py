@@ -5,6 +5,7 @@ The file is the one that ``sha256sum --check SHA256SUMS`` takes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sojourn.errors import Error
@@ -16,10 +17,14 @@ SUMS = "SHA256SUMS"
 _LAST = SUMMARY
 
 
-def text_of(folder: Path) -> str:
-    """The list of what is in ``folder``."""
-    names = [file.name for file in folder.iterdir() if file.name != SUMS]
-    return _text({name: _sum(folder / name) for name in names})
+def text_of(folder: Path, contents: Mapping[str, bytes]) -> str:
+    """The list of what is in ``folder``, of which some ``contents`` are known."""
+    # Start-up: a run that is not kept has no use for it.
+    from hashlib import sha256  # noqa: PLC0415
+
+    sums = {name: sha256(content).hexdigest() for name, content in contents.items()}
+    names = {file.name for file in folder.iterdir()} - {SUMS} - sums.keys()
+    return _text(sums | {name: _sum(folder / name) for name in names})
 
 
 def read(folder: Path) -> dict[str, str]:
