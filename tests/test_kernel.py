@@ -645,3 +645,16 @@ def test_other_disciplines_are_the_same_in_both_kernels(guest, seven, kind: str)
     old, new = (run(scenario, engine=engine).bottleneck for engine in ("kernel", "kernel-7"))
     assert new["utilisation"] == pytest.approx(old["utilisation"], abs=UTILISATION)
     agree(new, old)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("selector", ["any", "ect1"])
+def test_fq_codel_marks_for_l4s_as_linux_does(guest, selector: str) -> None:
+    qdisc = {"kind": "fq_codel", "ce_threshold": "1ms", "ce_threshold_selector": selector}
+    changes = {"duration": "14s", "warmup": "4s", "tcp.ecn": True, "tcp.hystart_css": False}
+    scenario = Scenario(BULK).with_({**changes, "bottleneck.qdisc": qdisc, "traffic": [CUBIC, LOW]})
+    theirs, ours = (run(scenario, engine=engine).bottleneck for engine in ("kernel", "packets"))
+    assert theirs["utilisation"] == pytest.approx(ours["utilisation"], abs=UTILISATION)
+    agree(theirs, ours)
+    # A threshold that is for L4S alone leaves CUBIC the link.
+    assert (theirs["utilisation"] > 0.99) == (selector == "ect1")
