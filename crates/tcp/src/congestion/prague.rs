@@ -26,7 +26,7 @@
 //!    the draft's default only.
 //! 2. α has 20 bits there, 32 here.
 //! 3. Bursts of the segmentation offload are not paced apart there; here segments are.
-//! 4. `fallback` differs as its [file](super::classic_queue) says.
+//! 4. What `fallback` does otherwise is listed in `classic_queue.rs`.
 
 use super::aimd::Growth;
 use super::classic_queue::ClassicQueue;
