@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, group
@@ -160,10 +162,14 @@ def _fat(run: RunResult) -> Check:
     )
 
 
-def _defaults() -> Check:
+def defaults() -> dict[str, object]:
     """What a scenario says when it names only the discipline."""
-    plain = dumbbell(10e6, "fq_codel", [bulk(1, 0.08)], duration=1, warmup=0)
-    ours = dict(plain.to_dict()["bottleneck"]["qdisc"])  # type: ignore[arg-type]
+    plain: Any = dumbbell(10e6, "fq_codel", [bulk(1, 0.08)], duration=1, warmup=0).to_dict()
+    return dict(plain["bottleneck"]["qdisc"])
+
+
+def _defaults() -> Check:
+    ours = defaults()
     published = {"target": "5ms", "interval": "100ms", "flows": 1024, "limit": 10240}
     same = all(_as_text(ours[name]) == _as_text(want) for name, want in published.items())
     return Check(
