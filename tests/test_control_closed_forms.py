@@ -1,0 +1,230 @@
+"""Roots, margins, designs and maps against closed forms, and against python-control."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import lambertw
+
+from sojourn import Scenario
+from sojourn.control import (
+    Axis,
+    ControlError,
+    Model,
+    Network,
+    Region,
+    loop,
+    simulated,
+    stability_map,
+)
+from sojourn.control.design.pi import pi, rem
+from sojourn.control.design.red import ared, crossover
+from sojourn.control.design.settings import Link, settings
+from sojourn.control.maps import _pieces, _thinned
+from sojourn.control.models import Table
+from sojourn.control.region import Held
+from sojourn.control.roots import system_roots
+from sojourn.control.simulated import _swing, with_fluid
+from sojourn.control.stability import sensitivity_peak
+from sojourn.control.theory import tables
+from sojourn.quantities import quantity
+
+PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
+RED = {"kind": "red", "min_th": 25, "max_th": 575, "max_p": 0.1, "wq": 1.33e-6}
+
+
+@pytest.mark.parametrize("delay", [0.1, 1.0, 4.0])
+def test_roots_of_a_delayed_integrator_are_lamberts(delay: float) -> None:
+    # s + e^(−sτ) = 0: s = W_k(−τ)/τ, a pair for each branch k.
+    found = system_roots([(0.0, np.zeros((1, 1))), (delay, -np.ones((1, 1)))], 6)
+    branches = [complex(lambertw(-delay, k)) / delay for k in range(6)]
+    expected = sorted(branches, key=lambda each: -each.real)
+    if delay < 1 / math.e:
+        # Two real ones: those of k = 0 and k = −1.
+        expected = sorted([*branches, lambertw(-delay, -1).real / delay], key=lambda s: -s.real)
+    assert found[:5] == pytest.approx(expected[:5], rel=1e-9)
+
+
+def test_roots_on_either_side_of_zero_are_both_found() -> None:
+    # s² = 1.
+    saddle = np.array([[0.0, 1.0], [1.0, 0.0]])
+    found = system_roots([(0.0, saddle), (1.0, np.zeros((2, 2)))], 2)
+    assert found == pytest.approx([1, -1], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "rtt"), [(PAPER, 0.05), (PAPER, 0.3), (PAPER, 1.2), (RED, 0.3), (RED, 1.2)]
+)
+def test_a_sensitivity_peak_is_the_loops_least_distance_from_minus_one(
+    qdisc: Table, rtt: float
+) -> None:
+    found = loop(Model(Network(60, 3750, rtt=rtt), qdisc=qdisc))
+    omega = np.geomspace(1e-3, 1e3, 400_000)
+    distance = np.abs(1 + found.response(omega)).min()
+    assert sensitivity_peak(found) == pytest.approx(1 / distance, rel=1e-6)
+
+
+def test_a_sensitivity_peak_without_delay_is_python_controls() -> None:
+    control = pytest.importorskip("control")
+    found = replace(loop(Model(Network(60, 3750, rtt=1.2), qdisc=PAPER)), delay=1e-6)
+    norm = control.norm(control.feedback(1, found.rational()), p="inf", print_warning=False)
+    assert sensitivity_peak(found) == pytest.approx(norm, rel=1e-5)
+
+
+def test_adaptive_reds_thresholds_are_a_pipe_over_the_rules_root_apart() -> None:
+    # At rest 2p₀ (R⁺C)³/(2N⁻)² is R⁺C; the pole is ω_g/10.
+    network = Network(60, 3750, rtt=0.246)
+    found = ared(Region(3750, 60, 0.246, 80, 0.2), bottom=1e-3)
+    span = 0.246 * 3750 / math.sqrt(1 + 10**2)
+    assert found.qdisc["min_th"] == pytest.approx(span / 2, rel=1e-9)
+    assert found.qdisc["max_th"] == pytest.approx(3 * span / 2, rel=1e-9)
+    pole = -math.log1p(-found.qdisc["wq"]) * 3750
+    assert pole == pytest.approx(crossover(network) / 10, rel=1e-9)
+
+
+def test_adaptive_reds_thresholds_are_never_nearer_to_each_other_than_ten_packets() -> None:
+    found = ared(Region(200, 5, 0.1)).qdisc
+    assert (found["min_th"], found["max_th"]) == (5, 15)
+
+
+def test_rem_is_designed_to_the_loop_of_pi() -> None:
+    # p = 1 − φ^(−price), so that dp = ln φ (1 − p₀) d(price): the same controller at rest.
+    region = Region(3750, 60, 0.246)
+    both = [loop(design(region).model) for design in (pi, rem)]
+    omega = np.geomspace(0.05, 5, 7)
+    ours, theirs = (each.response(omega) for each in both)
+    assert np.abs(theirs / ours) == pytest.approx(np.ones(7), rel=5e-3)
+
+
+def test_settings_are_written_in_the_words_of_each_simulator() -> None:
+    link = Link(15e6, 500)
+    codel = settings({"kind": "codel", "target": "5ms", "interval": "100ms"}, link)
+    assert codel.ns3 == (
+        'Config::SetDefault("ns3::CoDelQueueDisc::Target", TimeValue(Seconds(0.005)));\n'
+        'Config::SetDefault("ns3::CoDelQueueDisc::Interval", TimeValue(Seconds(0.1)));\n'
+    )
+    assert codel.ns2 == "Queue/CoDel set target_ 0.005\nQueue/CoDel set interval_ 0.1\n"
+    red = settings(RED | {"gentle": True}, link)
+    assert red.ns3 is not None and red.ns2 is not None
+    lines = dict(line.rsplit("::", 1)[1].split(", ") for line in red.ns3.splitlines())
+    assert lines == {
+        'MinTh"': "DoubleValue(25.0));",
+        'MaxTh"': "DoubleValue(575.0));",
+        'LInterm"': "DoubleValue(10.0));",
+        'QW"': "DoubleValue(1.33e-06));",
+        'Gentle"': "BooleanValue(true));",
+        'MeanPktSize"': "UintegerValue(500));",
+    }
+    assert red.ns2.splitlines()[2:] == [
+        "Queue/RED set linterm_ 10.0",
+        "Queue/RED set q_weight_ 1.33e-06",
+        "Queue/RED set gentle_ true",
+        "Queue/RED set adaptive_ 0",
+        "Queue/RED set mean_pktsize_ 500",
+    ]
+
+
+def test_power_is_utilisation_over_the_round_trip_with_a_full_setpoint() -> None:
+    f = np.linspace(0, 1, 21)
+    utilisation = tables.utilisation_rounds(f) / tables.utilisation_rounds(0.0)
+    assert tables.power_rounds(f) == pytest.approx(utilisation / (1 + f), rel=1e-12)
+
+
+def test_the_table_of_setpoints_has_the_functions_at_its_percentages() -> None:
+    found = tables.setpoint()
+    assert [each.name for each in found.columns[1:]] == [
+        "utilisation_rounds", "utilisation_time", "power_rounds", "power_time",
+    ]  # fmt: skip
+    for percent, rounds, time, *powers in found.rows:
+        f = percent / 100
+        assert rounds == pytest.approx(25 * (3 + 6 * f - f**2) / (1 + f), rel=1e-12)
+        assert time == pytest.approx(75 * (1 + f) ** 2 / (1 + f + f**2), rel=1e-12)
+        assert powers == pytest.approx([tables.power_rounds(f), tables.power_time(f)], rel=1e-12)
+
+
+def test_the_fluid_engine_settles_and_swings_along_a_gain_axis_as_the_margins_say() -> None:
+    model = Model(Network(60, 3750, rtt=0.3), qdisc=PAPER)
+    axes = Axis("gain", 0.05, 200), Axis("rtt", 0.25, 0.35)
+    found = with_fluid(stability_map(model, *axes, 8), model, 2)
+    assert len(found.seen) == 4
+    for seen in found.seen:
+        assert (seen.amplitude < 0.15) == (found.margin_at(seen.x, seen.y) > 0), seen
+    assert len({seen.amplitude < 0.15 for seen in found.seen}) == 2
+
+
+def test_the_swing_of_a_sine_is_its_amplitude_between_the_quantiles() -> None:
+    # What has been before the last third does not count.
+    wave = 40 + 10 * np.sin(2 * np.pi * np.arange(30_000) / 1000)
+    wave[:20_000] = 1e6
+    assert _swing(wave) == pytest.approx(10 * math.sin(0.45 * math.pi) / 40, rel=1e-4)
+    assert _swing(np.zeros(9)) == 0
+
+
+def test_a_point_of_a_map_is_run_as_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    class StopError(Exception):
+        pass
+
+    asked: list[dict[str, Any]] = []
+
+    def stop(scenario: Scenario) -> None:
+        asked.append(scenario.to_dict())
+        raise StopError
+
+    monkeypatch.setattr(simulated, "run", stop)
+    model = Model(Network(60, 3750, rtt=0.3), qdisc=PAPER)
+    with pytest.raises(StopError):
+        simulated.packet_swing(model, Link(15e6, 500))
+    (found,) = asked
+    # At rest 50 packets wait, which is 50/3750 s of the round trip.
+    (flows,) = found["traffic"]
+    assert quantity("rtt", flows["rtt"], "time") == pytest.approx(0.3 - 50 / 3750, abs=1e-9)
+    assert (flows["flows"], found["bottleneck"]["rate"]) == (60, "15mbit")
+    assert found["tcp"]["mss"] == 460
+    # 1200 round trips would be longer than the longest.
+    assert found["duration"] == "5min"
+
+
+def test_marching_squares_follow_a_circle() -> None:
+    x = np.linspace(-2, 2, 81)
+    y = np.linspace(-2, 2, 61)
+    level = np.hypot(x[None, :], y[:, None]) - 1.3
+    pieces = np.array(_pieces(x, y, level))
+    ends = np.concatenate([pieces[:, :2], pieces[:, 2:]])
+    assert np.hypot(*ends.T) == pytest.approx(1.3, abs=1e-3)
+    lengths = np.hypot(pieces[:, 2] - pieces[:, 0], pieces[:, 3] - pieces[:, 1])
+    assert lengths.sum() == pytest.approx(2 * math.pi * 1.3, rel=1e-3)
+
+
+def test_a_map_is_thinned_evenly_with_both_ends() -> None:
+    assert _thinned(9, 5).tolist() == [0, 2, 4, 6, 8]
+    assert _thinned(3, 5).tolist() == [0, 1, 2]
+
+
+def test_the_smallest_map_has_two_points_along_either_axis() -> None:
+    model = Model(Network(60, 3750, rtt=0.3), qdisc=PAPER)
+    axes = Axis("rtt", 0.2, 0.4), Axis("flows", 40, 80)
+    assert stability_map(model, *axes, 2).scan.phase.shape == (2, 2)
+    with pytest.raises(ControlError, match="size = 1: must be at least 2"):
+        stability_map(model, *axes, 1)
+
+
+def test_a_region_turns_unstable_where_its_margin_crosses_zero() -> None:
+    rtts = np.array([0.5, 1.5, 2.5, 3.5])
+    # 100 − 50 R degrees, then twice as steep; one that is lost from the start, one that holds.
+    phase = np.array([100 - 50 * rtts, 100 - 100 * rtts, -rtts, rtts])
+    scan: Any = SimpleNamespace(phase=phase, delay=phase)
+    held = Held(Region(3750, 5, 3.5), np.array([5, 10, 20, 40]), rtts, scan)
+    assert held.edge() == [
+        {"flows": 5.0, "rtt_s": 2.0},
+        {"flows": 10.0, "rtt_s": 1.0},
+        {"flows": 20.0, "rtt_s": 0.5},
+    ]
+    assert (held.unstable, held.outside) == (9 / 16, 0)
+    assert held.worst == {
+        "phase_margin_deg": -250.0, "flows": 10.0, "rtt_s": 3.5, "delay_margin_s": -250.0,
+    }  # fmt: skip
