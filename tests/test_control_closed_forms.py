@@ -19,18 +19,21 @@ from sojourn.control import (
     Network,
     Region,
     loop,
+    margins,
     simulated,
     stability_map,
 )
+from sojourn.control.design.codel import codel
 from sojourn.control.design.pi import pi, rem
 from sojourn.control.design.red import ared, crossover
 from sojourn.control.design.settings import Link, settings
-from sojourn.control.maps import _pieces, _thinned
+from sojourn.control.loops import DelaySystem, Loop
+from sojourn.control.maps import StabilityMap, _pieces, _thinned
 from sojourn.control.models import Table
 from sojourn.control.region import Held
 from sojourn.control.roots import system_roots
 from sojourn.control.simulated import _swing, with_fluid
-from sojourn.control.stability import sensitivity_peak
+from sojourn.control.stability import damping, sampled_margins, sensitivity_peak
 from sojourn.control.theory import tables
 from sojourn.quantities import quantity
 
@@ -55,6 +58,60 @@ def test_roots_on_either_side_of_zero_are_both_found() -> None:
     saddle = np.array([[0.0, 1.0], [1.0, 0.0]])
     found = system_roots([(0.0, saddle), (1.0, np.zeros((2, 2)))], 2)
     assert found == pytest.approx([1, -1], abs=1e-12)
+
+
+def integrator(gain: float, delay: float) -> Loop:
+    """The loop L(s) = gain e^(−sτ)/s."""
+    known = loop(Model(Network(60, 3750, rtt=0.3), qdisc=PAPER))
+    one = np.ones((1, 1))
+    system = DelaySystem(((0.0, 0 * one),), ((delay, -one[0]),), gain * one[0])
+    return replace(known, numerator=[gain], denominator=[1.0, 0.0], delay=delay, system=system)
+
+
+@pytest.mark.parametrize("gain", [0.3, 1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("delay", [0.1, 1.0])
+def test_margins_of_a_delayed_integrator(gain: float, delay: float) -> None:
+    # |L| = 1 at κ, where the phase is −90° − κτ; −180° at π/2τ, where |L| is 2κτ/π.
+    k = gain / delay
+    found = margins(integrator(k, delay))
+    assert found.stable == (gain < math.pi / 2)
+    assert found.gain_crossover == pytest.approx(k, rel=1e-9)
+    assert found.phase == pytest.approx(90 - math.degrees(gain), abs=1e-9)
+    assert found.delay == pytest.approx((math.pi / 2 - gain) / k, rel=1e-9)
+    assert found.gain == pytest.approx(math.pi / (2 * gain), rel=1e-9)
+    assert found.phase_crossover == pytest.approx(math.pi / (2 * delay), rel=1e-9)
+    assert found.distance == pytest.approx(1 / found.sensitivity)
+    root = complex(lambertw(-gain)) / delay
+    assert found.damping == pytest.approx(-root.real / abs(root), rel=1e-9)
+
+
+def test_what_does_not_move_is_not_damped() -> None:
+    assert damping(0j) == 0
+    assert damping(-2 + 0j) == 1
+    assert damping(3j) == 0
+
+
+@pytest.mark.parametrize("gain", [0.02, 0.3, 1.0])
+def test_margins_of_a_sampled_integrator(gain: float) -> None:
+    # L(z) = κT/(z − 1): |L| = 1 where 2 sin(ωT/2) = κT, the phase is −90° − ωT/2; |1 + L| is
+    # least at half of the sampling frequency, 1 − κT/2.
+    period = 0.25
+    system = SimpleNamespace(response=lambda w: -gain / (np.exp(1j * w * period) - 1))
+    held: Any = SimpleNamespace(period=period, system=system)
+    found = sampled_margins(held)
+    at = 2 * math.asin(gain / 2) / period
+    assert found.crossover == pytest.approx(at, rel=1e-5)
+    assert found.phase == pytest.approx(90 - math.degrees(at * period / 2), abs=1e-3)
+    assert found.distance == pytest.approx(1 - gain / 2, rel=1e-9)
+
+
+def test_a_sampled_loop_whose_gain_is_never_one_has_no_crossover() -> None:
+    system = SimpleNamespace(response=lambda w: -0.5 / (1 + 1j * w))
+    held: Any = SimpleNamespace(period=0.1, system=system)
+    found = sampled_margins(held)
+    assert (found.phase, found.crossover) == (math.inf, None)
+    # L goes from ½ to 0 on the right of 0, down a half circle.
+    assert found.distance == pytest.approx(1, abs=0.02)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +156,23 @@ def test_rem_is_designed_to_the_loop_of_pi() -> None:
     omega = np.geomspace(0.05, 5, 7)
     ours, theirs = (each.response(omega) for each in both)
     assert np.abs(theirs / ours) == pytest.approx(np.ones(7), rel=5e-3)
+
+
+def test_codels_interval_is_the_round_trip_and_its_target_a_share() -> None:
+    region = Region(3750, 60, 0.2)
+    found = codel(region, fraction=0.1)
+    assert found.qdisc == {"kind": "codel", "target": "20ms", "interval": "200ms"}
+    assert found.values["fraction"] == pytest.approx(0.1)
+    assert not any("time of a packet" in each for each in found.notes)
+    slow = codel(region, packet_time=0.05, fraction=0.1)
+    assert slow.qdisc["target"] == "50ms"
+    assert slow.values["fraction"] == pytest.approx(0.25)
+    assert "25.0% of the interval rather than 10%" in slow.notes[0]
+    with pytest.raises(ControlError, match="a packet takes 200 ms"):
+        codel(region, packet_time=0.2)
+    for wrong in (0.0, 1.0):
+        with pytest.raises(ControlError, match="must be above 0 and below 1"):
+            codel(region, fraction=wrong)
 
 
 def test_settings_are_written_in_the_words_of_each_simulator() -> None:
@@ -211,6 +285,16 @@ def test_the_smallest_map_has_two_points_along_either_axis() -> None:
     assert stability_map(model, *axes, 2).scan.phase.shape == (2, 2)
     with pytest.raises(ControlError, match="size = 1: must be at least 2"):
         stability_map(model, *axes, 1)
+
+
+def test_a_map_tells_what_part_of_it_is_unstable_and_what_outside() -> None:
+    scan: Any = SimpleNamespace(phase=np.array([[-10, 0.5], [0.0, np.nan]]))
+    found = StabilityMap(Axis("rtt", 0.1, 1), Axis("flows", 10, 100), scan)
+    assert found.unstable == pytest.approx(2 / 3)
+    assert found.outside == 1 / 4
+    assert found.margin_at(0.9, 11) == 0.5
+    none: Any = SimpleNamespace(phase=np.full((2, 2), np.nan))
+    assert replace(found, scan=none).unstable == 0
 
 
 def test_a_region_turns_unstable_where_its_margin_crosses_zero() -> None:
