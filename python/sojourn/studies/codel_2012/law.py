@@ -6,7 +6,7 @@ from typing import Any
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.studies.codel_2012.network import bulk, dumbbell, group
+from sojourn.studies.codel_2012.network import bulk, dumbbell
 from sojourn.studies.study import Check, Findings, Table, Verdict
 from sojourn.sweep import Case, Results
 
@@ -158,7 +158,7 @@ def _fat(run: RunResult) -> Check:
         f"rate loses {thin['loss']:.2%}, the one at twice its rate {flows['fat']['loss']:.0%}",
         verdict=_held(link["dropped_overflow"] > 0 and thin["loss"] == 0),
         note=f"Mean one-way delay of the thin flow: {thin['delay_s'] * 1e3:.1f} ms with 1 ms of "
-        f"propagation; {group(run.summary, 'thin')['finished']} of its packets.",
+        f"propagation; {run.group('thin')['finished']} of its packets.",
     )
 
 
