@@ -25,7 +25,7 @@ from sojourn.control import (
 )
 from sojourn.control.design.codel import codel
 from sojourn.control.design.pi import pi, rem
-from sojourn.control.design.red import ared, crossover
+from sojourn.control.design.red import ared, crossover, red
 from sojourn.control.design.settings import Link, settings
 from sojourn.control.loops import DelaySystem, Loop
 from sojourn.control.maps import StabilityMap, _pieces, _thinned
@@ -33,8 +33,9 @@ from sojourn.control.models import Table
 from sojourn.control.region import Held
 from sojourn.control.roots import system_roots
 from sojourn.control.simulated import _swing, with_fluid
-from sojourn.control.stability import damping, sampled_margins, sensitivity_peak
+from sojourn.control.stability import angle, damping, sampled_margins, sensitivity_peak
 from sojourn.control.theory import tables
+from sojourn.control.theory.theorems import window_bound
 from sojourn.quantities import quantity
 
 PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
@@ -60,12 +61,12 @@ def test_roots_on_either_side_of_zero_are_both_found() -> None:
     assert found == pytest.approx([1, -1], abs=1e-12)
 
 
-def integrator(gain: float, delay: float) -> Loop:
-    """The loop L(s) = gain e^(−sτ)/s."""
+def first_order(gain: float, pole: float, delay: float) -> Loop:
+    """The loop L(s) = gain e^(−sτ)/(s − pole)."""
     known = loop(Model(Network(60, 3750, rtt=0.3), qdisc=PAPER))
     one = np.ones((1, 1))
-    system = DelaySystem(((0.0, 0 * one),), ((delay, -one[0]),), gain * one[0])
-    return replace(known, numerator=[gain], denominator=[1.0, 0.0], delay=delay, system=system)
+    system = DelaySystem(((0.0, pole * one),), ((delay, -one[0]),), gain * one[0])
+    return replace(known, numerator=[gain], denominator=[1.0, -pole], delay=delay, system=system)
 
 
 @pytest.mark.parametrize("gain", [0.3, 1.0, 1.5, 2.0, 3.0])
@@ -73,7 +74,7 @@ def integrator(gain: float, delay: float) -> Loop:
 def test_margins_of_a_delayed_integrator(gain: float, delay: float) -> None:
     # |L| = 1 at κ, where the phase is −90° − κτ; −180° at π/2τ, where |L| is 2κτ/π.
     k = gain / delay
-    found = margins(integrator(k, delay))
+    found = margins(first_order(k, 0.0, delay))
     assert found.stable == (gain < math.pi / 2)
     assert found.gain_crossover == pytest.approx(k, rel=1e-9)
     assert found.phase == pytest.approx(90 - math.degrees(gain), abs=1e-9)
@@ -83,6 +84,29 @@ def test_margins_of_a_delayed_integrator(gain: float, delay: float) -> None:
     assert found.distance == pytest.approx(1 / found.sensitivity)
     root = complex(lambertw(-gain)) / delay
     assert found.damping == pytest.approx(-root.real / abs(root), rel=1e-9)
+
+
+def test_a_pole_that_needs_more_gain_has_no_gain_margin() -> None:
+    # L = 0.5 e^(−sτ)/(s − 1): the one crossing of −180° is where |L| is small.
+    found = margins(first_order(0.5, 1.0, 0.1))
+    assert not found.stable
+    assert (found.gain, found.phase_crossover) == (math.inf, None)
+    assert (found.phase, found.gain_crossover) == (math.inf, None)
+    # With a gain above 1 it is held: s = 1 − 2 e^(−0.1 s), to the left of 0.
+    held = margins(first_order(2.0, 1.0, 0.1))
+    assert held.stable
+    # |L| is 1 at √3, where the phase is −120° − 0.1 √3.
+    assert held.gain_crossover == pytest.approx(math.sqrt(3), rel=1e-9)
+    assert held.phase == pytest.approx(60 - math.degrees(0.1 * math.sqrt(3)), abs=1e-9)
+
+
+def test_a_phase_is_continuous_past_roots_on_the_right() -> None:
+    known = loop(Model(Network(60, 3750, rtt=0.3), qdisc=PAPER))
+    found = replace(known, numerator=[1.0, -0.6, 4.0], denominator=[-1.0, 1.0, -1.0], delay=0.5)
+    omega = np.geomspace(1e-3, 20, 5000)
+    turned = angle(found, omega) - np.degrees(np.unwrap(np.angle(found.response(omega))))
+    assert turned == pytest.approx(np.full(len(omega), turned[0]), abs=1e-6)
+    assert turned[0] / 360 == pytest.approx(round(turned[0] / 360), abs=1e-9)
 
 
 def test_what_does_not_move_is_not_damped() -> None:
@@ -175,6 +199,29 @@ def test_codels_interval_is_the_round_trip_and_its_target_a_share() -> None:
             codel(region, fraction=wrong)
 
 
+def test_codel_says_where_its_oscillation_would_empty_the_queue() -> None:
+    found = codel(Region(3750, 60, 0.5))
+    amplitude, target = (found.values[name] for name in ("cycle_amplitude_s", "target_s"))
+    said = [each for each in found.notes if "would empty the queue" in each]
+    assert amplitude > target
+    assert [each.split("predicts, ")[1].split(" ms")[0] for each in said] == [
+        f"{1e3 * amplitude:.4g}"
+    ]
+
+
+def test_red_says_where_flows_need_more_than_its_largest_probability() -> None:
+    # Of 200 flows W₀ is 0.246 · 3750/200 = 4.61, and p₀ = 2/W₀² = 0.094.
+    region = Region(3750, 60, 0.246, 200)
+    (said,) = red(region, max_p=0.08).notes
+    assert "200 flows need p = 0.094, above max_p = 0.08" in said
+    assert not red(region, max_p=0.1).notes
+
+
+def test_a_region_of_too_many_flows_says_what_they_share() -> None:
+    with pytest.raises(ControlError, match=r"60 flows share 37\.5 packets .* window of 0\.625"):
+        Region(3750, 60, 0.01)
+
+
 def test_settings_are_written_in_the_words_of_each_simulator() -> None:
     link = Link(15e6, 500)
     codel = settings({"kind": "codel", "target": "5ms", "interval": "100ms"}, link)
@@ -183,9 +230,9 @@ def test_settings_are_written_in_the_words_of_each_simulator() -> None:
         'Config::SetDefault("ns3::CoDelQueueDisc::Interval", TimeValue(Seconds(0.1)));\n'
     )
     assert codel.ns2 == "Queue/CoDel set target_ 0.005\nQueue/CoDel set interval_ 0.1\n"
-    red = settings(RED | {"gentle": True}, link)
-    assert red.ns3 is not None and red.ns2 is not None
-    lines = dict(line.rsplit("::", 1)[1].split(", ") for line in red.ns3.splitlines())
+    early = settings(RED | {"gentle": True}, link)
+    assert early.ns3 is not None and early.ns2 is not None
+    lines = dict(line.rsplit("::", 1)[1].split(", ") for line in early.ns3.splitlines())
     assert lines == {
         'MinTh"': "DoubleValue(25.0));",
         'MaxTh"': "DoubleValue(575.0));",
@@ -194,7 +241,7 @@ def test_settings_are_written_in_the_words_of_each_simulator() -> None:
         'Gentle"': "BooleanValue(true));",
         'MeanPktSize"': "UintegerValue(500));",
     }
-    assert red.ns2.splitlines()[2:] == [
+    assert early.ns2.splitlines()[2:] == [
         "Queue/RED set linterm_ 10.0",
         "Queue/RED set q_weight_ 1.33e-06",
         "Queue/RED set gentle_ true",
@@ -207,6 +254,13 @@ def test_power_is_utilisation_over_the_round_trip_with_a_full_setpoint() -> None
     f = np.linspace(0, 1, 21)
     utilisation = tables.utilisation_rounds(f) / tables.utilisation_rounds(0.0)
     assert tables.power_rounds(f) == pytest.approx(utilisation / (1 + f), rel=1e-12)
+
+
+def test_cubic_is_reno_where_that_is_larger() -> None:
+    # RFC 9438, section 4.3: with α = 3 (1 − β)/(1 + β) the window is Reno's for any β.
+    p = np.array([0.1, 0.03, 0.01])
+    assert tables.cubic(p, 0.001) == pytest.approx(tables.square_root(p), rel=1e-12)
+    assert tables.cubic(p, 0.001, beta=0.5) == pytest.approx(tables.square_root(p), rel=1e-12)
 
 
 def test_the_table_of_setpoints_has_the_functions_at_its_percentages() -> None:
@@ -231,12 +285,36 @@ def test_the_fluid_engine_settles_and_swings_along_a_gain_axis_as_the_margins_sa
     assert len({seen.amplitude < 0.15 for seen in found.seen}) == 2
 
 
+def test_the_fluid_engine_settles_and_swings_along_an_exponent_axis() -> None:
+    model = Model(Network(60, 3750, rtt=0.1), price={"kind": "power", "exponent": 4})
+    axes = Axis("exponent", 1, 256), Axis("rtt", 0.09, 0.11)
+    found = with_fluid(stability_map(model, *axes, 8), model, 2)
+    told = [(seen.amplitude < 0.01, window_holds(seen.x, seen.y)) for seen in found.seen]
+    assert {stable for stable, _ in told} == {True, False}
+    assert all(stable == expected for stable, expected in told)
+
+
+def window_holds(exponent: float, rtt: float) -> bool:
+    """W₀ = (2 (RC/N)^B)^(1/(2+B)) is above the bound."""
+    window = (2 * (rtt * 3750 / 60) ** exponent) ** (1 / (2 + exponent))
+    return window > window_bound(exponent)
+
+
 def test_the_swing_of_a_sine_is_its_amplitude_between_the_quantiles() -> None:
     # What has been before the last third does not count.
     wave = 40 + 10 * np.sin(2 * np.pi * np.arange(30_000) / 1000)
     wave[:20_000] = 1e6
     assert _swing(wave) == pytest.approx(10 * math.sin(0.45 * math.pi) / 40, rel=1e-4)
     assert _swing(np.zeros(9)) == 0
+
+
+@pytest.mark.parametrize(("exponent", "stable"), [(2, True), (64, False)])
+def test_a_discipline_on_the_rate_swings_by_its_window(exponent: int, stable: bool) -> None:
+    model = Model(Network(60, 3750, rtt=0.1), qdisc={"kind": "rate", "exponent": exponent})
+    assert margins(loop(model)).stable == stable
+    assert (simulated.fluid_swing(model) < 0.01) == stable
+    with pytest.raises(ControlError, match="a swing in packets is that of a queue"):
+        simulated.packet_swing(model, Link(15e6, 500))
 
 
 def test_a_point_of_a_map_is_run_as_its_network(monkeypatch: pytest.MonkeyPatch) -> None:
