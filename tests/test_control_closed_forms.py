@@ -28,12 +28,13 @@ from sojourn.control.design.pi import pi, rem
 from sojourn.control.design.red import ared, crossover, red
 from sojourn.control.design.settings import Link, settings
 from sojourn.control.loops import DelaySystem, Loop
-from sojourn.control.maps import StabilityMap, _pieces, _thinned
+from sojourn.control.maps import StabilityMap, _pieces, _thinned, scan
 from sojourn.control.models import Table
 from sojourn.control.region import Held
 from sojourn.control.roots import system_roots
 from sojourn.control.simulated import _swing, with_fluid
 from sojourn.control.stability import angle, damping, sampled_margins, sensitivity_peak
+from sojourn.control.text import law_name, price_name
 from sojourn.control.theory import tables
 from sojourn.control.theory.theorems import window_bound
 from sojourn.quantities import quantity
@@ -390,3 +391,22 @@ def test_a_region_turns_unstable_where_its_margin_crosses_zero() -> None:
     assert held.worst == {
         "phase_margin_deg": -250.0, "flows": 10.0, "rtt_s": 3.5, "delay_margin_s": -250.0,
     }  # fmt: skip
+
+
+def test_a_scan_leaves_the_sampler_out_unless_it_is_asked_for() -> None:
+    # Half a period of further delay at the crossover.
+    model = Model(Network(60, 3750, rtt=0.3), qdisc=PAPER | {"frequency": 10})
+    rtts = {"rtt": np.array([0.3])}
+    plain, held = scan(model, rtts), scan(model, rtts, held=True)
+    one = margins(loop(model))
+    assert float(plain.phase[0]) == pytest.approx(one.phase, abs=1e-6)
+    lost = math.degrees(float(held.crossover[0]) / 10 / 2)
+    assert float(plain.phase[0] - held.phase[0]) == pytest.approx(lost, abs=1e-6)
+
+
+def test_prices_and_laws_are_written_as_formulas() -> None:
+    assert price_name({"kind": "power", "exponent": 2}) == "(y/C)^2"
+    assert price_name({"kind": "exponential", "price": 3}) == "1 − exp(−3 y/C)"
+    ramp = {"kind": "ramp", "start": 0.4, "exponent": 2}
+    assert price_name(ramp) == "((y/C − 0.4)/0.6)^2"
+    assert law_name("reno") == "Reno"
