@@ -48,6 +48,17 @@ def test_a_run_is_named_by_its_label_or_its_scenario() -> None:
     assert result().bottleneck["name"] == "l" and result().diagnoses == []
 
 
+def test_links_classes_and_groups_are_found_by_name() -> None:
+    links = [{"name": "l", "loss": 0.1}, {"name": "l/voice", "loss": 0.2}]
+    run = result(links=links, groups=[{"name": "web", "members": 3}])
+    assert (run.link("l")["loss"], run.link("l/voice")["loss"]) == (0.1, 0.2)
+    assert run.group("web")["members"] == 3
+    with pytest.raises(InputError, match="there is no group 'bulk'; there are web"):
+        run.group("bulk")
+    with pytest.raises(InputError, match="there is no link 'web'; there are l, l/voice"):
+        run.link("web")
+
+
 def test_copies_keep_what_was_said_of_a_run(tmp_path: Path) -> None:
     first = kept(tmp_path / "run", result())
     first.realised_load = 0.875

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal, overload
 
+from sojourn import libc
 from sojourn.errors import Error, InputError
 
 
@@ -108,20 +109,15 @@ def sync_all(folder: Path) -> None:
     Raises:
         OSError: If it cannot be.
     """
-    # Start-up: a single run does without.
-    import ctypes  # noqa: PLC0415
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(libc, "syncfs"):
-        os.sync()
-        return
     opened = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if libc.syncfs(opened) != 0:
-            failed = ctypes.get_errno()
-            raise OSError(failed, os.strerror(failed), str(folder))
+        failed = libc.call("syncfs", opened)
     finally:
         os.close(opened)
+    if failed == errno.ENOSYS:
+        os.sync()
+    elif failed:
+        raise OSError(failed, os.strerror(failed), str(folder))
 
 
 def make_folder(path: Path) -> None:

@@ -52,7 +52,14 @@ PARTS = {
     "verdict": Part(("verdict/*.py",), ("verdict", "compare")),
     "control": Part(
         ("control/*.py", "control/design/*.py", "control/theory/*.py"),
-        ("control_theory", "control_design", "control_loops", "control_maps", "control_fluid"),
+        (
+            "control_closed_forms",
+            "control_theory",
+            "control_design",
+            "control_loops",
+            "control_maps",
+            "control_fluid",
+        ),
     ),
     "calibration": Part(("calibration.py", "load.py"), ("calibrate", "sweep_results")),
 }

@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn import libc
 from sojourn.errors import Error
 from sojourn.files import cannot, lock, read_json
 from sojourn.results import sums
@@ -183,17 +184,12 @@ def _timeless(file: Path) -> dict[str, Any]:
 
 def _exchange(one: Path, other: Path) -> None:
     """Swaps two folders' names in one step, where the system can."""
-    # Start-up: few runs take the place of another.
-    import ctypes  # noqa: PLC0415
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    if hasattr(libc, "renameat2"):
-        names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
-        if libc.renameat2(*names, _EXCHANGE) == 0:
-            return
-        failed = ctypes.get_errno()
-        if failed not in (errno.EINVAL, errno.ENOSYS):
-            raise OSError(failed, os.strerror(failed), str(other))
+    names = (_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other))
+    failed = libc.call("renameat2", *names, _EXCHANGE)
+    if not failed:
+        return
+    if failed not in (errno.EINVAL, errno.ENOSYS):
+        raise OSError(failed, os.strerror(failed), str(other))
     shutil.rmtree(other)
     one.rename(other)
 

@@ -112,6 +112,30 @@ class RunResult:
         link: dict[str, Any] = self.summary["links"][0]
         return link
 
+    def link(self, name: str) -> dict[str, Any]:
+        """The summary of a link, or of a class of one, ``link/class``.
+
+        Raises:
+            Error: If there is none of that name.
+        """
+        return self._named("links", name)
+
+    def group(self, name: str) -> dict[str, Any]:
+        """The summary of a group of traffic.
+
+        Raises:
+            Error: If there is none of that name.
+        """
+        return self._named("groups", name)
+
+    def _named(self, part: str, name: str) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = self.summary[part]
+        for row in rows:
+            if row["name"] == name:
+                return row
+        there = ", ".join(str(row["name"]) for row in rows)
+        raise InputError(f"there is no {part[:-1]} {name!r}; there are {there}")
+
     def table(self, name: str) -> pl.DataFrame:
         """A table by name, read from disk.
 

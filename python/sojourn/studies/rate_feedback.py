@@ -23,6 +23,7 @@ from sojourn.control.critical import Edge
 from sojourn.control.responses import nyquist_response
 from sojourn.control.theory import readings
 from sojourn.control.theory.paradox import CAPACITY, FLOWS, Paradox, paradox_response
+from sojourn.control.theory.readings import first_multiple
 from sojourn.control.theory.theorems import window_bound
 from sojourn.studies import rate_packets, registry
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
@@ -218,7 +219,7 @@ def _readings() -> tuple[list[Check], Table]:
         )
         for (name, published), value in ours.items()
     ]
-    several = readings.first_multiple(network, 2)
+    several = first_multiple(network, 2)
     checks.append(
         Check(
             claim="A parabolic price has several points of rest.",

@@ -235,21 +235,9 @@ def alone(scheme: str, qref: int, seconds: int) -> Scenario:
     )
 
 
-def group(run: RunResult, name: str) -> dict[str, Any]:
-    """The summary of a group of traffic."""
-    found: dict[str, Any] = next(each for each in run.summary["groups"] if each["name"] == name)
-    return found
-
-
-def link(run: RunResult, name: str) -> dict[str, Any]:
-    """The summary of a link or a class."""
-    found: dict[str, Any] = next(each for each in run.summary["links"] if each["name"] == name)
-    return found
-
-
 def klass(run: RunResult, arena: str) -> dict[str, Any]:
     """The summary of an arena's class."""
-    return link(run, f"bottleneck/{arena}")
+    return run.link(f"bottleneck/{arena}")
 
 
 def finished(run: RunResult, arena: str, part: float) -> float | None:
@@ -258,13 +246,13 @@ def finished(run: RunResult, arena: str, part: float) -> float | None:
     Args:
         part: What part of it was sent.
     """
-    found = group(run, f"elephant-{arena}")
+    found = run.group(f"elephant-{arena}")
     return float(found["response_time_s"]["mean"]) / part if found["finished"] else None
 
 
 def rate(run: RunResult, arena: str) -> float:
     """Goodput of an arena's elephant, bit/s."""
-    return float(group(run, f"elephant-{arena}")["goodput_bps"])
+    return float(run.group(f"elephant-{arena}")["goodput_bps"])
 
 
 def queue(run: RunResult, arena: str) -> float:

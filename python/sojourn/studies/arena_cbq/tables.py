@@ -93,7 +93,7 @@ def alone(results: Results) -> Table:
         for arena in ARENAS:
             runs = [each.run for each in results.where(**labels)]
             zero, one = zip(*(clamped(run, arena) for run in runs), strict=True)
-            queue = [float(s.link(run, arena)["queue_packets"]["mean"]) for run in runs]
+            queue = [float(run.link(arena)["queue_packets"]["mean"]) for run in runs]
             near = [within(run, arena, qref) for run in runs]
             rows.append(
                 [

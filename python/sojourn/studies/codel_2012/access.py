@@ -10,7 +10,7 @@ import polars as pl
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.studies.codel_2012.network import bulk, dumbbell, group, milliseconds, reverse
+from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import less, more
 from sojourn.sweep import Case, Results
@@ -91,19 +91,19 @@ def dispersion(run: RunResult) -> float:
 
 
 def _download(run: RunResult) -> float:
-    return float(group(run.summary, "bulk")["goodput_bps"]) / 1e6
+    return float(run.group("bulk")["goodput_bps"]) / 1e6
 
 
 def _upload(run: RunResult) -> float:
-    return float(group(run.summary, "bulk.reverse")["goodput_bps"]) / 1e6
+    return float(run.group("bulk.reverse")["goodput_bps"]) / 1e6
 
 
 def _ping(run: RunResult) -> float:
-    return float(group(run.summary, "ping")["response_time_s"]["p50"]) * 1e3
+    return float(run.group("ping")["response_time_s"]["p50"]) * 1e3
 
 
 def _ping_high(run: RunResult) -> float:
-    return float(group(run.summary, "ping")["response_time_s"]["p99"]) * 1e3
+    return float(run.group("ping")["response_time_s"]["p99"]) * 1e3
 
 
 def findings(results: Results, found: Findings) -> None:
@@ -193,7 +193,7 @@ def _table(ends: Results) -> Table:
         runs = ends.where(ends=name)
         if not len(runs):
             continue
-        up = [reverse(each.run.summary) for each in runs]
+        up = [each.run.link("reverse") for each in runs]
         rows.append(
             [
                 name,

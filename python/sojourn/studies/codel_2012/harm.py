@@ -7,7 +7,7 @@ import polars as pl
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.studies.codel_2012.network import bulk, dumbbell, group, packets, web
+from sojourn.studies.codel_2012.network import bulk, dumbbell, packets, web
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.style import KIND_COLOURS, SPARE_COLOURS
@@ -72,11 +72,11 @@ def _scenario(
 
 
 def _median(run: RunResult) -> float:
-    return float(group(run.summary, "web")["response_time_s"]["p50"])
+    return float(run.group("web")["response_time_s"]["p50"])
 
 
 def _slow(run: RunResult) -> float:
-    return float(group(run.summary, "web")["response_time_s"]["p90"])
+    return float(run.group("web")["response_time_s"]["p90"])
 
 
 def _wait(run: RunResult) -> float:

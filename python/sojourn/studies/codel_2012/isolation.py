@@ -6,7 +6,7 @@ import altair as alt
 import polars as pl
 
 from sojourn.results.run import RunResult
-from sojourn.studies.codel_2012.network import bulk, dumbbell, group, milliseconds, web
+from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, web
 from sojourn.studies.study import Band, Check, Figure, Findings, Table
 from sojourn.studies.verdicts import less, same
 from sojourn.sweep import Case, Results
@@ -84,7 +84,7 @@ def loss(run: RunResult) -> float:
 
 def page(run: RunResult) -> float:
     """Median response time of the web, seconds."""
-    return float(group(run.summary, "web")["response_time_s"]["p50"])
+    return float(run.group("web")["response_time_s"]["p50"])
 
 
 def findings(results: Results, found: Findings) -> None:
@@ -169,7 +169,7 @@ def _table(part: Results) -> Table:
                     for of, factor in ((delay, 1e3), (jitter, 1e3), (loss, 100), (page, 1e3))
                 ),
                 (runs.mean("utilisation") or 0.0) * 100,
-                (runs.mean(lambda run: group(run.summary, "bulk")["jain"]) or 0.0),
+                (runs.mean(lambda run: run.group("bulk")["jain"]) or 0.0),
             ]
         )
     columns = ["", "initial window", "voice: wait (ms)", "jitter (ms)", "loss (%)",

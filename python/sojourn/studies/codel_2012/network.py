@@ -64,15 +64,3 @@ def web(users: int, rtt: float, **more: object) -> dict[str, object]:
 def milliseconds(seconds: float) -> str:
     """A time as scenarios write it."""
     return f"{seconds * 1e3:g}ms"
-
-
-def group(summary: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The group of that name in a summary."""
-    found: dict[str, Any] = next(each for each in summary["groups"] if each["name"] == name)
-    return found
-
-
-def reverse(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The link back of a dumbbell."""
-    found: dict[str, Any] = next(each for each in summary["links"] if each["name"] == "reverse")
-    return found

@@ -33,7 +33,7 @@ def goodput(run: RunResult) -> float:
 
 def wait(run: RunResult, stage: str) -> float:
     """Mean time in a stage of the chain, in its discipline and in its device, in seconds."""
-    link = next(each for each in run.summary["links"] if each["name"] == stage)
+    link = run.link(stage)
     device = link.get("device") or {"sojourn_s": {"mean": 0.0}}
     return (link["sojourn_s"]["mean"] or 0.0) + (device["sojourn_s"]["mean"] or 0.0)
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import altair as alt
 import polars as pl
 
-from sojourn.measures import measure
 from sojourn.studies.home.claims import GAME, PAGE, wait
 from sojourn.studies.home.places import ARRANGEMENTS, ENDS, PLACES, QDISCS, STAGES
+from sojourn.studies.seeds import strokes
 from sojourn.studies.study import Figure
-from sojourn.sweep import Results
+from sojourn.sweep import Result, Results
 
 _COLOURS = dict(zip(QDISCS, ("#8a8a8a", "#cc79a7", "#56b4e9", "#0072b2", "#009e73"), strict=True))
 _STAGE_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#a63603")
 
 
-def _value(run: Any, name: str, scale: float = 1.0) -> float | None:
-    found = measure(name).of(run.summary)
-    return None if found is None else scale * found
+def _milliseconds(each: Result, name: str) -> float | None:
+    found = each.measure(name)
+    return None if found is None else 1e3 * found
 
 
 def places(results: Results) -> Figure:
@@ -29,7 +28,7 @@ def places(results: Results) -> Figure:
         {
             "place": str(each.case.labels["place"]),
             "scheme": str(each.case.labels["scheme"]),
-            "game": _value(each.run, GAME, 1e3),
+            "game": _milliseconds(each, GAME),
         }
         for each in results
     ]
@@ -47,12 +46,8 @@ def places(results: Results) -> Figure:
         scale=alt.Scale(type="log", nice=False, padding=8),
         axis=alt.Axis(values=[30, 50, 100, 200, 500, 1000, 2000]),
     )
-    seeds = base.mark_point(filled=True, size=26, opacity=0.45).encode(x=x)
-    means = base.mark_tick(thickness=3, size=15).encode(
-        x=alt.X("mean(game):Q", title="Game's round trip, 99 % (ms)")
-    )
     chart = (
-        alt.layer(seeds, means)
+        alt.layer(*strokes(base, x, 15))
         .properties(width=460, height=96)
         .facet(
             row=alt.Row(
@@ -81,8 +76,8 @@ def ends(results: Results) -> Figure:
         {
             "ends": str(each.case.labels["ends"]),
             "scheme": str(each.case.labels["scheme"]),
-            "game": _value(each.run, GAME, 1e3),
-            "page": _value(each.run, PAGE),
+            "game": _milliseconds(each, GAME),
+            "page": each.measure(PAGE),
         }
         for each in results
         # What is managed at neither end is the same under both names.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
-from sojourn.measures import measure
-from sojourn.results.run import RunResult
 from sojourn.studies import registry
 from sojourn.studies.home import pictures
 from sojourn.studies.home.claims import GAME, LATE, PAGE, checks, wait
 from sojourn.studies.home.places import ARRANGEMENTS, ENDS, PLACES, QDISCS, STAGES
 from sojourn.studies.home.scenarios import cases
+from sojourn.studies.seeds import mean_of
 from sojourn.studies.study import Band, Findings, Study, Table
-from sojourn.studies.words import with_interval
 from sojourn.sweep import Case, Results
 
 # Measures of the tables: name, heading, factor.
@@ -73,19 +71,8 @@ class Home(Study):
         )  # fmt: skip
 
 
-def interval(results: Results, of: str | Callable[[RunResult], float], scale: float) -> str:
-    """Mean and half of its 95 % interval over the seeds."""
-    values = [
-        found
-        for each in results
-        if (found := measure(of).of(each.run.summary) if isinstance(of, str) else of(each.run))
-        is not None
-    ]
-    return with_interval(values, scale)
-
-
 def _row(name: str, found: Results) -> list[str]:
-    return [name, *(interval(found, each, scale) for each, _, scale in _COLUMNS)]
+    return [name, *(mean_of(found, each, scale) for each, _, scale in _COLUMNS)]
 
 
 _HEADS = ["", *(each[1] for each in _COLUMNS)]
@@ -123,8 +110,8 @@ def _chain(chain: Results) -> Table:
     rows = []
     for name in ARRANGEMENTS:
         found = chain.where(arrangement=name)
-        stages = [interval(found, partial(wait, stage=at), 1e3) for at in STAGES]
-        rows.append([name, *stages, interval(found, GAME, 1e3)])
+        stages = [mean_of(found, partial(wait, stage=at), 1e3) for at in STAGES]
+        rows.append([name, *stages, mean_of(found, GAME, 1e3)])
     heads = ["", *(f"{each} (ms)" for each in STAGES), "game, 99 % (ms)"]
     return Table("An upload's mean wait, stage by stage", heads, rows)
 

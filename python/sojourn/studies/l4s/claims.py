@@ -55,10 +55,7 @@ def whole(run: RunResult) -> float:
 
 def lane(run: RunResult, name: str) -> dict[str, Any]:
     """One of DualPI2's two queues in the summary."""
-    first = run.summary["links"][0]["name"]
-    wanted = f"{first}/{name}"
-    found: dict[str, Any] = next(each for each in run.summary["links"] if each["name"] == wanted)
-    return found
+    return run.link(f"{run.bottleneck['name']}/{name}")
 
 
 def wait(run: RunResult, name: str, part: str) -> float | None:

@@ -6,6 +6,7 @@ import altair as alt
 import polars as pl
 
 from sojourn.studies.l4s.claims import classic, ratio, scalable
+from sojourn.studies.seeds import lines, strokes
 from sojourn.studies.study import Figure
 from sojourn.sweep import Results
 
@@ -60,8 +61,7 @@ def grid(results: Results) -> Figure:
         even.mark_rule(color=_LINE).encode(
             y="ratio:Q", strokeDash=alt.StrokeDash("dash:N", legend=None)
         ),
-        base.mark_point(filled=True, size=26, opacity=0.5).encode(y=y),
-        base.mark_line().encode(y="mean(ratio):Q"),
+        *lines(base, y),
     ).properties(width=440, height=270)
     return Figure(
         "l4s-grid",
@@ -93,14 +93,12 @@ def queues(results: Results) -> Figure:
     ]
     order = list(dict.fromkeys(str(row["queue"]) for row in rows))
     base = alt.Chart(pl.DataFrame(rows)).encode(
-        y=alt.Y("queue:N", title=None, sort=order, axis=alt.Axis(labelLimit=260, ticks=False))
+        y=alt.Y("queue:N", title=None, sort=order, axis=alt.Axis(labelLimit=260, ticks=False)),
+        color=alt.value(_PRAGUE),
     )
     chart = alt.layer(
         _even(),
-        base.mark_point(filled=True, size=30, opacity=0.5, color=_PRAGUE).encode(
-            x=_ratio_axis("Prague's rate over CUBIC's")
-        ),
-        base.mark_tick(thickness=3, size=14, color=_PRAGUE).encode(x="mean(ratio):Q"),
+        *strokes(base, _ratio_axis("Prague's rate over CUBIC's"), 14),
     ).properties(width=400, height=330)
     return Figure(
         "l4s-queues",
@@ -133,10 +131,7 @@ def flood(results: Results) -> Figure:
     )
     y = alt.Y("rate:Q", title="Rate (Mb/s)")
     chart = (
-        alt.layer(
-            base.mark_point(filled=True, size=26, opacity=0.5).encode(y=y),
-            base.mark_line().encode(y="mean(rate):Q"),
-        )
+        alt.layer(*lines(base, y))
         .properties(width=240, height=220)
         .facet(column=alt.Column("lane:N", title=None, sort="descending"))
     )

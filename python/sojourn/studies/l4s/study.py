@@ -10,8 +10,8 @@ from sojourn.studies import registry
 from sojourn.studies.l4s import claims, pictures
 from sojourn.studies.l4s.claims import classic, ratio, scalable, wait
 from sojourn.studies.l4s.scenarios import BURSTY, FLOOD, LINKS, cases
+from sojourn.studies.seeds import mean_of
 from sojourn.studies.study import Band, Findings, Study, Table
-from sojourn.studies.words import with_interval
 from sojourn.sweep import Case, Results
 
 _Column = tuple[str, Callable[[RunResult], float | None], float]
@@ -85,11 +85,7 @@ class L4s(Study):
 
 
 def _row(name: str, found: Results, columns: Sequence[_Column]) -> list[str]:
-    cells = []
-    for _, of, scale in columns:
-        values = list(found.values(of).values())
-        cells.append(with_interval(values, scale))
-    return [name, *cells]
+    return [name, *(mean_of(found, of, scale) for _, of, scale in columns)]
 
 
 def _heads(columns: Sequence[_Column]) -> list[str]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from sojourn.results.run import RunResult
-from sojourn.sweep import Results
 
 # Bits per second to Mb/s; seconds to ms.
 MEGA, MILLI = 1e-6, 1e3
@@ -40,15 +38,9 @@ def of_group(name: str, scale: float = MEGA) -> Callable[[RunResult], float]:
     """Goodput of one group, Mb/s."""
 
     def measure(run: RunResult) -> float:
-        return float(group(run, name)["goodput_bps"] or 0.0) * scale
+        return float(run.group(name)["goodput_bps"] or 0.0) * scale
 
     return measure
-
-
-def group(run: RunResult, name: str) -> dict[str, Any]:
-    """The group of that name in the summary."""
-    found: dict[str, Any] = next(each for each in run.summary["groups"] if each["name"] == name)
-    return found
 
 
 def share(name: str) -> Callable[[RunResult], float]:
@@ -63,7 +55,7 @@ def ratio(name: str, to: str) -> Callable[[RunResult], float]:
 
 def completion(quantile: str) -> Callable[[RunResult], float]:
     """Completion time of the web's exchanges, ms (section 2.1)."""
-    return lambda run: float(group(run, "web")["response_time_s"][quantile]) * MILLI
+    return lambda run: float(run.group("web")["response_time_s"][quantile]) * MILLI
 
 
 def flow(name: str, column: str, scale: float) -> Callable[[RunResult], float]:
@@ -131,8 +123,3 @@ SPECIAL: dict[str, tuple[Special, ...]] = {
     ),
     "sizes": (Special("small segments' share", share("small")),),
 }
-
-
-def mean(runs: Results, of: Callable[[RunResult], float]) -> float | None:
-    """Over the seeds."""
-    return runs.mean(of)

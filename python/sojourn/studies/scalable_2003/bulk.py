@@ -126,15 +126,9 @@ def web(stack: str | None, seconds: int) -> Scenario:
     return Scenario(network | {"traffic": [users, *flows]})
 
 
-def group(run: RunResult, name: str) -> dict[str, Any]:
-    """The summary of a group of traffic."""
-    found: dict[str, Any] = next(each for each in run.summary["groups"] if each["name"] == name)
-    return found
-
-
 def completed(run: RunResult) -> float:
     """Transfers in 1200 s: those completed, or if the run was shorter what the rate comes to."""
-    found = group(run, "bulk")
+    found = run.group("bulk")
     if run.summary["simulated_s"] >= PUBLISHED_SECONDS:
         return float(found["finished"])
     return float(found["goodput_bps"]) / 8 * PUBLISHED_SECONDS / SIZE
@@ -142,7 +136,7 @@ def completed(run: RunResult) -> float:
 
 def web_bytes(run: RunResult) -> float:
     """What the web moved, for 1200 s."""
-    return float(group(run, "web")["goodput_bps"]) / 8 * PUBLISHED_SECONDS
+    return float(run.group("web")["goodput_bps"]) / 8 * PUBLISHED_SECONDS
 
 
 def name_of(stack: str) -> str:

@@ -12,7 +12,6 @@ from typing import Any
 
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.studies.scalable_2003.bulk import group
 from sojourn.sweep import Case
 
 LWND, A, B = 16, 0.01, 0.125
@@ -99,12 +98,12 @@ def shared(window: int, seconds: int) -> Scenario:
 
 def window_of(run: RunResult) -> float:
     """Mean window in packets: what a flow delivers in a round trip."""
-    return float(group(run, "flow")["goodput_bps"]) / 4 * RTT / (8 * MSS)
+    return float(run.group("flow")["goodput_bps"]) / 4 * RTT / (8 * MSS)
 
 
 def ratio_of(run: RunResult) -> float:
     """What Scalable flows get over what traditional ones get."""
-    reno, scalable = (group(run, control)["goodput_bps"] for control in CONTROLS)
+    reno, scalable = (run.group(control)["goodput_bps"] for control in CONTROLS)
     return float(scalable) / float(reno)
 
 

@@ -12,6 +12,7 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -31,6 +32,29 @@ UP, DOWN, END = 150.0, 250.0, 280.0
 LOSSY_RTT = 0.02
 LOSSY_WINDOW = 500
 """Mean window a/(bp) in packets of the runs with random losses."""
+
+
+@dataclass(frozen=True)
+class Sawtooth:
+    """Traditional TCP at a rate, by the rule of the talk's table."""
+
+    rate: float
+    """Bits per second."""
+
+    @property
+    def window(self) -> float:
+        """Packets: the rate times the round trip."""
+        return self.rate * RTT / (8 * PACKET)
+
+    @property
+    def recovery(self) -> float:
+        """Seconds: half of the window in round trips."""
+        return self.window / 2 * RTT
+
+    @property
+    def loss(self) -> float:
+        """Of packets."""
+        return 1.5 / self.window**2
 
 
 def cases(scale: str) -> list[Case]:
@@ -106,9 +130,8 @@ def recovery(rate: float, counting: bool) -> Scenario:
         counting: Whether the window grows by bytes acknowledged (RFC 3465). If not, an
             acknowledgement of two segments counts once, as in Linux 2.4.
     """
-    window = rate * RTT / (8 * PACKET)
     # Slow start ends early, at about a hundred packets: first the window has to get there.
-    cycle = window / 2 * RTT * (1 if counting else 2)
+    cycle = Sawtooth(rate).recovery * (1 if counting else 2)
     return Scenario(
         {
             "duration": f"{5 * cycle + 30:.0f}s",
@@ -169,6 +192,7 @@ def measured_steps(run: RunResult, b: float) -> tuple[float, float, float]:
 
     The first is the time between reductions of a sawtooth with one reduction each; the others
     follow from the slopes of the logarithm of the window while the link is too fast or too slow.
+    Infinite is what did not come about.
     """
     trace = run.table("traces").select("time_s", (pl.col("cwnd_bytes") / MSS).alias("w"))
     # One value for each round trip is enough; it is the window at its end.
@@ -177,21 +201,23 @@ def measured_steps(run: RunResult, b: float) -> tuple[float, float, float]:
         .agg(pl.col("w").last(), pl.col("time_s").last())
         .sort("n")
     )
-    low = LOW * RTT / (8 * PACKET)
+    low = Sawtooth(LOW).window
     later = _cuts(trace.filter(pl.col("time_s").is_between(UP + RTT, DOWN)), 0.9 * b)
     full = later[0][0] if later else DOWN
     rising = each.filter(
         pl.col("time_s").is_between(UP + 2 * RTT, full) & (pl.col("w") > 1.15 * low)
     )
-    doubling = math.log(2) / _slope(rising)
+    growth = _slope(rising)
+    doubling = math.log(2) / growth if growth > 0 else math.inf
     # Cuts while the link is too slow: the windows after them, against the time of each.
     falling = [
         (time, after / before)
         for time, before, after in _cuts(trace.filter(pl.col("time_s") > DOWN), 0.9 * b)
     ]
     need = math.ceil(math.log(0.5) / math.log(1 - b))
-    logs = statistics.fmean(math.log(ratio) for _, ratio in falling[:need])
-    halving = math.log(0.5) / logs
+    halving = math.inf
+    if falling:
+        halving = math.log(0.5) / statistics.fmean(math.log(each) for _, each in falling[:need])
     return _regained(trace, b, UP - 40, UP), halving, doubling
 
 
@@ -203,11 +229,14 @@ def measured_fast(run: RunResult, b: float) -> float:
 
 def _regained(trace: pl.DataFrame, b: float, begin: float, end: float) -> float:
     cuts = _cuts(trace.filter(pl.col("time_s").is_between(begin, end)), 0.9 * b)
-    return statistics.median((t2 - t1) / RTT for (t1, _, _), (t2, _, _) in itertools.pairwise(cuts))
+    rounds = [(after[0] - before[0]) / RTT for before, after in itertools.pairwise(cuts)]
+    return statistics.median(rounds) if rounds else math.inf
 
 
 def _slope(samples: pl.DataFrame) -> float:
-    """Growth of ln(window) per round trip."""
+    """Growth of ln(window) per round trip; none where the window was not seen to grow."""
+    if samples.height < 2:
+        return 0.0
     logs = samples["w"].log().to_list()
     numbers = samples["n"].to_list()
     return float(statistics.linear_regression(numbers, logs).slope)

@@ -64,7 +64,7 @@ def network(results: Results) -> Table:
     """What the link saw."""
     rows = []
     for each in results.where(part="bulk"):
-        link, found = each.run.bottleneck, bulk.group(each.run, "bulk")
+        link, found = each.run.bottleneck, each.run.group("bulk")
         if each.seed > 1:
             continue
         rows.append(
@@ -91,7 +91,7 @@ def web(results: Results) -> Table | None:
             return None
         ours = [] if stack == "none" else list(found.values(bulk.completed).values())
         moved = [each / 1e9 for each in found.values(bulk.web_bytes).values()]
-        times = [bulk.group(each.run, "web")["response_time_s"] for each in found]
+        times = [each.run.group("web")["response_time_s"] for each in found]
         rows.append(
             [
                 STACKS.get(stack, "no bulk flows"),

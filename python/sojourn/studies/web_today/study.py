@@ -9,13 +9,14 @@ import altair as alt
 import polars as pl
 
 from sojourn.load import UNCONGESTED
-from sojourn.measures import measure, pooling
+from sojourn.measures import pooling
 from sojourn.studies import registry
+from sojourn.studies.seeds import mean_of
 from sojourn.studies.study import Band, Figure, Findings, Study, Table
 from sojourn.studies.web_today import version_claims, version_tables, versions
 from sojourn.studies.web_today.claims import LOAD, checks
 from sojourn.studies.web_today.scenarios import CONTROLS, HOME, LOADS, SHARED, cases, seeds_of
-from sojourn.studies.words import percent, with_interval
+from sojourn.studies.words import percent
 from sojourn.sweep import Case, Results
 
 # Measures of the tables: name, heading, factor.
@@ -89,18 +90,13 @@ class WebToday(Study):
         return found
 
 
-def _interval(results: Results, name: str, scale: float) -> str:
-    values = [x for each in results if (x := measure(name).of(each.run.summary)) is not None]
-    return with_interval(values, scale)
-
-
 def _pages(shared: Results) -> Table:
     rows = []
     for load in LOADS:
         for scheme in (UNCONGESTED, *SHARED):
             found = shared.where(scheme=scheme, load=load)
             if len(found):
-                cells = [_interval(found, name, scale) for name, _, scale in _PAGES]
+                cells = [mean_of(found, name, scale) for name, _, scale in _PAGES]
                 rows.append([f"{percent(load)}, {scheme}", *cells])
     note = "± is half of the 95 % interval over the seeds."
     return Table("Pages on the shared link", ["", *(each[1] for each in _PAGES)], rows, note)
@@ -111,7 +107,7 @@ def _lives(home: Results) -> Table:
     for control in CONTROLS:
         for scheme in HOME:
             found = home.where(scheme=scheme, control=control)
-            cells = [_interval(found, name, scale) for name, _, scale in _HOUSEHOLD]
+            cells = [mean_of(found, name, scale) for name, _, scale in _HOUSEHOLD]
             rows.append([f"{scheme}, {control.upper()}", *cells])
     return Table("The household", ["", *(each[1] for each in _HOUSEHOLD)], rows)
 
@@ -167,8 +163,8 @@ def _household(home: Results) -> Figure:
         {
             "scheme": str(each.case.labels["scheme"]),
             "control": str(each.case.labels["control"]).upper(),
-            "late": 100 * (measure("call_late").of(each.run.summary) or 0.0),
-            "page": measure(LOAD).of(each.run.summary),
+            "late": 100 * (each.measure("call_late") or 0.0),
+            "page": each.measure(LOAD),
         }
         for each in home
     ]

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 import altair as alt
 import polars as pl
 
-from sojourn.measures import measure
+from sojourn.studies.seeds import mean_of, strokes
 from sojourn.studies.study import Figure, Table
 from sojourn.studies.web_today.claims import LOAD
 from sojourn.studies.web_today.versions import SCHEMES, VERSIONS, group
-from sojourn.studies.words import percent, with_interval
+from sojourn.studies.words import percent
 from sojourn.sweep import Results
-from sojourn.sweep.results import Result
 
 _COLOURS = ["#8a8a8a", "#0072b2", "#d55e00"]
 # Measure, heading, factor.
@@ -26,7 +25,7 @@ _COLUMNS = (
 )
 
 
-def _situations(results: Results) -> Iterator[tuple[str, str, list[Result], str]]:
+def _situations(results: Results) -> Iterator[tuple[str, str, Results, str]]:
     """Where, over which version, the runs, and what measures of the users begin with."""
     alone = results.where(part="versions")
     loads = sorted({float(str(each.case.labels["load"])) for each in alone})
@@ -34,18 +33,13 @@ def _situations(results: Results) -> Iterator[tuple[str, str, list[Result], str]
         for scheme in SCHEMES:
             for version in VERSIONS:
                 found = alone.where(load=load, scheme=scheme, http=version)
-                yield f"{percent(load)}, {scheme}", version, list(found), ""
+                yield f"{percent(load)}, {scheme}", version, found, ""
     for version in VERSIONS:
-        yield "0.5 % lost", version, list(results.where(part="lossy", http=version)), ""
+        yield "0.5 % lost", version, results.where(part="lossy", http=version), ""
     for scheme in SCHEMES:
         for version in VERSIONS:
             found = results.where(part="together", scheme=scheme)
-            yield f"together, {scheme}", version, list(found), f"{group(version)}."
-
-
-def _values(runs: list[Result], name: str) -> list[float]:
-    found = (measure(name).of(each.run.summary) for each in runs)
-    return [each for each in found if each is not None]
+            yield f"together, {scheme}", version, found, f"{group(version)}."
 
 
 def versions(results: Results) -> Table:
@@ -55,8 +49,7 @@ def versions(results: Results) -> Table:
         cells = []
         for name, _, scale in _COLUMNS:
             whose = users if name.startswith(("page", "byte")) else ""
-            values = [scale * each for each in _values(runs, whose + name)]
-            cells.append(with_interval(values))
+            cells.append(mean_of(runs, whose + name, scale))
         rows.append([where, version, *cells])
     return Table(
         "Pages over each version of HTTP",
@@ -71,7 +64,7 @@ def picture(results: Results) -> Figure:
     rows = [
         {"where": where, "http": f"HTTP/{version}", "seconds": seconds}
         for where, version, runs, users in _situations(results)
-        for seconds in _values(runs, f"{users}{LOAD}")
+        for seconds in runs.values(f"{users}{LOAD}").values()
     ]
     order = list(dict.fromkeys(str(row["where"]) for row in rows))
     base = alt.Chart(pl.DataFrame(rows)).encode(
@@ -83,13 +76,8 @@ def picture(results: Results) -> Figure:
             scale=alt.Scale(domain=[f"HTTP/{each}" for each in VERSIONS], range=_COLOURS),
         ),
     )
-    scale = alt.Scale(zero=True)
-    chart = alt.layer(
-        base.mark_point(filled=True, size=28, opacity=0.5).encode(
-            x=alt.X("seconds:Q", title="Page load time, median (s)", scale=scale)
-        ),
-        base.mark_tick(thickness=3, size=9).encode(x="mean(seconds):Q"),
-    ).properties(width=420, height=alt.Step(13))
+    x = alt.X("seconds:Q", title="Page load time, median (s)", scale=alt.Scale(zero=True))
+    chart = alt.layer(*strokes(base, x, 9)).properties(width=420, height=alt.Step(13))
     return Figure(
         "versions",
         "Pages over each version of HTTP",
