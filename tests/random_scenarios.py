@@ -23,7 +23,19 @@ _TEXTS: dict[str, list[str]] = {
 _INTEGERS = [0, 1, 2, 3, 5, 10, 30, 100, 1000, 70_000]
 _NUMBERS = [0, 1e-6, 0.001, 0.01, 0.1, 0.5, 0.9, 1, 2, 10, 500]
 # Python classes and files are not in the schema's hands; loads take a calibration.
-_LEFT_OUT = {"python", "trace", "load", "replay", "pcap", "file", "har", "path", "class", "unfused"}
+_LEFT_OUT = {
+    "python",
+    "trace",
+    "load",
+    "replay",
+    "pcap",
+    "qlog",
+    "file",
+    "har",
+    "path",
+    "class",
+    "unfused",
+}
 
 
 @functools.cache

@@ -357,6 +357,7 @@ def test_bad_parameters_are_one_line(make: Callable[[], object], message: str) -
         ({"bottleneck.qdisc": {"kind": "blue"}}, 'bottleneck.qdisc.kind = "blue"'),
         ({"traffic.flows.size": "1MB"}, "traffic.flows.size"),
         ({"probes.pcap": ["bottleneck"]}, "probes.pcap"),
+        ({"probes.qlog": ["flows.0"]}, "probes.qlog"),
         ({"tcp.congestion": "cubic"}, 'congestion = "cubic"'),
         ({"access.rate": "200kbit"}, "access.rate"),
     ],

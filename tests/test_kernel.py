@@ -70,6 +70,7 @@ def planned(**changes: object):
         ({"access": {"rate": "1gbit", "hosts": 2}}, r"^access\.hosts: "),
         ({"traffic.0.host": "laptop"}, r"^traffic\[0\]\.host = laptop: "),
         ({"probes.pcap": ["bottleneck"]}, r"^probes\.pcap: "),
+        ({"probes.qlog": ["bulk1.0"]}, r"^probes\.qlog: "),
     ],
 )
 def test_unsupported_fields_are_one_line_errors(changes, said: str) -> None:

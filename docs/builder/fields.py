@@ -25,6 +25,7 @@ _SEE = {
     "wifi": "[more](#wi-fi)",
     "load": "[calibration](../how-to/calibration.md)",
     "qdisc": "[disciplines](disciplines.md)",
+    "qlog": "[logs](qlog.md)",
     "quic": "[more](#quic)",
     "schedule": "[more](#rates-that-change)",
     "standing_window": "[standing queues](measures.md#standing-queues)",

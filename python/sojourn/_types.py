@@ -2331,6 +2331,10 @@ class Probes(TypedDict, total=False):
     retransmissions, and how it ended."""
     pcap: list[str]
     """Links whose packets are written to a pcapng file, as they leave the queue."""
+    qlog: list[str]
+    """Bulk flows whose ends each write a log in the format of qlog, named as in `traces`:
+    packets sent and received, losses, and what recovery and congestion control make of
+    them. In the packet engine."""
 
 
 class Packets(TypedDict, total=False):

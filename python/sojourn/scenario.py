@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ScenarioLike: TypeAlias = "Scenario | ScenarioDict | Mapping[str, object] | str | os.PathLike[str]"
 """What is taken where a scenario is asked for: one, or what :class:`Scenario` is made from."""
 
+# Probes that write files.
+_RECORDED = ("queues", "packet_counts", "flows", "traces", "exchanges", "pcap", "qlog")
+
 
 class Facts(NamedTuple):
     """The few numbers of a scenario that are needed before it runs."""
@@ -148,12 +151,9 @@ class Scenario:
 
     @property
     def has_tables(self) -> bool:
-        """Whether a run writes tables or captures."""
+        """Whether a run writes tables, captures or logs."""
         probes = json.loads(self.to_json())["probes"]
-        return any(
-            probes.get(name)
-            for name in ("queues", "packet_counts", "flows", "traces", "exchanges", "pcap")
-        )
+        return any(probes.get(name) for name in _RECORDED)
 
     @property
     def core(self) -> Core:

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::apps::app_of;
-use crate::connection::Connections;
+use crate::connection::{Connections, NONE};
 use crate::events::{Call, Event};
 use crate::group::Group;
 use crate::interface::{Access, Interface, Machines};
@@ -61,6 +61,7 @@ pub(crate) fn build(
         media: Medium::all(network, &places(network)),
         aired: Vec::new(),
         interfaces,
+        doings: None,
     };
     recorder.begin(Names::of(network));
     recorder.open_exchanges(&network.probes);
@@ -159,7 +160,7 @@ fn group(
         book: GroupBook::new(number, group),
         datagrams: Vec::new(),
         first_meter: None,
-        traced: Vec::new(),
+        metered: Vec::new(),
         followers: followers(network, number),
         stopped: false,
         seed: network.seed,
@@ -177,14 +178,28 @@ fn meter(network: &Network, at: usize, sim: &mut Sim, watched: bool) {
     }
     for (trace, &(of, member)) in network.probes.traces.iter().enumerate() {
         if of == at {
-            let meter = group.first_meter.map_or(meters.len() as u32, |first| first + member);
-            if group.first_meter.is_none() {
-                meters.push(FlowMeter::default());
-            }
+            let meter = own_meter(group, meters, member);
             meters[meter as usize].trace = Some(trace as u32);
-            group.traced.push((member, meter));
         }
     }
+    for &(_, member) in network.probes.qlog.iter().filter(|(of, _)| *of == at) {
+        let meter = own_meter(group, &mut sim.probes.meters, member);
+        let flow = format!("{}.{member}", network.groups[at].name);
+        sim.probes.open_log(meter, &flow, group);
+        sim.net.doings = sim.probes.logs().then(Vec::new);
+    }
+}
+
+/// The meter of a member of which something is recorded: that of the group, or one of its own.
+fn own_meter(group: &mut Group, meters: &mut Vec<FlowMeter>, member: u32) -> u32 {
+    let known = group.meter_of(member);
+    if known != NONE {
+        return known;
+    }
+    let meter = meters.len() as u32;
+    meters.push(FlowMeter::default());
+    group.metered.push((member, meter));
+    meter
 }
 
 /// Schedules the members' starts.

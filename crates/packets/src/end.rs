@@ -7,6 +7,7 @@ use crate::packet::Packet;
 use sojourn_base::Time;
 use sojourn_quic::Endpoint as QuicEndpoint;
 use sojourn_tcp::Endpoint as TcpEndpoint;
+use sojourn_tcp::congestion::CongestionState;
 use sojourn_traffic::Priority;
 
 /// The stream of a connection over QUIC: the first that a client opens.
@@ -96,6 +97,11 @@ impl End {
     /// Slow-start threshold in bytes, once there was congestion.
     pub(crate) fn ssthresh(&self) -> Option<u32> {
         ask!(self, e => e.ssthresh(), e.ssthresh())
+    }
+
+    /// What it is doing about congestion.
+    pub(crate) fn congestion_state(&self) -> CongestionState {
+        ask!(self, e => e.congestion_state(), e.congestion_state())
     }
 
     /// Smoothed round trip, once there is a sample.

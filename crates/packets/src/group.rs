@@ -42,8 +42,8 @@ pub(crate) struct Group {
     pub datagrams: Vec<[Side; 2]>,
     /// The meter of the first member, if its flows are metered.
     pub first_meter: Option<u32>,
-    /// Members that are traced, with their meter.
-    pub traced: Vec<(u32, u32)>,
+    /// Members that have a meter of their own.
+    pub metered: Vec<(u32, u32)>,
     /// Links whose rates follow the answers of its pings.
     pub followers: Vec<u32>,
     /// Whether its time is over: nothing new is sent or begun.
@@ -65,9 +65,9 @@ impl Group {
 
     /// The meter of a member's flow, or [`NONE`].
     pub(crate) fn meter_of(&self, member: u32) -> u32 {
-        let traced = self.traced.iter().find(|(traced, _)| *traced == member);
-        let metered = self.first_meter.map_or(NONE, |first| first + member);
-        traced.map_or(metered, |&(_, meter)| meter)
+        let own = self.metered.iter().find(|(metered, _)| *metered == member);
+        let of_group = self.first_meter.map_or(NONE, |first| first + member);
+        own.map_or(of_group, |&(_, meter)| meter)
     }
 
     /// Its members send datagrams.

@@ -23,6 +23,7 @@ mod observation;
 mod packet;
 mod prefetch;
 mod probes;
+mod qlog;
 mod quic;
 mod run;
 mod sim;

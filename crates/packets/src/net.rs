@@ -6,6 +6,7 @@ use crate::events::{Event, Notes};
 use crate::group::Group;
 use crate::interface::{Access, Interface};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
+use crate::qlog::Doing;
 use crate::quic::{self, QuicPool};
 use crate::wheel::Wheel;
 use sojourn_base::{Ecn, Kind, Time};
@@ -29,6 +30,8 @@ pub(crate) struct Net {
     pub aired: Aired<Standing>,
     /// Interfaces of machines that several flows share.
     pub interfaces: Vec<Interface>,
+    /// What the endpoint that is being called has done so far, if any flow is logged.
+    pub doings: Option<Vec<Doing>>,
 }
 
 impl Net {
@@ -97,6 +100,20 @@ impl Out<'_> {
 }
 
 impl Out<'_> {
+    /// Something is done that may go into a log.
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, doing: Doing) {
+        self.net.doings.get_or_insert_default().push(doing);
+    }
+
+    /// The same for a segment, which is put together here: not where most are sent.
+    #[cold]
+    #[inline(never)]
+    fn note_segment(&mut self, segment: Segment, sacks: &[SackBlock]) {
+        self.note(Doing::Segment(segment, sacks.to_vec()));
+    }
+
     /// Something of a stream has come, or all of it.
     fn tell(&mut self, stream: u32, all: bool) {
         self.net.told.push((self.peer.peer(), stream, all));
@@ -130,6 +147,9 @@ impl Output for Out<'_> {
         if self.group.stamp {
             segment.tsval = (self.at.0 / 1000) as u32;
         }
+        if self.net.doings.is_some() {
+            self.note_segment(segment, sacks);
+        }
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
         self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
@@ -155,6 +175,9 @@ impl Output for Out<'_> {
 
     fn event(&mut self, event: sojourn_tcp::Event) {
         use sojourn_tcp::Event as E;
+        if self.net.doings.is_some() && matches!(event, E::Closed | E::Failed) {
+            self.note(Doing::Ends { well: event == E::Closed });
+        }
         self.notes |= match event {
             E::PeerClosed if self.peer.is_server() => return,
             E::AllAcked => return,
@@ -173,6 +196,9 @@ impl Output for Out<'_> {
 
 impl sojourn_quic::Output for Out<'_> {
     fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet]) {
+        if self.net.doings.is_some() {
+            self.note(Doing::Datagram(ecn, packets.to_vec()));
+        }
         let payload = packets.iter().map(sojourn_quic::Packet::bytes).sum();
         let segment = quic::segment(self.at, payload, ecn);
         let sacks = self.net.quic.put(packets);
@@ -187,8 +213,29 @@ impl sojourn_quic::Output for Out<'_> {
         self.round_trip = Some(rtt);
     }
 
+    fn read(&mut self, packet: &sojourn_quic::Packet) {
+        if self.net.doings.is_some() {
+            self.note(Doing::Reads(*packet));
+        }
+    }
+
+    fn unread(&mut self, packet: &sojourn_quic::Packet, why: sojourn_quic::Unread) {
+        if self.net.doings.is_some() {
+            self.note(Doing::Drops(*packet, why));
+        }
+    }
+
+    fn lost(&mut self, packet: sojourn_quic::Lost) {
+        if self.net.doings.is_some() {
+            self.note(Doing::Lost(packet));
+        }
+    }
+
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
+        if self.net.doings.is_some() && matches!(event, E::Closed | E::Failed) {
+            self.note(Doing::Ends { well: event == E::Closed });
+        }
         self.notes |= match event {
             E::Begun { stream } if self.group.streams && self.peer.is_server() => {
                 return self.tell(stream, false);

@@ -1,11 +1,13 @@
 //! What is recorded on request while a run is under way. Nothing here changes a decision.
 
 use crate::end::End;
+use crate::group::Group;
 use crate::net::Net;
 use crate::packet::Packet;
+use crate::qlog::{Arrival, Doing, FlowLog, Subject};
 use crate::tap::Tapped;
 use sojourn_base::{Ecn, Time};
-use sojourn_records::{CoarseHistogram, FlowId, TraceRow};
+use sojourn_records::{CoarseHistogram, FlowId, Recorder, TraceRow};
 
 /// What is known of one flow beyond its endpoints' own counters.
 #[derive(Clone, Default)]
@@ -21,6 +23,8 @@ pub(crate) struct FlowMeter {
     pub marked_ever: u64,
     /// The flow's number among those that are traced, if it is.
     pub trace: Option<u32>,
+    /// Its place among those that are logged, likewise.
+    pub log: Option<u32>,
     pub rtt: CoarseHistogram,
 }
 
@@ -50,6 +54,7 @@ impl FlowMeter {
 pub(crate) struct Probes {
     pub links: sojourn_link::Probes,
     pub meters: Vec<FlowMeter>,
+    logs: Vec<FlowLog>,
     /// Whether the measured window has begun: before, flows are not metered.
     pub measuring: bool,
     bottleneck: Option<u32>,
@@ -57,7 +62,7 @@ pub(crate) struct Probes {
 
 impl Probes {
     pub(crate) fn new(links: sojourn_link::Probes, bottleneck: Option<u32>) -> Self {
-        Self { links, meters: Vec::new(), measuring: false, bottleneck }
+        Self { links, meters: Vec::new(), logs: Vec::new(), measuring: false, bottleneck }
     }
 
     /// Packets that have left the bottleneck's queue since the start.
@@ -90,6 +95,52 @@ impl Probes {
         meter.dropped_ever += 1;
         if self.measuring {
             meter.dropped += 1;
+        }
+    }
+
+    /// Whether a flow is traced; it may have no meter.
+    pub(crate) fn traces(&self, meter: u32) -> bool {
+        self.meters.get(meter as usize).is_some_and(|meter| meter.trace.is_some())
+    }
+
+    /// Opens the log of a metered flow, if there are to be files.
+    pub(crate) fn open_log(&mut self, meter: u32, flow: &str, group: &Group) {
+        if let Some(log) = FlowLog::open(&mut self.links.recorder, flow, group) {
+            self.meters[meter as usize].log = Some(self.logs.len() as u32);
+            self.logs.push(log);
+        }
+    }
+
+    /// Whether any flow is logged.
+    #[inline]
+    pub(crate) fn logs(&self) -> bool {
+        !self.logs.is_empty()
+    }
+
+    /// The log of a flow, if it has one, and the recorder.
+    fn log(&mut self, meter: u32) -> Option<(&mut FlowLog, &mut Recorder)> {
+        let place = self.meters.get(meter as usize)?.log?;
+        Some((self.logs.get_mut(place as usize)?, &mut self.links.recorder))
+    }
+
+    /// A packet of a metered flow reaches an end.
+    pub(crate) fn arrived(&mut self, meter: u32, at: Time, of: Subject<'_>, what: &Arrival<'_>) {
+        if let Some((log, recorder)) = self.log(meter) {
+            log.arrived(recorder, at, of, what);
+        }
+    }
+
+    /// An end was called and has done this; its flow may be logged.
+    pub(crate) fn called(
+        &mut self,
+        meter: u32,
+        at: Time,
+        of: Subject<'_>,
+        round_trip: Option<Time>,
+        doings: &[Doing],
+    ) {
+        if let Some((log, recorder)) = self.log(meter) {
+            log.called(recorder, at, of, round_trip, doings);
         }
     }
 

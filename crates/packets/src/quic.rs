@@ -42,6 +42,17 @@ impl QuicPool {
         })
     }
 
+    /// The packets of a datagram, which stay in it, and how many they are.
+    pub(crate) fn peek(&self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
+        let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];
+        let (mut at, mut count) = (handle, 0);
+        while at != END {
+            (packets[count], at) = self.slots[at as usize];
+            count += 1;
+        }
+        (packets, count)
+    }
+
     /// Gives the packets of a datagram out, and how many they are.
     pub(crate) fn take(&mut self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
         let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];

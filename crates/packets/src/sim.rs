@@ -16,6 +16,7 @@ use crate::group::Group;
 use crate::net::{Net, Out};
 use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
+use crate::qlog::{Arrival, Subject};
 use crate::tap::Tapped;
 use crate::timers::Timers;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
@@ -311,6 +312,9 @@ impl Sim {
         conn.last = conn.last.max(at);
         if conn.meter != NONE {
             self.probes.delivered(conn.meter, at, to.end() == 1, packet);
+            if self.probes.logs() {
+                self.log_arrival(at, to, packet);
+            }
         }
         if packet.sacks == NO_SACKS {
             self.with_endpoint(at, to, |end, group, now, out| {
@@ -321,6 +325,24 @@ impl Sim {
         }
         if self.conns[place].done {
             self.tidy(at, place);
+        }
+    }
+
+    /// A packet reaches an end that may be logged.
+    #[cold]
+    fn log_arrival(&mut self, at: Time, to: EndId, packet: &Packet) {
+        let conn = &self.conns[to.conn()];
+        let (end, group) = (to.end(), &self.groups[usize::from(conn.group)]);
+        let of = Subject { end, generation: conn.generation, endpoint: &conn.ends[end], group };
+        let segment = &packet.segment;
+        if packet.is_quic() {
+            let (packets, count) = self.net.quic.peek(packet.sacks);
+            let arrival = Arrival::Datagram(segment.ecn, &packets[..count]);
+            self.probes.arrived(conn.meter, at, of, &arrival);
+        } else {
+            let blocks = self.net.sacks.get(packet);
+            let arrival = Arrival::Segment(segment, &blocks[..segment.blocks()]);
+            self.probes.arrived(conn.meter, at, of, &arrival);
         }
     }
 
@@ -395,6 +417,22 @@ impl Sim {
             self.timers.take_out(of, entered);
             self.look_at(at, of, deadline);
         }
+        if self.net.doings.is_some() {
+            self.log_call(at, of, round_trip);
+        }
+    }
+
+    /// An end that may be logged was called.
+    #[cold]
+    #[inline(never)]
+    fn log_call(&mut self, at: Time, of: EndId, round_trip: Option<Time>) {
+        let Some(doings) = &mut self.net.doings else { return };
+        let conn = &self.conns[of.conn()];
+        let (end, group) = (of.end(), &self.groups[usize::from(conn.group)]);
+        let subject =
+            Subject { end, generation: conn.generation, endpoint: &conn.ends[end], group };
+        self.probes.called(conn.meter, at, subject, round_trip, doings);
+        doings.clear();
     }
 
     /// A turn of the timers begins: those that are due in it become events, if they have not moved.
@@ -519,7 +557,8 @@ impl Sim {
         let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
         let ends = End::pair(g, [iss.next_u32(), iss.next_u32()]);
         let mut sides = g.sides(u64::from(member), data_from, server);
-        if g.traced.iter().any(|(traced, _)| *traced == member) {
+        let meter = g.meter_of(member);
+        if self.probes.traces(meter) {
             // Whatever happens to it is recorded at its own time.
             sides[0].hold();
         }
@@ -532,7 +571,7 @@ impl Sim {
             member,
             last: Time::ZERO,
             generation: 0,
-            meter: g.meter_of(member),
+            meter,
             sides,
             ends,
         });

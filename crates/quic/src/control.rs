@@ -16,11 +16,11 @@ use crate::sent::Sent;
 use sojourn_base::Time;
 use sojourn_tcp::congestion::pacing::Pacer;
 use sojourn_tcp::congestion::{
-    Acked, Congested, Congestion, Delivered, Marks, Sample, Stamp, Window,
+    Acked, Congested, Congestion, CongestionState, Delivered, Marks, Sample, Stamp, Window,
 };
 
 /// Least window (RFC 9002 section 7.2), in full datagrams.
-const LEAST_WINDOW: u32 = 2;
+pub const LEAST_WINDOW: u32 = 2;
 
 /// What one acknowledgement has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
@@ -79,6 +79,14 @@ impl Control {
             limited: false,
             credit: false,
         }
+    }
+
+    /// What it is doing about congestion (section 7.3).
+    pub(crate) fn state(&self) -> CongestionState {
+        if self.recovering {
+            return CongestionState::Recovery;
+        }
+        CongestionState::of(self.algorithm.mode(), self.window.cwnd, self.window.ssthresh)
     }
 
     /// Whether the window has room for a full datagram.

@@ -4,6 +4,8 @@ mod arriving;
 mod losing;
 mod sending;
 
+pub use losing::PERSISTENT;
+
 use crate::buffer::{ReceiveBuffer, SendBuffer};
 use crate::control::Control;
 use crate::ecn::EcnPath;
@@ -16,6 +18,7 @@ use crate::sent::SentLog;
 use crate::streams::Streams;
 use alloc::collections::VecDeque;
 use sojourn_base::{Ecn, Time};
+use sojourn_tcp::congestion::CongestionState;
 
 /// What an endpoint tells its application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,50 @@ pub enum Event {
     Failed,
 }
 
+/// How a packet was found to be lost (RFC 9002 section 6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overdue {
+    /// Packets sent well after it have arrived.
+    Overtaken,
+    /// It was sent too long before one that has arrived.
+    Late,
+}
+
+/// A packet that was taken for lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// Its packet number space.
+    pub space: Space,
+    /// Whether it was a 0-RTT packet.
+    pub early: bool,
+    /// Its number.
+    pub number: u64,
+    /// How that was found.
+    pub why: Overdue,
+}
+
+/// Why a packet that has come is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unread {
+    /// Its keys are not there yet, or no more.
+    NoKeys,
+    /// It came before.
+    Duplicate,
+}
+
+/// What is known of the round trip (RFC 9002 section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundTrip {
+    /// `latest_rtt`.
+    pub latest: Time,
+    /// `min_rtt`.
+    pub min: Time,
+    /// `smoothed_rtt`.
+    pub smoothed: Time,
+    /// `rttvar`.
+    pub variation: Time,
+}
+
 /// Where an endpoint's doings go.
 pub trait Output {
     /// A datagram goes out: one to three packets, coalesced, in their order.
@@ -47,6 +94,18 @@ pub trait Output {
     /// A DATAGRAM frame of so many bytes has come (RFC 9221).
     fn message(&mut self, bytes: u16) {
         let _ = bytes;
+    }
+    /// A packet has come and is read.
+    fn read(&mut self, packet: &Packet) {
+        let _ = packet;
+    }
+    /// A packet has come and is not read.
+    fn unread(&mut self, packet: &Packet, why: Unread) {
+        let _ = (packet, why);
+    }
+    /// A packet is taken for lost.
+    fn lost(&mut self, packet: Lost) {
+        let _ = packet;
     }
     /// A round trip was measured.
     fn rtt(&mut self, rtt: Time) {
@@ -340,6 +399,23 @@ impl Endpoint {
     #[must_use]
     pub fn srtt(&self) -> Option<Time> {
         self.rtt.known()
+    }
+    /// All that is known of the round trip, once there is a sample.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<RoundTrip> {
+        let Rtt { latest, min, .. } = self.rtt;
+        let variation = self.rtt.variation();
+        self.rtt.known().map(|smoothed| RoundTrip { latest, min, smoothed, variation })
+    }
+    /// What it is doing about congestion.
+    #[must_use]
+    pub fn congestion_state(&self) -> CongestionState {
+        self.control.state()
+    }
+    /// Probe timeouts in a row without an answer.
+    #[must_use]
+    pub fn timeouts_in_a_row(&self) -> u32 {
+        self.backoff
     }
     /// The probe timeout that is in force (RFC 9002 section 6.2.1).
     #[must_use]

@@ -34,11 +34,14 @@ mod rtt;
 mod sent;
 mod streams;
 
-pub use endpoint::{Endpoint, Event, Output};
+pub use control::LEAST_WINDOW;
+pub use endpoint::{Endpoint, Event, Lost, Output, Overdue, PERSISTENT, RoundTrip, Unread};
 pub use handshake::{CLIENT_HELLO, FINISHED, server_answer};
 pub use packet::{
     Ack, CryptoFrame, EcnCounts, HEADERS, LEAST_DATAGRAM, MOST_PACKETS, MOST_RANGES, MOST_STREAMS,
     Packet, Space, StreamFrame, TAG,
 };
 pub use params::{Params, Settings, Spec};
+pub use rtt::GRANULARITY;
+pub use sent::PACKET_THRESHOLD;
 pub use sojourn_base::{Ecn, Invalid};

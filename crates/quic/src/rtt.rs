@@ -11,7 +11,7 @@ use crate::params::Params;
 use sojourn_base::Time;
 
 /// `kGranularity` (RFC 9002 section 6.1.2).
-pub(crate) const GRANULARITY: Time = Time::from_millis(1);
+pub const GRANULARITY: Time = Time::from_millis(1);
 
 /// What is known of the round trip.
 #[derive(Clone, Debug)]
@@ -36,6 +36,11 @@ impl Rtt {
             min: Time::ZERO,
             first_sample: None,
         }
+    }
+
+    /// Its mean deviation (`rttvar`).
+    pub(crate) fn variation(&self) -> Time {
+        Time(self.variation4 >> 2)
     }
 
     pub(crate) fn smoothed(&self) -> Time {

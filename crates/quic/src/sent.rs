@@ -7,7 +7,7 @@ use sojourn_base::Time;
 use sojourn_tcp::congestion::Stamp;
 
 /// `kPacketThreshold` (RFC 9002 section 6.1.1).
-const PACKET_THRESHOLD: u64 = 3;
+pub const PACKET_THRESHOLD: u64 = 3;
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(crate) enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub number: u64,
+    /// Whether it was a 0-RTT packet.
+    pub early: bool,
     /// How the connection stood then, and when that was.
     pub stamp: Stamp,
     pub bytes: u16,
@@ -54,6 +56,7 @@ impl Sent {
     ) -> Self {
         Self {
             number: packet.number,
+            early: packet.early,
             stamp,
             bytes: bytes as u16,
             fate: Fate::Outstanding,

@@ -4,7 +4,8 @@
 //!   on the packet path.
 //! - [`Summary`] and its parts: the JSON document that every engine returns.
 //! - [`GroupBook`]: what every engine counts of a group.
-//! - [`Recorder`]: full records on request, as Parquet tables and packet captures.
+//! - [`Recorder`]: full records on request, as Parquet tables, packet captures and logs of
+//!   connections.
 //!
 //! Everything here but two fields of wall-clock time depends only on the scenario and the seed.
 #![forbid(unsafe_code)]
@@ -15,6 +16,7 @@ mod coarse;
 mod counts;
 mod histogram;
 pub mod pcapng;
+pub mod qlog;
 mod summary;
 mod tables;
 
@@ -29,6 +31,6 @@ pub use summary::{
 };
 pub use tables::{
     CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,
-    LinkId, Names, Outcome, PacketCountRow, PageRow, Provenance, QueueRow, RecordError, Recorded,
-    Recorder, Row, TableSchema, TraceRow, TransferRow, Written, table_schemas,
+    LinkId, LogId, Names, Outcome, PacketCountRow, PageRow, Provenance, QueueRow, RecordError,
+    Recorded, Recorder, Row, TableSchema, TraceRow, TransferRow, Written, table_schemas,
 };

@@ -118,6 +118,8 @@ pub struct NetworkProbes {
     pub exchanges: bool,
     /// Links that are captured.
     pub pcap: Vec<usize>,
+    /// Group and member of each flow that is logged.
+    pub qlog: Vec<(usize, u32)>,
 }
 
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be
@@ -325,29 +327,21 @@ fn probes(
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     // Which groups a replay makes, and of how many members, its file says.
     let known = final_form || scenario.traffic.iter().all(|group| group.source.kind() != "replay");
-    let mut traces = Vec::new();
-    for (index, trace) in probes.traces.iter().enumerate().filter(|_| known) {
-        let wrong = |message| Fault::new(steps!["probes", "traces", index], message);
-        let (name, member) = trace
-            .rsplit_once('.')
-            .and_then(|(name, member)| Some((name, member.parse::<u32>().ok()?)))
-            .ok_or_else(|| {
-                wrong(format!("\"{trace}\" is not a group's name and a number, like \"bulk1.0\""))
-            })?;
-        let group = names.iter().position(|other| *other == name).ok_or_else(|| {
-            wrong(format!("there is no group \"{name}\"; {}", suggestion(name, &names)))
-        })?;
-        let kind = groups[group].source.kind();
-        if kind != "bulk" {
-            let message = format!("\"{trace}\" is of kind \"{kind}\"; only bulk flows are traced");
-            return Err(wrong(message));
-        }
-        let members = groups[group].members;
-        if member >= members {
-            let message = format!("\"{trace}\": the group has {members} members, from 0");
-            return Err(wrong(message));
-        }
-        traces.push((group, member));
+    let flows = |field: &str, flows: &[String], done: &str| {
+        let flows = flows.iter().enumerate().filter(|_| known);
+        flows
+            .map(|(index, flow)| {
+                let place = steps!["probes", field, index];
+                bulk_flow(flow, groups, &names, done).map_err(|message| Fault::new(place, message))
+            })
+            .collect::<Result<Vec<_>, _>>()
+    };
+    let traces = flows("traces", &probes.traces, "traced")?;
+    let qlog = flows("qlog", &probes.qlog, "logged")?;
+    let twice = (1..qlog.len()).find(|&index| qlog[..index].contains(&qlog[index]));
+    if let Some(index) = twice {
+        let message = format!("\"{}\" is named twice; name it once", probes.qlog[index]);
+        return Err(Fault::new(steps!["probes", "qlog", index], message));
     }
     let pcap = probes.pcap.iter().enumerate().map(|(index, name)| {
         let wrong = |fault: Fault| fault.under(steps!["probes", "pcap", index]);
@@ -367,5 +361,35 @@ fn probes(
         traces,
         exchanges: probes.exchanges,
         pcap: pcap.collect::<Result<_, _>>()?,
+        qlog,
     })
+}
+
+/// The group and the member that a name such as "bulk1.0" stands for; `names` are the groups', and
+/// `done` says what is done with flows.
+fn bulk_flow(
+    flow: &str,
+    groups: &[NetworkGroup],
+    names: &[&str],
+    done: &str,
+) -> Result<(usize, u32), String> {
+    let (name, member) = flow
+        .rsplit_once('.')
+        .and_then(|(name, member)| Some((name, member.parse::<u32>().ok()?)))
+        .ok_or_else(|| {
+            format!("\"{flow}\" is not a group's name and a number, like \"bulk1.0\"")
+        })?;
+    let group = names
+        .iter()
+        .position(|other| *other == name)
+        .ok_or_else(|| format!("there is no group \"{name}\"; {}", suggestion(name, names)))?;
+    let kind = groups[group].source.kind();
+    if kind != "bulk" {
+        return Err(format!("\"{flow}\" is of kind \"{kind}\"; only bulk flows are {done}"));
+    }
+    let members = groups[group].members;
+    if member >= members {
+        return Err(format!("\"{flow}\": the group has {members} members, from 0"));
+    }
+    Ok((group, member))
 }

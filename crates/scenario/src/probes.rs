@@ -29,6 +29,10 @@ pub struct Probes {
     pub exchanges: bool,
     /// Links whose packets are written to a pcapng file, as they leave the queue.
     pub pcap: Vec<String>,
+    /// Bulk flows whose ends each write a log in the format of qlog, named as in `traces`: packets
+    /// sent and received, losses, and what recovery and congestion control make of them. In the
+    /// packet engine.
+    pub qlog: Vec<String>,
 }
 
 impl Default for Probes {
@@ -42,6 +46,7 @@ impl Default for Probes {
             traces: Vec::new(),
             exchanges: false,
             pcap: Vec::new(),
+            qlog: Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod handshake;
 
 use crate::call::Call;
+use crate::congestion::CongestionState;
 use crate::connection::{Connection, State, bit};
 use crate::context::Context;
 use crate::params::Params;
@@ -303,6 +304,16 @@ impl Endpoint {
     #[must_use]
     pub fn srtt(&self) -> Option<Time> {
         self.sender.srtt()
+    }
+    /// Its mean deviation (RTTVAR of RFC 6298), likewise.
+    #[must_use]
+    pub fn rttvar(&self) -> Option<Time> {
+        self.sender.rttvar()
+    }
+    /// What it is doing about congestion.
+    #[must_use]
+    pub fn congestion_state(&self) -> CongestionState {
+        self.sender.congestion_state()
     }
     /// The retransmission timeout that is in force.
     #[must_use]

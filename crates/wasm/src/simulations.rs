@@ -247,6 +247,9 @@ fn read(toml: &str, used: f64) -> Result<Scenario, String> {
     if let Some(link) = scenario.probes.pcap.first() {
         return Err(format!("probes.pcap: {link}: captures are files, and there are none here"));
     }
+    if let Some(flow) = scenario.probes.qlog.first() {
+        return Err(format!("probes.qlog: {flow}: logs are files, and there are none here"));
+    }
     scenario.too_large(room(used)).map_or(Ok(scenario), Err)
 }
 

@@ -54,6 +54,9 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
     if !network.probes.pcap.is_empty() {
         return Err(Error(refused("probes.pcap", "there are no packets to capture")));
     }
+    if !network.probes.qlog.is_empty() {
+        return Err(Error(refused("probes.qlog", "there are no packets to log")));
+    }
     if network.probes.packet_counts.is_some() {
         return Err(Error(refused("probes.packet_counts", "there are no packets to count")));
     }

@@ -20,6 +20,7 @@ mod http;
 mod links;
 mod low_latency;
 mod pages;
+mod qlog;
 mod quic;
 mod stepping;
 mod video;

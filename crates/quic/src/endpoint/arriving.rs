@@ -1,6 +1,6 @@
 //! What comes in: packets of a datagram, in their order (RFC 9000 sections 12.2 and 13).
 
-use super::{Endpoint, Event, Output, State};
+use super::{Endpoint, Event, Output, State, Unread};
 use crate::control::Shown;
 use crate::handshake;
 use crate::packet::{Ack, Packet, Space};
@@ -63,12 +63,16 @@ impl Endpoint {
         packet: &Packet,
         out: &mut impl Output,
     ) {
-        if !self.can_open(params, packet) || self.state != State::Open {
+        if self.state != State::Open {
             return;
+        }
+        if !self.can_open(params, packet) {
+            return out.unread(packet, Unread::NoKeys);
         }
         if self.space(packet.space).received.is_duplicate(packet.number) {
-            return;
+            return out.unread(packet, Unread::Duplicate);
         }
+        out.read(packet);
         (self.active, self.sent_since) = (now, false);
         if packet.space == Space::Handshake && self.is_server {
             // RFC 9000 section 8.1, RFC 9001 section 4.9.1.
@@ -212,7 +216,7 @@ impl Endpoint {
         if space == Space::Handshake && !self.is_server {
             self.progress.validated = true;
         }
-        self.detect(params, now, space, &mut shown, largest_sent);
+        self.detect(params, now, space, &mut shown, largest_sent, out);
         // RFC 9002 section 6.2.1: not while a server may not know the address.
         if self.is_server || self.progress.validated {
             self.backoff = 0;

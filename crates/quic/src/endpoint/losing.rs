@@ -1,15 +1,15 @@
 //! Timers: loss by time, probe timeouts, idleness (RFC 9002 section 6 and appendix A, RFC 9000
 //! section 10.1).
 
-use super::{Endpoint, Event, Output, State};
+use super::{Endpoint, Event, Lost, Output, Overdue, State};
 use crate::control::Shown;
 use crate::packet::Space;
 use crate::params::Params;
-use crate::sent::Sent;
+use crate::sent::{PACKET_THRESHOLD, Sent};
 use sojourn_base::Time;
 
 /// `kPersistentCongestionThreshold` (RFC 9002 section 7.6.1).
-const PERSISTENT: u64 = 3;
+pub const PERSISTENT: u64 = 3;
 
 /// Most packets that a probe timeout sends (RFC 9002 section 6.2.4).
 const PROBES: u8 = 2;
@@ -31,15 +31,20 @@ impl Endpoint {
         space: Space,
         shown: &mut Shown,
         largest_sent: Option<Time>,
+        out: &mut impl Output,
     ) {
         let first_sample = self.rtt.first_sample;
         let delay = self.rtt.loss_delay();
         let Self { spaces, control, streams, progress, ecn, counters, .. } = self;
         let state = &mut spaces[space as usize];
         let (log, buffer) = (&mut state.log, &mut state.out);
+        let overtaken = log.largest_acked.and_then(|largest| largest.checked_sub(PACKET_THRESHOLD));
         // The longest time over which nothing arrived.
         let (mut began, mut longest) = (None, Time::ZERO);
         log.detect(now, delay, |sent, run| {
+            let by_number = overtaken.is_some_and(|number| sent.number <= number);
+            let why = if by_number { Overdue::Overtaken } else { Overdue::Late };
+            out.lost(Lost { space, early: sent.early, number: sent.number, why });
             control.lost(shown, sent);
             if sent.capable {
                 ecn.lost();
@@ -160,16 +165,16 @@ impl Endpoint {
             return self.end(state, event, out);
         }
         if self.loss_at <= now {
-            self.on_loss_timer(params, now);
+            self.on_loss_timer(params, now, out);
         }
         self.transmit(params, now, out);
     }
 
     /// `OnLossDetectionTimeout` (RFC 9002 appendix A.9).
-    fn on_loss_timer(&mut self, params: &Params, now: Time) {
+    fn on_loss_timer(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         let (by_time, space) = self.lost_by_time();
         if by_time != Time::MAX {
-            return self.detect(params, now, space, &mut Shown::default(), None);
+            return self.detect(params, now, space, &mut Shown::default(), None, out);
         }
         if self.progress.complete {
             self.counters.timeouts += 1;

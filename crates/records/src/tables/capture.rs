@@ -1,50 +1,56 @@
-//! A packet capture on its way to its file.
+//! A packet capture, or the log of a connection, on its way to its file.
 
 use super::error::RecordError;
 use super::written::{Written, partial};
-use crate::pcapng;
-use sojourn_base::Time;
+use crate::{pcapng, qlog};
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Result, Write as _};
 use std::path::PathBuf;
 
-/// A capture file while it is being written, under a temporary name.
-pub(super) struct Capture {
+/// Where all of them write.
+pub(super) type Out = BufWriter<File>;
+
+/// What gives a file its format.
+pub(super) trait Format {
+    fn into_out(self) -> Out;
+}
+
+impl Format for pcapng::Writer<Out> {
+    fn into_out(self) -> Out {
+        self.into_inner()
+    }
+}
+
+impl Format for qlog::Writer<Out> {
+    fn into_out(self) -> Out {
+        self.into_inner()
+    }
+}
+
+/// A file while it is being written, under a temporary name.
+pub(super) struct Capture<W> {
     pub(super) path: PathBuf,
-    writer: Option<pcapng::Writer<BufWriter<File>>>,
-    packets: u64,
+    writer: Option<W>,
+    items: u64,
     error: Option<RecordError>,
 }
 
-impl Capture {
+impl<W: Format> Capture<W> {
     pub(super) fn create(
         path: PathBuf,
-        link: &str,
-        content: pcapng::Content,
-    ) -> Result<Self, RecordError> {
+        begin: impl FnOnce(Out) -> Result<W>,
+    ) -> std::result::Result<Self, RecordError> {
         let writer = File::create(partial(&path))
-            .and_then(|file| {
-                pcapng::Writer::new(BufWriter::with_capacity(1 << 16, file), link, content)
-            })
+            .and_then(|file| begin(BufWriter::with_capacity(1 << 16, file)))
             .map_err(|e| RecordError::new(&path, e))?;
-        Ok(Self { path, writer: Some(writer), packets: 0, error: None })
+        Ok(Self { path, writer: Some(writer), items: 0, error: None })
     }
 
-    pub(super) fn add(&mut self, packet: &pcapng::Packet<'_>) {
-        self.add_with(|writer| writer.write(packet));
-    }
-
-    pub(super) fn add_bytes(&mut self, time: Time, packet: &[u8]) {
-        self.add_with(|writer| writer.write_bytes(time, packet));
-    }
-
-    fn add_with(
-        &mut self,
-        write: impl FnOnce(&mut pcapng::Writer<BufWriter<File>>) -> std::io::Result<()>,
-    ) {
+    /// Adds a packet or an event.
+    pub(super) fn add(&mut self, write: impl FnOnce(&mut W) -> Result<()>) {
         let Some(writer) = &mut self.writer else { return };
         match write(writer) {
-            Ok(()) => self.packets += 1,
+            Ok(()) => self.items += 1,
             Err(error) => {
                 self.error = Some(RecordError::new(&self.path, error));
                 self.writer = None;
@@ -52,20 +58,20 @@ impl Capture {
         }
     }
 
-    pub(super) fn finish(mut self) -> Result<Written, RecordError> {
+    pub(super) fn finish(mut self) -> std::result::Result<Written, RecordError> {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
         let error = |e| RecordError::new(&self.path, e);
         if let Some(writer) = self.writer.take() {
-            writer.into_inner().flush().map_err(error)?;
+            writer.into_out().flush().map_err(error)?;
             std::fs::rename(partial(&self.path), &self.path).map_err(error)?;
         }
-        Ok(Written { path: self.path.clone(), rows: self.packets })
+        Ok(Written { path: self.path.clone(), rows: self.items })
     }
 }
 
-impl Drop for Capture {
+impl<W> Drop for Capture<W> {
     fn drop(&mut self) {
         // After a rename there is nothing under this name.
         let _ = std::fs::remove_file(partial(&self.path));

@@ -24,7 +24,7 @@ pub use cell::{Cell, Column, ColumnBuffer, ColumnKind, FlowId, GroupId, LinkId, 
 pub use error::RecordError;
 pub use open::Recorded;
 pub use provenance::Provenance;
-pub use recorder::{CaptureId, Recorder};
+pub use recorder::{CaptureId, LogId, Recorder};
 pub use row::{Row, TableSchema};
 pub use rows::{
     ExchangeRow, FlowRow, PacketCountRow, PageRow, QueueRow, TraceRow, TransferRow, table_schemas,

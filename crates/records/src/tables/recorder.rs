@@ -1,6 +1,6 @@
 //! Where an engine puts its records.
 
-use super::capture::Capture;
+use super::capture::{Capture, Format, Out};
 use super::cell::Names;
 use super::error::RecordError;
 use super::open::{Recorded, Tables};
@@ -8,7 +8,8 @@ use super::provenance::Provenance;
 use super::table::{BATCH, Table};
 use super::writer::Writer;
 use super::written::Written;
-use crate::pcapng;
+use crate::{pcapng, qlog};
+use serde::Serialize;
 use sojourn_base::Time;
 use std::fs::File;
 use std::path::PathBuf;
@@ -22,7 +23,8 @@ use std::path::PathBuf;
 #[derive(Default)]
 pub struct Recorder {
     tables: Tables,
-    captures: Vec<Capture>,
+    captures: Vec<Capture<pcapng::Writer<Out>>>,
+    logs: Vec<Capture<qlog::Writer<Out>>>,
     to: Destination,
     names: Names,
     run: Option<Provenance>,
@@ -41,6 +43,10 @@ enum Destination {
 /// An open packet capture of a [`Recorder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureId(usize);
+
+/// An open log of a [`Recorder`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogId(usize);
 
 impl Recorder {
     /// A recorder that ignores everything.
@@ -152,32 +158,42 @@ impl Recorder {
     /// the file cannot be made.
     pub fn open_capture(&mut self, link: &str, content: pcapng::Content) -> Option<CaptureId> {
         let Destination::Directory(directory) = &self.to else { return None };
-        let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-        let file: String = link.chars().map(safe).collect();
-        let path = directory.join(format!("{file}.pcapng"));
-        let capture = if self.captures.iter().any(|c| c.path == path) {
-            Err(RecordError::new(&path, "two captures would have this name"))
-        } else {
-            Capture::create(path, link, content)
-        };
-        match capture {
-            Ok(capture) => self.captures.push(capture),
-            Err(error) => {
-                self.errors.push(error);
-                return None;
-            }
+        let path = directory.join(format!("{}.pcapng", in_file_name(link)));
+        let begin = |out| pcapng::Writer::new(out, link, content);
+        open(&mut self.captures, path, &mut self.errors, begin).map(CaptureId)
+    }
+
+    /// Opens the log `NAME.END.sqlog` of an end of a flow, with events of `schema`. `None` as with
+    /// a capture.
+    pub fn open_log(&mut self, flow: &str, end: qlog::Vantage, schema: &str) -> Option<LogId> {
+        let Destination::Directory(directory) = &self.to else { return None };
+        let path = directory.join(format!("{}.{}.sqlog", in_file_name(flow), end.name()));
+        let begin = |out| qlog::Writer::new(out, flow, end, schema);
+        open(&mut self.logs, path, &mut self.errors, begin).map(LogId)
+    }
+
+    /// Adds an event of the flow's connection of this number to a log.
+    pub fn log(
+        &mut self,
+        id: LogId,
+        time: Time,
+        name: &str,
+        connection: u64,
+        data: &impl Serialize,
+    ) {
+        if let Some(log) = self.logs.get_mut(id.0) {
+            log.add(|writer| writer.event(time, name, connection, data));
         }
-        Some(CaptureId(self.captures.len() - 1))
     }
 
     /// Adds a packet to a capture.
     pub fn capture(&mut self, id: CaptureId, packet: &pcapng::Packet<'_>) {
-        self.captures[id.0].add(packet);
+        self.captures[id.0].add(|writer| writer.write(packet));
     }
 
     /// Adds a real packet of IPv4 to a capture.
     pub fn capture_bytes(&mut self, id: CaptureId, time: Time, packet: &[u8]) {
-        self.captures[id.0].add_bytes(time, packet);
+        self.captures[id.0].add(|writer| writer.write_bytes(time, packet));
     }
 
     /// Writes what is left and gives the files their names. All files that can be completed are,
@@ -189,7 +205,8 @@ impl Recorder {
         let mut written = Vec::new();
         let mut errors = std::mem::take(&mut self.errors);
         let captures = std::mem::take(&mut self.captures).into_iter().map(Capture::finish);
-        for finished in self.tables.finish().into_iter().chain(captures) {
+        let logs = std::mem::take(&mut self.logs).into_iter().map(Capture::finish);
+        for finished in self.tables.finish().into_iter().chain(captures).chain(logs) {
             match finished {
                 Ok(file) => written.push(file),
                 Err(error) => errors.push(error),
@@ -197,4 +214,32 @@ impl Recorder {
         }
         errors.into_iter().next().map_or(Ok(written), Err)
     }
+}
+
+/// A name without what file names may not have.
+fn in_file_name(name: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    name.chars().map(safe).collect()
+}
+
+/// Begins a file among others of its kind: its place there, or none if there is an error.
+fn open<W: Format>(
+    files: &mut Vec<Capture<W>>,
+    path: PathBuf,
+    errors: &mut Vec<RecordError>,
+    begin: impl FnOnce(Out) -> std::io::Result<W>,
+) -> Option<usize> {
+    let file = if files.iter().any(|file| file.path == path) {
+        Err(RecordError::new(&path, "two captures would have this name"))
+    } else {
+        Capture::create(path, begin)
+    };
+    match file {
+        Ok(file) => files.push(file),
+        Err(error) => {
+            errors.push(error);
+            return None;
+        }
+    }
+    Some(files.len() - 1)
 }

@@ -36,6 +36,13 @@ pub(super) fn check(network: &Network) -> Result<(), String> {
             "traffic: {members} flows and users; real hosts take {MOST_MEMBERS} at most"
         ));
     }
+    if let Some(&(group, member)) = network.probes.qlog.first() {
+        return Err(format!(
+            "probes.qlog = [\"{}.{member}\"]: real hosts do not tell what their senders know; leave \
+             it out, or use --engine packets",
+            network.groups[group].name
+        ));
+    }
     for group in &network.groups {
         let wrong = |what: &str| Err(format!("{}: {what}", group.name));
         if group.host != 0 {
@@ -75,5 +82,7 @@ mod tests {
         assert!(error.contains("rate = \"10gbit\"") && error.contains("1gbit"), "{error}");
         let error = check_of("60s", "10mbit", "access = { processing = \"1ms\" }\n").unwrap_err();
         assert!(error.starts_with("bulk1: access.processing"), "{error}");
+        let error = check_of("60s", "10mbit", "probes = { qlog = [\"bulk1.0\"] }\n").unwrap_err();
+        assert!(error.starts_with("probes.qlog = [\"bulk1.0\"]: real hosts"), "{error}");
     }
 }

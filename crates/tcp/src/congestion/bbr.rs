@@ -369,4 +369,8 @@ impl Control for State {
     fn pace(&self, _: &Tuning, _: &Window, _: Time) -> u64 {
         self.pace
     }
+
+    fn mode(&self) -> Option<&'static str> {
+        Some(self.mode.name())
+    }
 }

@@ -91,6 +91,10 @@ impl Control for State {
     fn pace(&self, tuning: &Tuning, _: &Window, _: Time) -> u64 {
         tuning.pace
     }
+
+    fn mode(&self) -> Option<&'static str> {
+        Some("constant")
+    }
 }
 
 #[cfg(test)]

@@ -173,6 +173,11 @@ macro_rules! algorithms {
             pub fn pace(&self, tuning: &Tuning, window: &Window, srtt: Time) -> u64 {
                 call!(self, tuning, pace(window, srtt))
             }
+            /// See [`Control::mode`].
+            #[must_use]
+            pub fn mode(&self) -> Option<&'static str> {
+                match self { $(Self::$variant(c) => c.mode(),)+ }
+            }
         }
     };
 }

@@ -14,9 +14,11 @@ pub mod pacing;
 #[cfg(test)]
 mod rounds;
 mod sample;
+mod state;
 
 pub use delivery::{Delivered, Stamp};
 pub use sample::{Acked, Congested, Marks, Rate, Sample, Window};
+pub use state::CongestionState;
 
 use crate::{Invalid, Profile};
 use core::fmt::Debug;
@@ -118,6 +120,11 @@ pub trait Control: Debug {
     fn pace(&self, tuning: &Self::Tuning, window: &Window, srtt: Time) -> u64 {
         let _ = (tuning, window, srtt);
         0
+    }
+    /// The name of its mode, if it is more than slow start or congestion avoidance: for logs.
+    #[must_use]
+    fn mode(&self) -> Option<&'static str> {
+        None
     }
 }
 

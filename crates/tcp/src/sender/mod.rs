@@ -14,6 +14,7 @@ mod state;
 mod undo;
 
 use crate::call::Call;
+use crate::congestion::CongestionState;
 use crate::connection::{Connection, State, bit};
 use crate::context::Context;
 use crate::ecn;
@@ -76,6 +77,19 @@ impl Sender {
 
     pub(crate) fn srtt(&self) -> Option<Time> {
         self.state.estimator.srtt()
+    }
+
+    pub(crate) fn rttvar(&self) -> Option<Time> {
+        self.state.estimator.rttvar()
+    }
+
+    pub(crate) fn congestion_state(&self) -> CongestionState {
+        let SendState { phase, window, control, .. } = &self.state;
+        match phase {
+            Phase::Recovery => CongestionState::Recovery,
+            Phase::Loss => CongestionState::Loss,
+            _ => CongestionState::of(control.mode(), window.cwnd, window.ssthresh),
+        }
     }
 
     /// The smoothed round trip; zero before the first sample.

@@ -95,6 +95,11 @@ impl Estimator {
     pub(super) fn srtt(&self) -> Option<Time> {
         (self.srtt8 != 0).then_some(Time(self.srtt8 >> 3))
     }
+
+    /// Its deviation, once there is one.
+    pub(super) fn rttvar(&self) -> Option<Time> {
+        (self.srtt8 != 0).then_some(Time(self.rttvar4 >> 2))
+    }
 }
 
 #[cfg(test)]

@@ -144,6 +144,8 @@ fn what_is_wrong_is_said_in_one_line() {
     assert!(error.contains("traffic[0].flows: 2000000 takes about 3 GB"), "{error}");
     let error = said(&SCENARIO.replace("flows = true", "pcap = [\"bottleneck\"]"), 0.0);
     assert!(error.starts_with("probes.pcap: bottleneck"), "{error}");
+    let error = said(&SCENARIO.replace("flows = true", "qlog = [\"bulk1.0\"]"), 0.0);
+    assert!(error.starts_with("probes.qlog: bulk1.0"), "{error}");
 
     let (number, _) = all.start(SCENARIO, false, 0.0).unwrap();
     let error = all.set(number, r#"["bottleneck.rate", "1mbit"]"#).unwrap_err();

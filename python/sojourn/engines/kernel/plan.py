@@ -120,7 +120,7 @@ def _check_traffic(fields: Mapping[str, Any]) -> None:
 
 
 def _check_probes(probes: Mapping[str, Any]) -> None:
-    for name in ("pcap", "packet_counts"):
+    for name in ("pcap", "qlog", "packet_counts"):
         if probes.get(name):
             raise ScenarioError(
                 f"probes.{name}: the kernel engine has queues, flows, traces and exchanges; "

@@ -1,0 +1,172 @@
+//! Logs of flows against what the run counts itself.
+
+use crate::common::{difference, records, simulate, unfused};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// A flow over a link that loses packets in its queue; the other way nothing is lost. Everything
+/// has arrived before the run ends.
+fn scenario(group: &str, probes: &str) -> String {
+    format!(
+        "duration = \"20s\"\n[bottleneck]\nrate = \"4mbit\"\n\
+         qdisc = {{ kind = \"droptail\", limit = 20 }}\n\
+         [[traffic]]\nkind = \"bulk\"\nname = \"flow\"\nrtt = \"50ms\"\nstop = \"15s\"\n{group}\n{probes}"
+    )
+}
+
+const LOGGED: &str = "[probes]\nqlog = [\"flow.0\"]\nflows = true\n";
+
+/// A log: what it is of, and its events.
+struct Log {
+    head: Value,
+    events: Vec<Value>,
+}
+
+impl Log {
+    fn of(files: &[(String, Vec<u8>)], end: &str) -> Self {
+        let name = format!("flow.0.{end}.sqlog");
+        let (_, bytes) = files.iter().find(|(file, _)| *file == name).expect("there is a log");
+        let text = str::from_utf8(bytes).unwrap();
+        let mut records = text.split('\u{1e}').skip(1).map(|r| serde_json::from_str(r).unwrap());
+        Self { head: records.next().unwrap(), events: records.collect() }
+    }
+
+    /// The data of all events of a name.
+    fn data(&self, name: &str) -> Vec<&Value> {
+        self.events.iter().filter(|e| e["name"] == name).map(|e| &e["data"]).collect()
+    }
+}
+
+/// What a packet that is lost goes by.
+fn number(data: &Value) -> (String, u64) {
+    let header = &data["header"];
+    let space = header["packet_type"].as_str().unwrap().to_owned();
+    (space, header["packet_number"].as_u64().unwrap())
+}
+
+#[test]
+fn every_segment_of_tcp_is_in_the_logs_once() {
+    for options in [
+        "tcp = { profile = \"classic\", receive_window = \"256kB\", sack = false }",
+        "tcp = { profile = \"classic\", receive_window = \"256kB\" }",
+        "tcp = { profile = \"modern\" }",
+        "tcp = { profile = \"modern\", congestion = \"bbr\" }",
+    ] {
+        let (summary, files) = records(&scenario(options, LOGGED));
+        let (client, server) = (Log::of(&files, "client"), Log::of(&files, "server"));
+        assert_eq!(client.head["trace"]["vantage_point"]["type"], "client", "{options}");
+        let sent = client.data("tcp:packet_sent");
+        let counts = &summary.links[0].counts;
+        assert!(counts.dropped >= 10, "{options}: {counts:?}");
+        assert_eq!(sent.len() as u64, counts.enqueued + counts.dropped, "{options}");
+        let received = server.data("tcp:packet_received").len() as u64;
+        assert_eq!(received, counts.dequeued, "{options}");
+        assert_eq!(server.data("tcp:packet_lost").len(), 0, "{options}");
+        let again = sent.iter().filter(|data| data["is_retransmission"] == true).count() as u64;
+        assert_eq!(summary.groups[0].retransmissions, Some(again), "{options}");
+        assert_eq!(summary.flows[0].retransmissions, Some(again), "{options}");
+        let lost = client.data("tcp:packet_lost").len() as u64;
+        assert!(lost <= again && lost > 0, "{options}: {lost} of {again}");
+        // The classic sender probes for nothing.
+        assert!(lost == again || options.contains("modern"), "{options}: {lost} of {again}");
+        let acknowledgements = server.data("tcp:packet_sent").len() as u64;
+        assert_eq!(acknowledgements, summary.links[1].counts.enqueued, "{options}");
+        assert_eq!(acknowledgements, client.data("tcp:packet_received").len() as u64, "{options}");
+    }
+}
+
+#[test]
+fn every_packet_of_quic_is_in_the_logs_once() {
+    for settings in ["", "quic.congestion = \"bbr\"", "quic.zero_rtt = true"] {
+        let group = format!("transport = \"quic\"\n{settings}");
+        let (summary, files) = records(&scenario(&group, LOGGED));
+        let (client, server) = (Log::of(&files, "client"), Log::of(&files, "server"));
+        let datagrams = client.data("quic:udp_datagrams_sent").len() as u64;
+        let counts = &summary.links[0].counts;
+        assert!(counts.dropped > 10, "{settings}: {counts:?}");
+        assert_eq!(datagrams, counts.enqueued + counts.dropped, "{settings}");
+        let received = server.data("quic:udp_datagrams_received").len() as u64;
+        assert_eq!(received, counts.dequeued, "{settings}");
+        // Packets by number: none twice, and none lost or received that was not sent.
+        let numbers =
+            |log: &Log, name| -> Vec<_> { log.data(name).into_iter().map(number).collect() };
+        let sent = numbers(&client, "quic:packet_sent");
+        let set: BTreeSet<_> = sent.iter().cloned().collect();
+        assert_eq!(set.len(), sent.len(), "{settings}");
+        let received = numbers(&server, "quic:packet_received");
+        let lost = numbers(&client, "quic:packet_lost");
+        assert!(received.iter().chain(&lost).all(|packet| set.contains(packet)), "{settings}");
+        let arrived: BTreeSet<_> = received.into_iter().collect();
+        let wrongly = lost.iter().filter(|packet| arrived.contains(packet)).count();
+        assert_eq!(wrongly, 0, "{settings}: nothing is reordered here");
+        let flow = &summary.flows[0];
+        assert_eq!(flow.timeouts, Some(0), "{settings}: or packets are sent again as probes");
+        assert_eq!(flow.retransmissions, Some(lost.len() as u64), "{settings}");
+    }
+}
+
+#[test]
+fn metrics_follow_the_endpoint_as_traces_do() {
+    for group in ["", "transport = \"quic\""] {
+        let (_, files) = records(&scenario(group, LOGGED));
+        let client = Log::of(&files, "client");
+        let protocol = if group.is_empty() { "tcp" } else { "quic" };
+        let metrics = client.data(&format!("{protocol}:recovery_metrics_updated"));
+        // Two ways of at least 25 ms each, whatever the queue adds.
+        let all = |field: &str| -> Vec<f64> {
+            metrics.iter().filter_map(|data| data[field].as_f64()).collect()
+        };
+        assert!(all("latest_rtt").iter().all(|&rtt| rtt > 50.0), "{protocol}");
+        let least = all("latest_rtt").into_iter().reduce(f64::min);
+        assert_eq!(all("min_rtt").into_iter().reduce(f64::min), least, "{protocol}");
+        // Every reduction to a threshold is in a recovery.
+        let states: Vec<_> = client.data(&format!("{protocol}:congestion_state_updated"));
+        assert_eq!(states[0]["new"], "slow_start", "{protocol}");
+        assert!(states.windows(2).all(|two| two[1]["old"] == two[0]["new"]), "{protocol}");
+        let names: BTreeSet<_> = states.iter().map(|data| data["new"].as_str().unwrap()).collect();
+        assert!(names.contains("recovery") && names.contains("congestion_avoidance"), "{names:?}");
+    }
+}
+
+#[test]
+fn logs_are_in_the_order_of_time_and_do_not_depend_on_how_the_engine_works() {
+    for group in ["", "transport = \"quic\"", "size = \"100kB\"\nrepeat = true\ngap = \"100ms\""] {
+        let text = scenario(group, LOGGED);
+        let (_, files) = records(&text);
+        assert!(files == records(&text).1, "{group}: another run, other bytes");
+        assert!(files == records(&unfused(&text)).1, "{group}: unfused, other bytes");
+        for end in ["client", "server"] {
+            let log = Log::of(&files, end);
+            let times: Vec<_> = log.events.iter().map(|e| e["time"].as_f64().unwrap()).collect();
+            assert!(times.is_sorted() && times.len() > 1000, "{group}: {end}");
+        }
+    }
+}
+
+#[test]
+fn connections_of_a_flow_are_numbered_and_end() {
+    for transport in ["", "transport = \"quic\"\n"] {
+        let group = format!("{transport}size = \"100kB\"\nrepeat = true\ngap = \"100ms\"");
+        let (summary, files) = records(&scenario(&group, LOGGED));
+        let client = Log::of(&files, "client");
+        let ids: BTreeSet<u64> = client
+            .events
+            .iter()
+            .map(|event| event["group_id"].as_str().unwrap().parse().unwrap())
+            .collect();
+        let protocol = if transport.is_empty() { "tcp" } else { "quic" };
+        let ended = client.data(&format!("{protocol}:connection_closed")).len() as u64;
+        let begun = client.data(&format!("{protocol}:parameters_set")).len() as u64;
+        assert_eq!((*ids.first().unwrap(), *ids.last().unwrap() + 1), (0, begun), "{protocol}");
+        assert!(ended + 1 >= begun && begun > 10, "{protocol}: {begun} begun, {ended} ended");
+        assert!(summary.groups[0].finished.abs_diff(ended) <= 1, "{protocol}: {ended}");
+    }
+}
+
+#[test]
+fn a_log_changes_no_result() {
+    for group in ["", "transport = \"quic\"", "size = \"100kB\"\nrepeat = true\ngap = \"100ms\""] {
+        let (logged, _) = records(&scenario(group, "[probes]\nqlog = [\"flow.0\"]\n"));
+        assert_eq!(difference(&logged, &simulate(&scenario(group, ""))), None, "{group}");
+    }
+}
