@@ -295,6 +295,7 @@ def test_the_table_of_setpoints_has_the_functions_at_its_percentages() -> None:
     assert [each.name for each in found.columns[1:]] == [
         "utilisation_rounds", "utilisation_time", "power_rounds", "power_time",
     ]  # fmt: skip
+    assert (found.rows[0][0], found.rows[-1][0]) == (0, 100)
     for percent, rounds, time, *powers in found.rows:
         f = percent / 100
         assert rounds == pytest.approx(25 * (3 + 6 * f - f**2) / (1 + f), rel=1e-12)
