@@ -34,6 +34,8 @@ MEASURED = (
     "_s", "packets", "bytes", "bps", "window", "probability", "loss", "dropped", "marked",
     "entered", "dequeued",
 )  # fmt: skip
+# A group in both directions has two rows.
+BOTH = {"both": ("forward", "reverse")}
 # Tables that a probe of the same name asks for.
 PROBED = ("exchanges", "queues", "packet_counts")
 
@@ -219,7 +221,11 @@ def _rows(case: Case) -> set[tuple[object, ...]]:
             for link in links
             for row in link["qdisc"].get("classes", [])
         ),
-        *((row["kind"], row.get("name"), row["direction"]) for row in scenario["traffic"]),
+        *(
+            (row["kind"], row.get("name"), way)
+            for row in scenario["traffic"]
+            for way in BOTH.get(row["direction"], (row["direction"],))
+        ),
     }
 
 

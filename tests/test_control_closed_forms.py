@@ -24,7 +24,7 @@ from sojourn.control import (
     stability_map,
 )
 from sojourn.control.design.codel import codel
-from sojourn.control.design.pi import pi, rem
+from sojourn.control.design.pi import Gains, pi, rem
 from sojourn.control.design.red import ared, crossover, red
 from sojourn.control.design.settings import Link, settings
 from sojourn.control.loops import DelaySystem, Loop
@@ -174,6 +174,32 @@ def test_adaptive_reds_thresholds_are_never_nearer_to_each_other_than_ten_packet
     assert (found["min_th"], found["max_th"]) == (5, 15)
 
 
+def test_a_short_target_of_adaptive_red_is_bought_with_a_slow_average() -> None:
+    # R⁺C over the distance of the thresholds is √(ω_g²/K² + 1); K is ω_g at most.
+    region = Region(3750, 60, 0.246, 80, 0.2)
+    wg = crossover(region.corner)
+    for target in (0.02, 0.1, 0.18, 0.2):
+        found = ared(region, target=target, bottom=1e-3).qdisc
+        span = found["max_th"] - found["min_th"]
+        assert span == pytest.approx(target * 3750, rel=1e-9)
+        root = 0.246 * 3750 / span
+        pole = wg if root <= math.sqrt(2) else wg / math.sqrt(root**2 - 1)
+        assert -math.log1p(-found["wq"]) * 3750 == pytest.approx(pole, rel=1e-6)
+    for bottom, top in ((0.2, 0.1), (0.1, 1.5)):
+        with pytest.raises(ControlError, match="must be above bottom and at most 1"):
+            ared(region, bottom=bottom, top=top)
+
+
+def test_gains_of_pi_may_be_sampled_at_half_of_the_zero_and_no_more_rarely() -> None:
+    gains = Gains(6.0, 2.0)
+    table = gains.settings(4, 0)
+    assert (table["a"], table["b"]) == (3.75, 2.25)
+    assert Gains.sampled(3.75, 2.25, 4) == gains
+    assert gains.settings(1, 0)["b"] == 0
+    with pytest.raises(ControlError, match="at least half of z = 2"):
+        gains.settings(0.9, 0)
+
+
 def test_rem_is_designed_to_the_loop_of_pi() -> None:
     # p = 1 − φ^(−price), so that dp = ln φ (1 − p₀) d(price): the same controller at rest.
     region = Region(3750, 60, 0.246)
@@ -269,6 +295,7 @@ def test_the_table_of_setpoints_has_the_functions_at_its_percentages() -> None:
     assert [each.name for each in found.columns[1:]] == [
         "utilisation_rounds", "utilisation_time", "power_rounds", "power_time",
     ]  # fmt: skip
+    assert (found.rows[0][0], found.rows[-1][0]) == (0, 100)
     for percent, rounds, time, *powers in found.rows:
         f = percent / 100
         assert rounds == pytest.approx(25 * (3 + 6 * f - f**2) / (1 + f), rel=1e-12)
