@@ -16,7 +16,7 @@ from sojourn.studies.scalable_2003.bulk import web
 from sojourn.studies.study import Verdict
 from sojourn.sweep import Case, sweep
 
-DRAWS = 5 * WAYS
+DRAWS = 12 * WAYS
 MADE = "smoke"
 
 # For each study the claims that never say so.
