@@ -16,7 +16,12 @@ from sojourn import Error, Scenario, schema
 from sojourn.deploy import DeployError, Deployment, deploy
 
 # What can only be set with another field, and a class's own discipline.
-TOGETHER = {("tbf", "peak_rate"), ("tbf", "peak_burst"), ("tbf", "qdisc")}
+TOGETHER = {
+    ("fq_codel", "ce_threshold_selector"),
+    ("tbf", "peak_rate"),
+    ("tbf", "peak_burst"),
+    ("tbf", "qdisc"),
+}
 ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
     "cake": {"bandwidth": "5mbit", "link_layer": "docsis", "ack_filter": "normal"},
@@ -171,12 +176,12 @@ def test_script_runs_twice_switches_and_is_removed(kind: str, tmp_path: Path) ->
 
 def test_ce_threshold_is_told_with_whom_it_is_for() -> None:
     for kind, settings, words in (
-        ("codel", {}, "noecn ce_threshold 0.001s"),
-        ("fq_codel", {}, "ecn ce_threshold 0.001s quantum"),
+        ("codel", {}, "noecn ce_threshold 1ms"),
+        ("fq_codel", {}, "ecn ce_threshold 1ms quantum"),
         (
             "fq_codel",
             {"ce_threshold_selector": "ect1"},
-            "ce_threshold 0.001s ce_threshold_selector 0x01/0x03 quantum",
+            "ce_threshold 1ms ce_threshold_selector 0x01/0x03 quantum",
         ),
     ):
         qdisc = {"kind": kind, "ce_threshold": "1ms", **settings}
