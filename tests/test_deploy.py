@@ -177,11 +177,11 @@ def test_script_runs_twice_switches_and_is_removed(kind: str, tmp_path: Path) ->
 def test_ce_threshold_is_told_with_whom_it_is_for() -> None:
     for kind, settings, words in (
         ("codel", {}, "noecn ce_threshold 1ms"),
-        ("fq_codel", {}, "ecn ce_threshold 1ms quantum"),
+        ("fq_codel", {}, "ecn ce_threshold 1ms\n"),
         (
             "fq_codel",
             {"ce_threshold_selector": "ect1"},
-            "ce_threshold 1ms ce_threshold_selector 0x01/0x03 quantum",
+            "ce_threshold 1ms ce_threshold_selector 0x01/0x03\n",
         ),
     ):
         qdisc = {"kind": kind, "ce_threshold": "1ms", **settings}
