@@ -146,6 +146,20 @@ def test_values_are_by_seed() -> None:
     assert both.runs[0].case.labels == {QDISC: "b"} and both.scale == "smoke"
 
 
+def test_a_seed_that_lacks_one_of_two_measures_is_in_no_pair() -> None:
+    case = Case({"q": "a"}, Scenario(SMALL), (1, 2, 3))
+    runs = [Result(case, seed, made("a", seed, 0.01 * seed)) for seed in (1, 2, 3)]
+    results = Results(runs, None, 3)
+
+    def late(run: RunResult) -> float | None:
+        seed = run.summary["seed"]
+        return None if seed == 2 else 10.0 * seed
+
+    assert results.paired(results, late, "loss") == ([10.0, 30.0], [0.01, 0.03])
+    assert results.paired(results, "loss", late) == ([0.01, 0.03], [10.0, 30.0])
+    assert results.paired(results, late) == ([10.0, 30.0], [10.0, 30.0])
+
+
 def test_rows_of_a_sweep_have_all_columns() -> None:
     rows = results().rows()
     assert [(row[QDISC], row["seed"], row["loss"]) for row in rows] == [

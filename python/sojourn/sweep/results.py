@@ -101,12 +101,21 @@ class Results:
         return found
 
     def paired(
-        self, others: Results, measure: str | Callable[[RunResult], float | None]
+        self,
+        others: Results,
+        measure: str | Callable[[RunResult], float | None],
+        theirs: str | Callable[[RunResult], float | None] | None = None,
     ) -> tuple[list[float], list[float]]:
-        """Values of this and of the others for the seeds that both have, seed by seed."""
-        mine, theirs = self.values(measure), others.values(measure)
-        seeds = [seed for seed in mine if seed in theirs]
-        return [mine[seed] for seed in seeds], [theirs[seed] for seed in seeds]
+        """Values of this and of the others for the seeds that both have, seed by seed.
+
+        Args:
+            others: Runs to compare with; the same runs, to compare two measures of each.
+            measure: Of these runs.
+            theirs: Of the others, if it is another one.
+        """
+        here, there = self.values(measure), others.values(theirs or measure)
+        seeds = [seed for seed in here if seed in there]
+        return [here[seed] for seed in seeds], [there[seed] for seed in seeds]
 
     def mean(self, measure: str | Callable[[RunResult], float | None]) -> float | None:
         """The mean over the seeds; none if no run has it."""

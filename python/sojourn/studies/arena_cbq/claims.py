@@ -57,10 +57,7 @@ def unfairness(results: Results) -> list[Check]:
     part = s.PART[results.scale]
     fifo = results.where(part="finish", scheme="fifo")
     pairs = {
-        f"{one} before {other}": (
-            list(fifo.values(_time(one, part)).values()),
-            list(fifo.values(_time(other, part)).values()),
-        )
+        f"{one} before {other}": fifo.paired(fifo, _time(one, part), _time(other, part))
         for one, other in (("short", "middle"), ("middle", "long"))
     }
     tested = verdicts.less(pairs, unit="s")
@@ -151,10 +148,7 @@ def _order(results: Results) -> list[Check]:
     managed = results.where(part="finish", scheme=gains, qref="50")
     tail = results.where(part="finish", scheme="droptail-100")
     order = {
-        f"{one} before {other}": (
-            list(managed.values(_time(one, part)).values()),
-            list(managed.values(_time(other, part)).values()),
-        )
+        f"{one} before {other}": managed.paired(managed, _time(one, part), _time(other, part))
         for one, other in (("short", "middle"), ("middle", "long"))
     }
     earlier = {"short arena": managed.paired(tail, _time("short", part))}

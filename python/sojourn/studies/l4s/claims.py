@@ -237,10 +237,7 @@ def _against(
     other: Callable[[RunResult], float],
 ) -> dict[str, Pairs]:
     """Two values of the same run, seed by seed."""
-    return {
-        name: (list(each.values(one).values()), list(each.values(other).values()))
-        for name, each in parts.items()
-    }
+    return {name: each.paired(each, one, other) for name, each in parts.items()}
 
 
 def _check(claim: str, source: str, published: str, tested: Tested) -> Check:
