@@ -2283,7 +2283,7 @@ Adaptation: TypeAlias = "Literal['throughput'] | Literal['bola']"
 """How a player chooses the bit rate of the next segment."""
 
 
-RateControl: TypeAlias = "Literal['gcc'] | Literal['fixed']"
+RateControl: TypeAlias = "Literal['gcc'] | Literal['scream'] | Literal['fixed']"
 """How a call chooses its rate."""
 
 

@@ -30,6 +30,8 @@ struct Both {
     /// What is in the packets of feedback on their way: their numbers, in order.
     told: VecDeque<(u32, Feedback)>,
     feedbacks: u32,
+    /// When the next wake is due: earlier ones than that are of another word's making.
+    due: Time,
 }
 
 /// The calls of a group.
@@ -51,9 +53,13 @@ impl App for Calls {
             listener: Listener::new(model, now),
             told: VecDeque::new(),
             feedbacks: 0,
+            due: now,
         });
+        if now < call.due {
+            return;
+        }
         let member = sim.groups[group].first_member + index;
-        let Both { sender, listener, told, feedbacks } = call;
+        let Both { sender, listener, told, feedbacks, due } = call;
         let next = sender.step(model, now, &mut |wanted| match wanted {
             Wanted::Captured(frame, packets) => listener.expect(model, frame, now, packets),
             Wanted::Send(media) => {
@@ -73,8 +79,8 @@ impl App for Calls {
             *feedbacks += 1;
             sim.send_datagram(now, (group, index), EndId::client(member | DATAGRAM), packet);
         }
-        let next = next.min(listener.next_feedback());
-        sim.call_member(next, group, index, Reason::GoOn);
+        *due = next.min(listener.next_feedback());
+        sim.call_member(*due, group, index, Reason::GoOn);
     }
 
     fn datagram(
@@ -98,6 +104,12 @@ impl App for Calls {
                 }
                 call.told.pop_front();
             }
+            // There may be room now for what waits.
+            let next = call.sender.next().max(now);
+            if next < call.due {
+                call.due = next;
+                sim.call_member(next, group, index, Reason::GoOn);
+            }
             return;
         }
         let g = &mut sim.groups[group];
@@ -110,7 +122,12 @@ impl App for Calls {
             sim.probes.delivered(first + index, now, true, packet);
         }
         if let Some(media) = call.sender.packet(u64::from(number)) {
-            call.listener.receive(now, media);
+            call.listener.receive(&self.model, now, media, packet.segment.ecn == Ecn::Ce);
+        }
+        let next = call.listener.next_feedback().max(now);
+        if next < call.due {
+            call.due = next;
+            sim.call_member(next, group, index, Reason::GoOn);
         }
     }
 }

@@ -19,7 +19,7 @@ fn heard(summary: &Summary) -> &CallSummary {
 
 #[test]
 fn call_with_room_has_its_rate_and_no_delay() {
-    for control in ["gcc", "fixed"] {
+    for control in ["gcc", "scream", "fixed"] {
         let text = calls("20mbit", LONG, &format!("flows = 2\ncontrol = \"{control}\""));
         let summary = simulate(&text);
         let call = heard(&summary);
@@ -46,6 +46,30 @@ fn control_fills_a_slow_link_and_leaves_its_queue_short() {
     let call = heard(&summary);
     assert_eq!(call.late, Some(1.0));
     assert!(some(call.delay_s.quantiles.p50) > 5.0 && some(call.loss) > 0.5, "{call:?}");
+}
+
+/// By delay alone, by marks of classic ECN, and by those of L4S.
+#[test]
+fn scream_fills_a_slow_link_and_leaves_its_queue_short() {
+    let scream = |qdisc: &str, ecn: &str| {
+        let rest = format!("control = \"scream\"\nmax_rate = \"10mbit\"\necn = \"{ecn}\"");
+        simulate(&calls("3mbit", qdisc, &rest))
+    };
+    for (qdisc, ecn) in [(LONG, "not-ect"), ("{ kind = \"codel\", ecn = true }", "ect0")] {
+        let summary = scream(qdisc, ecn);
+        let call = heard(&summary);
+        assert!(some(summary.links[0].utilisation) > 0.95, "{:?}", summary.links[0].utilisation);
+        assert_eq!(call.late, Some(0.0), "{ecn}");
+        // 20 ms of the path, and half of the 60 ms that it grants the queue.
+        assert!(some(call.delay_s.quantiles.p50) < 0.055, "{:?}", call.delay_s);
+        assert_eq!(summary.links[0].counts.marked > 0, ecn == "ect0");
+    }
+    let summary = scream("\"dualpi2\"", "ect1");
+    let call = heard(&summary);
+    assert!((0.5..0.9).contains(&some(summary.links[0].utilisation)));
+    assert!(some(call.delay_s.quantiles.p99) < 0.03, "{:?}", call.delay_s);
+    assert_eq!((call.late, call.loss), (Some(0.0), Some(0.0)));
+    assert!(summary.links[0].counts.marked > 100);
 }
 
 /// A thousand calls at once are no burst: they need half of the link, and each gets its rate.

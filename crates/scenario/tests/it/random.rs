@@ -143,9 +143,8 @@ fn group() -> impl Strategy<Value = Map<String, Value>> {
         (1u64..1_000_000, any::<bool>()).prop_map(|(rate, poisson)| json!({
             "kind": "udp", "rate": format!("{rate}kbit"), "poisson": poisson,
         })),
-        (1u32..100, any::<bool>()).prop_map(|(n, fixed)| json!({
-            "kind": "call", "flows": n, "control": if fixed { "fixed" } else { "gcc" },
-        })),
+        (1u32..100, prop_oneof![Just("gcc"), Just("scream"), Just("fixed")])
+            .prop_map(|(n, control)| json!({ "kind": "call", "flows": n, "control": control })),
         (1u32..1000, any::<bool>()).prop_map(|(n, bola)| json!({
             "kind": "video", "users": n, "adaptation": if bola { "bola" } else { "throughput" },
         })),

@@ -12,6 +12,8 @@ pub struct Arrival {
     pub number: u64,
     /// When it came.
     pub at: Time,
+    /// Whether it was marked (CE).
+    pub marked: bool,
 }
 
 /// What the listener tells at a time: the packets that came since the last time.
@@ -19,6 +21,8 @@ pub struct Arrival {
 pub struct Feedback {
     /// In the order in which they came.
     pub arrivals: Vec<Arrival>,
+    /// When it is told.
+    pub at: Time,
 }
 
 impl Feedback {
@@ -54,14 +58,26 @@ pub struct Listener {
     feedback: Feedback,
     /// When it tells next.
     next: Time,
+    /// Where the rate sets the pace of feedback: bytes that came since `told`, and bits per second.
+    bytes: u32,
+    told: Time,
+    rate: f64,
+}
+
+/// Between two feedbacks that follow the rate (draft-johansson-ccwg-rfc8298bis-screamv2, receiver
+/// requirements): packets of 100 bytes that take 2 % of it, ten to a thousand a second.
+fn interval(rate: f64) -> Time {
+    let each_second = (0.02 * rate / 800.0).clamp(10.0, 1000.0);
+    Time((1e9 / each_second) as u64)
 }
 
 impl Listener {
     /// Of a call that begins at `now`.
     #[must_use]
     pub fn new(model: &CallModel, now: Time) -> Self {
-        let next = now + model.feedback;
-        Self { awaited: VecDeque::new(), feedback: Feedback::default(), next }
+        let next = now + model.feedback.unwrap_or_else(|| interval(0.0));
+        let (awaited, feedback) = (VecDeque::new(), Feedback::default());
+        Self { awaited, feedback, next, bytes: 0, told: now, rate: 0.0 }
     }
 
     /// When there is something to tell, if anything comes until then.
@@ -77,8 +93,12 @@ impl Listener {
     }
 
     /// A packet comes.
-    pub fn receive(&mut self, now: Time, media: &Media) {
-        self.feedback.arrivals.push(Arrival { number: media.number, at: now });
+    pub fn receive(&mut self, model: &CallModel, now: Time, media: &Media, marked: bool) {
+        self.feedback.arrivals.push(Arrival { number: media.number, at: now, marked });
+        self.bytes += media.ip_bytes;
+        if model.feedback.is_none() && media.last {
+            self.next = self.next.min(now);
+        }
         let Some(first) = self.awaited.front() else { return };
         // A frame whose time is over is no longer awaited.
         let Some(place) = media.frame.checked_sub(first.number) else { return };
@@ -94,12 +114,24 @@ impl Listener {
         Some(Frame { due: frame.due, in_time: frame.missing == 0 })
     }
 
+    /// Until the next feedback, by the rate of the last ones.
+    fn interval(&mut self, now: Time) -> Time {
+        let passed = now.saturating_sub(self.told).as_secs_f64();
+        if passed > 0.0 {
+            let found = f64::from(self.bytes) * 8.0 / passed;
+            self.rate += (found - self.rate) / 8.0;
+            (self.bytes, self.told) = (0, now);
+        }
+        interval(self.rate)
+    }
+
     /// What there is to tell at `now`; none if it is not time yet, or nothing has come.
     pub fn feedback(&mut self, model: &CallModel, now: Time) -> Option<Feedback> {
         if now < self.next {
             return None;
         }
-        self.next = now + model.feedback;
+        self.next = now + model.feedback.unwrap_or_else(|| self.interval(now));
+        self.feedback.at = now;
         (!self.feedback.arrivals.is_empty()).then(|| std::mem::take(&mut self.feedback))
     }
 }

@@ -1,4 +1,4 @@
-//! Video calls: a source of frames that follows a rate, and Google's congestion control.
+//! Video calls: a source of frames that follows a rate, and what sets that rate.
 //!
 //! Differences from real calls
 //!
@@ -8,11 +8,12 @@
 //! 3. A packet carries 40 bytes of headers (IPv4, UDP, RTP), one of feedback 48 and two for each
 //!    packet that it tells of.
 //!
-//! What the control itself does otherwise than its source stands in `gcc`.
+//! What the controls do otherwise than their sources stands in `gcc` and `scream`.
 
 mod gcc;
 mod listener;
 mod params;
+mod scream;
 mod sender;
 
 pub use listener::{Arrival, Feedback, Frame, Listener};

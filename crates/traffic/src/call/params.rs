@@ -1,6 +1,6 @@
 //! What a scenario says about calls.
 
-use super::sender::{MEMORY, Media};
+use super::sender::{HEADERS, MEMORY, Media};
 use crate::bulk::flows;
 use crate::{Codepoint, Invalid};
 use sojourn_base::{Rate, Size, Time};
@@ -16,6 +16,9 @@ pub enum RateControl {
     /// Google Congestion Control (draft-ietf-rmcat-gcc-02): by delay and by loss.
     #[default]
     Gcc,
+    /// SCReAM version 2 (draft-johansson-ccwg-rfc8298bis-screamv2): a window, by loss, delay and
+    /// marks, with L4S if `ecn` is "ect1".
+    Scream,
     /// None: always `max_rate`.
     Fixed,
 }
@@ -31,7 +34,7 @@ pub enum RateControl {
 pub struct Call {
     /// Number of calls. Those that start together capture their frames spread over a frame's time.
     pub flows: u32,
-    /// How the rate is chosen: "gcc" or "fixed".
+    /// How the rate is chosen: "gcc", "scream" or "fixed".
     pub control: RateControl,
     /// The rate at the start, headers not counted.
     pub initial_rate: Rate,
@@ -46,9 +49,11 @@ pub struct Call {
     /// Time from capture by which all of a frame must be there; later it is late. By default
     /// 150 ms, up to which delay hardly disturbs a conversation (ITU-T G.114).
     pub deadline: Time,
-    /// Time from one feedback to the next.
-    pub feedback: Time,
-    /// The packets' ECN codepoint; marks are not heeded.
+    /// Time from one feedback to the next: 5 ms to 1 s. Default: 100 ms; with "scream" when a frame
+    /// has come, and so often that it takes some 2 % of the rate.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub feedback: Option<Time>,
+    /// The packets' ECN codepoint; "gcc" and "fixed" do not heed marks.
     pub ecn: Codepoint,
 }
 
@@ -63,7 +68,7 @@ impl Default for Call {
             frame_rate: 30,
             packet: Size(1200),
             deadline: Time::from_millis(150),
-            feedback: Time::from_millis(100),
+            feedback: None,
             ecn: Codepoint::NotEct,
         }
     }
@@ -97,10 +102,17 @@ impl Call {
                 "must be above 0, and 10s at most",
             ));
         }
-        if !(Time::from_millis(5)..=Time::from_secs(1)).contains(&self.feedback) {
-            return Err(Invalid::new("feedback", self.feedback, "must be between 5ms and 1s"));
+        if let Some(feedback) = self.feedback
+            && !(Time::from_millis(5)..=Time::from_secs(1)).contains(&feedback)
+        {
+            return Err(Invalid::new("feedback", feedback, "must be between 5ms and 1s"));
         }
         Ok(())
+    }
+
+    fn feedback(&self) -> Option<Time> {
+        let usual = Time::from_millis(100);
+        self.feedback.or_else(|| (self.control != RateControl::Scream).then_some(usual))
     }
 
     /// Bytes that a call takes at most, by what its sender remembers.
@@ -123,7 +135,8 @@ impl Call {
             frame: Time(1_000_000_000 / u64::from(self.frame_rate)),
             payload: self.packet.0 as u32,
             deadline: self.deadline,
-            feedback: self.feedback,
+            feedback: self.feedback(),
+            ecn: self.ecn,
         })
     }
 }
@@ -140,7 +153,16 @@ pub struct CallModel {
     pub(super) frame: Time,
     pub(super) payload: u32,
     pub(super) deadline: Time,
-    pub(super) feedback: Time,
+    /// None: as the rate and the frames ask for.
+    pub(super) feedback: Option<Time>,
+    pub(super) ecn: Codepoint,
+}
+
+impl CallModel {
+    /// Bytes of a full packet with its headers.
+    pub(super) fn whole(&self) -> u32 {
+        self.payload + HEADERS
+    }
 }
 
 #[cfg(test)]
@@ -159,6 +181,6 @@ mod tests {
         assert_eq!(field(Call { frame_rate: 0, ..good.clone() }), "frame_rate");
         assert_eq!(field(Call { packet: Size(9000), ..good.clone() }), "packet");
         assert_eq!(field(Call { deadline: Time::ZERO, ..good.clone() }), "deadline");
-        assert_eq!(field(Call { feedback: Time::ZERO, ..good }), "feedback");
+        assert_eq!(field(Call { feedback: Some(Time::ZERO), ..good }), "feedback");
     }
 }

@@ -3,12 +3,13 @@
 use super::gcc::Gcc;
 use super::listener::Feedback;
 use super::params::{CallModel, RateControl};
+use super::scream::{self, Scream};
 use sojourn_base::Time;
 use std::collections::VecDeque;
 
 /// IPv4, UDP and RTP headers of a packet.
-const HEADERS: u32 = 40;
-/// How much faster than the target rate packets leave.
+pub(super) const HEADERS: u32 = 40;
+/// How much faster than the target rate packets leave, but for SCReAM's.
 const PACING: f64 = 2.5;
 /// How long a packet is remembered: what is told of it later is not heard.
 pub(super) const MEMORY: Time = Time::from_secs(10);
@@ -24,6 +25,8 @@ pub struct Media {
     pub ip_bytes: u32,
     /// When it was sent.
     pub sent: Time,
+    /// Whether it is the last of its frame.
+    pub last: bool,
 }
 
 /// What a sender wants at a time.
@@ -35,17 +38,60 @@ pub enum Wanted {
     Send(Media),
 }
 
+/// What sets the rate.
+#[derive(Clone, Debug)]
+enum Control {
+    Fixed,
+    Gcc(Gcc),
+    Scream(Scream),
+}
+
+impl Control {
+    fn new(model: &CallModel) -> Self {
+        match model.control {
+            RateControl::Gcc => Self::Gcc(Gcc::new(model)),
+            RateControl::Scream => Self::Scream(Scream::new(model)),
+            RateControl::Fixed => Self::Fixed,
+        }
+    }
+
+    /// Bits per second; none if it is always the greatest.
+    fn target(&self) -> Option<f64> {
+        match self {
+            Self::Fixed => None,
+            Self::Gcc(control) => Some(control.target()),
+            Self::Scream(control) => Some(control.target()),
+        }
+    }
+
+    /// The rate at which packets leave.
+    fn pace(&self, target: f64) -> f64 {
+        match self {
+            Self::Fixed | Self::Gcc(_) => PACING * target,
+            Self::Scream(_) => scream::PACKET_PACING_HEADROOM * target.max(scream::RATE_PACE_MIN),
+        }
+    }
+
+    /// From when on there is room for the next packet; none before feedback comes.
+    fn open(&self) -> Option<Time> {
+        match self {
+            Self::Fixed | Self::Gcc(_) => Some(Time::ZERO),
+            Self::Scream(control) => control.open(),
+        }
+    }
+}
+
 /// The end of a call that speaks.
 #[derive(Clone, Debug)]
 pub struct Sender {
-    control: Option<Gcc>,
+    control: Control,
     /// Bits per second.
     target: f64,
     next_frame: Time,
     next_packet: Time,
     frames: u64,
-    /// Bytes of payload and frames of the packets that wait to be sent.
-    waiting: VecDeque<(u64, u32)>,
+    /// The packets that wait to be sent: frame, bytes of payload, and when the frame was captured.
+    waiting: VecDeque<(u64, u32, Time)>,
     /// What has been sent, the oldest first.
     sent: VecDeque<Media>,
     number: u64,
@@ -59,9 +105,9 @@ impl Sender {
         // Multiples of the golden ratio, of which only the fraction counts.
         let fraction = u64::from(index.wrapping_mul(0x9e37_79b9));
         let first = now + Time((model.frame.0 * fraction) >> 32);
-        let control = (model.control == RateControl::Gcc).then(|| Gcc::new(model));
+        let control = Control::new(model);
         Self {
-            target: control.as_ref().map_or(model.max, Gcc::target),
+            target: control.target().unwrap_or(model.max),
             control,
             next_frame: first,
             next_packet: first,
@@ -78,29 +124,50 @@ impl Sender {
         self.target
     }
 
-    /// Captures and sends what is due; `out` is told. Gives when to come back.
+    /// Captures and sends what is due; `out` is told. Gives when to come back, if nothing is heard
+    /// before.
     pub fn step(&mut self, model: &CallModel, now: Time, out: &mut impl FnMut(Wanted)) -> Time {
         if self.next_frame <= now {
             self.capture(model, out);
         }
-        if self.next_packet <= now
-            && let Some((frame, payload)) = self.waiting.pop_front()
+        if matches!(self.control, Control::Scream(_)) {
+            // What would come too late only keeps others waiting.
+            while self.waiting.front().is_some_and(|packet| packet.2 + model.deadline < now) {
+                self.waiting.pop_front();
+            }
+        }
+        if self.due() <= now
+            && let Some((frame, payload, _)) = self.waiting.pop_front()
         {
             let ip_bytes = payload + HEADERS;
-            let media = Media { number: self.number, frame, ip_bytes, sent: now };
+            let last = self.waiting.front().is_none_or(|packet| packet.0 != frame);
+            let media = Media { number: self.number, frame, ip_bytes, sent: now, last };
             self.number += 1;
             while self.sent.front().is_some_and(|old| old.sent + MEMORY < now) {
                 self.sent.pop_front();
             }
             self.sent.push_back(media);
-            let gap = f64::from(ip_bytes) * 8e9 / (PACING * self.target);
+            if let Control::Scream(control) = &mut self.control {
+                control.sent(now, &media);
+            }
+            let gap = f64::from(ip_bytes) * 8e9 / self.control.pace(self.target);
             self.next_packet = now + Time(gap as u64);
             out(Wanted::Send(media));
         }
-        if self.waiting.is_empty() {
-            self.next_frame
-        } else {
-            self.next_frame.min(self.next_packet)
+        self.next()
+    }
+
+    /// When there is something to do next, as far as is known now.
+    #[must_use]
+    pub fn next(&self) -> Time {
+        self.next_frame.min(self.due())
+    }
+
+    /// When the next packet may leave; never if none waits, or feedback is waited for.
+    fn due(&self) -> Time {
+        match self.control.open() {
+            Some(open) if !self.waiting.is_empty() => self.next_packet.max(open),
+            _ => Time::MAX,
         }
     }
 
@@ -110,7 +177,7 @@ impl Sender {
         for packet in 0..packets {
             // As equal as can be.
             let payload = bytes / packets + u32::from(packet < bytes % packets);
-            self.waiting.push_back((self.frames, payload));
+            self.waiting.push_back((self.frames, payload, self.next_frame));
         }
         out(Wanted::Captured(self.frames, packets));
         self.frames += 1;
@@ -126,9 +193,14 @@ impl Sender {
 
     /// The listener's word comes.
     pub fn hear(&mut self, now: Time, feedback: &Feedback) {
-        let Some(mut control) = self.control.take() else { return };
-        control.hear(now, feedback, |number| self.packet(number).copied());
-        self.target = control.target();
-        self.control = Some(control);
+        let mut control = std::mem::replace(&mut self.control, Control::Fixed);
+        let sent = |number| self.packet(number).copied();
+        match &mut control {
+            Control::Fixed => {}
+            Control::Gcc(control) => control.hear(now, feedback, sent),
+            Control::Scream(control) => control.hear(now, feedback, sent),
+        }
+        self.target = control.target().unwrap_or(self.target);
+        self.control = control;
     }
 }

@@ -191,9 +191,11 @@ mod tests {
                             frame: 0,
                             ip_bytes: (bytes / 2.0) as u32,
                             sent: Time((at * 1e9) as u64),
+                            last: part == 1,
                         };
                         sent.push(media);
-                        feedback.arrivals.push(Arrival { number, at: Time((free * 1e9) as u64) });
+                        let at = Time((free * 1e9) as u64);
+                        feedback.arrivals.push(Arrival { number, at, marked: false });
                         number += 1;
                     }
                 }
