@@ -13,6 +13,10 @@
 //!    second.
 //! 4. Packets that arrive within 5 ms of each other, though sent further apart, are not merged into
 //!    a group: no link here releases them in such bursts.
+//!
+//! The draft's Kalman filter takes frames of three groups and more for noise, and so does not see
+//! the queue grow under calls of more than 2.2 Mb/s at 30 frames a second. Chromium has had a line
+//! through the last delays in its place since 2016.
 
 mod detector;
 mod filter;
