@@ -123,7 +123,7 @@ COUNTS = {
     ),
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
-    "l4s": ("Of fifteen claims nine agree and six do not.", 15, 6, 0),
+    "l4s": ("Of eighteen claims eleven agree and seven do not.", 18, 7, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),
@@ -491,6 +491,21 @@ def test_l4s_quotes_its_tables_right() -> None:
     )
     names = ("140 % in L", "140 % in C", "110 % in L", "110 % in C")
     assert said.format(*(got[name] for name in names)) in text
+    calls = _means("l4s", "A call with SCReAM beside CUBIC")
+    rate, slow, late = "call (Mb/s)", "99 % (ms)", "late frames (%)"
+    low, other = (calls[f"DualPI2: {who}"] for who in ("with L4S", "without"))
+    assert f"within {low[slow]:.1f} ms" in text and low[late] == 0
+    assert f"it has {low[rate]:.1f} Mb/s" in text
+    said = f"it is {other[slow]:.1f} ms, {other[late]:.1f} % and {other[rate]:.1f} Mb/s"
+    assert said in text
+    low, other = (
+        calls[f"FQ-CoDel, ECN, 1 ms for L4S: {who}"] for who in ("with L4S", "without")
+    )
+    assert f"from {other[slow]:.1f} to {low[slow]:.1f} ms" in text
+    assert f"from {other[rate]:.1f} to {low[rate]:.1f} Mb/s" in text
+    aside = calls["CoDel, ECN: with L4S"]["CUBIC (Mb/s)"]
+    assert f"to {aside:.1f} Mb/s under CoDel" in text
+    assert f"gives way: {calls['drop-tail 50 ms: with L4S'][rate]:.1f} Mb/s" in text
     bursty = _means("l4s", "Links with bursts")
     alone = bursty["Wi-Fi, DualPI2: Prague alone"]["Prague (Mb/s)"]
     other = bursty["Wi-Fi, FQ-CoDel, ECN: CUBIC alone"]["CUBIC (Mb/s)"]

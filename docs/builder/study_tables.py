@@ -232,6 +232,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "l4s grid": partial(plain, "l4s", "quick", "DualPI2 over rates and round trips"),
     "l4s queues": partial(plain, "l4s", "quick", "Bottlenecks of 40 Mb/s, path of 20 ms"),
     "l4s flood": partial(plain, "l4s", "quick", "Unresponsive traffic, of the link's 40 Mb/s"),
+    "l4s call": partial(plain, "l4s", "quick", "A call with SCReAM beside CUBIC"),
     "l4s bursty": partial(plain, "l4s", "quick", "Links with bursts"),
     "tcp-laws ratios": _ratios,
     "tcp-laws recoveries": partial(_laws, _RECOVERIES),

@@ -48,6 +48,18 @@ def apart(run: RunResult) -> float:
     return max(ratio(run), 1 / max(ratio(run), 1e-9))
 
 
+def call(run: RunResult) -> float:
+    """What a call gets."""
+    return group(run, "call")
+
+
+def heard(run: RunResult, part: str) -> float | None:
+    """Of a call the share of late frames (``late``), or a quantile of its delay, seconds."""
+    found = run.group("call")["call"]
+    value: float | None = found["late"] if part == "late" else found["delay_s"][part]
+    return value
+
+
 def whole(run: RunResult) -> float:
     """What both get."""
     return scalable(run) + classic(run)
@@ -116,6 +128,7 @@ def checks(results: Results) -> Iterator[Check]:
     )
     yield from _fallback(queues)
     yield from _floods(results.where(part="flood"))
+    yield from _calls(results.where(part="call"))
     yield from _bursts(results.where(part="bursty"))
 
 
@@ -190,6 +203,42 @@ def _floods(flood: Results) -> Iterator[Check]:
         "less than 100 ms",
         less(_below(over, lambda run: wait(run, "C", "p99"), 0.1), unit="ms", scale=1e3),
     )
+
+
+def _calls(calls: Results) -> Iterator[Check]:
+    low, other = calls.where(who="with L4S"), calls.where(who="without")
+
+    def both(of: Callable[[RunResult], float | None]) -> dict[str, Pairs]:
+        return {
+            queue: low.where(queue=queue).paired(other.where(queue=queue), of) for queue in SHALLOW
+        }
+
+    yield _check(
+        "A call with SCReAM beside CUBIC: with L4S its packets have less delay (99 %) than "
+        "without.",
+        OWN,
+        "less",
+        less(both(lambda run: heard(run, "p99")), unit="ms", scale=1e3),
+    )
+    yield _check(
+        "And it gets at most 10 % less.",
+        OWN,
+        "at most 10 % less",
+        _kept(both(call), 0.1),
+    )
+    yield _check(
+        "Where a queue is shallow for it, a call with L4S and CUBIC get rates within a factor of "
+        "two.",
+        OWN,
+        "within a factor of two",
+        less(_below(_named(low, SHALLOW), _uneven, FAIR)),
+    )
+
+
+def _uneven(run: RunResult) -> float:
+    """The larger of the call's rate and CUBIC's over the smaller."""
+    ratio = call(run) / max(classic(run), 1.0)
+    return max(ratio, 1 / max(ratio, 1e-9))
 
 
 def _bursts(bursty: Results) -> Iterator[Check]:

@@ -36,6 +36,10 @@ SHALLOW = ("DualPI2", "FQ-CoDel, ECN, 1 ms for L4S")
 MEET = {"Prague": tuple(QUEUES), "fall-back": (*CLASSIC_ECN, *SHALLOW), "Reno": CLASSIC_ECN}
 """Which bottlenecks Prague meets, Prague with its fall-back, and Reno in its place."""
 
+CALLED = (*SHALLOW, "FQ-CoDel, ECN", *CLASSIC_ECN, "drop-tail 50 ms")
+CODEPOINTS = {"with L4S": "ect1", "without": "not-ect"}
+"""Where a call meets CUBIC, and what its packets say."""
+
 LOSSES = ("CoDel", "PIE", "drop-tail 50 ms")
 FLOOD = (0.25, 0.5, 0.75, 1.1, 1.4)
 """Unresponsive traffic, of the link's rate."""
@@ -73,6 +77,12 @@ def cases(scale: str) -> Iterator[Case]:
             flood = {"kind": "udp", "name": "flood", "rate": f"{40 * share:g}mbit", "ecn": ecn,
                      "rtt": "20ms", "start": "1s"}  # fmt: skip
             yield case(labels, _dumbbell(40, "dualpi2"), [*_both(20), flood])
+    for queue in CALLED:
+        for who, ecn in CODEPOINTS.items():
+            labels = {"part": "call", "queue": queue, "who": who}
+            yield case(
+                labels, _dumbbell(40, QUEUES[queue]), [_call(ecn), _flow("classic", 20, _CUBIC)]
+            )
     for link in LINKS:
         for queue, qdisc in BURSTY.items():
             for who, traffic in _alone().items():
@@ -104,6 +114,12 @@ def _flow(name: str, rtt: float, tcp: Mapping[str, Any]) -> dict[str, Any]:
 def _both(rtt: float, first: Mapping[str, Any] = _PRAGUE) -> list[dict[str, Any]]:
     """A flow of each kind."""
     return [_flow("scalable", rtt, first), _flow("classic", rtt, _CUBIC)]
+
+
+def _call(ecn: str) -> dict[str, Any]:
+    """A call that would take three quarters of the link."""
+    return {"kind": "call", "name": "call", "control": "scream", "max_rate": "30mbit", "ecn": ecn,
+            "rtt": "20ms", "start": "0s..1s"}  # fmt: skip
 
 
 def _alone() -> dict[str, list[dict[str, Any]]]:
