@@ -498,9 +498,7 @@ def test_l4s_quotes_its_tables_right() -> None:
     assert f"it has {low[rate]:.1f} Mb/s" in text
     said = f"it is {other[slow]:.1f} ms, {other[late]:.1f} % and {other[rate]:.1f} Mb/s"
     assert said in text
-    low, other = (
-        calls[f"FQ-CoDel, ECN, 1 ms for L4S: {who}"] for who in ("with L4S", "without")
-    )
+    low, other = (calls[f"FQ-CoDel, ECN, 1 ms for L4S: {who}"] for who in ("with L4S", "without"))
     assert f"from {other[slow]:.1f} to {low[slow]:.1f} ms" in text
     assert f"from {other[rate]:.1f} to {low[rate]:.1f} Mb/s" in text
     aside = calls["CoDel, ECN: with L4S"]["CUBIC (Mb/s)"]
