@@ -11,6 +11,7 @@ mod counters;
 mod dualpi2;
 mod fate;
 mod machine;
+mod netlink;
 mod offload;
 mod plan;
 mod watch;

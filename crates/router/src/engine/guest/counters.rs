@@ -1,10 +1,9 @@
 //! A discipline's own counters, asked of the kernel: what it dropped, why, and its probability.
 
 use super::fate::{Lanes, Reading};
+use super::netlink;
 use crate::net::Namespace;
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
-use std::ffi::CString;
+use netlink_sys::Socket;
 use std::io;
 
 /// linux/rtnetlink.h, linux/netlink.h.
@@ -36,21 +35,8 @@ impl Asker {
     /// # Errors
     /// In one line.
     pub(super) fn new(space: &Namespace, device: &str) -> Result<Self, String> {
-        let open = || -> io::Result<(Socket, i32)> {
-            space.enter().map_err(io::Error::other)?;
-            let mut socket = Socket::new(NETLINK_ROUTE)?;
-            socket.bind_auto()?;
-            socket.connect(&SocketAddr::new(0, 0))?;
-            let name = CString::new(device)?;
-            // SAFETY: the call gets a terminated string that outlives it.
-            #[expect(unsafe_code, reason = "a system call with a C string")]
-            let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-            Ok((socket, index as i32))
-        };
-        let opened = std::thread::scope(|scope| {
-            scope.spawn(open).join().unwrap_or_else(|_| Err(io::Error::other("a thread died")))
-        });
-        let (socket, index) = opened.map_err(|error| format!("counters of {device}: {error}"))?;
+        let (socket, index) = netlink::open(space, device)
+            .map_err(|error| format!("counters of {device}: {error}"))?;
         let mut request = Vec::with_capacity(MESSAGE + TC);
         request.extend(((MESSAGE + TC) as u32).to_ne_bytes());
         request.extend(RTM_GETQDISC.to_ne_bytes());

@@ -1,11 +1,9 @@
 //! `sch_dualpi2` put on a device by a message of ours: the `tc` of the machine that this runs on
 //! may be older than the kernel, and then knows no such discipline.
 
+use super::netlink;
 use super::plan::DualPi2;
 use crate::net::Namespace;
-use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
-use std::ffi::CString;
 use std::io;
 
 /// linux/rtnetlink.h, linux/netlink.h.
@@ -38,24 +36,11 @@ mod option {
 /// # Errors
 /// What the kernel refuses, in one line.
 pub(super) fn put(space: &Namespace, device: &str, settings: &DualPi2) -> Result<(), String> {
-    std::thread::scope(|scope| {
-        let work = || {
-            space.enter().map_err(io::Error::other)?;
-            ask(device, settings)
-        };
-        scope.spawn(work).join().unwrap_or_else(|_| Err(io::Error::other("a thread died")))
-    })
-    .map_err(|error| format!("dualpi2 on {device}: {error}"))
+    ask(space, device, settings).map_err(|error| format!("dualpi2 on {device}: {error}"))
 }
 
-fn ask(device: &str, settings: &DualPi2) -> io::Result<()> {
-    let mut socket = Socket::new(NETLINK_ROUTE)?;
-    socket.bind_auto()?;
-    socket.connect(&SocketAddr::new(0, 0))?;
-    let name = CString::new(device)?;
-    // SAFETY: the call gets a terminated string that outlives it.
-    #[expect(unsafe_code, reason = "a system call with a C string")]
-    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+fn ask(space: &Namespace, device: &str, settings: &DualPi2) -> io::Result<()> {
+    let (socket, index) = netlink::open(space, device)?;
     socket.send(&request(index, settings), 0)?;
     let mut answer = Vec::with_capacity(4096);
     socket.recv(&mut answer, 0)?;
@@ -63,7 +48,7 @@ fn ask(device: &str, settings: &DualPi2) -> io::Result<()> {
 }
 
 /// The whole message: a header, `struct tcmsg`, and the attributes.
-fn request(device: u32, settings: &DualPi2) -> Vec<u8> {
+fn request(device: i32, settings: &DualPi2) -> Vec<u8> {
     let mut options = Vec::new();
     for (number, value) in [
         (option::LIMIT, settings.limit),
@@ -87,7 +72,8 @@ fn request(device: u32, settings: &DualPi2) -> Vec<u8> {
     message.extend(CREATE.to_ne_bytes());
     // Its number and who sends it; then the family.
     message.extend([0; 12]);
-    for word in [device, HANDLE, PARENT, 0] {
+    message.extend(device.to_ne_bytes());
+    for word in [HANDLE, PARENT, 0] {
         message.extend(word.to_ne_bytes());
     }
     attribute(&mut message, KIND, b"dualpi2\0");
