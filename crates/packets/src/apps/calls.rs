@@ -30,7 +30,7 @@ struct Both {
     /// What is in the packets of feedback on their way: their numbers, in order.
     told: VecDeque<(u32, Feedback)>,
     feedbacks: u32,
-    /// When the next wake is due: earlier ones than that are of another word's making.
+    /// When the next wake is due; one that comes earlier has been overtaken.
     due: Time,
 }
 
@@ -105,11 +105,8 @@ impl App for Calls {
                 call.told.pop_front();
             }
             // There may be room now for what waits.
-            let next = call.sender.next().max(now);
-            if next < call.due {
-                call.due = next;
-                sim.call_member(next, group, index, Reason::GoOn);
-            }
+            let next = call.sender.next();
+            call.wake_by(next.max(now), sim, (group, index));
             return;
         }
         let g = &mut sim.groups[group];
@@ -124,9 +121,16 @@ impl App for Calls {
         if let Some(media) = call.sender.packet(u64::from(number)) {
             call.listener.receive(&self.model, now, media, packet.segment.ecn == Ecn::Ce);
         }
-        let next = call.listener.next_feedback().max(now);
-        if next < call.due {
-            call.due = next;
+        let next = call.listener.next_feedback();
+        call.wake_by(next.max(now), sim, (group, index));
+    }
+}
+
+impl Both {
+    /// Has it woken by `next`, if it would be later.
+    fn wake_by(&mut self, next: Time, sim: &mut Sim, (group, index): Member) {
+        if next < self.due {
+            self.due = next;
             sim.call_member(next, group, index, Reason::GoOn);
         }
     }
