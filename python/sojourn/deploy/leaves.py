@@ -100,8 +100,12 @@ _ABSENT = {
 }
 
 
+def _time_s(place: Place, qdisc: Fields, name: str) -> float:
+    return quantity(f"{place.field}.{name}", str(qdisc[name]), "time")
+
+
 def _seconds(place: Place, qdisc: Fields, name: str) -> str:
-    return time(quantity(f"{place.field}.{name}", str(qdisc[name]), "time"))
+    return time(_time_s(place, qdisc, name))
 
 
 def _size(place: Place, qdisc: Fields, name: str) -> int:
@@ -116,8 +120,7 @@ def _droptail(qdisc: Fields, place: Place) -> Leaf:
     if "limit_bytes" in qdisc:
         return Leaf(f"bfifo limit {_size(place, qdisc, 'limit_bytes')}")
     if "limit_time" in qdisc:
-        seconds = quantity(f"{place.field}.limit_time", str(qdisc["limit_time"]), "time")
-        size = round(seconds * place.rate_bps / 8)
+        size = round(_time_s(place, qdisc, "limit_time") * place.rate_bps / 8)
         return Leaf(f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.",))
     return Leaf(f"pfifo limit {qdisc['limit']}")
 
@@ -317,12 +320,9 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
 def _step_s(qdisc: Fields, place: Place) -> float:
     """Above which sojourn time Linux's DualPI2 marks all of L."""
 
-    def seconds(name: str) -> float:
-        return quantity(f"{place.field}.{name}", str(qdisc[name]), "time")
-
     if qdisc["marking"] == "ramp":
-        return (seconds("min_th") + seconds("max_th")) / 2
-    return seconds("step_th")
+        return (_time_s(place, qdisc, "min_th") + _time_s(place, qdisc, "max_th")) / 2
+    return _time_s(place, qdisc, "step_th")
 
 
 def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
@@ -334,7 +334,7 @@ def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
     qdisc = _resolved(qdisc, place)
 
     def microseconds(name: str) -> int:
-        return round(quantity(f"{place.field}.{name}", str(qdisc[name]), "time") * 1e6)
+        return round(_time_s(place, qdisc, name) * 1e6)
 
     def hertz(name: str) -> int:
         scaled = round(float(qdisc[name]) * 256)

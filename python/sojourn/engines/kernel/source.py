@@ -7,7 +7,6 @@ needs takes some minutes to compile, boots sooner than a distribution's kernel, 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -21,7 +20,7 @@ from sojourn.engines.kernel.apt import Apt
 from sojourn.engines.kernel.image import Image
 from sojourn.engines.kernel.programs import in_order, missing, output
 from sojourn.errors import Error
-from sojourn.files import cache_folder
+from sojourn.files import cache_folder, lock
 
 CONFIG = Path(__file__).with_name("linux-7.config")
 """What is built in."""
@@ -87,9 +86,11 @@ def made(kept: Path) -> Image | None:
 @contextmanager
 def _alone(kept: Path) -> Iterator[None]:
     """Nobody else makes one meanwhile."""
-    with (kept / ".making").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    held = lock(kept / ".making", wait=True)
+    try:
         yield
+    finally:
+        os.close(held)
 
 
 def _check_tools() -> None:

@@ -38,14 +38,14 @@ def classic(run: RunResult) -> float:
     return group(run, "classic")
 
 
-def ratio(run: RunResult) -> float:
-    """Prague's rate over CUBIC's."""
-    return scalable(run) / max(classic(run), 1.0)
+def ratio(run: RunResult, first: Callable[[RunResult], float] = scalable) -> float:
+    """Prague's rate over CUBIC's, or another's."""
+    return first(run) / max(classic(run), 1.0)
 
 
-def apart(run: RunResult) -> float:
+def apart(run: RunResult, first: Callable[[RunResult], float] = scalable) -> float:
     """The larger of both rates over the smaller."""
-    return max(ratio(run), 1 / max(ratio(run), 1e-9))
+    return max(ratio(run, first), 1 / max(ratio(run, first), 1e-9))
 
 
 def call(run: RunResult) -> float:
@@ -231,14 +231,8 @@ def _calls(calls: Results) -> Iterator[Check]:
         "two.",
         OWN,
         "within a factor of two",
-        less(_below(_named(low, SHALLOW), _uneven, FAIR)),
+        less(_below(_named(low, SHALLOW), partial(apart, first=call), FAIR)),
     )
-
-
-def _uneven(run: RunResult) -> float:
-    """The larger of the call's rate and CUBIC's over the smaller."""
-    ratio = call(run) / max(classic(run), 1.0)
-    return max(ratio, 1 / max(ratio, 1e-9))
 
 
 def _bursts(bursty: Results) -> Iterator[Check]:
