@@ -68,7 +68,6 @@ def planned(**changes: object):
         ({"tcp.congestion": "prague"}, r"^tcp\.congestion = prague: the engine kernel has reno, "),
         ({"traffic.0.direction": "both"}, r"^traffic\[0\]\.direction = both: "),
         ({"access": {"rate": "1gbit", "hosts": 2}}, r"^access\.hosts: "),
-        ({"traffic.0.host": "laptop"}, r"^traffic\[0\]\.host = laptop: "),
         ({"probes.pcap": ["bottleneck"]}, r"^probes\.pcap: "),
         ({"probes.qlog": ["bulk1.0"]}, r"^probes\.qlog: "),
     ],

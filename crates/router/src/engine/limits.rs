@@ -45,9 +45,6 @@ pub(super) fn check(network: &Network) -> Result<(), String> {
     }
     for group in &network.groups {
         let wrong = |what: &str| Err(format!("{}: {what}", group.name));
-        if group.host != 0 {
-            return wrong("host: each real flow has addresses of its own; leave it out");
-        }
         if group.access_queue.is_some() {
             return wrong("access.queue: real hosts have the kernel's own; leave it out");
         }

@@ -246,6 +246,7 @@ impl Core {
             written: facts.ecn,
             dscp: facts.dscp,
             to: side.other(),
+            ack: facts.ack,
         };
         self.probes.tap_side(side, now, bytes);
         if at_once {
@@ -314,6 +315,9 @@ impl Core {
         }
         packet.enqueued = now;
         packet.label = step.label;
+        // Flows of one machine have addresses of their own; disciplines see the machine's.
+        let own = (packet.source, packet.destination);
+        (packet.source, packet.destination) = step.machine.addresses(own);
         if link.arrive(now, packet, &mut self.dropped) {
             self.serve(now, step.link);
         }

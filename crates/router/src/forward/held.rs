@@ -3,7 +3,7 @@
 use crate::net::address::Side;
 use sojourn_base::{Ecn, Time};
 use sojourn_link::Waiting;
-use sojourn_qdisc::Packet;
+use sojourn_qdisc::{Ack, Packet};
 
 /// A packet: the number of the buffer that its bytes lie in, and what disciplines ask for.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,8 @@ pub(super) struct Held {
     pub dscp: u8,
     /// Where it goes.
     pub to: Side,
+    /// What it acknowledges.
+    pub ack: Option<Ack>,
 }
 
 impl Default for Held {
@@ -49,6 +51,7 @@ impl Default for Held {
             written: Ecn::NotEct,
             dscp: 0,
             to: Side::Right,
+            ack: None,
         }
     }
 }
@@ -77,6 +80,10 @@ impl Packet for Held {
     #[inline]
     fn dscp(&self) -> u8 {
         self.dscp
+    }
+    #[inline]
+    fn ack(&self) -> Option<Ack> {
+        self.ack
     }
     #[inline]
     fn source(&self) -> u32 {

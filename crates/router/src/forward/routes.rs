@@ -114,7 +114,7 @@ mod tests {
 
     fn facts(source: u32, destination: u32) -> Facts {
         let ecn = Ecn::NotEct;
-        Facts { bytes: 1500, ecn, dscp: 0, source, destination, connection: 7, flow: 7 }
+        Facts { bytes: 1500, ecn, dscp: 0, source, destination, connection: 7, flow: 7, ack: None }
     }
 
     const TEXT: &str = r#"

@@ -20,6 +20,9 @@ from sojourn.files import cache_folder
 BASE = ("veth", "sch_htb", "sch_netem", "cls_flow")
 """Modules that every run needs."""
 
+HOSTS = "cls_u32"
+"""The module that tells a discipline which flows share a machine."""
+
 DISCIPLINES = {
     "red": "sch_red",
     "choke": "sch_choke",
@@ -37,6 +40,7 @@ BUILT_IN = ("reno", "cubic")
 CONGESTION = ("bbr", "dctcp", "highspeed", "hybla", "scalable", "vegas", "westwood", "yeah")
 """Congestion controls whose module is ``tcp_`` and the name."""
 
+_MODULES = (*BASE, HOSTS, *DISCIPLINES.values(), *(f"tcp_{name}" for name in CONGESTION))
 _PACKAGE = re.compile(r"linux-image-(6\.1\.\d+-\d+)-cloud-amd64")
 _HOW = "on Debian 12, apt-get update as root"
 _TIME_S = 300
@@ -93,7 +97,7 @@ def found() -> Image:
         Error: If it is not there and cannot be fetched.
     """
     kept = cache_folder() / "kernel"
-    there = [folder for folder in kept.glob("6.1.*") if (folder / "vmlinuz").is_file()]
+    there = [folder for folder in kept.glob("6.1.*") if _complete(folder)]
     if there:
         return Image(max(there, key=lambda folder: in_order(folder.name)))
     try:
@@ -102,6 +106,11 @@ def found() -> Image:
             return _unpacked(_package(kept, Path(place)), Path(place), kept)
     except OSError as error:
         raise Error(f"{kept}: {error.strerror or error}") from error
+
+
+def _complete(folder: Path) -> bool:
+    """Whether all is there; an older Sojourn may have kept fewer modules."""
+    return all((folder / name).is_file() for name in ("vmlinuz", *(f"{m}.ko" for m in _MODULES)))
 
 
 def _package(kept: Path, place: Path) -> Path:
@@ -143,7 +152,7 @@ def _unpacked(package: Path, place: Path, kept: Path) -> Image:
     new.mkdir()
     kernels[0].replace(new / "vmlinuz")
     modules = {file.stem: file for file in (place / "unpacked/lib/modules").rglob("*.ko")}
-    wanted = [*BASE, *DISCIPLINES.values(), *(f"tcp_{name}" for name in CONGESTION)]
+    wanted = list(_MODULES)
     while wanted:
         name = wanted.pop()
         file = new / f"{name}.ko"
@@ -154,10 +163,8 @@ def _unpacked(package: Path, place: Path, kept: Path) -> Image:
         shutil.copyfile(modules[name], file)
         wanted += depends(file.read_bytes())
     there = kept / match[1]
-    try:
-        new.replace(there)
-    except OSError:
-        # Another run may have been quicker.
-        if not (there / "vmlinuz").is_file():
-            raise
+    there.mkdir(exist_ok=True)
+    # One by one: another run may have been quicker, and be reading them.
+    for file in new.iterdir():
+        file.replace(there / file.name)
     return Image(there)

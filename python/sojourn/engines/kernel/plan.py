@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.deploy import DeployError
 from sojourn.deploy.leaves import Place, dualpi2_settings, leaf
-from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES
+from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES, HOSTS
 from sojourn.errors import ScenarioError
 from sojourn.quantities import quantity
 
@@ -76,6 +76,8 @@ def plan(scenario: Scenario, linux: Linux) -> GuestPlan:
     _check_traffic(fields)
     _check_probes(fields["probes"])
     modules = [*BASE, *_congestion(fields, linux)]
+    if any(group.get("host") for group in fields["traffic"]):
+        modules.append(HOSTS)
     links, remarks = [], []
     for name, table in (("bottleneck", forward), ("reverse", _back(forward))):
         if table is None or not table.get("rate"):
@@ -102,11 +104,6 @@ def _check_traffic(fields: Mapping[str, Any]) -> None:
         if group["kind"] == "replay":
             raise ScenarioError(
                 f"traffic[{at}].kind = replay: the kernel engine reads no files; use transfers"
-            )
-        if group.get("host"):
-            raise ScenarioError(
-                f"traffic[{at}].host = {group['host']}: each flow of the kernel engine has "
-                "addresses of its own; leave it out"
             )
         if group.get("direction", "forward") != "forward":
             raise ScenarioError(

@@ -20,6 +20,8 @@ use crate::hosts::ECT1;
 use crate::net::address::Side;
 use crate::net::{self, Device, Namespace};
 use sojourn_base::Rate;
+use sojourn_qdisc::Config as Qdisc;
+use sojourn_qdisc::cake::Isolation;
 use sojourn_scenario::{Network, NetworkLink};
 use std::fmt::Write as _;
 use std::process::Command;
@@ -31,6 +33,8 @@ use super::plan::{LinkPlan, Plan};
 const NEVER: u32 = 10_000_000;
 /// Bytes of an Ethernet header, which devices count and scenarios do not.
 const ETHERNET: i64 = 14;
+/// The discipline below the shaper.
+const QUEUE: &str = "10:";
 /// Flows that may differ in their delays, or have private links.
 const MOST: usize = 1024;
 
@@ -140,11 +144,11 @@ pub(super) fn wire(
     let network = endpoints.network();
     batch(&made.wire, "tc", &behind(&network.links[0], "right"))?;
     batch(&made.core, "tc", &behind(&network.links[1], "left"))?;
-    for (link, (space, name)) in
-        plan.links.iter().zip([(&made.core, "queue"), (&made.wire, "back")])
-    {
+    let places = [(&made.core, "queue", Side::Right), (&made.wire, "back", Side::Left)];
+    for (link, (space, name, to)) in plan.links.iter().zip(places) {
         let LinkPlan { commands, dualpi2, .. } = link;
         let lines: Vec<String> = commands.iter().map(|line| line.replace("{dev}", name)).collect();
+        let lines = [lines, machines(endpoints, come, to, name)?].concat();
         let put = batch(space, "tc", &lines).and_then(|()| match dualpi2 {
             Some(settings) => dualpi2::put(space, name, settings),
             None => Ok(()),
@@ -230,6 +234,52 @@ fn delays(private: &[Private], side: usize, device: &str) -> Vec<String> {
     lines
 }
 
+/// The filters by which cake, on the way to a side, takes flows that share a machine for those of
+/// one host, though each has addresses of its own: their class's upper half stands for the hash of
+/// either address (tc-cake(8)).
+fn machines(
+    endpoints: &Endpoints,
+    come: &dyn Fn(usize) -> u32,
+    to: Side,
+    device: &str,
+) -> Result<Vec<String>, String> {
+    let network = endpoints.network();
+    let Qdisc::Cake(cake) = &network.links[1 - to as usize].qdisc else { return Ok(Vec::new()) };
+    // Machines are on the right: where data go, and where acknowledgements come from.
+    let counts = match cake.isolation {
+        Isolation::Flowblind | Isolation::Flows => false,
+        Isolation::TripleIsolate => true,
+        Isolation::Dsthost | Isolation::DualDsthost => to == Side::Right,
+        Isolation::Srchost | Isolation::DualSrchost => to == Side::Left,
+        Isolation::Hosts => {
+            let mut named = network.groups.iter().filter(|group| group.host != 0);
+            return match named.next() {
+                None => Ok(Vec::new()),
+                Some(group) => Err(format!(
+                    "{}: host: Linux's cake cannot be told of one with isolation = \"hosts\"; take \
+                     another isolation, or --engine packets or linux",
+                    group.name
+                )),
+            };
+        }
+    };
+    let mut lines = Vec::new();
+    let which = if to == Side::Right { "dst" } else { "src" };
+    let sharing = network.groups.iter().enumerate().filter(|(_, group)| counts && group.host != 0);
+    for (at, group) in sharing {
+        let count = if group.members == 0 { come(at) } else { group.members };
+        for member in 0..u64::from(count) {
+            lines.push(format!(
+                "filter add dev {device} parent {QUEUE} protocol ip u32 match ip {which} {} \
+                 flowid {:x}:0",
+                endpoints.address(at, member, Side::Right),
+                group.host
+            ));
+        }
+    }
+    Ok(lines)
+}
+
 /// Runs `ip` or `tc` on lines, inside a namespace.
 fn batch(space: &Namespace, program: &str, lines: &[String]) -> Result<(), String> {
     if lines.is_empty() {
@@ -288,6 +338,29 @@ mod tests {
         let one = private(&endpoints("[access]\nrate = \"100mbit\"\n", 1), &|_| 0).unwrap();
         let lines = delays(&one, 0, "sojourn");
         assert!(lines[2].ends_with("rate 100000000bit -14"), "{lines:?}");
+    }
+
+    #[test]
+    fn cake_is_told_of_machines_where_it_looks_at_their_side() {
+        let of = |isolation: &str, to: Side| {
+            let text = format!(
+                "duration = \"9s\"\n[bottleneck]\nrate = \"10mbit\"\nqdisc = {{ kind = \"cake\", \
+                 isolation = \"{isolation}\" }}\n[[traffic]]\nkind = \"bulk\"\nname = \"a\"\n\
+                 [[traffic]]\nkind = \"bulk\"\nflows = 2\nhost = \"b\"\n"
+            );
+            let network = Scenario::from_toml(&text, "test").unwrap().network(".".as_ref());
+            let endpoints = Endpoints::new(network.unwrap(), Foreign::Refused).unwrap();
+            machines(&endpoints, &|_| 0, to, "queue")
+        };
+        let there = of("dual_dsthost", Side::Right).unwrap();
+        let filter = "filter add dev queue parent 10: protocol ip u32 match ip";
+        assert_eq!(there, [2, 3].map(|n| format!("{filter} dst 10.128.1.{} flowid 1:0", n - 1)));
+        assert_eq!(of("dual_dsthost", Side::Left).unwrap(), [""; 0]);
+        assert_eq!(of("flows", Side::Right).unwrap(), [""; 0]);
+        let back = of("triple_isolate", Side::Left).unwrap();
+        assert_eq!(back[0], format!("{filter} src 10.128.1.1 flowid 1:0"));
+        let error = of("hosts", Side::Right).unwrap_err();
+        assert!(error.starts_with("bulk2: host: "), "{error}");
     }
 
     #[test]
