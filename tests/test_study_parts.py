@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
 from conftest import Command
 from sojourn import Error
-from sojourn.studies import linux_reference
+from sojourn.studies import beside_linux, cake_reference, linux_reference
 from sojourn.studies.codel_2012 import setpoint
 from sojourn.studies.rfc7928 import disciplines, ellipses
 from sojourn.studies.rfc7928.situations import SITUATIONS, Times, flows
@@ -95,10 +96,10 @@ def test_invalid_list_of_disciplines_is_one_line_error(text: str, sojourn: Comma
 
 
 def test_situation_without_traffic_is_compared() -> None:
-    nothing = linux_reference.Measured(0.0, 0.0, 0.0, 1.0, 0.0)
-    something = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
-    assert linux_reference.differences(nothing, nothing) == []
-    assert linux_reference.differences(something, nothing) == [
+    nothing = beside_linux.Measured(0.0, 0.0, 0.0, 1.0, 0.0)
+    something = beside_linux.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
+    assert nothing.apart(nothing) == []
+    assert something.apart(nothing) == [
         "utilisation +100.0 points",
         "mean sojourn +20.0 ms",
         "p99 sojourn +30.0 ms",
@@ -107,8 +108,20 @@ def test_situation_without_traffic_is_compared() -> None:
     cell = linux_reference.Cell(10, 20, 1, "red", "reno")
     name = cell.name
     measured = {(name, "packets"): something, (name, "kernel"): nothing}
-    (band,) = linux_reference._bands([cell], measured)
+    (band,) = linux_reference.LinuxReference().bands([cell], measured)
     assert not band.holds
+
+
+def test_cake_agrees_by_link_share_and_acknowledgements() -> None:
+    theirs = cake_reference.MeasuredCake(0.95, 0.005, 0.01, 200.0, 0.0, acks=1000.0, share=0.5)
+    assert theirs.apart(theirs) == []
+    assert replace(theirs, share=0.54, acks=1300.0).apart(theirs) == []
+    found = replace(theirs, share=0.3, acks=1400.0).apart(theirs)
+    assert found == ["ACKs dropped 1400 against 1000", "share -20.0 points"]
+    study = cake_reference.CakeReference()
+    quick, full = ({cell.name for cell in study.cells(scale)} for scale in ("quick", "full"))
+    assert len(full) == len(cake_reference.CELLS)
+    assert quick < full
 
 
 def test_pie_tupdate_of_15_ms_becomes_20_on_linux() -> None:
@@ -121,8 +134,8 @@ def test_pie_tupdate_of_15_ms_becomes_20_on_linux() -> None:
 
 
 def test_agreeing_seeds_are_counted() -> None:
-    theirs = linux_reference.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
-    near = linux_reference.Measured(0.99, 0.021, 0.031, 42.0, 0.0)
-    far = linux_reference.Measured(0.5, 0.001, 0.002, 400.0, 0.0)
-    assert linux_reference.agreeing([near, far, near], theirs) == "2 of 3 seeds agree."
-    assert linux_reference.agreeing([near], theirs) == ""
+    theirs = beside_linux.Measured(1.0, 0.02, 0.03, 40.0, 0.0)
+    near = beside_linux.Measured(0.99, 0.021, 0.031, 42.0, 0.0)
+    far = beside_linux.Measured(0.5, 0.001, 0.002, 400.0, 0.0)
+    assert beside_linux.agreeing([near, far, near], theirs) == "2 of 3 seeds agree."
+    assert beside_linux.agreeing([near], theirs) == ""

@@ -20,7 +20,7 @@ from markup import markdown, sortable
 from stage import DOCS
 
 from sojourn.statistics import Interval, student_interval
-from sojourn.studies.linux_reference import Measured, differences
+from sojourn.studies.beside_linux import Measured
 from sojourn.studies.scalable_2003.claims import CELL
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS
 from sojourn.studies.words import with_interval
@@ -62,7 +62,7 @@ def linux(engine: str) -> dict[str, Measured]:
 def agreement(engine: str) -> dict[str, bool]:
     """Whether an engine agrees with Linux, by situation."""
     ours = linux(engine)
-    return {name: not differences(ours[name], theirs) for name, theirs in linux("kernel").items()}
+    return {name: not ours[name].apart(theirs) for name, theirs in linux("kernel").items()}
 
 
 def _agreement() -> str:
@@ -135,7 +135,7 @@ def _grid() -> str:
     for name, theirs in linux("kernel").items():
         found.append([name, "Linux", *_numbers(theirs), "", ""])
         for engine, ours in (("packets", packets[name]), ("linux", hosts[name])):
-            beyond = "; ".join(differences(ours, theirs)) or "–"
+            beyond = "; ".join(ours.apart(theirs)) or "–"
             count = str(agreeing[name]) if engine == "packets" else ""
             found.append([name, engine, *_numbers(ours), beyond, count])
     return sortable(heads, found)

@@ -82,6 +82,10 @@ STUDIES = {
         "sojourn.studies.codel_2012.study:Codel2012",
         "CoDel and FQ-CoDel: controlling delay",
     ),
+    "cake-reference": Entry(
+        "sojourn.studies.cake_reference:CakeReference",
+        "CAKE against Linux's",
+    ),
     "linux-reference": Entry(
         "sojourn.studies.linux_reference:LinuxReference",
         "Against Linux: the simulator, our router and the kernel's own queues",
