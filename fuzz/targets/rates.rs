@@ -1,5 +1,7 @@
 #![no_main]
 
+#[path = "../checks/file.rs"]
+mod file;
 #[path = "../checks/rates.rs"]
 mod rates;
 

@@ -129,6 +129,11 @@ class Tcp(TypedDict, total=False):
     quick_acks: int
     """With `delayed_ack`: segments at the beginning of a connection that are each
     acknowledged at once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux)."""
+    quick_marks: bool
+    """With `ecn` as in RFC 3168: acknowledge at once what carries CWR, and the first two
+    segments from a mark on that is not echoed yet, as Linux does, because the sender's
+    window may be so small that it would wait for an acknowledgement that is delayed. Needs
+    `sack` (classic false, modern true)."""
     sack_compression: bool
     """Have one acknowledgement report what came above a hole in a twentieth of a round
     trip, a millisecond at most, after the first three, as Linux does (SACK compression).

@@ -377,13 +377,13 @@ impl<S: Waiting> Link<S> {
     /// A packet comes to a link that is not fused; whether the link is to be
     /// [served](Self::serve).
     #[inline]
-    pub fn arrive(&mut self, now: Time, packet: S, dropped: &mut Dropped<S>) -> bool {
+    pub fn arrive(&mut self, now: Time, packet: S, sink: &mut impl Sink<S>) -> bool {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
         self.meter.until(now, queue.packets(), queue.bytes());
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
-        let _ = queue.enqueue(now, packet, dropped);
+        let _ = queue.enqueue(now, packet, sink);
         self.wants()
     }
 

@@ -2,8 +2,8 @@
 
 use crate::connection::EndId;
 use sojourn_base::{Dscp, Ecn, Time};
-use sojourn_link::{Machine, Waiting};
-use sojourn_qdisc::Ack;
+use sojourn_link::{Dropped, Machine, Waiting};
+use sojourn_qdisc::{Ack, DropReason, Sacks, Sink};
 use sojourn_tcp::{Flags, SackBlock, Segment};
 
 /// No SACK blocks.
@@ -118,7 +118,7 @@ impl sojourn_qdisc::Packet for Standing {
             tsecr,
             echo: flags.0 & echoes.0,
             blocks: sacks & !Segment::COUNTERS != 0,
-            bare: len == 0 && sacks == 0 && flags.0 & !echoes.0 == Flags::ACK.0,
+            bare: len == 0 && sacks & Segment::COUNTERS == 0 && flags.0 & !echoes.0 == Flags::ACK.0,
         })
     }
     #[inline]
@@ -198,6 +198,28 @@ impl SackPool {
         if packet.sacks != NO_SACKS {
             self.free.push(packet.sacks);
         }
+    }
+}
+
+/// Where links put what their disciplines drop, and where SACK blocks lie.
+pub(crate) struct Beside<'a> {
+    pub dropped: &'a mut Dropped<Standing>,
+    pub sacks: &'a SackPool,
+}
+
+impl Sink<Standing> for Beside<'_> {
+    fn dropped(&mut self, now: Time, packet: Standing, reason: DropReason) {
+        self.dropped.dropped(now, packet, reason);
+    }
+    fn sacks(&self, packet: &Standing) -> Sacks {
+        let blocks = self.sacks.get(&packet.packet);
+        let segment = &packet.packet.segment;
+        let (_, blocks) = segment.split_counters(&blocks[..segment.blocks()]);
+        let mut sacks = Sacks::default();
+        for (sack, block) in sacks.iter_mut().zip(blocks) {
+            *sack = (block.start, block.end);
+        }
+        sacks
     }
 }
 

@@ -14,7 +14,7 @@ use crate::end::End;
 use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::net::{Net, Out};
-use crate::packet::{DATAGRAM, NO_SACKS, Packet, Standing};
+use crate::packet::{Beside, DATAGRAM, NO_SACKS, Packet, Standing};
 use crate::probes::Probes;
 use crate::qlog::{Arrival, Subject};
 use crate::tap::Tapped;
@@ -112,7 +112,7 @@ impl Sim {
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
         let Step { link, next, delay, label, dscp, machine } = self.net.paths.step(step);
         self.probes.links.arrived(now, link, packet.ip_bytes());
-        let Net { wheel, links, dropped, .. } = &mut self.net;
+        let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
         let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
@@ -130,7 +130,7 @@ impl Sim {
             if let Some(ends) = l.look_back(now) {
                 wheel.push(ends, Event::Serve { link, why: Wake::Transmitted });
             }
-            if l.arrive(now, standing, dropped) {
+            if l.arrive(now, standing, &mut Beside { dropped, sacks }) {
                 self.serve(now, link);
             }
             self.collect_dropped(now);

@@ -36,9 +36,7 @@
 //!    priority.
 //! 6. Of queues of the same length the first loses packets, in Linux one that the order of a heap
 //!    decides.
-//! 7. The ACK filter keeps every acknowledgement with SACK blocks, where Linux drops one whose
-//!    blocks a later one covers.
-//! 8. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
+//! 7. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
 //!    limit.
 
 mod ack_filter;

@@ -44,7 +44,7 @@ pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{ByteMode, Measure, Periodic, Probability};
 pub use list::{Change, Env, Parameters, Visit};
-pub use packet::{Ack, Discipline, DropReason, Ecn, Packet, Sink, Verdict, label_hash};
+pub use packet::{Ack, Discipline, DropReason, Ecn, Packet, Sacks, Sink, Verdict, label_hash};
 pub use sojourn_base::Invalid;
 pub use spacing::Spacing;
 pub use stamped::{Kept, Stamped, Unkept, Unstamp};

@@ -57,9 +57,13 @@ pub struct Ack {
     pub echo: u8,
     /// It has SACK blocks.
     pub blocks: bool,
-    /// It carries nothing else: no data, no other flags, no options but timestamps.
+    /// It carries nothing else: no data, no other flags, no options but timestamps and SACK blocks.
     pub bare: bool,
 }
+
+/// SACK blocks (RFC 2018 section 3): the first byte held, and the first that is not. What is empty
+/// is none.
+pub type Sacks = [(u32, u32); 4];
 
 /// What stands for a label in a packet: 32-bit FNV-1a of its text, and 0 for no text only.
 #[must_use]
@@ -97,10 +101,16 @@ pub enum Verdict {
     Dropped(DropReason),
 }
 
-/// Where every dropped packet goes, be it the one offered or another.
+/// Where every dropped packet goes, be it the one offered or another; and where that lies which
+/// packets are too small to carry.
 pub trait Sink<P> {
     /// `packet` was dropped at `now`.
     fn dropped(&mut self, now: Time, packet: P, reason: DropReason);
+    /// The SACK blocks of a packet whose [`Ack`] has some.
+    fn sacks(&self, packet: &P) -> Sacks {
+        let _ = packet;
+        Sacks::default()
+    }
 }
 
 /// Lets every dropped packet vanish; the counters still know of it.

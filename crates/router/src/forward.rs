@@ -11,6 +11,7 @@
 //! - [`Router`]: the thread that carries packets between the devices and the core.
 //! - [`Report`]: what was counted and measured.
 
+mod ack;
 mod core;
 mod held;
 mod lateness;

@@ -243,6 +243,11 @@ options! {
     /// With `delayed_ack`: segments at the beginning of a connection that are each acknowledged at
     /// once, 0 to 1000 (classic 0, modern 16, `TCP_MAX_QUICKACKS` of Linux).
     quick_acks: u32 = 0, modern 16, within 0 => 1000;
+    /// With `ecn` as in RFC 3168: acknowledge at once what carries CWR, and the first two segments
+    /// from a mark on that is not echoed yet, as Linux does, because the sender's window may be so
+    /// small that it would wait for an acknowledgement that is delayed. Needs `sack` (classic
+    /// false, modern true).
+    quick_marks: bool = false, modern true, needs sack;
     /// Have one acknowledgement report what came above a hole in a twentieth of a round trip, a
     /// millisecond at most, after the first three, as Linux does (SACK compression). Needs `sack`
     /// (classic false, modern true).

@@ -129,6 +129,8 @@ impl Params {
             watch: bit::FIN_SEEN
                 | match (set.accecn, marks.counted()) {
                     (true, _) => bit::ECN, // every packet is counted
+                    // What comes after a mark.
+                    (false, false) if set.quick_marks => bit::ECHO,
                     (false, true) => bit::ECHO,
                     (false, false) => 0,
                 },

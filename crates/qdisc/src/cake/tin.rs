@@ -297,7 +297,7 @@ impl Tin {
         pool: &mut Pool<Stamped<P>>,
         sink: &mut impl Sink<P>,
     ) -> Option<u32> {
-        let ack = ack_filter::filter(&mut self.flows[at].line, pool, how)?;
+        let ack = ack_filter::filter(&mut self.flows[at].line, pool, how, sink)?;
         self.drop_out(at, now, ack, DropReason::Early, sink);
         Some(ack.bytes())
     }

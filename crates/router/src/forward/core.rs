@@ -1,7 +1,7 @@
 //! The network between two sides, without sockets or clocks: packets in, packets out, all at
 //! instants that the caller names or that follow from them.
 
-use super::held::Held;
+use super::held::{Beside, Held};
 use super::lateness::Lateness;
 use super::parse::{facts, set_ce};
 use super::plan::Plan;
@@ -318,7 +318,7 @@ impl Core {
         // Flows of one machine have addresses of their own; disciplines see the machine's.
         let own = (packet.source, packet.destination);
         (packet.source, packet.destination) = step.machine.addresses(own);
-        if link.arrive(now, packet, &mut self.dropped) {
+        if link.arrive(now, packet, &mut Beside { dropped: &mut self.dropped, slab: &self.slab }) {
             self.serve(now, step.link);
         }
         self.let_go();

@@ -1,9 +1,11 @@
 //! A packet while it is in the router, as links and disciplines see it.
 
+use super::ack::sacks;
+use super::slab::Slab;
 use crate::net::address::Side;
 use sojourn_base::{Ecn, Time};
-use sojourn_link::Waiting;
-use sojourn_qdisc::{Ack, Packet};
+use sojourn_link::{Dropped, Waiting};
+use sojourn_qdisc::{Ack, DropReason, Packet, Sacks, Sink};
 
 /// A packet: the number of the buffer that its bytes lie in, and what disciplines ask for.
 #[derive(Clone, Copy, Debug)]
@@ -103,5 +105,20 @@ impl Waiting for Held {
     #[inline]
     fn came(self, now: Time) -> Self {
         Self { enqueued: now, ..self }
+    }
+}
+
+/// Where links put what their disciplines drop, and where the bytes of packets lie.
+pub(super) struct Beside<'a> {
+    pub dropped: &'a mut Dropped<Held>,
+    pub slab: &'a Slab,
+}
+
+impl Sink<Held> for Beside<'_> {
+    fn dropped(&mut self, now: Time, packet: Held, reason: DropReason) {
+        self.dropped.dropped(now, packet, reason);
+    }
+    fn sacks(&self, packet: &Held) -> Sacks {
+        sacks(self.slab.read(packet.handle, packet.bytes as usize))
     }
 }

@@ -3,6 +3,7 @@
 //! Packets come from programs that may send anything. Nothing is trusted: every length is checked
 //! against the bytes that are there, and what cannot be understood is nothing.
 
+use super::ack::acknowledged;
 use sojourn_base::Ecn;
 use sojourn_qdisc::Ack;
 
@@ -28,20 +29,10 @@ pub(super) struct Facts {
 }
 
 /// Header lengths and protocol numbers.
-const IPV4: usize = 20;
-const IPV6: usize = 40;
+pub(super) const IPV4: usize = 20;
+pub(super) const IPV6: usize = 40;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Flags of TCP (RFC 9293 section 3.1): both together are ECE and CWR.
-const SYN: u8 = 0x02;
-const ACK: u8 = 0x10;
-const ECHOES: u8 = 0xc0;
-/// Options of TCP (RFC 9293 section 3.2, RFC 2018, RFC 7323).
-const END: u8 = 0;
-const NOTHING: u8 = 1;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
-
 /// Reads a packet; none if it is no IP, shorter than a header, or not as long as it says.
 #[inline]
 pub(super) fn facts(bytes: &[u8]) -> Option<Facts> {
@@ -102,46 +93,6 @@ fn version6(bytes: &[u8]) -> Option<Facts> {
     })
 }
 
-/// What a segment acknowledges, from the first byte of its header (RFC 9293 section 3.1); none if
-/// its header is damaged, if it begins a connection, or acknowledges nothing.
-fn acknowledged(segment: &[u8]) -> Option<Ack> {
-    const SHORTEST: usize = 20;
-    if segment.len() < SHORTEST {
-        return None;
-    }
-    let header = usize::from(segment[12] >> 4) * 4;
-    let options = segment.get(SHORTEST..header)?;
-    let flags = segment[13];
-    if flags & (ACK | SYN) != ACK {
-        return None;
-    }
-    let (number, echo) = (long(segment, 8), flags & ECHOES);
-    let (mut ack, mut known) = (Ack { number, echo, ..Ack::default() }, true);
-    let mut rest = options;
-    while let &[kind, ref behind @ ..] = rest {
-        let length = match kind {
-            END => break,
-            NOTHING => 1,
-            // The length counts itself and the kind.
-            _ => usize::from(*behind.first()?).max(2),
-        };
-        let option = rest.get(..length)?;
-        match kind {
-            NOTHING => {}
-            TIMESTAMPS if length == 10 => {
-                (ack.tsval, ack.tsecr) = (long(option, 2), long(option, 6));
-            }
-            SACK => ack.blocks = true,
-            _ => known = false,
-        }
-        rest = &rest[length..];
-    }
-    // The three bits beside the flags are reserved but for AE (RFC 9768).
-    let only = flags & !ECHOES == ACK && segment[12] & 15 == 0 && segment.len() == header;
-    ack.bare = known && only && !ack.blocks;
-    Some(ack)
-}
-
 fn ports(protocol: u8, rest: &[u8]) -> Option<(u16, u16)> {
     (matches!(protocol, TCP | UDP) && rest.len() >= 4).then(|| (word(rest, 0), word(rest, 2)))
 }
@@ -188,12 +139,12 @@ const fn updated(checksum: u16, before: u16, after: u16) -> u16 {
 }
 
 #[inline]
-fn word(bytes: &[u8], at: usize) -> u16 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
 #[inline]
-fn long(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn long(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
@@ -229,49 +180,6 @@ mod tests {
         assert_eq!((facts.ecn, facts.dscp), (Ecn::Ect0, 46));
         assert_eq!(facts.source, 0x0a00_0107);
         assert_eq!(facts.destination, 0x0a80_0107);
-    }
-
-    /// An acknowledgement with these options, as [`facts`] reads it after `change`.
-    fn ack(options: &[u8], payload: &[u8], change: impl Fn(&mut [u8])) -> Option<Ack> {
-        let builder = PacketBuilder::ipv4([10, 0, 1, 7], [10, 128, 1, 7], 64)
-            .tcp(4321, 80, 1, 1000)
-            .ack(77)
-            .options_raw(options)
-            .unwrap();
-        let mut bytes = Vec::new();
-        builder.write(&mut bytes, payload).unwrap();
-        change(&mut bytes[20..]);
-        facts(&bytes).unwrap().ack
-    }
-
-    #[test]
-    fn an_acknowledgement_is_bare_if_it_says_nothing_else() {
-        let times = [1, 1, 8, 10, 0, 0, 0, 5, 0, 0, 0, 4];
-        let sack = [1, 1, 5, 10, 0, 0, 0, 90, 0, 0, 0, 99];
-        let bare = Ack { number: 77, bare: true, ..Ack::default() };
-        assert_eq!(ack(&[], &[], |_| ()), Some(bare));
-        assert_eq!(ack(&times, &[], |_| ()), Some(Ack { tsval: 5, tsecr: 4, ..bare }));
-        assert_eq!(ack(&sack, &[], |_| ()), Some(Ack { blocks: true, bare: false, ..bare }));
-        // ECE is told; data, PSH, the bit AE and options that are not known are more than an
-        // acknowledgement.
-        assert_eq!(ack(&[], &[], |tcp| tcp[13] |= 0x40), Some(Ack { echo: 0x40, ..bare }));
-        let more = Some(Ack { bare: false, ..bare });
-        assert_eq!(ack(&[], b"x", |_| ()), more);
-        assert_eq!(ack(&[], &[], |tcp| tcp[13] |= 0x08), more);
-        assert_eq!(ack(&[], &[], |tcp| tcp[12] |= 0x01), more);
-        assert_eq!(ack(&[30, 4, 0, 0], &[], |_| ()), more);
-        // What follows the end of the list is nothing.
-        assert_eq!(ack(&[0, 30, 9, 9], &[], |_| ()), Some(bare));
-    }
-
-    #[test]
-    fn no_acknowledgement_is_read_from_a_syn_or_a_damaged_header() {
-        assert_eq!(ack(&[], &[], |tcp| tcp[13] |= SYN), None);
-        assert_eq!(ack(&[], &[], |tcp| tcp[13] &= !ACK), None);
-        assert_eq!(ack(&[], &[], |tcp| tcp[12] = 0x40), None);
-        assert_eq!(ack(&[], &[], |tcp| tcp[12] = 0xf0), None);
-        assert_eq!(ack(&[8, 200, 0, 0], &[], |_| ()), None);
-        assert_eq!(ack(&[1, 1, 1, 8], &[], |_| ()), None);
     }
 
     #[test]

@@ -37,6 +37,12 @@ impl Slab {
         Some(handle)
     }
 
+    /// The first bytes of a buffer, to be read.
+    pub(super) fn read(&self, handle: u32, bytes: usize) -> &[u8] {
+        let start = handle as usize * self.size;
+        &self.bytes[start..start + bytes]
+    }
+
     /// The first bytes of a buffer.
     #[inline]
     pub(super) fn get(&mut self, handle: u32, bytes: usize) -> &mut [u8] {

@@ -116,6 +116,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
             (p.quick_bytes / u64::from(p.payload.max(1))).to_string(),
             "16",
         ),
+        ("quick_marks", !p.ecn || p.quick_marks, on(p.quick_marks), "always"),
         (
             "delayed_ack_time",
             !p.delayed_ack || p.delayed_ack_time.0 == 40_000_000,

@@ -1,5 +1,9 @@
 //! Bytes that a fuzzer found worth keeping, and thousands like them, without a fuzzer.
 
+#[path = "../../../../fuzz/checks/file.rs"]
+mod file;
+#[path = "../../../../fuzz/checks/har.rs"]
+mod har;
 #[path = "../../../../fuzz/checks/rates.rs"]
 mod rates;
 #[path = "../../../../fuzz/replay.rs"]
@@ -13,7 +17,8 @@ fn a_text_is_refused_by_one_error_or_survives_being_written() {
 }
 
 #[test]
-fn a_file_of_rates_is_refused_by_one_error_or_makes_pieces_in_order() {
+fn a_file_of_rates_or_a_recorded_page_is_refused_by_one_error_or_is_in_order() {
     replay::replay("rates", 3000, rates::check);
-    rates::remove_folder();
+    replay::replay("har", 3000, har::check);
+    file::remove_folder();
 }

@@ -45,7 +45,12 @@ struct Rest {
     counters: MarkCounters,
     /// Data that came twice and are yet to be reported (RFC 2883).
     duplicate: Option<SackBlock>,
+    /// Segments to be acknowledged at once since a mark came.
+    quick: u8,
 }
+
+/// Segments that are acknowledged at once when a mark comes (`tcp_enter_quickack_mode` of Linux).
+const QUICK: u8 = 2;
 
 impl Rest {
     fn new(c: &Call<'_>) -> Box<Self> {
@@ -55,6 +60,7 @@ impl Rest {
             compression: Compression::default(),
             counters: MarkCounters::default(),
             duplicate: None,
+            quick: 0,
         })
     }
 }
@@ -201,7 +207,8 @@ impl Receiver {
             }
             return Reply::Now;
         }
-        let mark_changed = echo_marks(c.conn, segment);
+        let echoed = c.conn.has(bit::ECHO);
+        let mark_changed = echo_marks(c.conn, segment) || self.quickens(c, segment, echoed);
         // RFC 7323 section 4.3, with the condition of RFC 1323 section 3.4.
         if c.params.timestamps
             && !before(c.conn.ack_sent, segment.seq)
@@ -220,6 +227,23 @@ impl Receiver {
         let fills = self.deliver(c, segment, srtt, out);
         // RFC 5681 section 4.2: at once when a hole is filled, wholly or in part.
         if had_hole || fills || mark_changed { Reply::Now } else { self.reply_in_order(c) }
+    }
+
+    /// Whether data are to be acknowledged at once lest the delay stop a sender whose window was
+    /// reduced (`tcp_ecn_check_ce` and `tcp_ecn_accept_cwr` of Linux). `echoed`: whether a mark was
+    /// echoed before they came.
+    fn quickens(&mut self, c: &Call<'_>, segment: &Segment, echoed: bool) -> bool {
+        let Some(rest) = &mut self.rest else { return false };
+        if !c.params.quick_marks || c.conn.feedback != Feedback::Latched || !c.conn.has(bit::ECN) {
+            return false;
+        }
+        let reduced = segment.flags.has(Flags::CWR);
+        if segment.ecn == Ecn::Ce && (reduced || !echoed) {
+            rest.quick = QUICK;
+        }
+        let quick = rest.quick > 0;
+        rest.quick = rest.quick.saturating_sub(1);
+        quick || reduced && segment.len > 0
     }
 
     /// Holds a segment that came beyond a hole. Returns whether it is to be acknowledged at once:

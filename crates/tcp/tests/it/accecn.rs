@@ -101,7 +101,7 @@ fn rfc3168_peer_gets_rfc3168_echo_and_response() {
     s.data(2);
     s.data_with(3, MSS, Flags::CWR, Ecn::Ect0);
     let echoes: Vec<bool> = s.segments().iter().map(|s| s.flags.has(Flags::ECE)).collect();
-    assert_eq!(echoes, [true, false]);
+    assert_eq!(echoes, [true, true, false]);
     // As a sender: one reduction, and CWR.
     s.write(u64::MAX);
     s.forget();

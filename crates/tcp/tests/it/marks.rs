@@ -142,3 +142,36 @@ fn incompatible_options_are_refused() {
     assert_eq!(field(Spec { congestion: prague, accecn: Some(false), ..spec() }), "accecn");
     assert_eq!(field(Spec { burst_segments: Some(0), ..spec() }), "burst_segments");
 }
+
+/// The acknowledgements that go out at once for segments of which those in `marked` came with CE
+/// and those in `reduced` with CWR.
+fn at_once(spec: &Spec, marked: &[u32], reduced: &[u32]) -> Vec<u32> {
+    let mut s = Script::idle(spec);
+    s.open();
+    s.arrives(s.syn_ack(Flags::ECE));
+    s.forget();
+    let mut answered = Vec::new();
+    for n in 0..10 {
+        let cwr = if reduced.contains(&n) { Flags::CWR } else { Flags::NONE };
+        s.data_with(n, MSS, cwr, if marked.contains(&n) { Ecn::Ce } else { Ecn::Ect0 });
+        if !s.segments().is_empty() {
+            answered.push(n);
+        }
+    }
+    answered
+}
+
+/// `tcp_ecn_check_ce` and `tcp_ecn_accept_cwr` of Linux.
+#[test]
+fn a_mark_and_cwr_are_acknowledged_at_once() {
+    let linux = Spec { ecn: Some(true), ..modern() };
+    assert_eq!(at_once(&linux, &[], &[]), [1, 3, 5, 7, 9]);
+    // The first mark and the segment behind it; a mark that is echoed already is like any other.
+    assert_eq!(at_once(&linux, &[2], &[]), [1, 2, 3, 5, 7, 9]);
+    assert_eq!(at_once(&linux, &[4, 5, 6, 7, 8, 9], &[]), [1, 3, 4, 5, 7, 9]);
+    // CWR ends the echo, and a mark that it comes with begins another.
+    assert_eq!(at_once(&linux, &[2], &[6]), [1, 2, 3, 5, 6, 8]);
+    assert_eq!(at_once(&linux, &[2, 6], &[6]), [1, 2, 3, 5, 6, 7, 9]);
+    let late = Spec { quick_marks: Some(false), ..linux };
+    assert_eq!(at_once(&late, &[2, 6], &[6]), [1, 3, 5, 7, 9]);
+}
