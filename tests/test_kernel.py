@@ -404,7 +404,7 @@ def test_store_key_depends_on_kernel_and_tools(
     router = tmp_path / "router"
     monkeypatch.setenv("SOJOURN_ROUTER", str(router))
     files = [kept / "vmlinuz", tmp_path / machine.EMULATOR, tmp_path / "ip", tmp_path / "tc"]
-    for file in [*files, router]:
+    for file in [*files, router, *(kept / f"{name}.ko" for name in image.MODULES)]:
         file.write_text("#!/bin/sh\n")
         file.chmod(0o755)
     known = {key_of(Scenario(BULK), "kernel")}

@@ -31,7 +31,15 @@ class Leaf:
     """``words`` follow ``tc qdisc replace dev DEV parent …``."""
 
     words: str
-    remarks: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+    """What Linux does otherwise than the scenario says."""
+    needs: str = ""
+    """What Linux it takes, if not any."""
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What its user has to know."""
+        return (self.needs, *self.differences) if self.needs else self.differences
 
 
 # What Linux counts where a length in packets is asked for without a limit.
@@ -60,7 +68,7 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
     own = [
         f"tc has no word for {each} = {settings[each]}: Linux has its way." for each in sorted(lost)
     ]
-    return replace(made, remarks=(*made.remarks, *own))
+    return replace(made, differences=(*made.differences, *own))
 
 
 class _Settings(dict[str, Any]):
@@ -215,7 +223,7 @@ def _pie_words(qdisc: Fields, place: Place) -> Leaf:
 
 def _pie(qdisc: Fields, place: Place) -> Leaf:
     common = _pie_words(qdisc, place)
-    return Leaf(f"pie limit {min(qdisc['limit'], _UNLIMITED)} {common.words}", common.remarks)
+    return Leaf(f"pie limit {min(qdisc['limit'], _UNLIMITED)} {common.words}", common.differences)
 
 
 def _fq_pie(qdisc: Fields, place: Place) -> Leaf:
@@ -225,7 +233,7 @@ def _fq_pie(qdisc: Fields, place: Place) -> Leaf:
         f"memory_limit {_size(place, qdisc, 'memory_limit')} "
         f"ecn_prob {round(qdisc['mark_ecn_th'] * 100)}{_quantum(qdisc)}"
     )
-    return Leaf(words, common.remarks)
+    return Leaf(words, common.differences)
 
 
 def _quantum(qdisc: Fields) -> str:
@@ -302,7 +310,7 @@ def _cake(qdisc: Fields, place: Place) -> Leaf:
 
 
 def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
-    remarks = ["Needs Linux 6.17 and its iproute2."]
+    remarks = []
     if qdisc["marking"] == "ramp":
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
     step = _step_s(qdisc, place)
@@ -314,6 +322,7 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
         f"{'drop_on_overload' if qdisc['drop_on_overload'] else 'overflow'} "
         f"classic_protection {round(qdisc['classic_weight'] * 100)}%",
         tuple(remarks),
+        needs="Needs Linux 6.17 and its iproute2.",
     )
 
 

@@ -41,7 +41,7 @@ def main() -> None:
                 print(f"{name}: {error}")
                 continue
             keep(made, _commit())
-            if isinstance(wanted, BesideLinux) and given.scale == "quick":
+            if isinstance(wanted, BesideLinux) and given.scale != "smoke":
                 wanted.keep_kernel(made.results)
             print(f"{name}: {len(made.findings.checks)} claims", flush=True)
 

@@ -40,7 +40,9 @@ BUILT_IN = ("reno", "cubic")
 CONGESTION = ("bbr", "dctcp", "highspeed", "hybla", "scalable", "vegas", "westwood", "yeah")
 """Congestion controls whose module is ``tcp_`` and the name."""
 
-_MODULES = (*BASE, HOSTS, *DISCIPLINES.values(), *(f"tcp_{name}" for name in CONGESTION))
+MODULES = (*BASE, HOSTS, *DISCIPLINES.values(), *(f"tcp_{name}" for name in CONGESTION))
+"""All that are kept."""
+
 _PACKAGE = re.compile(r"linux-image-(6\.1\.\d+-\d+)-cloud-amd64")
 _HOW = "on Debian 12, apt-get update as root"
 _TIME_S = 300
@@ -110,7 +112,7 @@ def found() -> Image:
 
 def _complete(folder: Path) -> bool:
     """Whether all is there; an older Sojourn may have kept fewer modules."""
-    return all((folder / name).is_file() for name in ("vmlinuz", *(f"{m}.ko" for m in _MODULES)))
+    return all((folder / name).is_file() for name in ("vmlinuz", *(f"{m}.ko" for m in MODULES)))
 
 
 def _package(kept: Path, place: Path) -> Path:
@@ -152,7 +154,7 @@ def _unpacked(package: Path, place: Path, kept: Path) -> Image:
     new.mkdir()
     kernels[0].replace(new / "vmlinuz")
     modules = {file.stem: file for file in (place / "unpacked/lib/modules").rglob("*.ko")}
-    wanted = list(_MODULES)
+    wanted = list(MODULES)
     while wanted:
         name = wanted.pop()
         file = new / f"{name}.ko"

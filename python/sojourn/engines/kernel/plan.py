@@ -200,5 +200,4 @@ def _link(
     if dualpi2 is None:
         link["commands"].append(f"qdisc add dev {{dev}} parent 1:1 handle 10: {words}")
     # What needs another Linux has it here.
-    remarks = [remark for remark in made.remarks if not remark.startswith("Needs Linux")]
-    return link, remarks, DISCIPLINES.get(made.words.split()[0])
+    return link, list(made.differences), DISCIPLINES.get(made.words.split()[0])
