@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from markup import markdown
+from markup import markdown, sortable
 
 from sojourn.studies.kept import kept
 
@@ -185,10 +185,45 @@ def _laws(title: str) -> str:
     return plain("tcp-laws", "quick", title)
 
 
+def _cake(which: str, columns: Mapping[str, str]) -> str:
+    """Situations of cake-reference whose names hold `which`, by all three engines."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in table("cake-reference", "full", "Side by side"):
+        if which in row["situation"]:
+            found.setdefault(row["situation"], {})[row["engine"]] = row
+    rows = [
+        [name, *(" / ".join(str(by[e][column]) for e in _ENGINES) for column in columns)]
+        for name, by in found.items()
+    ]
+    return markdown(["", *columns.values()], rows)
+
+
+def _cake_grid() -> str:
+    """All situations of cake-reference, a row for each engine, and what is beyond the margins."""
+    beyond = {each["claim"]: each["difference"] for each in claims("cake-reference", "full")}
+    rows = table("cake-reference", "full", "Side by side")
+    cells = [
+        [
+            *map(str, row.values()),
+            beyond.get(f"{row['engine']}: {row['situation']}.", "") or "–",
+        ]
+        for row in rows
+    ]
+    return sortable([*rows[0], "beyond the margins"], cells)
+
+
+_ENGINES = ("packets", "linux", "kernel")
 _RECOVERIES = "Time from a loss until the window is back where it was, one flow alone, 200 ms"
 _BESIDE = "Two flows of each beside two of Reno, 50 Mb/s, 50 ms: rate over Reno's"
 _ROUND_TRIPS = "Two flows at 25 ms and two at 100 ms: how much more the shorter get"
+_ACKS = {"utilisation %": "utilisation %", "mean sojourn ms": "delay out, mean ms"}
+_ACKS["ACKs dropped"] = "acknowledgements dropped"
+_SHARES = {"share %": "share of the first group, %", "drops": "drops"}
 TABLES: Mapping[str, Callable[[], str]] = {
+    "cake-reference acks": partial(_cake, "back", _ACKS),
+    "cake-reference hosts": partial(_cake, "hosts", _SHARES),
+    "cake-reference tins": partial(_cake, "call", _SHARES),
+    "cake-reference grid": _cake_grid,
     **{f"{name} claims": partial(claims_table, name, scale) for name, scale in CLAIMS.items()},
     "fluid-2000 experiments": partial(
         _experiments, range(1, 6), ["fluid", "windows differ", "differ and pause", "packets"]
