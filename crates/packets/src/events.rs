@@ -8,13 +8,16 @@ use sojourn_link::Wake;
 /// What an event does. Simultaneous ones are handled in the order of the variants: what leaves,
 /// before what arrives, before what hosts do about it, before what is measured; events of one kind
 /// by whom they concern.
+///
+/// Packets lie at the same place in all that have one: the compiler copies them in pieces
+/// otherwise, which the processor then waits for.
 #[derive(Clone, Copy, Debug)]
 #[repr(u8)]
 pub(crate) enum Event {
     /// A link's transmitter is free, or what it held back is ready.
     Serve { link: u32, why: Wake },
     /// A packet reaches the link of its step.
-    Arrive { to: EndId, step: u32, packet: Packet },
+    Arrive { to: EndId, packet: Packet, step: u32 },
     /// A packet has crossed the last link of its path, on which others may overtake it.
     Crossed { to: EndId, packet: Packet },
     /// A packet reaches its host.
