@@ -7,7 +7,7 @@ use crate::sample::Samples;
 use crate::waiting::Waiting;
 use sojourn_base::Time;
 use sojourn_records::pcapng::Content;
-use sojourn_records::{CaptureId, PacketCountRow, QueueRow, Recorder};
+use sojourn_records::{CaptureId, FILES, PacketCountRow, QueueRow, Recorder};
 use sojourn_scenario::Network;
 
 /// Samples of the queues, counts of arrivals and captures. A copy counts on and
@@ -85,7 +85,7 @@ impl Probes {
     #[inline]
     #[must_use]
     pub fn capturing(&self) -> bool {
-        !self.captures.is_empty()
+        FILES && !self.captures.is_empty()
     }
 
     /// The captures of a link, and the recorder that takes their packets.

@@ -11,6 +11,7 @@ use crate::quic::{self, QuicPool};
 use crate::wheel::Wheel;
 use sojourn_base::{Ecn, Kind, Time};
 use sojourn_link::{Aired, Dropped, HOST, Link, Medium, Paths};
+use sojourn_records::FILES;
 use sojourn_tcp::{Output, SackBlock, Segment};
 
 /// Everything between the hosts.
@@ -35,6 +36,12 @@ pub(crate) struct Net {
 }
 
 impl Net {
+    /// Whether any flow is logged.
+    #[inline]
+    pub(crate) fn logs(&self) -> bool {
+        FILES && self.doings.is_some()
+    }
+
     /// Sends a packet out of a host at `now`: over its interface, if that has a rate, and the
     /// delay behind it. Returns whether it goes straight to the peer, so that one more event
     /// waits there.
@@ -147,7 +154,7 @@ impl Output for Out<'_> {
         if self.group.stamp {
             segment.tsval = (self.at.0 / 1000) as u32;
         }
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.note_segment(segment, sacks);
         }
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
@@ -175,7 +182,7 @@ impl Output for Out<'_> {
 
     fn event(&mut self, event: sojourn_tcp::Event) {
         use sojourn_tcp::Event as E;
-        if self.net.doings.is_some() && matches!(event, E::Closed | E::Failed) {
+        if self.net.logs() && matches!(event, E::Closed | E::Failed) {
             self.note(Doing::Ends { well: event == E::Closed });
         }
         self.notes |= match event {
@@ -196,7 +203,7 @@ impl Output for Out<'_> {
 
 impl sojourn_quic::Output for Out<'_> {
     fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet]) {
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.note(Doing::Datagram(ecn, packets.to_vec()));
         }
         let payload = packets.iter().map(sojourn_quic::Packet::bytes).sum();
@@ -214,26 +221,26 @@ impl sojourn_quic::Output for Out<'_> {
     }
 
     fn read(&mut self, packet: &sojourn_quic::Packet) {
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.note(Doing::Reads(*packet));
         }
     }
 
     fn unread(&mut self, packet: &sojourn_quic::Packet, why: sojourn_quic::Unread) {
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.note(Doing::Drops(*packet, why));
         }
     }
 
     fn lost(&mut self, packet: sojourn_quic::Lost) {
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.note(Doing::Lost(packet));
         }
     }
 
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
-        if self.net.doings.is_some() && matches!(event, E::Closed | E::Failed) {
+        if self.net.logs() && matches!(event, E::Closed | E::Failed) {
             self.note(Doing::Ends { well: event == E::Closed });
         }
         self.notes |= match event {

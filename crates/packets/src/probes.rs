@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use crate::qlog::{Arrival, Doing, FlowLog, Subject};
 use crate::tap::Tapped;
 use sojourn_base::{Ecn, Time};
-use sojourn_records::{CoarseHistogram, FlowId, Recorder, TraceRow};
+use sojourn_records::{CoarseHistogram, FILES, FlowId, Recorder, TraceRow};
 
 /// What is known of one flow beyond its endpoints' own counters.
 #[derive(Clone, Default)]
@@ -114,7 +114,7 @@ impl Probes {
     /// Whether any flow is logged.
     #[inline]
     pub(crate) fn logs(&self) -> bool {
-        !self.logs.is_empty()
+        FILES && !self.logs.is_empty()
     }
 
     /// The log of a flow, if it has one, and the recorder.

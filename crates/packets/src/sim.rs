@@ -417,7 +417,7 @@ impl Sim {
             self.timers.take_out(of, entered);
             self.look_at(at, of, deadline);
         }
-        if self.net.doings.is_some() {
+        if self.net.logs() {
             self.log_call(at, of, round_trip);
         }
     }

@@ -30,7 +30,8 @@ pub use summary::{
     PagesSummary, Quantiles, RouterSummary, Summary, VideoSummary, jain, rate_bps, ratio,
 };
 pub use tables::{
-    CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FlowId, FlowRow, GroupId,
-    LinkId, LogId, Names, Outcome, PacketCountRow, PageRow, Provenance, QueueRow, RecordError,
-    Recorded, Recorder, Row, TableSchema, TraceRow, TransferRow, Written, table_schemas,
+    CaptureId, Cell, Column, ColumnBuffer, ColumnKind, ExchangeRow, FILES, FlowId, FlowRow,
+    GroupId, LinkId, LogId, Names, Outcome, PacketCountRow, PageRow, Provenance, QueueRow,
+    RecordError, Recorded, Recorder, Row, TableSchema, TraceRow, TransferRow, Written,
+    table_schemas,
 };

@@ -30,3 +30,7 @@ pub use rows::{
     ExchangeRow, FlowRow, PacketCountRow, PageRow, QueueRow, TraceRow, TransferRow, table_schemas,
 };
 pub use written::Written;
+
+/// Whether there are files here. Where there are none nothing is captured or logged, and the code
+/// that would is left out.
+pub const FILES: bool = cfg!(not(target_family = "wasm"));

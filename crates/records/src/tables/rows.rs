@@ -1,5 +1,6 @@
 //! The tables: one struct per table, one field per column.
 
+use super::FILES;
 use super::cell::{Cell, Column, FlowId, GroupId, LinkId, Outcome};
 use super::row::{Row, TableSchema};
 use crate::FlowSummary;
@@ -32,7 +33,7 @@ macro_rules! tables {
                 const NAME: &'static str = stringify!($slot);
                 const COLUMNS: &'static [Column<Self>] = &[$(Column {
                     name: stringify!($field),
-                    about: concat!($($about),+).trim_ascii(),
+                    about: if FILES { concat!($($about),+).trim_ascii() } else { "" },
                     unit: optional!($($unit)?),
                     kind: <$type as Cell>::KIND,
                     optional: <$type as Cell>::OPTIONAL,
