@@ -7,7 +7,7 @@ use crate::scalar::Scalar;
 
 /// A marking probability p = g(x/C) that rises with the load ρ = x/C; clamped to at most 1.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Price {
     /// ρ^B (Kelly, "Models for a self-managed Internet", Phil. Trans. R. Soc. A 358, 2000):
     /// elasticity `B` everywhere.

@@ -152,6 +152,55 @@ impl<'de> Reader<'de> {
             _ => None,
         }
     }
+
+    /// Something else stands here than is wanted. Lists and structs are refused by this, and not
+    /// by what serde makes for each of them, which takes the place of half the reader; to serde a
+    /// struct may be a list of its fields, too.
+    fn refused(self, wanted: &dyn de::Expected) -> Fault {
+        let found = match &self.node.value {
+            Value::Bool(value) => de::Unexpected::Bool(*value),
+            Value::Integer(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+                (Ok(n), _) => de::Unexpected::Signed(n),
+                (_, Ok(n)) => de::Unexpected::Unsigned(n),
+                _ => de::Unexpected::Other("so large a number"),
+            },
+            Value::Float(x) => de::Unexpected::Float(*x),
+            Value::Text(text) => de::Unexpected::Str(text),
+            Value::Array(_) => de::Unexpected::Seq,
+            Value::Table(_) => de::Unexpected::Map,
+        };
+        de::Error::invalid_type(found, wanted)
+    }
+
+    /// The variant of an enum that stands here.
+    fn variant(self, variants: &'static [&'static str]) -> Result<Variant<'de>> {
+        let fallback = variants.iter().copied().find(|name| name.starts_with('$'));
+        if let Some(fallback) = fallback {
+            return Ok(match &self.node.value {
+                Value::Text(text) if variants.contains(&text.as_str()) => {
+                    Variant { name: text, key: None, content: Content::nothing() }
+                }
+                Value::Table(entries)
+                    if entries.len() == 1 && variants.contains(&entries[0].key.as_str()) =>
+                {
+                    let content = Content::Under(&entries[0]);
+                    Variant { name: &entries[0].key, key: None, content }
+                }
+                _ => Variant { name: fallback, key: None, content: Content::Node(self, variants) },
+            });
+        }
+        match &self.node.value {
+            Value::Text(text) => Ok(Variant { name: text, key: None, content: Content::nothing() }),
+            Value::Table(entries) => {
+                Table { entries: entries.iter().collect(), also: self.also }.variant(variants)
+            }
+            _ => Err(de::Error::custom(format!(
+                "{} is not one of {}",
+                self.node,
+                variants.join(", ")
+            ))),
+        }
+    }
 }
 
 impl<'de> de::Deserializer<'de> for Reader<'de> {
@@ -195,49 +244,33 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
     ) -> Result<V::Value> {
         match self.table() {
             Some(table) => table.deserialize_struct(name, fields, visitor),
-            None => self.deserialize_any(visitor),
+            None => Err(self.refused(&visitor)),
         }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
+        match &self.node.value {
+            Value::Array(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
+            _ => Err(self.refused(&visitor)),
+        }
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _len: usize, visitor: V) -> Result<V::Value> {
+        self.deserialize_seq(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let fallback = variants.iter().copied().find(|name| name.starts_with('$'));
-        if let Some(fallback) = fallback {
-            let variant = match &self.node.value {
-                Value::Text(text) if variants.contains(&text.as_str()) => {
-                    Variant { name: text, key: None, content: Content::nothing() }
-                }
-                Value::Table(entries)
-                    if entries.len() == 1 && variants.contains(&entries[0].key.as_str()) =>
-                {
-                    let content = Content::Under(&entries[0]);
-                    Variant { name: &entries[0].key, key: None, content }
-                }
-                _ => Variant { name: fallback, key: None, content: Content::Node(self, variants) },
-            };
-            return visitor.visit_enum(variant);
-        }
-        match &self.node.value {
-            Value::Text(text) => {
-                visitor.visit_enum(Variant { name: text, key: None, content: Content::nothing() })
-            }
-            Value::Table(entries) => Table { entries: entries.iter().collect(), also: self.also }
-                .deserialize_enum(name, variants, visitor),
-            _ => Err(de::Error::custom(format!(
-                "{} is not one of {}",
-                self.node,
-                variants.join(", ")
-            ))),
-        }
+        visitor.visit_enum(self.variant(variants)?)
     }
 
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map identifier ignored_any
+        unit_struct tuple_struct map identifier ignored_any
     }
 }
 
@@ -265,12 +298,8 @@ struct Table<'de> {
 }
 
 impl<'de> Table<'de> {
-    /// Reads a struct's fields; `rest` is the name of the field that takes what is left over.
-    fn fields<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
+    /// The fields of a struct; the one whose name begins with `$` takes what is left over.
+    fn fields(self, fields: &'static [&'static str]) -> Result<Fields<'de>> {
         let rest_field = fields.iter().copied().find(|name| name.starts_with('$'));
         let (own, rest): (Vec<_>, Vec<_>) = self
             .entries
@@ -279,11 +308,27 @@ impl<'de> Table<'de> {
         if let (None, Some(entry)) = (rest_field, rest.first()) {
             return Err(Fault::unknown(&entry.key, fields.iter().chain(self.also).copied()));
         }
-        visitor.visit_map(Fields {
+        Ok(Fields {
             entries: own.into_iter(),
             value: None,
             rest: rest_field.map(|name| (name, Table { entries: rest, also: fields })),
         })
+    }
+
+    /// The variant of an enum that `kind` names, with the other entries.
+    fn variant(self, variants: &'static [&'static str]) -> Result<Variant<'de>> {
+        let (kind, rest): (Vec<_>, Vec<_>) =
+            self.entries.into_iter().partition(|entry| entry.key == "kind");
+        let [kind] = kind[..] else {
+            let message = format!("{MISSING}; one of {}", variants.join(", "));
+            return Err(Fault::new(vec!["kind".into()], message));
+        };
+        let Value::Text(name) = &kind.node.value else {
+            let message = format!("{} is not one of {}", kind.node, variants.join(", "));
+            return Err(Fault::new(vec![Step::from("kind")], message));
+        };
+        let content = Content::Table(Table { entries: rest, also: self.also });
+        Ok(Variant { name, key: Some("kind"), content })
     }
 }
 
@@ -300,7 +345,7 @@ impl<'de> de::Deserializer<'de> for Table<'de> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        self.fields(fields, visitor)
+        visitor.visit_map(self.fields(fields)?)
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -309,18 +354,7 @@ impl<'de> de::Deserializer<'de> for Table<'de> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        let (kind, rest): (Vec<_>, Vec<_>) =
-            self.entries.into_iter().partition(|entry| entry.key == "kind");
-        let [kind] = kind[..] else {
-            let message = format!("{MISSING}; one of {}", variants.join(", "));
-            return Err(Fault::new(vec!["kind".into()], message));
-        };
-        let Value::Text(name) = &kind.node.value else {
-            let message = format!("{} is not one of {}", kind.node, variants.join(", "));
-            return Err(Fault::new(vec![Step::from("kind")], message));
-        };
-        let content = Content::Table(Table { entries: rest, also: self.also });
-        visitor.visit_enum(Variant { name, key: Some("kind"), content })
+        visitor.visit_enum(self.variant(variants)?)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -371,23 +405,24 @@ impl<'de> de::MapAccess<'de> for Fields<'de> {
             }
             (None, Some((_, table))) => {
                 let also = table.also;
-                seed.deserialize(table).map_err(|mut fault| {
-                    // The struct inside did not know of the fields around it.
-                    if fault.path.len() == 1 && !fault.known.is_empty() {
-                        let inner: Vec<_> =
-                            fault.known.iter().filter(|n| !also.contains(n)).copied().collect();
-                        let names = also.iter().flat_map(|name| match name.strip_prefix('$') {
-                            Some(_) => inner.clone(),
-                            None => vec![*name],
-                        });
-                        fault.known = names.collect();
-                    }
-                    fault
-                })
+                seed.deserialize(table).map_err(|fault| around(fault, also))
             }
             (None, None) => Err(de::Error::custom("a value was asked for twice")),
         }
     }
+}
+
+/// The struct inside did not know of the fields around it.
+fn around(mut fault: Fault, also: &[&'static str]) -> Fault {
+    if fault.path.len() == 1 && !fault.known.is_empty() {
+        let inner: Vec<_> = fault.known.iter().filter(|n| !also.contains(n)).copied().collect();
+        let names = also.iter().flat_map(|name| match name.strip_prefix('$') {
+            Some(_) => inner.clone(),
+            None => vec![*name],
+        });
+        fault.known = names.collect();
+    }
+    fault
 }
 
 /// One variant of an enum: its name, the key that gave it, and its parameters.
@@ -411,6 +446,19 @@ impl Content<'_> {
     fn nothing() -> Self {
         Self::Table(Table { entries: Vec::new(), also: &[] })
     }
+}
+
+/// What does not fit the variant that takes everything, in view of the others.
+fn neither(fault: Fault, node: &Node, variants: &[&str]) -> Fault {
+    if !fault.path.is_empty() || matches!(node.value, Value::Table(_)) {
+        return fault;
+    }
+    let names: Vec<String> = variants
+        .iter()
+        .filter(|name| !name.starts_with('$'))
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    de::Error::custom(format!("{node} is neither {} nor a table", names.join(", ")))
 }
 
 impl<'de> de::EnumAccess<'de> for Variant<'de> {
@@ -450,21 +498,9 @@ impl<'de> de::VariantAccess<'de> for Content<'de> {
             Self::Under(entry) => seed
                 .deserialize(Reader { node: &entry.node, also: &[] })
                 .map_err(|fault| fault.within(entry.key.as_str())),
-            Self::Node(reader, variants) => seed.deserialize(reader).map_err(|fault| {
-                if !fault.path.is_empty() || matches!(reader.node.value, Value::Table(_)) {
-                    return fault;
-                }
-                let names: Vec<String> = variants
-                    .iter()
-                    .filter(|name| !name.starts_with('$'))
-                    .map(|name| format!("\"{name}\""))
-                    .collect();
-                de::Error::custom(format!(
-                    "{} is neither {} nor a table",
-                    reader.node,
-                    names.join(", ")
-                ))
-            }),
+            Self::Node(reader, variants) => {
+                seed.deserialize(reader).map_err(|fault| neither(fault, reader.node, variants))
+            }
         }
     }
 
@@ -488,7 +524,7 @@ impl<'de> de::VariantAccess<'de> for Content<'de> {
         visitor: V,
     ) -> Result<V::Value> {
         match self {
-            Self::Table(table) => table.fields(fields, visitor),
+            Self::Table(table) => visitor.visit_map(table.fields(fields)?),
             Self::Under(entry) => de::Deserializer::deserialize_struct(
                 Reader { node: &entry.node, also: &[] },
                 "",

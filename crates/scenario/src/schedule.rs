@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use sojourn_base::{Rate, Time};
+use serde::{Deserialize, Serialize, Serializer};
+use sojourn_base::{Rate, Tagged, Time};
 
 use crate::error::{Fault, Step, steps};
 use crate::files::read_text;
@@ -13,8 +13,9 @@ use crate::limits::{MAX_RATE, MAX_TIME};
 use crate::radio::{Radio, RadioRate};
 
 /// How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule says.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(tag = "kind")]
 pub enum Schedule {
     /// Named rates from named instants on; the link's `rate` before the first.
     Steps(Steps),
@@ -27,6 +28,20 @@ pub enum Schedule {
     Markov(Markov),
     /// Rates as measured over LTE, 5G and Starlink.
     Radio(Radio),
+}
+
+impl Serialize for Schedule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Steps(parameters) => Tagged { kind: "steps", parameters }.serialize(serializer),
+            Self::Trace(parameters) => Tagged { kind: "trace", parameters }.serialize(serializer),
+            Self::Lognormal(parameters) => {
+                Tagged { kind: "lognormal", parameters }.serialize(serializer)
+            }
+            Self::Markov(parameters) => Tagged { kind: "markov", parameters }.serialize(serializer),
+            Self::Radio(parameters) => Tagged { kind: "radio", parameters }.serialize(serializer),
+        }
+    }
 }
 
 /// Rates from instants on.
