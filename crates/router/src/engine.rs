@@ -62,6 +62,8 @@ struct Run {
     settings: Arc<Settings>,
     spaces: [Namespace; 2],
     hosts: Hosts,
+    /// What the kernel had counted of the hosts before the run.
+    counted: KernelCounters,
     router: Option<Router>,
     forwarding: Option<Forwarding>,
     clock: Clock,
@@ -130,8 +132,10 @@ impl Run {
         books.open_flows(&network.probes);
         let ledger = Arc::new(Ledger::new(&network, books));
         let hosts = Hosts::ready(&network, endpoints, Arc::clone(&settings), ledger, &spaces);
+        let hosts = hosts.map_err(Failure::Other)?;
         Ok(Self {
-            hosts: hosts.map_err(Failure::Other)?,
+            hosts,
+            counted: all_counters(&spaces).map_err(Failure::Other)?,
             network,
             settings,
             spaces,
@@ -219,7 +223,7 @@ impl Run {
             bottleneck_packets: report.bottleneck_packets,
             links: report.links,
             router: Some(report.router),
-            hosts: Some(hosts_summary(&self.settings, &self.spaces)?),
+            hosts: Some(hosts_summary(&self.settings, all_counters(&self.spaces)? - self.counted)),
             ..Summary::of("linux", network, reached)
         };
         if reached > warmup {
@@ -255,19 +259,24 @@ fn recorder(engine: &str, network: &Network, directory: Option<&Path>) -> Result
     Ok(recorder)
 }
 
-/// The hosts in these namespaces: their kernel, and what it has counted for all of them.
-fn hosts_summary(settings: &Settings, spaces: &[Namespace]) -> Result<HostsSummary, String> {
+/// What the kernel has counted of the hosts in these namespaces.
+fn all_counters(spaces: &[Namespace]) -> Result<KernelCounters, String> {
     let mut sum = KernelCounters::default();
     for space in spaces {
         sum = sum + counters(space).map_err(|error| error.to_string())?;
     }
+    Ok(sum)
+}
+
+/// The hosts: their kernel, and what it has counted for all of them.
+fn hosts_summary(settings: &Settings, counted: KernelCounters) -> HostsSummary {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    Ok(HostsSummary {
+    HostsSummary {
         kernel: release.trim().into(),
         differences: settings.differences.clone(),
-        retransmitted_segments: sum.retransmitted,
-        ce_packets: sum.marked,
-        received: sum.received,
-        duplicates: sum.duplicates,
-    })
+        retransmitted_segments: counted.retransmitted,
+        ce_packets: counted.marked,
+        received: counted.received,
+        duplicates: counted.duplicates,
+    }
 }

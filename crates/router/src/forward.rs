@@ -27,6 +27,7 @@ pub use self::core::{Core, Output};
 pub use lateness::Lateness;
 pub use plan::{Block, Foreign, Plan, TRANSFERS};
 pub use report::{Counts, LinkSnapshot, Report, Snapshot};
+pub(crate) use run::prefer_this_thread;
 pub use run::{Clock, Control, Router, Settings};
 
 #[cfg(test)]

@@ -13,7 +13,9 @@ mod flows;
 mod host;
 pub mod kernel;
 pub mod ledger;
+mod pages;
 mod payload;
+pub mod quic;
 pub mod receipts;
 pub mod settings;
 pub mod sys;
@@ -28,7 +30,7 @@ use host::{Host, LEFT, RIGHT};
 use payload::Pattern;
 use sojourn_base::Time;
 use sojourn_scenario::Network;
-use sojourn_traffic::{Browser, OnOffSource, Pages, Player, Source, UdpSource, WebUsers};
+use sojourn_traffic::{Browser, Http, OnOffSource, Pages, Player, Source, UdpSource, WebUsers};
 use std::cell::RefCell;
 use std::future::Future;
 use std::io;
@@ -58,7 +60,7 @@ type Task = Pin<Box<dyn Future<Output = ()>>>;
 
 /// What has been opened before the run begins.
 enum Opened {
-    Listener(tokio::net::TcpListener),
+    Listener(host::Listener),
     Datagrams(Vec<tokio::net::UdpSocket>),
     Nothing,
 }
@@ -76,10 +78,17 @@ impl Hosts {
         spaces: &[Namespace; 2],
     ) -> Result<Self, String> {
         sys::allow_files();
+        let secured = network
+            .groups
+            .iter()
+            .any(|group| matches!(&group.source, Source::Web(web) if web.http == Http::V2));
+        let quics: Result<Vec<_>, String> = network.groups.iter().map(quic::Stack::of).collect();
         let common = Common {
             network: Arc::clone(network),
             endpoints,
             settings,
+            quic: Arc::new(quics?),
+            tls: secured.then(pages::Tls::new).transpose()?.map(Arc::new),
             ledger,
             receipts: Arc::new(receipts::Receipts::new(network)),
             pattern: Arc::new(Pattern::new()),
@@ -148,7 +157,11 @@ fn run_side(
 ) {
     let entered = space.enter().map_err(|error| error.to_string());
     sys::wake_punctually();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    if common.quic.iter().any(Option::is_some) {
+        // The thread does what the kernel does for TCP, which waits for no one.
+        crate::forward::prefer_this_thread(false);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| format!("an event loop: {error}"));
     let (runtime, ()) = match runtime.and_then(|runtime| Ok((runtime, entered?))) {
         Ok(made) => made,
@@ -167,7 +180,7 @@ fn run_side(
                 return;
             }
         };
-        let opened = open(&early);
+        let opened = visit(&early).await.and_then(|()| open(&early));
         let failed = opened.is_err();
         let (told, opened) = match opened {
             Ok(opened) => (Ok(()), opened),
@@ -193,6 +206,19 @@ fn run_side(
     });
 }
 
+/// Has clients who have been there before be there, once.
+async fn visit(host: &Host) -> Result<(), String> {
+    if host.side != LEFT {
+        return Ok(());
+    }
+    for (stack, group) in host.common.quic.iter().zip(&host.common.network.groups) {
+        let Some(stack) = stack else { continue };
+        let visited = stack.visit().await;
+        visited.map_err(|error| format!("{}: quic.zero_rtt: {error}", group.name))?;
+    }
+    Ok(())
+}
+
 /// Opens what listens on a side, for each group.
 fn open(host: &Host) -> Result<Vec<Opened>, String> {
     let groups = host.common.network.groups.iter().enumerate();
@@ -201,7 +227,7 @@ fn open(host: &Host) -> Result<Vec<Opened>, String> {
             if host.side != side {
                 return Ok(Opened::Nothing);
             }
-            host::listen(&host.common.settings.sockets[group], group).map(Opened::Listener)
+            host.listen(group).map(Opened::Listener)
         };
         let datagrams = |ecn: u8| datagrams::sockets(host, group, of, ecn).map(Opened::Datagrams);
         let opened = match &of.source {
@@ -256,6 +282,9 @@ fn compile(
         (Source::Transfers(_) | Source::Replay(_), _) => {
             vec![Box::pin(flows::arrivals(here(), group))]
         }
+        (Source::Web(web), Opened::Listener(listener)) if web.http.multiplexes() => {
+            vec![Box::pin(pages::server(here(), group, listener))]
+        }
         (Source::Web(_) | Source::Video(_), Opened::Listener(listener)) => {
             vec![Box::pin(web::server(here(), group, listener))]
         }
@@ -264,6 +293,10 @@ fn compile(
             let shared = Rc::new(RefCell::new(users));
             each(&|member| {
                 let browser = Browser::new(&shared.borrow().model, seed, key, u64::from(member));
+                if web.http.multiplexes() {
+                    let shared = Rc::clone(&shared);
+                    return Box::pin(pages::user(here(), (group, member), browser, shared));
+                }
                 Box::pin(web::user(here(), (group, member), browser, Rc::clone(&shared)))
             })
         }
@@ -331,7 +364,10 @@ pub fn longest_packet(network: &Network) -> u32 {
         Source::Udp(udp) => udp.packet.0 as u32,
         Source::OnOff(source) => source.packet.0 as u32,
         Source::Ping(ping) => ping.size.0 as u32,
-        _ => group.tcp.payload + u32::from(group.tcp.options) + 40,
+        _ => match &group.quic {
+            Some(quic) => quic.max_udp_payload + datagrams::HEADER,
+            None => group.tcp.payload + u32::from(group.tcp.options) + 40,
+        },
     };
     network.groups.iter().map(longest).max().unwrap_or(0)
 }
@@ -365,7 +401,10 @@ pub fn check(network: &Network) -> Result<(), String> {
             Source::OnOff(source) => (source.packet.0, u64::from(datagrams::HEADER)),
             // The time of sending must be in it.
             Source::Ping(ping) => (ping.size.0, u64::from(datagrams::HEADER) + 8),
-            _ => (u64::from(group.tcp.payload), 1),
+            _ => match &group.quic {
+                Some(quic) => (u64::from(quic.max_udp_payload + datagrams::HEADER), 1),
+                None => (u64::from(group.tcp.payload), 1),
+            },
         };
         if size < least {
             return wrong(format!(

@@ -61,8 +61,8 @@ pub struct Group {
     /// default never.
     #[serde(default)]
     pub stop: Option<Time>,
-    /// What its connections run over: "tcp" or "quic". QUIC is for the packet engine and for
-    /// traffic that has connections: bulk, transfers, replay, web, video.
+    /// What its connections run over: "tcp" or "quic". QUIC is for the packet engine and the linux
+    /// engine, and for traffic that has connections: bulk, transfers, replay, web, video.
     #[serde(default, skip_serializing_if = "Transport::is_tcp")]
     pub transport: Transport,
     /// TCP settings of this group that differ from those of the scenario.

@@ -13,6 +13,8 @@ pub(super) fn add(summary: &mut Summary, common: &Common, window: Time) {
     let knows_timeouts = books.knows_timeouts();
     for (number, of) in network.groups.iter().enumerate() {
         let Group { book, flow_rtt, .. } = &books.groups[number];
+        // Quinn tells of none.
+        let knows_timeouts = knows_timeouts && of.quic.is_none();
         let mut group = book.summary(window);
         group.timeouts = group.timeouts.filter(|_| knows_timeouts);
         let mut flows = book.flows(window);

@@ -17,7 +17,7 @@ mod plan;
 mod watch;
 mod wiring;
 
-use super::{Failure, LEAD, groups, hosts_summary, recorder, samples, talk};
+use super::{Failure, LEAD, all_counters, groups, hosts_summary, recorder, samples, talk};
 use crate::bpf::Registered;
 use crate::forward::{Foreign, Plan as Endpoints};
 use crate::hosts::clock::Clock;
@@ -233,7 +233,7 @@ impl Run {
     fn finish(mut self, queues: Vec<Queue>, plan: &Plan, end: Time) -> Result<Summary, String> {
         let network = Arc::clone(&self.network);
         let warmup = network.warmup.min(end);
-        let hosts = hosts_summary(&self.settings, &self.wiring.hosts)?;
+        let hosts = hosts_summary(&self.settings, all_counters(&self.wiring.hosts)?);
         let ahead = watch::ahead() + self.clock.start;
         let mut summary = Summary {
             engine_seconds: end.as_secs_f64(),
@@ -300,6 +300,16 @@ fn check(network: &Network) -> Result<(), String> {
         return Err(
             "the kernel engine runs one [bottleneck] with traffic from left to right only".into()
         );
+    }
+    if let Some(group) = network.groups.iter().find(|group| group.quic.is_some()) {
+        let why = "the kernel engine has the kernel's hosts, and that speaks no QUIC";
+        return Err(format!("{}: transport = \"quic\": {why}; use linux or packets", group.name));
+    }
+    let multiplexes =
+        |source: &Source| matches!(source, Source::Web(web) if web.http.multiplexes());
+    if let Some(group) = network.groups.iter().find(|group| multiplexes(&group.source)) {
+        let why = "the kernel engine loads pages over HTTP/1.1; use linux or packets";
+        return Err(format!("{}: http: {why}", group.name));
     }
     match network.groups.iter().find(|group| matches!(group.source, Source::Replay(_))) {
         Some(group) => {

@@ -276,7 +276,7 @@ fn sleep(tuns: &[Tun; 2], wait: Duration) -> io::Result<[bool; 2]> {
 /// Wakes this thread as exactly as can be, and before all others if that is allowed. One that never
 /// sleeps only comes before ordinary ones: as a thread of real time it would be held up by the
 /// kernel's limit for those.
-fn prefer_this_thread(spins: bool) {
+pub(crate) fn prefer_this_thread(spins: bool) {
     // SAFETY: system calls for this thread only, one with a pointer to what outlives it. Refusals
     // only cost precision.
     #[expect(unsafe_code, reason = "system calls")]

@@ -4,8 +4,11 @@
 //! know here too: the server learns from shared memory how long the request is, how long to think
 //! and what to answer. Only packets go over the network, and exactly those.
 
+use super::quic;
 use super::sys::{self, TcpInfo};
+use sojourn_base::Time;
 use sojourn_records::{Exchange, Totals};
+use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,33 +24,84 @@ pub(super) type Key = (u32, u16);
 
 /// One end.
 pub struct End {
-    /// Its socket.
-    pub stream: TcpStream,
+    /// What it sends and receives over.
+    pub channel: Channel,
     /// SYNs or SYN-ACKs that were sent again until it was open.
     handshake: TcpInfo,
     /// Bytes that its application has read.
     pub delivered: AtomicU64,
 }
 
+/// What an end sends and receives over.
+pub enum Channel {
+    /// TCP of the kernel.
+    Tcp(TcpStream),
+    /// QUIC.
+    Quic(Box<quic::Channel>),
+}
+
+/// What a sender knows of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Smoothed round trip, once there is a sample.
+    pub srtt: Option<Time>,
+    /// Its window, bytes.
+    pub window: quic::Window,
+    /// Bytes of payload that are acknowledged, if it tells.
+    pub acked: Option<u64>,
+}
+
 impl End {
-    /// An end that has just been opened.
-    pub fn new(stream: TcpStream) -> Self {
+    /// An end over TCP that has just been opened.
+    pub fn tcp(stream: TcpStream) -> Self {
         let handshake = sys::tcp_info(stream.as_fd()).unwrap_or_default();
-        Self { stream, handshake, delivered: AtomicU64::new(0) }
+        Self { channel: Channel::Tcp(stream), handshake, delivered: AtomicU64::new(0) }
     }
 
-    /// What the kernel knows; nothing of an end that failed.
-    pub fn info(&self) -> TcpInfo {
-        sys::tcp_info(self.stream.as_fd()).unwrap_or_default()
+    /// An end over QUIC that has just been opened.
+    pub fn quic(channel: quic::Channel) -> Self {
+        let channel = Channel::Quic(Box::new(channel));
+        Self { channel, handshake: TcpInfo::default(), delivered: AtomicU64::new(0) }
+    }
+
+    /// Smoothed round trip, once there is a sample; none of an end that failed.
+    pub fn srtt(&self) -> Option<Time> {
+        match &self.channel {
+            Channel::Tcp(stream) => srtt_of(&info(stream)),
+            Channel::Quic(channel) => channel.srtt(),
+        }
+    }
+
+    /// What the sender knows; nothing of an end that failed.
+    pub fn path(&self) -> Path {
+        match &self.channel {
+            Channel::Tcp(stream) => {
+                let info = info(stream);
+                let window = quic::Window {
+                    cwnd: u64::from(info.cwnd) * u64::from(info.mss),
+                    ssthresh: info.ssthresh_bytes(),
+                    in_flight: info.in_flight_bytes(),
+                };
+                Path { srtt: srtt_of(&info), window, acked: Some(info.acked_bytes()) }
+            }
+            Channel::Quic(channel) => {
+                Path { srtt: channel.srtt(), window: channel.window(), acked: None }
+            }
+        }
     }
 
     /// What it has counted.
     pub fn totals(&self) -> Totals {
-        let info = self.info();
+        let delivered = self.delivered.load(Relaxed);
+        let stream = match &self.channel {
+            Channel::Tcp(stream) => stream,
+            Channel::Quic(channel) => return Totals { delivered, ..channel.totals() },
+        };
+        let info = info(stream);
         let expiries = |info: &TcpInfo| u64::from(info.timeouts.unwrap_or(0));
         let retries = u64::from(self.handshake.retransmissions);
         Totals {
-            delivered: self.delivered.load(Relaxed),
+            delivered,
             sent: u64::from(info.segments),
             retransmissions: u64::from(info.retransmissions).saturating_sub(retries),
             timeouts: expiries(&info).saturating_sub(expiries(&self.handshake)),
@@ -55,6 +109,15 @@ impl End {
             received: 0,
         }
     }
+}
+
+/// What the kernel knows; nothing of a socket that failed.
+fn info(stream: &TcpStream) -> TcpInfo {
+    sys::tcp_info(stream.as_fd()).unwrap_or_default()
+}
+
+fn srtt_of(info: &TcpInfo) -> Option<Time> {
+    (info.srtt_us > 0).then(|| Time::from_micros(u64::from(info.srtt_us)))
 }
 
 /// A connection.
@@ -77,6 +140,8 @@ pub struct State {
     pub retired: Totals,
     /// What is under way.
     pub exchange: Option<Exchange>,
+    /// What is under way on streams, if the connection has several: by the client's slots.
+    pub streams: BTreeMap<u16, Exchange>,
     /// Exchanges that the server has not yet begun with.
     pub asked: std::collections::VecDeque<Exchange>,
 }

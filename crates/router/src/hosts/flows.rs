@@ -1,15 +1,15 @@
 //! Transfers: endless flows, finite ones, repeated ones, and those that arrive from outside. Data
 //! go from the left, which opens, to the right.
 
-use super::connection::{CLIENT, Connection, End, SERVER};
-use super::host::{Host, shut};
+use super::clock::either;
+use super::connection::{CLIENT, Channel, Connection, End, SERVER};
+use super::host::{Host, Listener, cut, leave, shut};
 use sojourn_base::{Stream, Time};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Fetches, Source, Writer, Writes};
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 use tokio::task::spawn_local;
 
 /// What the flows of a bulk group share.
@@ -122,30 +122,48 @@ async fn send(
     mut application: Option<Application<'_>>,
 ) -> io::Result<bool> {
     // Those that come from outside finish what they have begun.
-    let cut = matches!(host.common.network.groups[group].source, Source::Bulk(_));
+    let of = &host.common.network.groups[group];
+    let cuts = matches!(of.source, Source::Bulk(_));
     let mut sent = 0;
-    while sent < size && !(cut && host.common.ledger.is_stopped(group)) {
-        let ready = application.as_mut().map_or(size, |a| a.written(host.now()));
-        if sent < ready {
-            sent += host.write(end, sent, ready - sent).await?;
-        } else if let Some(application) = &application {
-            host.alarms.until(application.next).await;
+    let writing = async {
+        while sent < size && !(cuts && host.common.ledger.is_stopped(group)) {
+            let ready = application.as_mut().map_or(size, |a| a.written(host.now()));
+            if sent < ready {
+                sent += host.write(end, sent, ready - sent).await?;
+            } else if let Some(application) = &application {
+                host.alarms.until(application.next).await;
+            }
         }
+        io::Result::Ok(())
+    };
+    // The kernel takes little at a time; quinn takes all that the receiver has room for.
+    let stop = of.stop.filter(|_| cuts && matches!(end.channel, Channel::Quic(_)));
+    if let Ok(written) = either(writing, host.alarms.until(stop.unwrap_or(Time::MAX))).await {
+        written?;
     }
-    shut(end)?;
+    let all = sent == size;
+    if all {
+        shut(end).await?
+    } else {
+        cut(end).await?
+    }
     host.drain(end, 0).await?;
-    Ok(sent == size)
+    Ok(all)
 }
 
 /// The receivers of a group.
-pub(super) async fn receivers(host: Rc<Host>, group: usize, listener: TcpListener) {
+pub(super) async fn receivers(host: Rc<Host>, group: usize, listener: Listener) {
     loop {
-        match host.accept(&listener, group).await {
-            Ok(Some((connection, end))) => {
+        match host.accept(&listener).await {
+            Ok(coming) => {
                 let host = Rc::clone(&host);
-                spawn_local(async move { receive(&host, &connection, end).await });
+                spawn_local(async move {
+                    // That it failed, the sender says.
+                    if let Ok(Some((connection, end))) = host.take(coming, group).await {
+                        receive(&host, &connection, end).await;
+                    }
+                });
             }
-            Ok(None) => {}
             Err(error) => host.common.ledger.fault(format!("accept: {error}")),
         }
     }
@@ -173,6 +191,7 @@ async fn receive(host: &Host, connection: &Connection, end: Arc<End>) {
             ledger.end(connection, host.now(), Outcome::Finished);
         }
     }
+    leave(&end).await;
     drop(end);
     ledger.retire(connection, SERVER);
 }

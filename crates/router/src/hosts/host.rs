@@ -2,14 +2,17 @@
 
 use super::addresses::{self, Endpoints};
 use super::clock::Alarms;
-use super::connection::{Connection, End, Key};
+use super::connection::{Channel, Connection, End, Key};
 use super::ledger::Ledger;
+use super::pages::Tls;
 use super::payload::Pattern;
+use super::quic::Stack;
 use super::receipts::Receipts;
 use super::settings::{Settings, SocketSettings};
 use super::sys;
 use sojourn_base::Time;
 use sojourn_scenario::Network;
+use sojourn_traffic::{Http, Source};
 use std::cell::RefCell;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -31,12 +34,33 @@ pub struct Common {
     pub endpoints: Arc<Endpoints>,
     /// What sockets are given.
     pub settings: Arc<Settings>,
+    /// For each group, its QUIC, if it has one.
+    pub quic: Arc<Vec<Option<Stack>>>,
+    /// The TLS of HTTP/2, if any group speaks that.
+    pub(super) tls: Option<Arc<Tls>>,
     /// The books.
     pub ledger: Arc<Ledger>,
     /// The books of datagrams.
     pub receipts: Arc<Receipts>,
     /// What is sent.
     pub pattern: Arc<Pattern>,
+}
+
+impl Common {
+    /// The HTTP that a group of web users speaks.
+    pub(super) fn http(&self, group: usize) -> Http {
+        match &self.network.groups[group].source {
+            Source::Web(web) => web.http,
+            _ => Http::V1,
+        }
+    }
+
+    /// The TLS of a group over HTTP/2, unless it has none.
+    pub(super) fn tls(&self, group: usize) -> Option<&Tls> {
+        let bare = matches!(&self.network.groups[group].source, Source::Web(web)
+            if web.tls == Some(false));
+        self.tls.as_deref().filter(|_| !bare)
+    }
 }
 
 /// One side, for the tasks of its thread.
@@ -87,36 +111,85 @@ impl Host {
     /// Opens a connection from this side to the other.
     pub(super) async fn connect(&self, group: usize, key: Key) -> io::Result<Arc<End>> {
         let addresses = addresses::of(key.0);
+        let from = SocketAddr::from((addresses[self.side], key.1));
+        let to = SocketAddr::from((addresses[1 - self.side], SERVERS + group as u16));
+        if let Some(stack) = &self.common.quic[group] {
+            let opened = stack.connect(from, to).await.inspect_err(|error| {
+                if error.kind() == io::ErrorKind::Other {
+                    self.common.ledger.fault(error.to_string());
+                }
+            });
+            return Ok(Arc::new(End::quic(opened?)));
+        }
         let settings = &self.common.settings.sockets[group];
         let socket = socket(settings)?;
-        socket.bind(SocketAddr::from((addresses[self.side], key.1)))?;
-        let to = SocketAddr::from((addresses[1 - self.side], SERVERS + group as u16));
+        socket.bind(from)?;
         let stream = socket.connect(to).await?;
         tune(&stream, settings)?;
-        Ok(Arc::new(End::new(stream)))
+        Ok(Arc::new(End::tcp(stream)))
     }
 
-    /// Waits for the next connection of a group's server; none if it is nobody's.
-    pub(super) async fn accept(
+    /// A group's server on this side, for all addresses.
+    pub(super) fn listen(&self, group: usize) -> io::Result<Listener> {
+        match &self.common.quic[group] {
+            Some(stack) => stack.listen(group).map(Listener::Quic),
+            None => listen(&self.common.settings.sockets[group], group).map(Listener::Tcp),
+        }
+    }
+
+    /// Waits for the next connection of a group's server, which has yet to be
+    /// [taken](Self::take).
+    pub(super) async fn accept(&self, listener: &Listener) -> io::Result<Coming> {
+        match listener {
+            Listener::Tcp(listener) => {
+                listener.accept().await.map(|(stream, from)| Coming::Tcp(stream, from))
+            }
+            Listener::Quic(endpoint) => {
+                let incoming = endpoint.accept().await;
+                incoming
+                    .map(|incoming| Coming::Quic(Box::new(incoming)))
+                    .ok_or(io::ErrorKind::NotConnected.into())
+            }
+        }
+    }
+
+    /// Takes a connection that has come; none if it is nobody's.
+    pub(super) async fn take(
         &self,
-        listener: &TcpListener,
+        coming: Coming,
         group: usize,
     ) -> io::Result<Option<(Arc<Connection>, Arc<End>)>> {
-        let (stream, from) = listener.accept().await?;
+        let from = match &coming {
+            Coming::Tcp(_, from) => *from,
+            Coming::Quic(incoming) => incoming.remote_address(),
+        };
         let SocketAddr::V4(from) = from else { return Ok(None) };
         let Some(endpoint) = addresses::endpoint(*from.ip()) else { return Ok(None) };
         let Some(connection) = self.common.ledger.find((endpoint, from.port())) else {
             return Ok(None);
         };
-        tune(&stream, &self.common.settings.sockets[group])?;
-        Ok(Some((connection, Arc::new(End::new(stream)))))
+        let end = match (coming, &self.common.quic[group]) {
+            (Coming::Tcp(stream, _), _) => {
+                tune(&stream, &self.common.settings.sockets[group])?;
+                End::tcp(stream)
+            }
+            (Coming::Quic(incoming), Some(stack)) => End::quic(stack.accept(*incoming).await?),
+            (Coming::Quic(_), None) => return Ok(None),
+        };
+        Ok(Some((connection, Arc::new(end))))
     }
 
     /// Writes up to `most` bytes of a stream from `offset` on; how many, which is not none.
     pub(super) async fn write(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+        let stream = match &end.channel {
+            Channel::Tcp(stream) => stream,
+            Channel::Quic(channel) => {
+                return channel.write(self.common.pattern.share(offset, most)).await;
+            }
+        };
         loop {
-            end.stream.writable().await?;
-            match end.stream.try_write(self.common.pattern.at(offset, most)) {
+            stream.writable().await?;
+            match stream.try_write(self.common.pattern.at(offset, most)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
                 Ok(written) => return Ok(written as u64),
@@ -126,26 +199,34 @@ impl Host {
 
     /// Reads up to `most` bytes of a stream that must go on at `offset`; none: the peer is done.
     pub(super) async fn read(&self, end: &End, offset: u64, most: u64) -> io::Result<u64> {
+        let most = most.min(READ as u64) as usize;
+        let stream = match &end.channel {
+            Channel::Tcp(stream) => stream,
+            Channel::Quic(channel) => {
+                let bytes = channel.read(most).await?;
+                return Ok(self.delivered(end, offset, &bytes));
+            }
+        };
         loop {
-            end.stream.readable().await?;
+            stream.readable().await?;
             let mut buffer = self.buffer.borrow_mut();
-            let most = most.min(READ as u64) as usize;
-            match end.stream.try_read(&mut buffer[..most]) {
+            match stream.try_read(&mut buffer[..most]) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
-                Ok(read) => {
-                    if !self.common.pattern.matches(offset, &buffer[..read]) {
-                        self.common.ledger.fault(format!(
-                            "bytes {offset} to {} of a connection arrived altered",
-                            offset + read as u64
-                        ));
-                    }
-                    let read = read as u64;
-                    end.delivered.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
-                    return Ok(read);
-                }
+                Ok(read) => return Ok(self.delivered(end, offset, &buffer[..read])),
             }
         }
+    }
+
+    /// Takes note of bytes that have come; how many.
+    pub(super) fn delivered(&self, end: &End, offset: u64, bytes: &[u8]) -> u64 {
+        let read = bytes.len() as u64;
+        if !self.common.pattern.matches(offset, bytes) {
+            let altered = format!("bytes {offset} to {} of a connection", offset + read);
+            self.common.ledger.fault(format!("{altered} arrived altered"));
+        }
+        end.delivered.fetch_add(read, std::sync::atomic::Ordering::Relaxed);
+        read
     }
 
     /// Reads until the peer is done.
@@ -159,9 +240,47 @@ impl Host {
     }
 }
 
+/// What listens for connections.
+pub(super) enum Listener {
+    Tcp(TcpListener),
+    Quic(quinn::Endpoint),
+}
+
+/// A connection that has come.
+pub(super) enum Coming {
+    Tcp(TcpStream, SocketAddr),
+    Quic(Box<quinn::Incoming>),
+}
+
 /// Sends no more, but for what is under way.
-pub(super) fn shut(end: &End) -> io::Result<()> {
-    sys::shut(end.stream.as_fd())
+pub(super) async fn shut(end: &End) -> io::Result<()> {
+    match &end.channel {
+        Channel::Tcp(stream) => sys::shut(stream.as_fd()),
+        Channel::Quic(channel) => {
+            channel.finish().await;
+            Ok(())
+        }
+    }
+}
+
+/// Sends no more, and nothing of what has not been sent, where that can be helped.
+pub(super) async fn cut(end: &End) -> io::Result<()> {
+    match &end.channel {
+        Channel::Tcp(stream) => sys::shut(stream.as_fd()),
+        Channel::Quic(channel) => {
+            channel.give_up().await;
+            Ok(())
+        }
+    }
+}
+
+/// The server is done with a connection, whose client is: it closes, but QUIC's is the client's to
+/// close.
+pub(super) async fn leave(end: &End) {
+    if let Channel::Quic(channel) = &end.channel {
+        channel.finish().await;
+        channel.closed().await;
+    }
 }
 
 /// The mark that the kernel gives packets which are to say ECT(1).
@@ -204,7 +323,7 @@ fn tune(stream: &TcpStream, settings: &SocketSettings) -> io::Result<()> {
 }
 
 /// A group's server on this side, for all addresses.
-pub(super) fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
+fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
     let socket = socket(settings)?;
     let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, SERVERS + group as u16);
     socket.bind(SocketAddr::V4(address))?;

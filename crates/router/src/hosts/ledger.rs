@@ -1,7 +1,7 @@
 //! The books: what every group has begun, finished and counted, as the simulator defines it
 //! (docs/reference/measures.md).
 
-use super::connection::{CLIENT, Connection, Key, SERVER};
+use super::connection::{CLIENT, Connection, Key, Path, SERVER};
 use super::receipts::Receipts;
 use super::sys;
 use sojourn_base::Time;
@@ -127,6 +127,50 @@ impl Ledger {
         exchange
     }
 
+    /// The same on a stream of a connection that several share.
+    pub fn begin_stream(
+        &self,
+        connection: &Connection,
+        stream: u16,
+        mut exchange: Exchange,
+    ) -> Exchange {
+        let before = connection.totals();
+        self.books().groups[connection.group].book.begin(&mut exchange, before);
+        connection.state().streams.insert(stream, exchange);
+        exchange
+    }
+
+    /// The request of a stream goes out.
+    pub fn requested_of(&self, connection: &Connection, stream: u16, now: Time) {
+        if let Some(exchange) = connection.state().streams.get_mut(&stream) {
+            exchange.requested = now;
+        }
+    }
+
+    /// When the first byte of a stream's response came.
+    pub fn first_byte_of(&self, connection: &Connection, stream: u16, at: Time) {
+        if let Some(exchange) = connection.state().streams.get_mut(&stream) {
+            exchange.first_byte = at;
+        }
+    }
+
+    /// What was under way on a stream ends at `now`, well or not.
+    pub fn end_stream(&self, connection: &Connection, stream: u16, now: Time, outcome: Outcome) {
+        let mut books = self.books();
+        let ended = connection.state().streams.remove(&stream);
+        if let Some(exchange) = ended.filter(|_| !books.over) {
+            books.ended(connection, exchange, now, outcome);
+        }
+    }
+
+    /// What was under way on all streams of a connection ends at `now`.
+    pub fn end_streams(&self, connection: &Connection, now: Time, outcome: Outcome) {
+        let mut books = self.books();
+        if !books.over {
+            books.end_streams(connection, now, outcome);
+        }
+    }
+
     /// The request goes out, over a connection that is open.
     pub fn requested(&self, connection: &Connection, now: Time) {
         if let Some(exchange) = &mut connection.state().exchange {
@@ -173,16 +217,30 @@ impl Ledger {
 
 impl Books {
     fn end(&mut self, connection: &Connection, now: Time, outcome: Outcome) {
-        let mut state = connection.state();
-        let Some(exchange) = state.exchange.take() else { return };
+        let ended = connection.state().exchange.take();
+        if let Some(exchange) = ended {
+            self.ended(connection, exchange, now, outcome);
+        }
+    }
+
+    fn end_streams(&mut self, connection: &Connection, now: Time, outcome: Outcome) {
+        let ended = std::mem::take(&mut connection.state().streams);
+        for exchange in ended.into_values() {
+            self.ended(connection, exchange, now, outcome);
+        }
+    }
+
+    /// An exchange has ended that was under way on a connection.
+    fn ended(&mut self, connection: &Connection, exchange: Exchange, now: Time, outcome: Outcome) {
+        let state = connection.state();
         let after = state.totals();
         let Group { book, servers_send, .. } = &mut self.groups[connection.group];
         // The end that sends most knows the round trip.
         let sender = &state.ends[if *servers_send { SERVER } else { CLIENT }];
-        let srtt = sender.as_ref().map_or(0, |end| end.info().srtt_us);
+        let srtt = sender.as_ref().and_then(|end| end.srtt());
         drop(state);
-        if book.measuring() && srtt > 0 {
-            book.rtt.record(u64::from(srtt) * 1000);
+        if let Some(Time(srtt)) = srtt.filter(|_| book.measuring()) {
+            book.rtt.record(srtt);
         }
         book.end(&exchange, (connection.member, after), now, outcome, &mut self.recorder);
     }
@@ -200,6 +258,7 @@ impl Books {
         let connections: Vec<_> = self.connections.values().map(Arc::clone).collect();
         for connection in connections {
             self.end(&connection, now, Outcome::Censored);
+            self.end_streams(&connection, now, Outcome::Censored);
         }
         for group in 0..self.groups.len() {
             let totals = self.totals(group, receipts);
@@ -229,10 +288,10 @@ impl Books {
             if flow_rtt.is_empty() || !book.measuring() {
                 continue;
             }
-            let srtt = connection.state().ends[0].as_ref().map_or(0, |end| end.info().srtt_us);
-            if srtt > 0 {
-                book.rtt.record(u64::from(srtt) * 1000);
-                flow_rtt[connection.member as usize].record(u64::from(srtt) * 1000);
+            let srtt = connection.state().ends[CLIENT].as_ref().and_then(|end| end.srtt());
+            if let Some(Time(srtt)) = srtt {
+                book.rtt.record(srtt);
+                flow_rtt[connection.member as usize].record(srtt);
             }
         }
     }
@@ -244,15 +303,15 @@ impl Books {
             let found = connections.find(|c| c.group == group && c.member == member);
             let end = found.and_then(|c| c.state().ends[0].clone());
             let Some(end) = end else { continue };
-            let info = end.info();
+            let Path { srtt, window, acked } = end.path();
             self.recorder.push(TraceRow {
                 time_s: now,
                 flow: FlowId(flow as u32),
-                cwnd_bytes: u64::from(info.cwnd) * u64::from(info.mss),
-                ssthresh_bytes: info.ssthresh_bytes(),
-                srtt_s: (info.srtt_us > 0).then(|| Time(u64::from(info.srtt_us) * 1000)),
-                in_flight_bytes: info.in_flight_bytes(),
-                acked_bytes: Some(info.acked_bytes()),
+                cwnd_bytes: window.cwnd,
+                ssthresh_bytes: window.ssthresh,
+                srtt_s: srtt,
+                in_flight_bytes: window.in_flight,
+                acked_bytes: acked,
             });
         }
     }

@@ -1,6 +1,8 @@
 //! What is sent: bytes that tell their place in the stream, so that the receiver sees whether they
 //! came intact and in order.
 
+use bytes::Bytes;
+
 /// The pattern's period: a prime, so that no multiple of a segment or a buffer fits it.
 const PERIOD: usize = 65_521;
 
@@ -8,7 +10,7 @@ const PERIOD: usize = 65_521;
 const LONGEST: usize = 1 << 18;
 
 /// The bytes of every stream.
-pub struct Pattern(Vec<u8>);
+pub struct Pattern(Bytes);
 
 impl Pattern {
     /// Makes it.
@@ -20,13 +22,18 @@ impl Pattern {
                 (state >> 56) as u8
             })
             .collect();
-        Self(period.iter().copied().cycle().take(PERIOD + LONGEST).collect())
+        Self(period.iter().copied().cycle().take(PERIOD + LONGEST).collect::<Vec<u8>>().into())
     }
 
     /// Up to `most` bytes of a stream from `offset` on.
     pub fn at(&self, offset: u64, most: u64) -> &[u8] {
         let start = (offset % PERIOD as u64) as usize;
         &self.0[start..start + most.min(LONGEST as u64) as usize]
+    }
+
+    /// The same, shared and not copied.
+    pub fn share(&self, offset: u64, most: u64) -> Bytes {
+        self.0.slice_ref(self.at(offset, most))
     }
 
     /// Whether `bytes` are those of a stream from `offset` on.

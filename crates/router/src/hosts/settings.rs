@@ -5,10 +5,11 @@
 //! differ are an error. Of the third a run says what is different, unless the setting is the very
 //! point of a scenario: then it is refused.
 
+use super::quic::settings::differences;
 use crate::bpf;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_tcp::{Algorithm, Feedback, Params, Profile};
-use sojourn_traffic::Source;
+use sojourn_traffic::{Priorities, Source};
 
 /// What every socket of a group is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +137,17 @@ pub fn settings(network: &Network, known: &dyn Fn(&str) -> bool) -> Result<Setti
     let mut first: Option<(&NetworkGroup, Vec<Wide>)> = None;
     for group in &network.groups {
         made.sockets.push(socket(group)?);
+        if let Source::Web(web) = &group.source
+            && web.priorities != Priorities::None
+        {
+            let line = "priorities = \"rfc9218\"; h2 and h3: streams take turns";
+            made.differences.push(format!("{}: {line}", group.name));
+        }
+        if let Some(quic) = &group.quic {
+            let wrong = |why| format!("{}: {why}", group.name);
+            let lines = differences(quic).map_err(wrong)?;
+            made.differences.extend(lines.into_iter().map(wrong));
+        }
         if !uses_tcp(group) {
             continue;
         }
@@ -195,16 +207,17 @@ fn both_ways(group: &NetworkGroup, other: &NetworkGroup, field: &str) -> String 
     )
 }
 
-/// Whether a group's members open connections.
+/// Whether a group's members open connections over TCP.
 pub fn uses_tcp(group: &NetworkGroup) -> bool {
-    matches!(
+    let connects = matches!(
         group.source,
         Source::Bulk(_)
             | Source::Web(_)
             | Source::Video(_)
             | Source::Transfers(_)
             | Source::Replay(_)
-    )
+    );
+    connects && group.quic.is_none()
 }
 
 /// Whether an algorithm is what its name alone stands for, in either profile.
@@ -228,19 +241,9 @@ fn is_of(profile: Profile, algorithm: &Algorithm) -> bool {
 fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
     let p = &group.tcp;
     let name = p.congestion.name();
-    if let Source::Web(web) = &group.source
-        && web.http.multiplexes()
-    {
-        let why = "real hosts speak HTTP/1.1; use --engine packets";
-        return Err(format!("{}: http = \"{}\": {why}", group.name, web.http.name()));
-    }
     if group.server_rtt.is_some() {
         let why = "real hosts have all servers at the same distance; use --engine packets";
         return Err(format!("{}: server_rtt: {why}", group.name));
-    }
-    if group.quic.is_some() {
-        let why = "real hosts have TCP only; use --engine packets";
-        return Err(format!("{}: transport = \"quic\": {why}", group.name));
     }
     if uses_tcp(group) {
         if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
@@ -364,19 +367,17 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_over_no_real_host_is_refused() {
-        let web = "[[traffic]]\nkind = \"web\"\nname = \"people\"\nusers = 1\n";
-        for (field, expected) in [
-            ("http = \"2\"", "people: http = \"2\": real hosts speak HTTP/1.1"),
-            ("http = \"3\"", "people: http = \"3\": real hosts speak HTTP/1.1"),
-            (
-                "servers = 2\nserver_rtt = \"90ms\"",
-                "people: server_rtt: real hosts have all servers at the same distance",
-            ),
-            ("transport = \"quic\"", "people: transport = \"quic\": real hosts have TCP only"),
-        ] {
-            let error = made(&network("", &format!("{web}{field}\n"))).unwrap_err();
-            assert_eq!(error, format!("{expected}; use --engine packets"));
-        }
+    fn servers_farther_away_are_refused_and_priorities_are_listed() {
+        let web = |more: &str| {
+            let group = "[[traffic]]\nkind = \"web\"\nname = \"people\"\nusers = 1\n";
+            made(&network("", &format!("{group}{more}\n")))
+        };
+        let error = web("servers = 2\nserver_rtt = \"90ms\"").unwrap_err();
+        let why = "real hosts have all servers at the same distance; use --engine packets";
+        assert_eq!(error, format!("people: server_rtt: {why}"));
+        let made = web("http = \"3\"\npriorities = \"rfc9218\"").unwrap();
+        let line = "people: priorities = \"rfc9218\"; h2 and h3: streams take turns";
+        assert!(made.differences.contains(&line.into()), "{:?}", made.differences);
+        assert!(!web("http = \"2\"").unwrap().differences.iter().any(|l| l.contains("priorities")));
     }
 }

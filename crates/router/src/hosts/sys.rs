@@ -4,6 +4,7 @@
 
 use sojourn_base::Time;
 use std::io;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -79,11 +80,12 @@ pub fn set_timer(timer: BorrowedFd<'_>, instant: Time) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes note that a timer went off.
-pub fn clear_timer(timer: BorrowedFd<'_>) {
+/// Takes note that a timer went off; whether it had.
+pub fn clear_timer(timer: BorrowedFd<'_>) -> bool {
     let mut count = 0u64;
     // SAFETY: eight bytes are read into a local of eight; that there may be none does no harm.
-    unsafe { libc::read(timer.as_raw_fd(), (&raw mut count).cast(), 8) };
+    let read = unsafe { libc::read(timer.as_raw_fd(), (&raw mut count).cast(), 8) };
+    read == 8
 }
 
 /// Sets a number as a socket option.
@@ -101,6 +103,77 @@ pub fn set_text(fd: BorrowedFd<'_>, level: i32, name: i32, text: &str) -> io::Re
     let done =
         unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, text.as_ptr().cast(), length) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Sends a datagram with this traffic class, from this address of the host's if it has several.
+pub fn send_datagram(
+    fd: BorrowedFd<'_>,
+    bytes: &[u8],
+    from: Option<Ipv4Addr>,
+    to: SocketAddrV4,
+    class: u8,
+) -> io::Result<()> {
+    let mut address = libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: to.port().to_be(),
+        sin_addr: libc::in_addr { s_addr: to.ip().to_bits().to_be() },
+        sin_zero: [0; 8],
+    };
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    let mut notes = Notes::default();
+    // SAFETY: all zeros is a header of nothing.
+    let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+    header.msg_name = (&raw mut address).cast();
+    header.msg_namelen = size_of_val(&address) as libc::socklen_t;
+    header.msg_iov = &raw mut part;
+    header.msg_iovlen = 1;
+    header.msg_control = (&raw mut notes).cast();
+    notes.class = Note::new(libc::IP_TOS, libc::c_int::from(class));
+    let mut length = size_of_val(&notes.class);
+    if let Some(from) = from {
+        let from = libc::in_addr { s_addr: from.to_bits().to_be() };
+        let any = libc::in_addr { s_addr: 0 };
+        let about = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: from, ipi_addr: any };
+        notes.from = Note::new(libc::IP_PKTINFO, about);
+        length += size_of_val(&notes.from);
+    }
+    header.msg_controllen = length as _;
+    // SAFETY: everything that the header names is there as long as the call takes.
+    match unsafe { libc::sendmsg(fd.as_raw_fd(), &raw const header, 0) } {
+        0.. => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// What is said about a datagram beside where it goes (`cmsg(3)`).
+#[repr(C)]
+struct Notes {
+    class: Note<libc::c_int>,
+    from: Note<libc::in_pktinfo>,
+}
+
+/// One of these: a header of twice a word, and what follows it, at the next word.
+#[repr(C, align(8))]
+struct Note<T> {
+    header: libc::cmsghdr,
+    value: T,
+}
+
+impl<T> Note<T> {
+    fn new(kind: libc::c_int, value: T) -> Self {
+        let length = size_of::<libc::cmsghdr>() + size_of::<T>();
+        let header =
+            libc::cmsghdr { cmsg_len: length as _, cmsg_level: libc::IPPROTO_IP, cmsg_type: kind };
+        Self { header, value }
+    }
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        let none = libc::in_addr { s_addr: 0 };
+        let about = libc::in_pktinfo { ipi_ifindex: 0, ipi_spec_dst: none, ipi_addr: none };
+        Self { class: Note::new(libc::IP_TOS, 0), from: Note::new(libc::IP_PKTINFO, about) }
+    }
 }
 
 /// Closes a connection's direction from here.
@@ -254,6 +327,7 @@ pub fn knows_timeouts() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::SocketAddr;
     use std::os::fd::AsFd;
 
     #[test]
@@ -276,6 +350,29 @@ mod tests {
         assert_eq!(info.timeouts, None);
         assert_eq!(info.retransmissions, 0x0101_0101);
         assert_eq!(TcpInfo::read(&[1; 248]).timeouts, Some(0x0101));
+    }
+
+    #[test]
+    fn a_datagram_has_the_class_and_the_source_that_it_is_given() {
+        let server = std::net::UdpSocket::bind("127.0.0.9:0").unwrap();
+        let SocketAddr::V4(to) = server.local_addr().unwrap() else { unreachable!() };
+        set_option(server.as_fd(), libc::IPPROTO_IP, libc::IP_RECVTOS, 1).unwrap();
+        let client = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+        let state = quinn::udp::UdpSocketState::new((&server).into()).unwrap();
+        for (from, class, marked) in [("127.0.0.7", 0xba, true), ("127.0.0.8", 0, false)] {
+            let from: Ipv4Addr = from.parse().unwrap();
+            send_datagram(client.as_fd(), &[5; 77], Some(from), to, class).unwrap();
+            let mut poll =
+                libc::pollfd { fd: server.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one descriptor, one structure.
+            assert_eq!(unsafe { libc::poll(&raw mut poll, 1, 1000) }, 1);
+            let mut bytes = [0; 100];
+            let mut about = [quinn::udp::RecvMeta::default()];
+            let mut buffers = [io::IoSliceMut::new(&mut bytes)];
+            assert_eq!(state.recv((&server).into(), &mut buffers, &mut about).unwrap(), 1);
+            assert_eq!((about[0].addr.ip(), about[0].len), (from.into(), 77));
+            assert_eq!(about[0].ecn.map(|ecn| ecn as u8), marked.then_some(2));
+        }
     }
 
     #[test]

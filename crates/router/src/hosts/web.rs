@@ -3,7 +3,7 @@
 
 use super::clock::either;
 use super::connection::{CLIENT, Connection, End, SERVER};
-use super::host::{Host, shut};
+use super::host::{Host, Listener, leave, shut};
 use sojourn_base::Time;
 use sojourn_records::{Exchange, GroupBook, Outcome};
 use sojourn_traffic::{Client, Command, Input};
@@ -11,7 +11,6 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
-use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
 
@@ -197,27 +196,30 @@ async fn fetch(
         ledger.end(connection, host.now(), Outcome::Finished);
         done(first_byte);
     }
-    shut(&end)?;
+    shut(&end).await?;
     // Whatever happens now happens to nobody.
     let _ = host.drain(&end, received).await;
     Ok(())
 }
 
 /// A group's server.
-pub(super) async fn server(host: Rc<Host>, group: usize, listener: TcpListener) {
+pub(super) async fn server(host: Rc<Host>, group: usize, listener: Listener) {
     loop {
-        match host.accept(&listener, group).await {
-            Ok(Some((connection, end))) => {
+        match host.accept(&listener).await {
+            Ok(coming) => {
                 let host = Rc::clone(&host);
                 spawn_local(async move {
-                    connection.state().ends[SERVER] = Some(Arc::clone(&end));
                     // That it failed, the client says.
+                    let Ok(Some((connection, end))) = host.take(coming, group).await else {
+                        return;
+                    };
+                    connection.state().ends[SERVER] = Some(Arc::clone(&end));
                     let _ = serve(&host, &connection, &end).await;
+                    leave(&end).await;
                     drop(end);
                     host.common.ledger.retire(&connection, SERVER);
                 });
             }
-            Ok(None) => {}
             Err(error) => host.common.ledger.fault(format!("accept: {error}")),
         }
     }

@@ -160,6 +160,216 @@ fn long_flows_fill_their_bottleneck() {
 }
 
 #[test]
+fn quic_flows_fill_their_bottleneck_and_transfers_over_quic_finish() {
+    if !possible("quic_flows_fill_their_bottleneck_and_transfers_over_quic_finish") {
+        return;
+    }
+    let summary = summary(
+        "quic",
+        r#"
+        duration = "6s"
+        warmup = "2s"
+        [quic]
+        congestion = "cubic"
+        [bottleneck]
+        rate = "20mbit"
+        delay = "5ms"
+        qdisc = { kind = "droptail", limit = 60 }
+        reverse = "ideal"
+        [[traffic]]
+        kind = "bulk"
+        flows = 3
+        rtt = "20ms..40ms"
+        transport = "quic"
+        [[traffic]]
+        kind = "transfers"
+        rate = 5.0
+        size = "20kB"
+        stop = "4s"
+        rtt = "40ms"
+        transport = "quic"
+        [[traffic]]
+        kind = "bulk"
+        transport = "quic"
+        stop = "4s"
+        [probes]
+        flows = true
+        "#,
+    );
+    check_router(&summary);
+    let link = &summary["links"][0];
+    assert!(number(&link["utilisation"]) > 0.7, "{link}");
+    let [long, short, stopped] = [0, 1, 2].map(|at| &summary["groups"][at]);
+    assert_eq!(summary["flows"].as_array().unwrap().len(), 4);
+    for flow in summary["flows"].as_array().unwrap() {
+        assert!(number(&flow["goodput_bps"]) > 5e5, "{flow}");
+    }
+    // Propagation is 30 ms on the mean; the queue adds 36 ms at most.
+    let rtt = number(&long["rtt_s"]["mean"]);
+    assert!((0.02..0.09).contains(&rtt), "{long}");
+    assert!(number(&link["dropped"]) > 5.0, "{link}");
+    let lost = number(&long["retransmissions"]) + number(&stopped["retransmissions"]);
+    assert!(lost > 5.0, "{long} {stopped}");
+    assert_eq!(long["timeouts"], Value::Null);
+    assert_eq!((&short["failed"], &short["censored"]), (&0.into(), &0.into()), "{short}");
+    assert!(number(&short["finished"]) > 4.0, "{short}");
+    // A handshake and a transfer of two windows or so.
+    assert!(number(&short["response_time_s"]["p50"]) > 0.1, "{short}");
+    let told = summary["hosts"]["differences"].to_string();
+    assert!(told.contains("bulk1: quic.congestion.alpha_rises = true; quinn: never"), "{told}");
+    assert!(!told.contains("tcp."), "no group runs over TCP: {told}");
+}
+
+#[test]
+fn quic_without_round_trip_saves_one_and_sees_marks() {
+    if !possible("quic_without_round_trip_saves_one_and_sees_marks") {
+        return;
+    }
+    let text = r#"
+        duration = "5s"
+        [quic]
+        ecn = true
+        [bottleneck]
+        rate = "20mbit"
+        delay = "50ms"
+        qdisc = { kind = "red", min_th = 3, max_th = 60, max_p = 0.5, ecn = true, limit = 300 }
+        reverse = "ideal"
+        [[traffic]]
+        kind = "transfers"
+        name = "first"
+        rate = 10.0
+        size = "2kB"
+        stop = "3s"
+        transport = "quic"
+        [[traffic]]
+        kind = "transfers"
+        name = "again"
+        rate = 10.0
+        size = "2kB"
+        stop = "3s"
+        transport = "quic"
+        quic = { zero_rtt = true }
+        [[traffic]]
+        kind = "bulk"
+        transport = "quic"
+        size = "1MB"
+        [[traffic]]
+        kind = "bulk"
+        dscp = "ef"
+        transport = "quic"
+        quic = { ecn = false }
+        size = "20kB"
+    "#;
+    let summary = summary("quic-early", text);
+    check_router(&summary);
+    let [first, again, marked, plain] = [0, 1, 2, 3].map(|at| &summary["groups"][at]);
+    for (group, least) in [(first, 10), (again, 10), (marked, 1), (plain, 1)] {
+        assert_eq!((&group["failed"], &group["censored"]), (&0.into(), &0.into()), "{group}");
+        assert!(group["finished"].as_u64().unwrap() >= least, "{group}");
+    }
+    // 50 ms there: a round trip for the handshake, and half a one for the data.
+    let p50 = |group: &Value| number(&group["response_time_s"]["p50"]);
+    assert!((0.145..0.25).contains(&p50(first)), "{first}");
+    assert!((0.045..0.14).contains(&p50(again)), "{again}");
+    let marks = summary["links"][0]["marked"].as_u64().unwrap();
+    assert!(marks > 5, "{marks}");
+    assert_eq!(summary["hosts"]["ce_packets"].as_u64().unwrap(), marks);
+}
+
+#[test]
+fn web_users_get_their_pages_over_quic() {
+    if !possible("web_users_get_their_pages_over_quic") {
+        return;
+    }
+    let summary = summary(
+        "quic-web",
+        r#"
+        duration = "6s"
+        warmup = "1s"
+        [bottleneck]
+        rate = "10mbit"
+        delay = "5ms"
+        qdisc = { kind = "pi", qref = 24 }
+        [[traffic]]
+        kind = "web"
+        users = 20
+        model = "custom"
+        transport = "quic"
+        think = { dist = "exponential", mean = "500ms" }
+        response = { dist = "exponential", mean = "20kB" }
+        rtt = "20ms..60ms"
+        [[traffic]]
+        kind = "video"
+        transport = "quic"
+        ladder = ["1mbit"]
+        segment = "1s"
+        buffer = "4s"
+        "#,
+    );
+    check_router(&summary);
+    let [web, video] = [0, 1].map(|group| &summary["groups"][group]);
+    assert!(number(&web["finished"]) > 50.0, "{web}");
+    assert_eq!(web["failed"], 0, "{web}");
+    assert!(number(&web["response_time_s"]["p50"]) > 0.03, "{web}");
+    assert_eq!(video["video"]["stalls"], 0, "{video}");
+    assert!(number(&video["video"]["played_s"]) > 3.5, "{video}");
+}
+
+#[test]
+fn pages_come_whole_over_http_2_and_3() {
+    if !possible("pages_come_whole_over_http_2_and_3") {
+        return;
+    }
+    let group = |name: &str, more: &str| {
+        format!(
+            r#"
+        [[traffic]]
+        kind = "web"
+        name = "{name}"
+        users = 3
+        model = "custom"
+        think = {{ dist = "exponential", mean = "300ms" }}
+        embedded = 12.0
+        request = "700B"
+        response = {{ dist = "exponential", mean = "20kB" }}
+        server_delay = "5ms"
+        rtt = "40ms"
+        {more}
+        "#
+        )
+    };
+    let groups = group("secured", "http = \"2\"")
+        + &group("bare", "http = \"2\"\ntls = false")
+        + &group("quinn", "http = \"3\"\npriorities = \"rfc9218\"");
+    let summary = summary(
+        "pages",
+        &format!(
+            "duration = \"6s\"\n[tcp]\nprofile = \"modern\"\n[bottleneck]\nrate = \"30mbit\"\n\
+             delay = \"5ms\"\nqdisc = {{ kind = \"fq_codel\" }}\n{groups}"
+        ),
+    );
+    check_router(&summary);
+    let [secured, bare, quinn] = [0, 1, 2].map(|at| &summary["groups"][at]);
+    for group in [secured, bare, quinn] {
+        assert_eq!((&group["failed"], &group["pages"]["incomplete"]), (&0.into(), &0.into()));
+        let pages = number(&group["pages"]["load_time_s"]["count"]);
+        assert!(pages > 9.0, "{group}");
+        // Of three users each may be in the midst of a page.
+        let objects = number(&group["finished"]);
+        assert!((13.0 * pages..=13.0 * (pages + 3.0)).contains(&objects), "{group}");
+        assert!(number(&group["goodput_bps"]) > 1e6, "{group}");
+    }
+    // A round trip for TCP, one for TLS, one for the document; QUIC's handshake is one.
+    let first = |group: &Value| number(&group["pages"]["first_byte_s"]["p50"]);
+    assert!(first(bare) > 0.08, "{bare}");
+    assert!(first(secured) > first(bare) + 0.03, "{secured} {bare}");
+    assert!((0.08..first(secured) - 0.01).contains(&first(quinn)), "{quinn} {secured}");
+    let told = summary["hosts"]["differences"].to_string();
+    assert!(told.contains("quinn: priorities = "), "{told}");
+    assert!(!told.contains("bare: priorities"), "{told}");
+}
+
+#[test]
 fn hosts_retransmit_dropped_packets() {
     if !possible("hosts_retransmit_dropped_packets") {
         return;
@@ -495,8 +705,11 @@ fn unsupported_scenario_is_one_line_error() {
             "bulk1: tcp.congestion = vegas has settings of its own",
         ),
         ("window", "max_window = 7", "bulk1: tcp.max_window"),
+        ("quinn", "[quic]\ncongestion = \"vegas\"", "bulk1: quic.congestion = vegas: quinn has"),
+        ("quinn-window", "[quic]\nmax_window = 7", "bulk1: quic.max_window"),
     ] {
-        let mut child = start(name, &text(tcp));
+        let over_quic = if tcp.starts_with("[quic]") { "transport = \"quic\"\n" } else { "" };
+        let mut child = start(name, &(text(tcp) + over_quic));
         let last = last_line(&mut child);
         assert_eq!(child.wait().unwrap().code(), Some(2));
         assert!(last["error"].as_str().unwrap().starts_with(said), "{last}");

@@ -98,7 +98,7 @@ pub struct Web {
     pub pages_per_connection: Option<Distribution<Count>>,
     /// The version of HTTP. "1.1": an object at a time on each connection. "2": all objects of a
     /// page as streams of one TCP connection. "3": as streams of one QUIC connection. Those of "2"
-    /// and "3" take turns. "2" and "3" are for the packet engine.
+    /// and "3" take turns. "2" and "3" are for the packet engine and the linux engine.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_first"))]
     pub http: Http,
     /// Whether TLS 1.3 shakes hands before the first request, as browsers do with HTTP/2: one more
