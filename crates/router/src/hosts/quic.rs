@@ -1,4 +1,4 @@
-//! QUIC of real hosts: [quinn](https://docs.rs/quinn) 0.11, as client and as server.
+//! QUIC of real hosts: [quinn](https://github.com/quinn-rs/quinn) 0.11, as client and as server.
 //!
 //! A connection carries one bidirectional stream, which the client opens, and is used as a TCP
 //! connection would be, as in the packet engine. A client has a socket of its own, a group's server
