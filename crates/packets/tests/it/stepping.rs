@@ -243,7 +243,7 @@ fn packets_of_a_queue_are_told_by_flow() {
          qdisc = { kind = \"red\", ecn = true, limit = 45 }\n\
          [[traffic]]\nkind = \"bulk\"\nflows = 2\nrtt = \"40ms\"\ntcp = { ecn = false }\n\
          [[traffic]]\nkind = \"bulk\"\nflows = 3\nrtt = \"60ms\"\n\
-         [[traffic]]\nkind = \"udp\"\nrate = \"300kbit\"\n",
+         [[traffic]]\nkind = \"udp\"\nrate = \"600kbit\"\n",
     ));
     let (mut dropped, mut marked) = ([0; 2], [0; 2]);
     let (mut link, mut groups, mut carried) = ([0; 2], [0; 3], 0);
