@@ -40,8 +40,8 @@ WORKED_OUT = {
     "web-aqm-2003": ("web_aqm.traffic.calibrate",),
 }
 
-# Some claims have a verdict in full only.
-IN_FULL = ("arena-cbq", "scalable-2003")
+# Some claims have a verdict, or are made, in full only.
+IN_FULL = ("arena-cbq", "cake-reference", "scalable-2003")
 
 
 @pytest.mark.long
