@@ -3,7 +3,7 @@
 
 use super::clock::either;
 use super::connection::{CLIENT, Channel, Connection, End, SERVER};
-use super::host::{Host, Listener, cut, leave, shut};
+use super::host::{Host, Listener, attend, cut, leave, shut};
 use sojourn_base::{Stream, Time};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Fetches, Source, Writer, Writes};
@@ -153,30 +153,16 @@ async fn send(
 
 /// The receivers of a group.
 pub(super) async fn receivers(host: Rc<Host>, group: usize, listener: Listener) {
-    loop {
-        match host.accept(&listener).await {
-            Ok(coming) => {
-                let host = Rc::clone(&host);
-                spawn_local(async move {
-                    // That it failed, the sender says.
-                    if let Ok(Some((connection, end))) = host.take(coming, group).await {
-                        receive(&host, &connection, end).await;
-                    }
-                });
-            }
-            Err(error) => host.common.ledger.fault(format!("accept: {error}")),
-        }
-    }
+    attend(host, group, listener, async |host, connection, end| {
+        receive(host, connection, end).await;
+    })
+    .await;
 }
 
 /// Receives a transfer.
 async fn receive(host: &Host, connection: &Connection, end: Arc<End>) {
     let ledger = &host.common.ledger;
-    let expected = {
-        let mut state = connection.state();
-        state.ends[SERVER] = Some(Arc::clone(&end));
-        state.exchange.map(|exchange| exchange.response)
-    };
+    let expected = connection.state().exchange.map(|exchange| exchange.response);
     let mut received = 0;
     // That it failed, the sender says.
     while let Ok(read) = host.read(&end, received, u64::MAX).await {

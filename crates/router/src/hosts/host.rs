@@ -2,7 +2,7 @@
 
 use super::addresses::{self, Endpoints};
 use super::clock::Alarms;
-use super::connection::{Channel, Connection, End, Key};
+use super::connection::{Channel, Connection, End, Key, SERVER};
 use super::ledger::Ledger;
 use super::pages::Tls;
 use super::payload::Pattern;
@@ -17,8 +17,10 @@ use std::cell::RefCell;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::sync::Arc;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::task::spawn_local;
 
 /// The left side, where data come from.
 pub(super) const LEFT: usize = 0;
@@ -236,6 +238,30 @@ impl Host {
                 0 => return Ok(()),
                 read => offset += read,
             }
+        }
+    }
+}
+
+/// A group's server, as long as the run: `each` looks after a connection that has come.
+pub(super) async fn attend(
+    host: Rc<Host>,
+    group: usize,
+    listener: Listener,
+    each: impl AsyncFn(&Rc<Host>, &Arc<Connection>, Arc<End>) + Copy + 'static,
+) {
+    loop {
+        match host.accept(&listener).await {
+            Ok(coming) => {
+                let host = Rc::clone(&host);
+                spawn_local(async move {
+                    // That it failed, the client says.
+                    if let Ok(Some((connection, end))) = host.take(coming, group).await {
+                        connection.state().ends[SERVER] = Some(Arc::clone(&end));
+                        each(&host, &connection, end).await;
+                    }
+                });
+            }
+            Err(error) => host.common.ledger.fault(format!("accept: {error}")),
         }
     }
 }

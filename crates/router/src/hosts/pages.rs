@@ -19,7 +19,7 @@ mod secured;
 
 use super::clock::either;
 use super::connection::{CLIENT, Connection, SERVER};
-use super::host::{Host, Listener};
+use super::host::{Host, Listener, attend};
 use sojourn_base::Time;
 use sojourn_records::{Exchange, GroupBook, Outcome};
 use sojourn_traffic::{Browser, Client, Command, Http, Input, WebUsers};
@@ -259,27 +259,16 @@ impl Visitor {
 
 /// A group's server.
 pub(super) async fn server(host: Rc<Host>, group: usize, listener: Listener) {
-    loop {
-        match host.accept(&listener).await {
-            Ok(coming) => {
-                let host = Rc::clone(&host);
-                spawn_local(async move {
-                    // That it failed, the client says.
-                    let Ok(Some((connection, end))) = host.take(coming, group).await else {
-                        return;
-                    };
-                    connection.state().ends[SERVER] = Some(Arc::clone(&end));
-                    let _ = match host.common.http(group) {
-                        Http::V3 => h3::serve(&host, &connection, &end).await,
-                        _ => h2::serve(&host, &connection, &end).await,
-                    };
-                    drop(end);
-                    host.common.ledger.retire(&connection, SERVER);
-                });
-            }
-            Err(error) => host.common.ledger.fault(format!("accept: {error}")),
-        }
-    }
+    attend(host, group, listener, async move |host, connection, end| {
+        // That it failed, the client says.
+        let _ = match host.common.http(group) {
+            Http::V3 => h3::serve(host, connection, &end).await,
+            _ => h2::serve(host, connection, &end).await,
+        };
+        drop(end);
+        host.common.ledger.retire(connection, SERVER);
+    })
+    .await;
 }
 
 /// What a request asks for, which its path names; both hosts live in one process.

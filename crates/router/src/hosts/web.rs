@@ -3,7 +3,7 @@
 
 use super::clock::either;
 use super::connection::{CLIENT, Connection, End, SERVER};
-use super::host::{Host, Listener, leave, shut};
+use super::host::{Host, Listener, attend, leave, shut};
 use sojourn_base::Time;
 use sojourn_records::{Exchange, GroupBook, Outcome};
 use sojourn_traffic::{Client, Command, Input};
@@ -204,25 +204,14 @@ async fn fetch(
 
 /// A group's server.
 pub(super) async fn server(host: Rc<Host>, group: usize, listener: Listener) {
-    loop {
-        match host.accept(&listener).await {
-            Ok(coming) => {
-                let host = Rc::clone(&host);
-                spawn_local(async move {
-                    // That it failed, the client says.
-                    let Ok(Some((connection, end))) = host.take(coming, group).await else {
-                        return;
-                    };
-                    connection.state().ends[SERVER] = Some(Arc::clone(&end));
-                    let _ = serve(&host, &connection, &end).await;
-                    leave(&end).await;
-                    drop(end);
-                    host.common.ledger.retire(&connection, SERVER);
-                });
-            }
-            Err(error) => host.common.ledger.fault(format!("accept: {error}")),
-        }
-    }
+    attend(host, group, listener, async |host, connection, end| {
+        // That it failed, the client says.
+        let _ = serve(host, connection, &end).await;
+        leave(&end).await;
+        drop(end);
+        host.common.ledger.retire(connection, SERVER);
+    })
+    .await;
 }
 
 /// Answers requests until the client is done.
