@@ -124,14 +124,39 @@ def _base(seed: int, draw: Draw) -> dict[str, Any]:
             # What else is said of servers needs some.
             group["servers"] = pick([1, 2, 7, {"dist": "uniform", "min": 1, "max": 9}])
         groups.append(group | _NEEDED.get(kind, {}))
-    return {
+    times = {
         "seed": seed,
         "duration": pick(["1s", "3s"]),
         "warmup": pick(["0s", "500ms"]),
         "tcp": {},
-        "bottleneck": {"rate": pick(["1mbit", "5mbit", "20mbit"]), "qdisc": "droptail"},
-        "traffic": groups,
     }
+    rates = ["1mbit", "5mbit", "20mbit"]
+    if seed % 5:
+        bottleneck = {"rate": pick(rates), "qdisc": "droptail"}
+        return {**times, "bottleneck": bottleneck, "traffic": groups}
+    return {**times, "links": _tree(draw, rates), "traffic": [{**g, **_ENDS} for g in groups]}
+
+
+# From the root of the tree to its leaves, and by `up` and `back` to the root again.
+_ENDS = {"from": "root", "to": "leaf"}
+
+
+def _tree(draw: Draw, rates: list[str]) -> list[dict[str, Any]]:
+    """Links to a few masts, from each to some leaves, and back; `count` makes the copies."""
+    masts = draw.random.randint(1, 3)
+    leaves = masts * draw.random.randint(1, 3)
+    ends = {
+        "trunk": ("root", "town", 1),
+        "mast": ("town", "mast", masts),
+        "down": ("mast", "leaf", leaves),
+        "up": ("leaf", "home", leaves),
+        "back": ("home", "root", 1),
+    }
+    return [
+        {"name": name, "from": a, "to": b, "rate": draw.random.choice(rates)}
+        | ({"count": count} if count > 1 else {})
+        for name, (a, b, count) in ends.items()
+    ]
 
 
 def accepted(seed: int) -> tuple[Scenario, int, int]:
@@ -145,17 +170,21 @@ def accepted(seed: int) -> tuple[Scenario, int, int]:
     fields = _base(seed, draw)
     scenario = Scenario(fields)
     refused = 0
+    links = [("links", number) for number, _ in enumerate(fields.get("links", ()))]
+    queues = links or [("bottleneck",)]
     wanted: list[tuple[tuple[str | int, ...], dict[str, Any]]] = [
-        (("bottleneck", "qdisc"), known["QueueDiscipline"]),
+        *(((*place, "qdisc"), known["QueueDiscipline"]) for place in queues),
         (("tcp", "congestion"), known["CongestionControl"]),
     ]
     of_groups = [_kind(known["Group"], group["kind"]) for group in fields["traffic"]]
+    of_queues = known["NamedLink" if links else "Bottleneck"]["properties"]
     for place, properties in (
+        *((place, of_queues) for place in queues),
         *(((name.lower(),), known[name]["properties"]) for name in _TABLES),
         *((("traffic", number), each) for number, each in enumerate(of_groups)),
     ):
         for name, about in properties.items():
-            settled = name in _LEFT_OUT | {"kind", "name", "qdisc", "rate", "congestion"}
+            settled = name in _LEFT_OUT | _SETTLED
             if not settled and draw.random.random() < 0.12:
                 wanted.append(((*place, name), about))
     for path, about in wanted:
@@ -171,7 +200,9 @@ def accepted(seed: int) -> tuple[Scenario, int, int]:
     return scenario, len(wanted) - refused, refused
 
 
-_TABLES = ("Bottleneck", "Tcp", "Quic", "Access", "Probes", "Packets")
+# Drawn before, or by hand.
+_SETTLED = {"kind", "name", "qdisc", "rate", "congestion", "from", "to", "count"}
+_TABLES = ("Tcp", "Quic", "Access", "Probes", "Packets")
 # Kinds of traffic that have connections.
 _CONNECTS = ("bulk", "web", "transfers", "video")
 # What groups cannot be without.

@@ -1,4 +1,4 @@
-"""Runs with several seeds as tables and pictures show them: each seed, and their mean."""
+"""Runs with several seeds: a measure seed by seed, and how tables and pictures show it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     from sojourn.sweep import Results
 
 
+def values(
+    results: Results, of: str | Callable[[RunResult], float | None], **labels: object
+) -> list[float]:
+    """A measure of the runs with these labels, seed by seed."""
+    return list(results.where(**labels).values(of).values())
+
+
 def mean_of(
     results: Results, of: str | Callable[[RunResult], float | None], scale: float = 1.0
 ) -> str:
     """A measure's mean over the seeds, ± half of its 95 % interval."""
-    return with_interval(list(results.values(of).values()), scale)
+    return with_interval(values(results, of), scale)
 
 
 def strokes(base: alt.Chart, x: alt.X, height: int) -> list[alt.Chart]:

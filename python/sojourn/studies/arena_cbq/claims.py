@@ -12,6 +12,7 @@ from sojourn.statistics import holm, paired_difference, student_interval
 from sojourn.studies import verdicts
 from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.scenarios import ARENAS
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent, with_interval
 from sojourn.sweep import Results
@@ -30,13 +31,6 @@ SHARE = 0.1
 DIP = 41
 AROUND = (39, 40, 42, 43)
 """The setpoints that the one at the dip is compared with."""
-
-
-def values(
-    results: Results, of: Callable[[RunResult], float | None], **labels: object
-) -> list[float]:
-    """A measure of the runs with these labels, seed by seed."""
-    return list(results.where(**labels).values(of).values())
 
 
 def around(found: list[float]) -> str:

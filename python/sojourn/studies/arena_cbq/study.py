@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from sojourn.studies import registry
 from sojourn.studies.arena_cbq import claims, scenarios, tables
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
 
@@ -58,7 +59,7 @@ def _bands(results: Results) -> list[Band]:
     part = scenarios.PART[results.scale]
     times = {
         (scheme, arena): statistics.fmean(
-            claims.values(
+            values(
                 results,
                 lambda run, a=arena: scenarios.finished(run, a, part),  # type: ignore[misc]
                 part="finish",
@@ -72,7 +73,7 @@ def _bands(results: Results) -> list[Band]:
     fairer = times["droptail-100", "long"] / times["droptail-100", "short"]
     low, high = (
         statistics.fmean(
-            claims.values(
+            values(
                 results,
                 lambda run: scenarios.queue(run, "short"),
                 part="sweep",

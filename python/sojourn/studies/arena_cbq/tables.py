@@ -9,8 +9,9 @@ import altair as alt
 import polars as pl
 
 from sojourn.studies.arena_cbq import scenarios as s
-from sojourn.studies.arena_cbq.claims import FINISHED, around, clamped, values, within
+from sojourn.studies.arena_cbq.claims import FINISHED, around, clamped, within
 from sojourn.studies.arena_cbq.scenarios import ARENAS
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Figure, Table
 from sojourn.sweep import Results
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable
 
-from sojourn.results.run import RunResult
 from sojourn.studies import verdicts
 from sojourn.studies.scalable_2003 import bulk, fairness, laws
 from sojourn.studies.scalable_2003.published import (
@@ -20,6 +18,7 @@ from sojourn.studies.scalable_2003.published import (
     WEB_BYTES,
     WITH_WEB,
 )
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent, with_interval
 from sojourn.sweep import Results
@@ -45,13 +44,6 @@ def duration(seconds: float) -> str:
     if seconds < 3600:
         return f"{seconds // 60:.0f} min {seconds % 60:.0f} s"
     return f"{seconds // 3600:.0f} h {seconds % 3600 / 60:.0f} min"
-
-
-def values(
-    results: Results, of: Callable[[RunResult], float | None], **labels: object
-) -> list[float]:
-    """A measure of the runs with these labels, seed by seed."""
-    return list(results.where(**labels).values(of).values())
 
 
 def close(ours: float, published: float, margin: float) -> Verdict:
