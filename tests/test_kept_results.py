@@ -142,7 +142,7 @@ COUNTS = {
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": ("Of 22 claims 11 agree, 4 do not, and 7 cannot be told.", 22, 4, 7),
     "web-today": (
-        "Of sixteen claims seven agree, four do not, and five cannot be told.", 16, 4, 5,
+        "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,
     ),
     "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
 }  # fmt: skip
@@ -207,10 +207,13 @@ def test_web_today_quotes_its_tables_right() -> None:
         }
 
     pages, home = rows("Pages on the shared link"), rows("The household")
+    shortest = ("PI", "COBALT", "DualPI2")
     load = "page load, median (ms)"
     full = {name: row for name, row in pages.items() if name.startswith("98 %")}
     others = [
-        row[load] for name, row in full.items() if name[6:] not in ("uncongested", "drop-tail 50")
+        row[load]
+        for name, row in full.items()
+        if name[6:] not in ("uncongested", "drop-tail 50", *shortest)
     ]
     own, small = full["98 %, uncongested"][load], full["98 %, drop-tail 50"][load]
     assert max(others) / min(others) < 1.06, "one curve"
@@ -221,6 +224,12 @@ def test_web_today_quotes_its_tables_right() -> None:
     assert twice > 2 and "twice as long as on the uncongested link even at half load" in text
     slower = [x / half["uncongested"] - 1 for name, x in half.items() if name != "uncongested"]
     assert f"are {100 * min(slower):.0f} to {100 * max(slower):.0f} % slower" in text
+    holds = [f"{full[f'98 %, {name}']['mean delay (ms)']:.0f}" for name in shortest]
+    assert "{}, {} and {} ms at 98 %".format(*holds) in text
+    more = [full[f"98 %, {name}"][load] - full["98 %, drop-tail 500"][load] for name in shortest]
+    assert f"takes {min(more) / 1e3:.1f} to {max(more) / 1e3:.1f} s more" in text
+    lost = [full[f"98 %, {name}"]["loss (%)"] for name in ("COBALT", "CoDel")]
+    assert f"loses {lost[0]:.2f} % of the packets where CoDel loses {lost[1]:.2f}" in text
     deep = full["98 %, drop-tail 4000"]["mean delay (ms)"]
     assert f"half a second of drop-tail holds {deep:.0f} ms on average" in text
     bad, good = home["drop-tail 500 ms, CUBIC"], home["FQ-CoDel, CUBIC"]
@@ -234,6 +243,23 @@ def test_web_today_quotes_its_tables_right() -> None:
     assert f"gets {rates[0]} instead of {rates[1]} Mb/s" in text
     short = home["drop-tail 20 ms, CUBIC"]["download (Mb/s)"]
     assert short < bad["download (Mb/s)"] / 2 and "loses more than half of its rate" in text
+    beside = [home[f"DualPI2, {name}"] for name in ("Prague", "CUBIC")]
+    ours, theirs = (f"{row[load] / 1e3:.2f} s" for row in beside)
+    assert f"({ours} beside it, {theirs} beside CUBIC)" in text
+    ours, theirs = (f"{row['download (Mb/s)']:.1f}" for row in beside)
+    assert f"the download {ours} instead of {theirs} Mb/s" in text
+    ours, theirs = (f"{row['call (Mb/s)']:.1f}" for row in beside)
+    assert f"from {theirs} to {ours} Mb/s" in text
+    ours = f"{home['FQ-CoDel, Prague']['download (Mb/s)']:.1f}"
+    assert f"the download has {ours} instead of {rates[0]} Mb/s" in text
+    over = [home[f"drop-tail 500 ms, HTTP/{version}"][load] / 1e3 for version in (2, 3)]
+    assert f"takes {over[0]:.1f} and {over[1]:.1f} s, under PIE" in text
+    managed = [
+        home[f"{scheme}, HTTP/{version}"][load] / 1e3
+        for scheme in ("PIE", "DualPI2", "FQ-CoDel")
+        for version in (2, 3)
+    ]
+    assert f"FQ-CoDel {min(managed):.1f} to {max(managed):.1f} s" in text
     single = [row for name, row in home.items() if name.endswith("BBR") and "FQ" not in name]
     assert max(row["call (Mb/s)"] for row in single) < 0.7 and "less than 0.7 Mb/s" in text
     assert f"({home['drop-tail 500 ms, BBR'][load] / 1e3:.1f} s for a page)" in text
