@@ -2118,6 +2118,7 @@ CallGroup = TypedDict(
         'kind': "Required[Literal['call']]",
         'flows': 'int',
         'control': 'RateControl',
+        'filter': 'DelayFilter',
         'initial_rate': 'Rate',
         'min_rate': 'Rate',
         'max_rate': 'Rate',
@@ -2292,6 +2293,10 @@ RateControl: TypeAlias = "Literal['gcc'] | Literal['scream'] | Literal['fixed']"
 """How a call chooses its rate."""
 
 
+DelayFilter: TypeAlias = "Literal['kalman'] | Literal['trendline']"
+"""How Google Congestion Control tells from delays that a queue grows."""
+
+
 Direction: TypeAlias = "Literal['forward'] | Literal['reverse'] | Literal['both']"
 """Which way a group's data go."""
 
@@ -2337,9 +2342,9 @@ class Probes(TypedDict, total=False):
     pcap: list[str]
     """Links whose packets are written to a pcapng file, as they leave the queue."""
     qlog: list[str]
-    """Bulk flows whose ends each write a log in the format of qlog, named as in `traces`:
-    packets sent and received, losses, and what recovery and congestion control make of
-    them. In the packet engine."""
+    """Bulk flows, web users and viewers of video whose ends each write a log in the format
+    of qlog, named as in `traces`: packets sent and received on all their connections,
+    losses, and what recovery and congestion control make of them. In the packet engine."""
 
 
 class Packets(TypedDict, total=False):

@@ -138,6 +138,8 @@ impl<S> Sink<S> for Dropped<S> {
 #[derive(Clone)]
 pub struct Link<S: Waiting> {
     queue: Queue<S>,
+    /// Whether the discipline asks packets for their machines.
+    looks_at_machines: bool,
     serialiser: Serialiser,
     /// The rate, where it is not the serialiser's all the time.
     varying: Option<Box<Varying>>,
@@ -262,6 +264,7 @@ impl<S: Waiting> Link<S> {
         };
         Ok(Self {
             queue,
+            looks_at_machines: config.looks_at_machines(),
             serialiser,
             varying: varying.map(Box::new),
             carry: 0,
@@ -501,6 +504,12 @@ impl<S: Waiting> Link<S> {
     /// (not fused).
     fn wants(&self) -> bool {
         self.device.as_ref().map_or(!self.sending, |device| device.room())
+    }
+
+    /// Whether its discipline asks packets for the machines that they come from and go to.
+    #[inline]
+    pub fn looks_at_machines(&self) -> bool {
+        self.looks_at_machines
     }
 
     /// Whether packets may overtake each other on the wire.

@@ -63,6 +63,8 @@ impl EndId {
 /// Set in [`Side::waiting`] while the application may write at any time: then nothing is handled
 /// ahead of its time.
 const HELD: u32 = 1 << 31;
+/// The same while all that happens to the end is recorded, which is to be in order.
+const RECORDED: u32 = 1 << 30;
 
 /// What lies between one end and the network: one cache line.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,8 @@ pub(crate) struct Side {
     pub in_carry: u64,
     /// First step of its packets' way, or [`HOST`](sojourn_link::HOST).
     pub step: u32,
-    /// Events in the wheel that concern this end and must be handled in order, and [`HELD`].
+    /// Events in the wheel that concern this end and must be handled in order, [`HELD`] and
+    /// [`RECORDED`].
     waiting: u32,
 }
 
@@ -141,6 +144,11 @@ impl Side {
     /// The application will not write before it is told something.
     pub(crate) fn release(&mut self) {
         self.waiting &= !HELD;
+    }
+
+    /// Whatever happens to it is recorded at its own time.
+    pub(crate) fn record(&mut self) {
+        self.waiting |= RECORDED;
     }
 
     /// Whether a packet may be handled ahead of its time as far as events and application go.
@@ -202,7 +210,8 @@ impl Connection {
 
     /// Whether its applications are done with it and nothing else refers to it.
     pub(crate) fn over(&self) -> bool {
-        self.done && self.in_flight == 0 && self.sides.iter().all(|side| side.waiting & !HELD == 0)
+        let waits = |side: &Side| side.waiting & !(HELD | RECORDED) != 0;
+        self.done && self.in_flight == 0 && !self.sides.iter().any(waits)
     }
 }
 

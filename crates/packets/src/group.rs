@@ -2,6 +2,7 @@
 
 use crate::connection::{NONE, Side};
 use crate::interface::{Access, Machines};
+use crate::packet::COMES_AND_GOES;
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_link::{Path, halves};
 use sojourn_records::GroupBook;
@@ -52,6 +53,15 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The number of a member's machines among those of all groups. Who comes and goes has those
+    /// of its `place`.
+    pub(crate) fn machine_number(&self, member: u32, place: u32) -> u32 {
+        if member >= self.members {
+            return place | COMES_AND_GOES;
+        }
+        self.first_member + self.machines.as_ref().map_or(member, |all| member % all.count)
+    }
+
     /// The stream of one kind for one member (or one transfer, by its number).
     pub(crate) fn stream(&self, kind: Kind, index: u64) -> Stream {
         Stream::new(self.seed, kind, self.key, index)

@@ -70,13 +70,27 @@ pub(crate) struct Standing {
     pub enqueued: Time,
     /// Where on its path it is.
     pub step: u32,
-    /// The end that it goes to.
-    pub to: EndId,
+    /// Whether it goes to its connection's server.
+    pub to_server: bool,
     /// The hash of its group's label, and its group's codepoint.
     pub label: u32,
     pub dscp: Dscp,
     /// Its group's machine.
     pub machine: Machine,
+    /// The number of its member's machines, if the discipline asks for that.
+    pub number: u32,
+}
+
+impl Standing {
+    /// The end that it goes to.
+    #[inline]
+    pub(crate) fn to(&self) -> EndId {
+        EndId::of_bits(self.packet.conn << 1 | u32::from(self.to_server))
+    }
+
+    fn addresses(&self) -> (u32, u32) {
+        self.machine.addresses(addresses(self.number, self.to_server))
+    }
 }
 
 impl sojourn_qdisc::Packet for Standing {
@@ -95,7 +109,7 @@ impl sojourn_qdisc::Packet for Standing {
     #[inline]
     fn flow_hash(&self) -> u32 {
         // The finaliser of MurmurHash3: neighbouring numbers land far apart.
-        let mut h = self.to.bits() ^ 0x9e37_79b9;
+        let mut h = self.to().bits() ^ 0x9e37_79b9;
         h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
         h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
         h ^ (h >> 16)
@@ -123,11 +137,11 @@ impl sojourn_qdisc::Packet for Standing {
     }
     #[inline]
     fn source(&self) -> u32 {
-        self.machine.addresses(addresses(self.packet.conn, self.to.is_server())).0
+        self.addresses().0
     }
     #[inline]
     fn destination(&self) -> u32 {
-        self.machine.addresses(addresses(self.packet.conn, self.to.is_server())).1
+        self.addresses().1
     }
 }
 
@@ -142,13 +156,15 @@ impl Waiting for Standing {
     }
 }
 
-/// The IPv4 addresses, source and destination, of a packet: clients live in 10/8, servers in
-/// 172.16/12, one of each for a place. `conn` is the packet's.
-#[inline]
-pub(crate) fn addresses(conn: u32, to_server: bool) -> (u32, u32) {
-    let number = conn & !DATAGRAM;
-    let (client, server) =
-        (0x0a00_0000 | (number & 0x00ff_ffff), 0xac10_0000 | (number & 0x000f_ffff));
+/// In the number of machines: of what comes and goes.
+pub(crate) const COMES_AND_GOES: u32 = 1 << 31;
+
+/// The IPv4 addresses, source and destination, of a packet between a member's machines: clients
+/// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these.
+pub(crate) fn addresses(number: u32, to_server: bool) -> (u32, u32) {
+    let upper = if number & COMES_AND_GOES != 0 { 0x0088_0000 } else { 0 };
+    let client = 0x0a00_0000 | upper | (number & 0x007f_ffff);
+    let server = 0xac10_0000 | (upper & 0x000f_ffff) | (number & 0x0007_ffff);
     if to_server { (client, server) } else { (server, client) }
 }
 

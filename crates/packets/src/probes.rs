@@ -103,6 +103,11 @@ impl Probes {
         self.meters.get(meter as usize).is_some_and(|meter| meter.trace.is_some())
     }
 
+    /// Whether there is a log of a member; it may have no meter.
+    pub(crate) fn keeps_log(&self, meter: u32) -> bool {
+        self.meters.get(meter as usize).is_some_and(|meter| meter.log.is_some())
+    }
+
     /// Opens the log of a metered flow, if there are to be files.
     pub(crate) fn open_log(&mut self, meter: u32, flow: &str, group: &Group) {
         if let Some(log) = FlowLog::open(&mut self.links.recorder, flow, group) {

@@ -9,12 +9,12 @@
 //! those of handling everything in its turn (`unfused = true`), which the tests compare.
 
 use crate::apps::Member;
-use crate::connection::{Connection, Connections, EndId, NONE, Underway};
+use crate::connection::{Connection, Connections, EndId, NONE, Side, Underway};
 use crate::end::End;
 use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::net::{Net, Out};
-use crate::packet::{Beside, DATAGRAM, NO_SACKS, Packet, Standing};
+use crate::packet::{Beside, DATAGRAM, NO_SACKS, Packet, Standing, addresses};
 use crate::probes::Probes;
 use crate::qlog::{Arrival, Subject};
 use crate::tap::Tapped;
@@ -88,6 +88,16 @@ impl Sim {
         (group, member - self.groups[group].first_member)
     }
 
+    /// The number of the machines that a packet's member has at either end.
+    fn machine_number(&self, packet: &Packet) -> u32 {
+        if packet.is_datagram() {
+            let (group, member) = self.flow_of(packet);
+            return self.groups[group].machine_number(member, 0);
+        }
+        let conn = &self.conns[packet.conn];
+        self.groups[usize::from(conn.group)].machine_number(conn.member, packet.conn)
+    }
+
     /// Schedules the next event of a member.
     pub(crate) fn call_member(&mut self, at: Time, group: usize, index: u32, call: Call) {
         let member = self.groups[group].first_member + index;
@@ -112,8 +122,7 @@ impl Sim {
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
         let Step { link, next, delay, label, dscp, machine } = self.net.paths.step(step);
         self.probes.links.arrived(now, link, packet.ip_bytes());
-        let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
-        let l = &mut links[link as usize];
+        let l = &mut self.net.links[link as usize];
         if l.fused() {
             match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
                 Fate::Departs(at, marked) => {
@@ -126,7 +135,12 @@ impl Sim {
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
-            let standing = Standing { packet, enqueued: now, step, to, label, dscp, machine };
+            let number = if l.looks_at_machines() { self.machine_number(&packet) } else { 0 };
+            let to_server = to.is_server();
+            let standing =
+                Standing { packet, enqueued: now, step, to_server, label, dscp, machine, number };
+            let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
+            let l = &mut links[link as usize];
             if let Some(ends) = l.look_back(now) {
                 wheel.push(ends, Event::Serve { link, why: Wake::Transmitted });
             }
@@ -152,7 +166,9 @@ impl Sim {
     /// A link sends a packet, and others may overtake it there if it `reorders`.
     #[inline(always)]
     fn sent(&mut self, now: Time, link: u32, reorders: bool, sent: Sent<Standing>) {
-        let Sent { standing: Standing { packet, to, step, dscp, .. }, ends, through } = sent;
+        let Sent { standing, ends, through } = sent;
+        let to = standing.to();
+        let Standing { packet, step, dscp, .. } = standing;
         let step = self.net.paths.step(step);
         self.tap(link, ends, &packet, to, dscp, step.machine);
         match through {
@@ -223,11 +239,13 @@ impl Sim {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
         };
+        let addresses =
+            machine.addresses(addresses(self.machine_number(packet), to.is_server()));
         // What lies beside a datagram of QUIC are its packets.
         let blocks = if packet.is_quic() { None } else { Some(self.net.sacks.get(packet)) };
         let sacks = blocks.as_ref().map_or(&[][..], |all| &all[..packet.segment.blocks()]);
         let params = &self.groups[group].tcp;
-        self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, machine });
+        self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, addresses });
     }
 
     /// A packet has left a link and reaches whatever is next at `at`.
@@ -559,8 +577,10 @@ impl Sim {
         let mut sides = g.sides(u64::from(member), data_from, server);
         let meter = g.meter_of(member);
         if self.probes.traces(meter) {
-            // Whatever happens to it is recorded at its own time.
-            sides[0].hold();
+            sides[0].record();
+        }
+        if self.probes.keeps_log(meter) {
+            sides.iter_mut().for_each(Side::record);
         }
         let place = self.conns.insert(Connection {
             in_flight: 0,

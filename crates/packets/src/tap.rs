@@ -1,10 +1,9 @@
 //! A capture at a link: header fields become a packet with addresses, ports and options.
 
 use crate::connection::EndId;
-use crate::packet::{Packet, addresses};
+use crate::packet::Packet;
 use crate::quic::payload;
 use sojourn_base::{Dscp, Time};
-use sojourn_link::Machine;
 use sojourn_records::pcapng::{self, TCP, UDP};
 use sojourn_records::{CaptureId, Recorder};
 use sojourn_tcp::{COUNTER_BYTES, Ecn, Flags, Params, SackBlock, Segment};
@@ -22,7 +21,8 @@ pub(crate) struct Tapped<'a> {
     pub params: &'a Params,
     pub sacks: &'a [SackBlock],
     pub dscp: Dscp,
-    pub machine: Machine,
+    /// Source and destination.
+    pub addresses: (u32, u32),
 }
 
 /// Where servers listen.
@@ -35,11 +35,11 @@ const DATAGRAM_PORT: u16 = 9;
 impl Tapped<'_> {
     /// Adds the packet to a capture.
     pub(crate) fn write(&self, id: CaptureId, recorder: &mut Recorder) {
-        let &Self { at, packet, to, serial, params, sacks, dscp, machine } = self;
+        let &Self { at, packet, to, serial, params, sacks, dscp, addresses: (src, dst) } =
+            self;
         let segment = &packet.segment;
         let to_server = to.is_server();
         let datagram = packet.is_datagram();
-        let (src, dst) = machine.addresses(addresses(packet.conn, to_server));
         let quic = packet.is_quic();
         let port = if datagram { 40_000 } else { 1024 + (serial % 64_000) as u16 };
         let listens = match (datagram, quic) {

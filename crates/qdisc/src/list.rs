@@ -53,6 +53,11 @@ pub trait Parameters: Clone + Default {
         self.inner().into_iter().any(crate::Config::holds_back)
     }
 
+    /// Whether it asks packets for their source and destination.
+    fn looks_at_machines(&self) -> bool {
+        self.inner().into_iter().any(crate::Config::looks_at_machines)
+    }
+
     /// How many disciplines lie in each other here, this one included.
     fn depth(&self) -> u32 {
         1 + self.inner().into_iter().map(crate::Config::depth).max().unwrap_or(0)
@@ -132,6 +137,14 @@ macro_rules! disciplines {
             pub fn holds_back(&self) -> bool {
                 match self {
                     $(Self::$variant(params) => Parameters::holds_back(params),)+
+                }
+            }
+
+            /// Whether it asks packets for their source and destination.
+            #[must_use]
+            pub fn looks_at_machines(&self) -> bool {
+                match self {
+                    $(Self::$variant(params) => Parameters::looks_at_machines(params),)+
                 }
             }
 

@@ -327,17 +327,17 @@ fn probes(
     let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
     // Which groups a replay makes, and of how many members, its file says.
     let known = final_form || scenario.traffic.iter().all(|group| group.source.kind() != "replay");
-    let flows = |field: &str, flows: &[String], done: &str| {
+    let flows = |field: &str, flows: &[String], kinds: &[&str]| {
         let flows = flows.iter().enumerate().filter(|_| known);
         flows
             .map(|(index, flow)| {
                 let place = steps!["probes", field, index];
-                bulk_flow(flow, groups, &names, done).map_err(|message| Fault::new(place, message))
+                member(flow, groups, &names, kinds).map_err(|message| Fault::new(place, message))
             })
             .collect::<Result<Vec<_>, _>>()
     };
-    let traces = flows("traces", &probes.traces, "traced")?;
-    let qlog = flows("qlog", &probes.qlog, "logged")?;
+    let traces = flows("traces", &probes.traces, &["bulk"])?;
+    let qlog = flows("qlog", &probes.qlog, &["bulk", "web", "video"])?;
     let twice = (1..qlog.len()).find(|&index| qlog[..index].contains(&qlog[index]));
     if let Some(index) = twice {
         let message = format!("\"{}\" is named twice; name it once", probes.qlog[index]);
@@ -366,14 +366,14 @@ fn probes(
 }
 
 /// The group and the member that a name such as "bulk1.0" stands for; `names` are the groups', and
-/// `done` says what is done with flows.
-fn bulk_flow(
+/// `kinds` those that can be recorded.
+fn member(
     flow: &str,
     groups: &[NetworkGroup],
     names: &[&str],
-    done: &str,
+    kinds: &[&str],
 ) -> Result<(usize, u32), String> {
-    let (name, member) = flow
+    let (name, number) = flow
         .rsplit_once('.')
         .and_then(|(name, member)| Some((name, member.parse::<u32>().ok()?)))
         .ok_or_else(|| {
@@ -384,12 +384,15 @@ fn bulk_flow(
         .position(|other| *other == name)
         .ok_or_else(|| format!("there is no group \"{name}\"; {}", suggestion(name, names)))?;
     let kind = groups[group].source.kind();
-    if kind != "bulk" {
-        return Err(format!("\"{flow}\" is of kind \"{kind}\"; only bulk flows are {done}"));
+    if !kinds.contains(&kind) {
+        return Err(format!(
+            "\"{flow}\" is of kind \"{kind}\"; name a member of a group of kind {}",
+            kinds.join(", ")
+        ));
     }
     let members = groups[group].members;
-    if member >= members {
+    if number >= members {
         return Err(format!("\"{flow}\": the group has {members} members, from 0"));
     }
-    Ok((group, member))
+    Ok((group, number))
 }

@@ -16,6 +16,7 @@ use sojourn_quic::{Packet as QuicPacket, Unread};
 use sojourn_records::qlog::{QUIC, TCP, Vantage};
 use sojourn_records::{LogId, Recorder};
 use sojourn_tcp::{SackBlock, Segment};
+use std::collections::BTreeMap;
 
 /// What an endpoint does during a call.
 #[derive(Clone)]
@@ -40,19 +41,19 @@ pub(crate) enum Arrival<'a> {
     Datagram(Ecn, &'a [QuicPacket]),
 }
 
-/// The log of a flow: one file for either end.
+/// The log of a flow or a user: one file for either end, with all its connections.
 #[derive(Clone)]
 pub(crate) struct FlowLog {
-    ends: [EndLog; 2],
+    ids: [LogId; 2],
+    /// The connections by their generations, and their numbers from 0, which both ends give them.
+    connections: BTreeMap<u32, (u64, [ConnectionLog; 2])>,
 }
 
-/// The log of an end.
-#[derive(Clone)]
-struct EndLog {
-    id: LogId,
-    /// Which of the flow's connections it is, from 0, and that connection's generation.
-    connection: u64,
-    generation: Option<u32>,
+/// What is known of a connection at one end, so that only what changes is written down.
+#[derive(Clone, Default)]
+struct ConnectionLog {
+    /// Its settings have been told.
+    begun: bool,
     recovery: Recovery,
     /// What was sent ends here, of TCP.
     sent_to: Option<u32>,
@@ -87,9 +88,32 @@ impl FlowLog {
     /// Opens the logs of a flow, if the recorder keeps files.
     pub(crate) fn open(recorder: &mut Recorder, flow: &str, group: &Group) -> Option<Self> {
         let schema = if group.quic.is_some() { QUIC } else { TCP };
-        let mut end = |end| recorder.open_log(flow, end, schema).map(EndLog::new);
-        let (client, server) = (end(Vantage::Client)?, end(Vantage::Server)?);
-        Some(Self { ends: [client, server] })
+        let mut end = |end| recorder.open_log(flow, end, schema);
+        let ids = [end(Vantage::Client)?, end(Vantage::Server)?];
+        Some(Self { ids, connections: BTreeMap::new() })
+    }
+
+    /// What is known of a connection at an end, and where its events go. Says with what settings
+    /// a new one begins.
+    fn of<'a>(
+        &mut self,
+        recorder: &'a mut Recorder,
+        at: Time,
+        of: Subject<'_>,
+    ) -> (&mut ConnectionLog, Events<'a>) {
+        let number = self.connections.len() as u64;
+        let (connection, ends) =
+            self.connections.entry(of.generation).or_insert_with(|| (number, Default::default()));
+        let log = &mut ends[of.end];
+        let mut events = Events { recorder, id: self.ids[of.end], connection: *connection, at };
+        if !log.begun {
+            log.begun = true;
+            match &of.group.quic {
+                Some(params) => quic::begins(&mut events, params),
+                None => tcp::begins(&mut events, &of.group.tcp),
+            }
+        }
+        (log, events)
     }
 
     /// A packet reaches an end, before that is called.
@@ -100,8 +124,7 @@ impl FlowLog {
         of: Subject<'_>,
         arrival: &Arrival<'_>,
     ) {
-        let log = &mut self.ends[of.end];
-        let mut events = log.events(recorder, at, of);
+        let (_, mut events) = self.of(recorder, at, of);
         match arrival {
             Arrival::Segment(segment, blocks) => {
                 tcp::received(&mut events, of.group, segment, blocks);
@@ -119,8 +142,7 @@ impl FlowLog {
         round_trip: Option<Time>,
         doings: &[Doing],
     ) {
-        let log = &mut self.ends[of.end];
-        let mut events = log.events(recorder, at, of);
+        let (log, mut events) = self.of(recorder, at, of);
         for doing in doings {
             match doing {
                 Doing::Segment(segment, blocks) => {
@@ -137,30 +159,6 @@ impl FlowLog {
             }
         }
         log.recovery.update(&mut events, of, round_trip);
-    }
-}
-
-impl EndLog {
-    fn new(id: LogId) -> Self {
-        Self { id, connection: 0, generation: None, recovery: Recovery::default(), sent_to: None }
-    }
-
-    /// Where events of its present connection go. Says with what settings a new one begins.
-    fn events<'a>(&mut self, recorder: &'a mut Recorder, at: Time, of: Subject<'_>) -> Events<'a> {
-        let begins = self.generation != Some(of.generation);
-        if begins {
-            self.connection += u64::from(self.generation.is_some());
-            self.generation = Some(of.generation);
-            (self.recovery, self.sent_to) = (Recovery::default(), None);
-        }
-        let mut events = Events { recorder, id: self.id, connection: self.connection, at };
-        if begins {
-            match &of.group.quic {
-                Some(params) => quic::begins(&mut events, params),
-                None => tcp::begins(&mut events, &of.group.tcp),
-            }
-        }
-        events
     }
 }
 

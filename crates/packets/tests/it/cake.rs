@@ -49,6 +49,43 @@ fn machines_share_evenly_whatever_the_number_of_their_flows() {
     }
 }
 
+/// What the first group gets, in Mb/s, of a line of 9 Mb/s under CAKE that it shares with `others`.
+fn beside(others: &str) -> f64 {
+    let text = format!(
+        r#"
+        duration = "30s"
+        warmup = "10s"
+        [tcp]
+        profile = "modern"
+        [bottleneck]
+        rate = "10mbit"
+        qdisc = {{ kind = "cake", bandwidth = "9mbit" }}
+        [[traffic]]
+        kind = "udp"
+        name = "one"
+        rate = "9mbit"
+        rtt = "30ms"
+        {others}
+        "#
+    );
+    simulate(&text).groups[0].goodput_bps.unwrap() / 1e6
+}
+
+#[test]
+fn each_member_has_a_machine_of_its_own() {
+    // Datagrams and connections are counted apart, and the first of either are two machines: a
+    // third of the line each, and what TCP leaves. On one machine it would be a quarter.
+    let third = beside("[[traffic]]\nkind = \"bulk\"\nflows = 2\nrtt = \"30ms\"");
+    assert!((2.9..3.8).contains(&third), "{third}");
+    // All connections of a user are the user's: half of the line, but for the moments at which a
+    // page is asked for. Six machines would leave a seventh.
+    let half = beside(
+        "[[traffic]]\nkind = \"web\"\nmodel = \"httparchive\"\nusers = 1\nthink = \"10ms\"\n\
+         rtt = \"30ms\"",
+    );
+    assert!((4.2..5.8).contains(&half), "{half}");
+}
+
 #[test]
 fn fewer_acknowledgements_let_a_thin_way_back_carry_a_fast_download() {
     let run = |filter: &str| {

@@ -48,6 +48,20 @@ fn control_fills_a_slow_link_and_leaves_its_queue_short() {
     assert!(some(call.delay_s.quantiles.p50) > 5.0 && some(call.loss) > 0.5, "{call:?}");
 }
 
+/// Frames of many groups are noise to the draft's filter, and a line goes through their delays.
+#[test]
+fn trendline_sees_the_queue_of_a_call_of_three_megabits() {
+    let call = |filter: &str| {
+        let rest = format!("filter = \"{filter}\"\nmax_rate = \"10mbit\"");
+        simulate(&calls("3mbit", LONG, &rest))
+    };
+    let p50 = |summary: &Summary| some(heard(summary).delay_s.quantiles.p50);
+    let (draft, line) = (call("kalman"), call("trendline"));
+    assert!(p50(&draft) > 1.0, "{}", p50(&draft));
+    assert!(p50(&line) < 0.15, "{}", p50(&line));
+    assert!(some(line.links[0].utilisation) > 0.75, "{:?}", line.links[0].utilisation);
+}
+
 /// By delay alone, by marks of classic ECN, and by those of L4S.
 #[test]
 fn scream_fills_a_slow_link_and_leaves_its_queue_short() {

@@ -106,6 +106,38 @@ fn every_packet_of_quic_is_in_the_logs_once() {
 }
 
 #[test]
+fn connections_of_a_user_are_in_one_log_with_a_number_each() {
+    let user = "[[traffic]]\nkind = \"web\"\nname = \"flow\"\nmodel = \"httparchive\"\nusers = 1\n\
+                think = \"1s\"\nservers = 3\nstop = \"15s\"\nrtt = \"50ms\"\n";
+    let line = "duration = \"60s\"\n[bottleneck]\nrate = \"4mbit\"\n\
+                qdisc = { kind = \"droptail\", limit = 20 }\n[bottleneck.reverse]\nrate = \"4mbit\"\n";
+    for version in ["1.1", "2", "3"] {
+        let text = format!("{line}{user}http = \"{version}\"\n[probes]\nqlog = [\"flow.0\"]\n");
+        let (summary, files) = records(&text);
+        assert!(files == records(&unfused(&text)).1, "{version}: unfused, other bytes");
+        let (client, server) = (Log::of(&files, "client"), Log::of(&files, "server"));
+        let protocol =
+            if version == "3" { "quic:udp_datagrams_sent" } else { "tcp:packet_sent" };
+        // Nobody else is on the line: down is the first link.
+        let counts = &summary.links[0].counts;
+        assert!(counts.dropped > 10, "{version}: {counts:?}");
+        let sent = server.data(protocol).len() as u64;
+        assert_eq!(sent, counts.enqueued + counts.dropped, "{version}");
+        // Both ends give a connection the same number, and each begins once.
+        let numbers = |log: &Log| -> Vec<String> {
+            let begun = log.events.iter().filter(|event| {
+                event["name"].as_str().is_some_and(|name| name.ends_with(":parameters_set"))
+            });
+            begun.map(|event| event["group_id"].as_str().unwrap().to_owned()).collect()
+        };
+        let (ours, theirs) = (numbers(&client), numbers(&server));
+        let distinct: BTreeSet<_> = ours.iter().collect();
+        assert!(distinct.len() == ours.len() && ours.len() >= 3, "{version}: {ours:?}");
+        assert!(theirs.iter().all(|number| distinct.contains(number)), "{version}: {theirs:?}");
+    }
+}
+
+#[test]
 fn metrics_follow_the_endpoint_as_traces_do() {
     for group in ["", "transport = \"quic\""] {
         let (_, files) = records(&scenario(group, LOGGED));

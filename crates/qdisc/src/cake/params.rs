@@ -221,4 +221,8 @@ impl Parameters for Params {
     fn holds_back(&self) -> bool {
         self.bandwidth.is_some() || self.autorate_ingress
     }
+
+    fn looks_at_machines(&self) -> bool {
+        !matches!(self.isolation, Isolation::Flowblind | Isolation::Flows)
+    }
 }

@@ -17,5 +17,5 @@ mod scream;
 mod sender;
 
 pub use listener::{Arrival, Feedback, Frame, Listener};
-pub use params::{Call, CallModel, RateControl};
+pub use params::{Call, CallModel, DelayFilter, RateControl};
 pub use sender::{Media, Sender, Wanted};

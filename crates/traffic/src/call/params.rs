@@ -23,6 +23,21 @@ pub enum RateControl {
     Fixed,
 }
 
+/// How Google Congestion Control tells from delays that a queue grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "lowercase")
+)]
+pub enum DelayFilter {
+    /// The Kalman filter of draft-ietf-rmcat-gcc-02.
+    #[default]
+    Kalman,
+    /// A line through the last twenty delays, as in Chromium since 2016.
+    Trendline,
+}
+
 /// Video calls, one way each: frames over UDP at a rate that follows the network, and feedback in
 /// return. A call that goes both ways is `direction = "both"`.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +51,9 @@ pub struct Call {
     pub flows: u32,
     /// How the rate is chosen: "gcc", "scream" or "fixed".
     pub control: RateControl,
+    /// How "gcc" tells from delays that a queue grows: "kalman" (the draft) or "trendline"
+    /// (Chromium), which sees it under calls of any rate.
+    pub filter: DelayFilter,
     /// The rate at the start, headers not counted.
     pub initial_rate: Rate,
     /// The least rate.
@@ -62,6 +80,7 @@ impl Default for Call {
         Self {
             flows: 1,
             control: RateControl::default(),
+            filter: DelayFilter::default(),
             initial_rate: Rate(300_000),
             min_rate: Rate(50_000),
             max_rate: Rate(2_500_000),
@@ -78,6 +97,10 @@ impl Call {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
         flows(self.flows)?;
+        if self.filter != DelayFilter::default() && self.control != RateControl::Gcc {
+            let remedy = "only control = \"gcc\" has a filter of delays; leave it out";
+            return Err(Invalid::new("filter", "\"trendline\"", remedy));
+        }
         let rates = [
             ("min_rate", self.min_rate, Rate(1000), "1kbit"),
             ("initial_rate", self.initial_rate, self.min_rate, "min_rate"),
@@ -129,6 +152,7 @@ impl Call {
         self.validate()?;
         Ok(CallModel {
             control: self.control,
+            filter: self.filter,
             initial: self.initial_rate.as_f64(),
             min: self.min_rate.as_f64(),
             max: self.max_rate.as_f64(),
@@ -145,6 +169,7 @@ impl Call {
 #[derive(Clone, Debug)]
 pub struct CallModel {
     pub(super) control: RateControl,
+    pub(super) filter: DelayFilter,
     /// Rates in bits per second.
     pub(super) initial: f64,
     pub(super) min: f64,
@@ -175,6 +200,8 @@ mod tests {
         assert!(good.validate().is_ok());
         let field = |call: Call| call.validate().unwrap_err().field;
         assert_eq!(field(Call { flows: 0, ..good.clone() }), "flows");
+        let (control, filter) = (RateControl::Fixed, DelayFilter::Trendline);
+        assert_eq!(field(Call { control, filter, ..good.clone() }), "filter");
         assert_eq!(field(Call { min_rate: Rate(0), ..good.clone() }), "min_rate");
         assert_eq!(field(Call { initial_rate: Rate(1000), ..good.clone() }), "initial_rate");
         assert_eq!(field(Call { max_rate: Rate(1000), ..good.clone() }), "max_rate");

@@ -16,22 +16,27 @@
 //!
 //! The draft's Kalman filter takes frames of three groups and more for noise, and so does not see
 //! the queue grow under calls of more than 2.2 Mb/s at 30 frames a second. Chromium has had a line
-//! through the last delays in its place since 2016.
+//! through the last delays in its place since 2016: `filter = "trendline"`.
 
 mod detector;
-mod filter;
+mod groups;
 mod increase;
+mod kalman;
 mod loss;
+mod threshold;
+mod trendline;
 
 use super::listener::Feedback;
-use super::params::CallModel;
+use super::params::{CallModel, DelayFilter};
 use super::sender::Media;
 use detector::Detector;
-use filter::Filter;
+use groups::{Groups, Variation};
 use increase::Increase;
+use kalman::Kalman;
 use loss::Loss;
 use sojourn_base::Time;
 use std::collections::VecDeque;
+use trendline::Trendline;
 
 /// Decrease factor β.
 const BETA: f64 = 0.85;
@@ -49,6 +54,29 @@ enum Use {
     Under,
 }
 
+/// How over-use is told from delays.
+#[derive(Clone, Debug)]
+enum Delays {
+    Draft(Kalman, Detector),
+    Line(Box<Trendline>),
+}
+
+impl Delays {
+    fn new(filter: DelayFilter) -> Self {
+        match filter {
+            DelayFilter::Kalman => Self::Draft(Kalman::default(), Detector::default()),
+            DelayFilter::Trendline => Self::Line(Box::default()),
+        }
+    }
+
+    fn judge(&mut self, group: &Variation) -> Use {
+        match self {
+            Self::Draft(filter, detector) => detector.judge(&filter.take(group)),
+            Self::Line(line) => line.judge(group),
+        }
+    }
+}
+
 /// What the rate does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -60,8 +88,8 @@ enum State {
 /// The control of one call.
 #[derive(Clone, Debug)]
 pub(super) struct Gcc {
-    filter: Filter,
-    detector: Detector,
+    groups: Groups,
+    delays: Delays,
     increase: Increase,
     loss: Loss,
     state: State,
@@ -81,8 +109,8 @@ pub(super) struct Gcc {
 impl Gcc {
     pub(super) fn new(model: &CallModel) -> Self {
         Self {
-            filter: Filter::default(),
-            detector: Detector::default(),
+            groups: Groups::default(),
+            delays: Delays::new(model.filter),
             increase: Increase::default(),
             loss: Loss::new(model.initial),
             state: State::Increase,
@@ -114,8 +142,8 @@ impl Gcc {
             let Some(media) = sent(arrival.number) else { continue };
             self.first.get_or_insert(arrival.at);
             self.received.push_back((arrival.at, media.ip_bytes));
-            if let Some(gradient) = self.filter.take(media.sent, arrival.at) {
-                let found = self.detector.judge(&gradient);
+            if let Some(group) = self.groups.take(media.sent, arrival.at) {
+                let found = self.delays.judge(&group);
                 // One group that tells of over-use is enough.
                 signal = if signal == Use::Over { signal } else { found };
             }
@@ -172,10 +200,12 @@ mod tests {
     use super::*;
     use crate::Call;
 
+    const FILTERS: [DelayFilter; 2] = [DelayFilter::Kalman, DelayFilter::Trendline];
+
     /// A call over a link of this rate with an endless queue; the target after each second, and
     /// how long the last packet of each second waited.
-    fn over(rates: &[f64]) -> Vec<(f64, f64)> {
-        let model = Call::default().compile().unwrap();
+    fn over(rates: &[f64], filter: DelayFilter) -> Vec<(f64, f64)> {
+        let model = Call { filter, ..Call::default() }.compile().unwrap();
         let mut gcc = Gcc::new(&model);
         let (mut free, mut number, mut sent) = (0.0f64, 0, Vec::new());
         let mut out = Vec::new();
@@ -213,30 +243,37 @@ mod tests {
 
     #[test]
     fn rate_grows_by_eight_per_cent_a_second_up_to_its_bound() {
-        let found = over(&[100e6; 40]);
-        for pair in found[2..].windows(2) {
-            let factor = pair[1].0 / pair[0].0;
-            assert!((factor - 1.08).abs() < 0.002 || pair[1].0 == 2.5e6, "{factor} {}", pair[1].0);
+        for filter in FILTERS {
+            let found = over(&[100e6; 40], filter);
+            for pair in found[2..].windows(2) {
+                let (factor, rate) = (pair[1].0 / pair[0].0, pair[1].0);
+                assert!((factor - 1.08).abs() < 0.002 || rate == 2.5e6, "{factor} {rate}");
+            }
+            assert_eq!(found.last().unwrap().0, 2.5e6);
+            assert!(found.iter().all(|(_, waited)| *waited < 0.01));
         }
-        assert_eq!(found.last().unwrap().0, 2.5e6);
-        assert!(found.iter().all(|(_, waited)| *waited < 0.01));
     }
 
     #[test]
     fn link_is_filled_and_its_queue_stays_short() {
-        let found = over(&[1e6; 120]);
-        let late = &found[60..];
-        let mean = late.iter().map(|(rate, _)| rate).sum::<f64>() / late.len() as f64;
-        assert!((0.75e6..1.05e6).contains(&mean), "{mean}");
-        assert!(late.iter().all(|(_, waited)| *waited < 0.2), "{late:?}");
+        for filter in FILTERS {
+            let found = over(&[1e6; 120], filter);
+            let late = &found[60..];
+            let mean = late.iter().map(|(rate, _)| rate).sum::<f64>() / late.len() as f64;
+            assert!((0.75e6..1.05e6).contains(&mean), "{filter:?} {mean}");
+            assert!(late.iter().all(|(_, waited)| *waited < 0.2), "{filter:?} {late:?}");
+        }
     }
 
     #[test]
     fn rate_follows_a_link_that_slows_down_and_recovers() {
         let rates: Vec<f64> = [[2e6; 40], [0.5e6; 40], [2e6; 40]].concat();
-        let found = over(&rates);
-        assert!(found[39].0 > 1.4e6, "{}", found[39].0);
-        assert!(found[50..80].iter().all(|(rate, _)| *rate < 0.65e6), "{:?}", &found[40..80]);
-        assert!(found[119].0 > 1.2e6, "{}", found[119].0);
+        for filter in FILTERS {
+            let found = over(&rates, filter);
+            assert!(found[39].0 > 1.4e6, "{filter:?} {}", found[39].0);
+            let slow = &found[50..80];
+            assert!(slow.iter().all(|(rate, _)| *rate < 0.65e6), "{filter:?} {slow:?}");
+            assert!(found[119].0 > 1.2e6, "{filter:?} {}", found[119].0);
+        }
     }
 }
