@@ -136,7 +136,9 @@ COUNTS = {
         21, 4, 2,
     ),
     "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
-    "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
+    "home": (
+        "Of thirteen claims eleven agree, one does not, and one cannot be told.", 13, 1, 1,
+    ),
     "l4s": ("Of eighteen claims twelve agree and six do not.", 18, 6, 0),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
