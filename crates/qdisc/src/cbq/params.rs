@@ -285,6 +285,11 @@ impl Parameters for Params {
         infos(&Self::leaves(&self.placed()))
     }
 
+    fn inner(&self) -> Vec<&Config> {
+        let leaves = self.placed().into_iter().filter(Placed::is_leaf);
+        leaves.map(|placed| &placed.class.qdisc).collect()
+    }
+
     fn holds_back(&self) -> bool {
         true
     }

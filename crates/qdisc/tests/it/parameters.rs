@@ -540,3 +540,29 @@ mod text {
         assert!(text.contains("0.00001822") || text.contains("1.822e-5"), "defaults: {text}");
     }
 }
+
+#[test]
+fn what_is_true_of_a_discipline_inside_is_true_of_the_one_around_it() {
+    let cake = || Config::Cake(cake::Params::default());
+    let flows = cake::Params { isolation: cake::Isolation::Flows, ..Default::default() };
+    let outside = || Config::External(external::Params::default());
+    let tbf =
+        |inner: Config| Config::Tbf(tbf::Params { qdisc: Box::new(inner), ..Default::default() });
+    let cbq = |inner: Config| {
+        let classes = vec![cbq::Class::new("a", 0.5, &["a"], inner)];
+        Config::Cbq(cbq::Params { classes, ..Default::default() })
+    };
+    let drr = |inner: Config| {
+        let classes = vec![drr::Class::new("a", 1.0, &["a"], inner)];
+        Config::Drr(drr::Params { classes, ..Default::default() })
+    };
+    assert!(cake().looks_at_machines() && outside().is_external());
+    assert!(!Config::Cake(flows).looks_at_machines() && !cake().is_external());
+    let around: [&dyn Fn(Config) -> Config; 4] = [&tbf, &cbq, &drr, &|inner| tbf(cbq(inner))];
+    for (at, around) in around.iter().enumerate() {
+        assert!(around(cake()).looks_at_machines(), "{at}");
+        assert!(around(outside()).is_external(), "{at}");
+        let plain = around(droptail::config());
+        assert!(!plain.looks_at_machines() && !plain.is_external(), "{at}");
+    }
+}
