@@ -607,6 +607,33 @@ def agree(theirs: dict, ours: dict) -> None:
 
 
 @pytest.mark.long
+def test_packets_of_a_tin_that_is_left_little_are_not_overtaken(guest) -> None:
+    # What TCP sends again after a timeout goes behind what still waits. Were it to overtake that,
+    # packets would wait for seconds, and those that never go would seem dropped, which is an error.
+    group = {"kind": "bulk", "flows": 4, "rtt": "40ms", "start": "0s..1s"}
+    video = {"kind": "udp", "rate": "2200kbit", "packet": "1000B"}
+    scenario = Scenario(BULK).with_(
+        {
+            "duration": "12s",
+            "warmup": "4s",
+            "tcp.hystart_css": False,
+            "bottleneck.qdisc": {"kind": "cake", "bandwidth": "9500kbit", "tins": "diffserv8"},
+            "traffic": [
+                group,
+                {**group, "name": "low", "dscp": "cs1"},
+                {**video, "rtt": "40ms", "dscp": "af41"},
+            ],
+        }
+    )
+    theirs, ours = (run(scenario, engine=engine) for engine in ("kernel", "packets"))
+    assert theirs.bottleneck["sojourn_s"]["mean"] == pytest.approx(
+        ours.bottleneck["sojourn_s"]["mean"], rel=SOJOURN
+    )
+    low = theirs.summary["groups"][1]
+    assert low["name"] == "low" and 0 < low["goodput_bps"] < 200e3
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", L4S)
 def test_dualpi2_does_what_linux_does(seven, name: str) -> None:
     base = {"duration": "14s", "warmup": "4s", "tcp.hystart_css": False}

@@ -1,11 +1,12 @@
 //! From what was seen before and behind a queue to what happened in it.
 //!
 //! A packet that came and went has waited for as long as lies between. One that came and never
-//! went, while one of its flow that came later did, was dropped: within a flow no discipline that
-//! Linux has changes the order. *When* it was dropped depends on the discipline: on its arrival, or
-//! when the queue was asked for a packet and gave one that came later. What came too late for
-//! either to be known stood in the queue at the end, unless the discipline itself has counted more
-//! drops: then of what came between two readings of its counter so many were dropped.
+//! went, while one of its flow that came later did, was dropped: within a flow, whose packets have
+//! one hash (`net.core.txrehash` is 0), no discipline that Linux has changes the order. *When* it
+//! was dropped depends on the discipline: on its arrival, or when the queue was asked for a packet
+//! and gave one that came later. What came too late for either to be known stood in the queue at
+//! the end, unless the discipline itself has counted more drops: then of what came between two
+//! readings of its counter so many were dropped.
 
 use super::plan::Drops;
 use super::watch::Seen;

@@ -136,6 +136,10 @@ pub(super) fn wire(
     }
     for (space, side) in made.hosts.iter().zip(Side::BOTH) {
         net::configure(space, side, device).map_err(|error| error.to_string())?;
+        // The kernel hashes a packet once, for its socket, and from one space to the next the hash
+        // goes along, which no wire would carry. FQ-CoDel and CAKE find the flow's queue by it, and
+        // TCP draws another at each timeout: what it sends again would overtake what still waits.
+        net::set(space, &[("net.core.txrehash", "0")]).map_err(|error| error.to_string())?;
     }
     let private = private(endpoints, come)?;
     for (side, space) in made.hosts.iter().enumerate() {
