@@ -108,7 +108,7 @@ def _tins() -> Iterator[Cell]:
         {**udp, "name": "video", "rate": "2mbit", "dscp": "af41"},
         {**udp, "name": "call", "rate": "100kbit", "packet": "250B", "dscp": "ef"},
     )
-    for tins in ("besteffort", "diffserv3", "diffserv4", "precedence"):
+    for tins in ("besteffort", "diffserv3", "diffserv4", "diffserv8", "precedence"):
         words = f"10 Mb/s, best effort, bulk, video and a call, {tins}"
         yield Cell(words, 10, groups, {"tins": tins}, brief=tins == "diffserv4")
 
