@@ -239,8 +239,7 @@ impl Sim {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
         };
-        let addresses =
-            machine.addresses(addresses(self.machine_number(packet), to.is_server()));
+        let addresses = machine.addresses(addresses(self.machine_number(packet), to.is_server()));
         // What lies beside a datagram of QUIC are its packets.
         let blocks = if packet.is_quic() { None } else { Some(self.net.sacks.get(packet)) };
         let sacks = blocks.as_ref().map_or(&[][..], |all| &all[..packet.segment.blocks()]);

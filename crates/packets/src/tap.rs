@@ -35,8 +35,7 @@ const DATAGRAM_PORT: u16 = 9;
 impl Tapped<'_> {
     /// Adds the packet to a capture.
     pub(crate) fn write(&self, id: CaptureId, recorder: &mut Recorder) {
-        let &Self { at, packet, to, serial, params, sacks, dscp, addresses: (src, dst) } =
-            self;
+        let &Self { at, packet, to, serial, params, sacks, dscp, addresses: (src, dst) } = self;
         let segment = &packet.segment;
         let to_server = to.is_server();
         let datagram = packet.is_datagram();

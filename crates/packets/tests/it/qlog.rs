@@ -116,8 +116,7 @@ fn connections_of_a_user_are_in_one_log_with_a_number_each() {
         let (summary, files) = records(&text);
         assert!(files == records(&unfused(&text)).1, "{version}: unfused, other bytes");
         let (client, server) = (Log::of(&files, "client"), Log::of(&files, "server"));
-        let protocol =
-            if version == "3" { "quic:udp_datagrams_sent" } else { "tcp:packet_sent" };
+        let protocol = if version == "3" { "quic:udp_datagrams_sent" } else { "tcp:packet_sent" };
         // Nobody else is on the line: down is the first link.
         let counts = &summary.links[0].counts;
         assert!(counts.dropped > 10, "{version}: {counts:?}");
