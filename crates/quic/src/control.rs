@@ -12,7 +12,7 @@
 
 use crate::params::Params;
 use crate::rtt::Rtt;
-use crate::sent::Sent;
+use crate::sent::Content;
 use sojourn_base::Time;
 use sojourn_tcp::congestion::pacing::Pacer;
 use sojourn_tcp::congestion::{
@@ -102,8 +102,7 @@ impl Control {
             return own;
         }
         let gain = if self.window.cwnd < self.window.ssthresh { 10 } else { 5 };
-        let bytes = u128::from(self.window.cwnd) * gain * 250_000_000;
-        u64::try_from(bytes / u128::from(srtt.0.max(1))).unwrap_or(u64::MAX)
+        u64::from(self.window.cwnd) * gain * 250_000_000 / srtt.0.max(1)
     }
 
     /// A packet goes out that counts in flight; what is to be remembered of it.
@@ -122,12 +121,8 @@ impl Control {
         self.recovery.is_some_and(|began| sent <= began)
     }
 
-    /// A packet is acknowledged.
-    pub(crate) fn acknowledged(&mut self, shown: &mut Shown, sent: &Sent) {
-        shown.capable += u64::from(sent.capable);
-        if !sent.in_flight {
-            return;
-        }
+    /// A packet in flight is acknowledged.
+    pub(crate) fn acknowledged(&mut self, shown: &mut Shown, sent: &Content) {
         let bytes = u32::from(sent.bytes);
         self.in_flight -= bytes;
         shown.acked += bytes;
@@ -139,11 +134,8 @@ impl Control {
         }
     }
 
-    /// A packet is lost.
-    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Sent) {
-        if !sent.in_flight {
-            return;
-        }
+    /// A packet in flight is lost.
+    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Content) {
         let bytes = u32::from(sent.bytes);
         self.in_flight -= bytes;
         self.delivered.lost = self.delivered.lost.wrapping_add(bytes);
@@ -277,16 +269,17 @@ mod tests {
             Self { control: Control::new(&p), rtt, p }
         }
 
-        fn send(&mut self, at: u64) -> Sent {
+        fn send(&mut self, at: u64) -> Content {
             let mut packet = Packet { ping: true, ..Packet::empty(Space::Data) };
             packet.padding = (FULL - packet.bytes()) as u16;
             let stamp = self.control.sent(&self.p, ms(at), FULL, &self.rtt);
             self.control.limited = true;
-            Sent::new(&packet, FULL, stamp, true, false)
+            Content::new(&packet, FULL, stamp, false)
         }
 
-        fn settle(&mut self, at: u64, acked: &[Sent], lost: &[Sent], marks: u64) -> u32 {
-            let mut shown = Shown { marks, ..Shown::default() };
+        fn settle(&mut self, at: u64, acked: &[Content], lost: &[Content], marks: u64) -> u32 {
+            let capable = acked.len() as u64;
+            let mut shown = Shown { marks, capable, ..Shown::default() };
             acked.iter().for_each(|sent| self.control.acknowledged(&mut shown, sent));
             lost.iter().for_each(|sent| self.control.lost(&mut shown, sent));
             let largest = acked.last().map(|sent| sent.stamp.sent);
@@ -314,7 +307,7 @@ mod tests {
     #[test]
     fn losses_of_one_round_trip_halve_once() {
         let mut path = Path::new("reno");
-        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
         assert_eq!(path.settle(100, &sent[3..4], &sent[..1], 0), 5);
         assert!(path.control.credit);
         assert_eq!(path.settle(101, &sent[4..5], &sent[1..2], 0), 5);
@@ -326,7 +319,7 @@ mod tests {
     #[test]
     fn marks_reduce_once_in_a_round_trip() {
         let mut path = Path::new("reno");
-        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
         assert_eq!(path.settle(100, &sent[..1], &[], 1), 5);
         assert_eq!(path.settle(101, &sent[1..2], &[], 1), 5);
         let later = [path.send(150)];
@@ -337,7 +330,7 @@ mod tests {
     fn persistent_congestion_leaves_two_datagrams_and_the_threshold() {
         for name in ["reno", "cubic", "bbr", "dctcp"] {
             let mut path = Path::new(name);
-            let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+            let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
             path.settle(3000, &[], &sent, 0);
             let threshold = path.control.window.ssthresh;
             path.control.persistent(&path.p, ms(3000), ms(100));

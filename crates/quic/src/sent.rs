@@ -3,6 +3,7 @@
 
 use crate::packet::{CryptoFrame, MOST_STREAMS, Packet, StreamFrame};
 use alloc::collections::VecDeque;
+use core::num::NonZeroU64;
 use sojourn_base::Time;
 use sojourn_tcp::congestion::Stamp;
 
@@ -17,58 +18,62 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// A packet that was sent, and the frames of which it must be known what became of them.
+/// A packet that was sent. What is in flight has [`Content`] too; an acknowledgement alone may wait
+/// long for its own, and a receiver sends many.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
-    pub number: u64,
+    /// When it was sent.
+    pub at: Time,
+    /// One more than the largest number of its ACK frame.
+    above: Option<NonZeroU64>,
+    /// The place of its content.
+    place: u32,
+    /// Whether it counts in flight: it asks for an acknowledgement or has padding.
+    in_flight: bool,
     /// Whether it was a 0-RTT packet.
     pub early: bool,
-    /// How the connection stood then, and when that was.
-    pub stamp: Stamp,
-    pub bytes: u16,
-    pub fate: Fate,
-    pub eliciting: bool,
-    /// Whether it counts in flight: it asks for an acknowledgement or has padding.
-    pub in_flight: bool,
     /// Whether it was ECN-capable.
     pub capable: bool,
+    fate: Fate,
+}
+
+impl Sent {
+    /// The largest number of its ACK frame.
+    pub(crate) fn acknowledges(&self) -> Option<u64> {
+        self.above.map(|above| above.get() - 1)
+    }
+}
+
+/// A packet in flight, and the frames of which it must be known what became of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Content {
+    /// How the connection stood when it was sent, and when that was.
+    pub stamp: Stamp,
+    pub bytes: u16,
+    pub eliciting: bool,
     /// Whether the application set the pace then.
     pub app_limited: bool,
     pub done: bool,
     pub max_data: bool,
-    pub count: u8,
+    count: u8,
     /// The stream of a MAX_STREAM_DATA.
     pub max_stream_data: Option<u32>,
-    /// The largest number of an ACK frame.
-    pub acknowledges: Option<u64>,
     pub crypto: Option<CryptoFrame>,
     streams: [StreamFrame; MOST_STREAMS],
 }
 
-impl Sent {
-    /// A packet of so many bytes that is sent now.
-    pub(crate) fn new(
-        packet: &Packet,
-        bytes: u32,
-        stamp: Stamp,
-        capable: bool,
-        app_limited: bool,
-    ) -> Self {
+impl Content {
+    /// That of a packet of so many bytes.
+    pub(crate) fn new(packet: &Packet, bytes: u32, stamp: Stamp, app_limited: bool) -> Self {
         Self {
-            number: packet.number,
-            early: packet.early,
             stamp,
             bytes: bytes as u16,
-            fate: Fate::Outstanding,
             eliciting: packet.is_eliciting(),
-            in_flight: packet.is_eliciting() || packet.padding > 0,
-            capable,
             app_limited,
             done: packet.done,
             max_data: packet.max_data.is_some(),
             count: packet.count,
             max_stream_data: packet.max_stream_data.map(|(id, _)| id),
-            acknowledges: packet.ack.map(|ack| ack.largest),
             crypto: packet.crypto,
             streams: packet.streams,
         }
@@ -83,6 +88,10 @@ impl Sent {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentLog {
     packets: VecDeque<Sent>,
+    /// What those of them have that are in flight, in their order.
+    contents: VecDeque<Content>,
+    /// The place of the first of these; it wraps.
+    first_place: u32,
     /// The number of the next packet.
     pub next: u64,
     pub largest_acked: Option<u64>,
@@ -98,30 +107,59 @@ impl SentLog {
         Self { loss_at: Time::MAX, ..Self::default() }
     }
 
-    /// A packet was sent; its number is the next.
-    pub(crate) fn push(&mut self, sent: Sent) {
-        debug_assert_eq!(sent.number, self.next);
+    /// A packet was sent at `at`, with this content if it is in flight; its number is the next.
+    pub(crate) fn push(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        capable: bool,
+        content: Option<Content>,
+    ) {
+        debug_assert_eq!(packet.number, self.next);
         self.next += 1;
-        if sent.eliciting {
-            self.eliciting += 1;
-            self.last_eliciting = sent.stamp.sent;
+        self.packets.push_back(Sent {
+            at,
+            above: packet.ack.as_ref().and_then(|ack| NonZeroU64::new(ack.largest + 1)),
+            place: self.first_place.wrapping_add(self.contents.len() as u32),
+            in_flight: content.is_some(),
+            early: packet.early,
+            capable,
+            fate: Fate::Outstanding,
+        });
+        if let Some(content) = content {
+            if content.eliciting {
+                self.eliciting += 1;
+                self.last_eliciting = at;
+            }
+            self.contents.push_back(content);
         }
-        self.packets.push_back(sent);
+    }
+
+    /// The lowest number of which the fate is open, or the next.
+    pub(crate) fn first(&self) -> u64 {
+        self.next - self.packets.len() as u64
     }
 
     /// Acknowledges what is outstanding in `start..end`, in order, and tells of each.
-    pub(crate) fn acknowledge(&mut self, start: u64, end: u64, mut tell: impl FnMut(&Sent)) {
-        let Some(base) = self.packets.front().map(|sent| sent.number) else { return };
+    pub(crate) fn acknowledge(
+        &mut self,
+        start: u64,
+        end: u64,
+        mut tell: impl FnMut(u64, &Sent, Option<&Content>),
+    ) {
+        let base = self.first();
         let from = start.saturating_sub(base) as usize;
         let to = (end.saturating_sub(base) as usize).min(self.packets.len());
         if from >= to {
             return;
         }
-        for sent in self.packets.range_mut(from..to) {
+        let (contents, first_place) = (&self.contents, self.first_place);
+        for (number, sent) in (base + from as u64..).zip(self.packets.range_mut(from..to)) {
             if sent.fate == Fate::Outstanding {
                 sent.fate = Fate::Acked;
-                self.eliciting -= u32::from(sent.eliciting);
-                tell(sent);
+                let content = content(contents, first_place, sent);
+                self.eliciting -= content.map_or(0, |content| u32::from(content.eliciting));
+                tell(number, sent, content);
             }
         }
     }
@@ -129,23 +167,28 @@ impl SentLog {
     /// `DetectAndRemoveLostPackets` (appendix A.10): tells of each packet that is lost, in order,
     /// and whether the one before it was lost too, so that they are of one run. Sets the time at
     /// which the next will be.
-    pub(crate) fn detect(&mut self, now: Time, delay: Time, mut tell: impl FnMut(&Sent, bool)) {
+    pub(crate) fn detect(
+        &mut self,
+        now: Time,
+        delay: Time,
+        mut tell: impl FnMut(u64, &Sent, Option<&Content>, bool),
+    ) {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest_acked else { return };
         let mut run = false;
-        for sent in &mut self.packets {
-            if sent.number > largest {
-                break;
-            }
+        let (contents, first_place) = (&self.contents, self.first_place);
+        let first = self.next - self.packets.len() as u64;
+        for (number, sent) in (first..=largest).zip(&mut self.packets) {
             match sent.fate {
                 Fate::Acked => run = false,
                 Fate::Lost => {}
                 Fate::Outstanding => {
-                    let lost_at = sent.stamp.sent + delay;
-                    if lost_at <= now || largest >= sent.number + PACKET_THRESHOLD {
+                    let lost_at = sent.at + delay;
+                    if lost_at <= now || largest >= number + PACKET_THRESHOLD {
                         sent.fate = Fate::Lost;
-                        self.eliciting -= u32::from(sent.eliciting);
-                        tell(sent, run);
+                        let content = content(contents, first_place, sent);
+                        self.eliciting -= content.map_or(0, |content| u32::from(content.eliciting));
+                        tell(number, sent, content, run);
                         run = true;
                     } else {
                         run = false;
@@ -154,15 +197,24 @@ impl SentLog {
                 }
             }
         }
-        while self.packets.front().is_some_and(|sent| sent.fate != Fate::Outstanding) {
+        while let Some(sent) = self.packets.front().filter(|sent| sent.fate != Fate::Outstanding) {
+            if sent.in_flight {
+                self.contents.pop_front();
+                self.first_place = self.first_place.wrapping_add(1);
+            }
             self.packets.pop_front();
         }
     }
 
+    /// What is outstanding and in flight.
+    fn outstanding(&self) -> impl Iterator<Item = &Content> {
+        let outstanding = self.packets.iter().filter(|sent| sent.fate == Fate::Outstanding);
+        outstanding.filter_map(|sent| content(&self.contents, self.first_place, sent))
+    }
+
     /// The first packet that is outstanding and asks for an acknowledgement.
-    pub(crate) fn oldest(&self) -> Option<Sent> {
-        let outstanding = |sent: &&Sent| sent.eliciting && sent.fate == Fate::Outstanding;
-        self.packets.iter().find(outstanding).copied()
+    pub(crate) fn oldest(&self) -> Option<Content> {
+        self.outstanding().find(|content| content.eliciting).copied()
     }
 
     /// The space is no more (RFC 9002 section 6.4): nothing of it is outstanding. Returns the
@@ -170,15 +222,24 @@ impl SentLog {
     pub(crate) fn discard(&mut self) -> u32 {
         let in_flight = self.in_flight();
         self.packets.clear();
+        self.contents.clear();
         (self.eliciting, self.loss_at) = (0, Time::MAX);
         in_flight
     }
 
     /// Bytes in flight.
     pub(crate) fn in_flight(&self) -> u32 {
-        let counts = |sent: &&Sent| sent.in_flight && sent.fate == Fate::Outstanding;
-        self.packets.iter().filter(counts).map(|sent| u32::from(sent.bytes)).sum()
+        self.outstanding().map(|content| u32::from(content.bytes)).sum()
     }
+}
+
+/// The content of a packet, if it is in flight.
+fn content<'a>(
+    contents: &'a VecDeque<Content>,
+    first_place: u32,
+    sent: &Sent,
+) -> Option<&'a Content> {
+    if sent.in_flight { contents.get(sent.place.wrapping_sub(first_place) as usize) } else { None }
 }
 
 #[cfg(test)]
@@ -197,21 +258,22 @@ mod tests {
         for number in 0..packets {
             let packet = Packet { number, ping: true, ..Packet::empty(Space::Data) };
             let stamp = Stamp { sent: ms(number), ..Stamp::default() };
-            log.push(Sent::new(&packet, packet.bytes(), stamp, false, false));
+            let content = Content::new(&packet, packet.bytes(), stamp, false);
+            log.push(&packet, ms(number), false, Some(content));
         }
         log
     }
 
     fn acknowledge(log: &mut SentLog, start: u64, end: u64) -> Vec<u64> {
         let mut told = Vec::new();
-        log.acknowledge(start, end, |sent| told.push(sent.number));
+        log.acknowledge(start, end, |number, _, _| told.push(number));
         log.largest_acked = log.largest_acked.max(Some(end - 1));
         told
     }
 
     fn lost(log: &mut SentLog, now: u64, delay: u64) -> Vec<(u64, bool)> {
         let mut told = Vec::new();
-        log.detect(ms(now), ms(delay), |sent, run| told.push((sent.number, run)));
+        log.detect(ms(now), ms(delay), |number, _, _, run| told.push((number, run)));
         told
     }
 
@@ -223,7 +285,7 @@ mod tests {
         assert_eq!(lost(&mut log, 100, 1000), [(0, false), (1, true), (2, true)]);
         // Appendix A.10: `loss_time`.
         assert_eq!(log.loss_at, ms(1003));
-        assert_eq!((log.eliciting, log.oldest().unwrap().number), (5, 3));
+        assert_eq!((log.eliciting, log.oldest().unwrap().stamp.sent), (5, ms(3)));
     }
 
     #[test]

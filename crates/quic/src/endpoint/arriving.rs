@@ -176,23 +176,29 @@ impl Endpoint {
         let mut shown = Shown::default();
         let (mut any, mut eliciting, mut largest_sent) = (false, false, None);
         let (log, buffer, received) = (&mut state.log, &mut state.out, &mut state.received);
+        let first = log.first();
         for (start, end) in ack.ranges() {
-            log.acknowledge(start, end, |sent| {
+            if end <= first {
+                break; // all below is known
+            }
+            log.acknowledge(start, end, |number, sent, content| {
                 any = true;
-                eliciting |= sent.eliciting;
-                if sent.number == ack.largest {
-                    largest_sent = Some(sent.stamp.sent);
+                shown.capable += u64::from(sent.capable);
+                if number == ack.largest {
+                    largest_sent = Some(sent.at);
                 }
-                control.acknowledged(&mut shown, sent);
-                for frame in sent.streams() {
+                if let Some(largest) = sent.acknowledges() {
+                    received.reported(largest);
+                }
+                let Some(content) = content else { return };
+                eliciting |= content.eliciting;
+                control.acknowledged(&mut shown, content);
+                for frame in content.streams() {
                     streams.acknowledged(frame);
                 }
-                if let Some(frame) = sent.crypto {
+                if let Some(frame) = content.crypto {
                     let start = u64::from(frame.offset);
                     buffer.acknowledged(start, start + u64::from(frame.len));
-                }
-                if let Some(largest) = sent.acknowledges {
-                    received.reported(largest);
                 }
             });
         }

@@ -5,7 +5,7 @@ use super::{Endpoint, Event, Lost, Output, Overdue, State};
 use crate::control::Shown;
 use crate::packet::Space;
 use crate::params::Params;
-use crate::sent::{PACKET_THRESHOLD, Sent};
+use crate::sent::{Content, PACKET_THRESHOLD};
 use sojourn_base::Time;
 
 /// `kPersistentCongestionThreshold` (RFC 9002 section 7.6.1).
@@ -41,22 +41,22 @@ impl Endpoint {
         let overtaken = log.largest_acked.and_then(|largest| largest.checked_sub(PACKET_THRESHOLD));
         // The longest time over which nothing arrived.
         let (mut began, mut longest) = (None, Time::ZERO);
-        log.detect(now, delay, |sent, run| {
-            let by_number = overtaken.is_some_and(|number| sent.number <= number);
+        log.detect(now, delay, |number, sent, content, run| {
+            let by_number = overtaken.is_some_and(|overtaken| number <= overtaken);
             let why = if by_number { Overdue::Overtaken } else { Overdue::Late };
-            out.lost(Lost { space, early: sent.early, number: sent.number, why });
-            control.lost(shown, sent);
+            out.lost(Lost { space, early: sent.early, number, why });
             if sent.capable {
                 ecn.lost();
             }
-            counters.retransmissions += u64::from(sent.eliciting);
-            send_again(sent, streams, &mut progress.done_due, buffer);
             if !run {
                 began = None;
             }
-            let at = sent.stamp.sent;
-            if sent.eliciting && first_sample.is_some_and(|first| at > first) {
-                longest = longest.max(at - *began.get_or_insert(at));
+            let Some(content) = content else { return };
+            control.lost(shown, content);
+            counters.retransmissions += u64::from(content.eliciting);
+            send_again(content, streams, &mut progress.done_due, buffer);
+            if content.eliciting && first_sample.is_some_and(|first| sent.at > first) {
+                longest = longest.max(sent.at - *began.get_or_insert(sent.at));
             }
         });
         self.control.settle(params, now, &self.rtt, shown, largest_sent);
@@ -215,7 +215,7 @@ impl Endpoint {
 
 /// The frames of a packet are to be sent again, as far as they need to be (RFC 9000 section 13.3).
 fn send_again(
-    sent: &Sent,
+    sent: &Content,
     streams: &mut crate::streams::Streams,
     done_due: &mut bool,
     buffer: &mut crate::buffer::SendBuffer,

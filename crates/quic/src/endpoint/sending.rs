@@ -12,9 +12,8 @@ use crate::packet::{
     CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
 };
 use crate::params::Params;
-use crate::sent::Sent;
+use crate::sent::Content;
 use sojourn_base::{Ecn, Time};
-use sojourn_tcp::congestion::Stamp;
 
 /// Most bytes of a message, so that it fits a packet in any datagram.
 pub(super) const LARGEST_MESSAGE: u16 = 1150;
@@ -251,20 +250,18 @@ impl Endpoint {
 
     /// Remembers a packet that goes out.
     fn note(&mut self, params: &Params, now: Time, packet: &Packet, bytes: u32, ecn: Ecn) {
-        let in_flight = packet.is_eliciting() || packet.padding > 0;
-        let stamp = if in_flight {
+        let eliciting = packet.is_eliciting();
+        let content = (eliciting || packet.padding > 0).then(|| {
             self.control.credit = false;
-            self.control.sent(params, now, bytes, &self.rtt)
-        } else {
-            Stamp { sent: now, ..Stamp::default() }
-        };
-        if packet.is_eliciting() && !self.sent_since {
+            let stamp = self.control.sent(params, now, bytes, &self.rtt);
+            let app_limited = self.control.delivered.is_app_limited();
+            Content::new(packet, bytes, stamp, app_limited)
+        });
+        if eliciting && !self.sent_since {
             // RFC 9000 section 10.1.
             (self.active, self.sent_since) = (now, true);
         }
-        let app_limited = self.control.delivered.is_app_limited();
-        let sent = Sent::new(packet, bytes, stamp, ecn != Ecn::NotEct, app_limited);
-        self.space(packet.space).log.push(sent);
+        self.space(packet.space).log.push(packet, now, ecn != Ecn::NotEct, content);
     }
 
     /// CONNECTION_CLOSE (RFC 9000 section 10.2), with the acknowledgement of what has come.
