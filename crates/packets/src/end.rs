@@ -218,8 +218,10 @@ impl End {
             }
             Self::Quic(end) => {
                 let ecn = packet.segment.ecn;
-                if let Some(only) = out.net.quic.take_one(packet.sacks) {
-                    end.on_datagram(quic!(group), now, ecn, std::slice::from_ref(&only), out);
+                if let Some(only) = out.net.quic.lend(packet.sacks) {
+                    let packets = std::slice::from_ref(&only.packet);
+                    end.on_datagram(quic!(group), now, ecn, packets, out);
+                    out.net.quic.take_back(packet.sacks, only);
                 } else {
                     let (packets, count) = out.net.quic.take(packet.sacks);
                     end.on_datagram(quic!(group), now, ecn, &packets[..count], out);

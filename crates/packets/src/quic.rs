@@ -9,45 +9,58 @@ use sojourn_tcp::{Flags, HEADERS, Segment};
 /// No more packets in a datagram.
 const END: u32 = u32::MAX;
 
+/// A packet on its way, and the place of the one coalesced behind it.
+#[derive(Clone)]
+pub(crate) struct Slot {
+    pub packet: QuicPacket,
+    next: u32,
+}
+
 /// What is in the datagrams on their way. Slots are used again; nothing is allocated after the
 /// high-water mark.
 #[derive(Clone, Default)]
 pub(crate) struct QuicPool {
-    /// A packet, and the one coalesced behind it.
-    slots: Vec<(QuicPacket, u32)>,
+    /// None while it is lent. They are boxes so that a packet is read where it lies, while the
+    /// endpoint that reads it puts others beside it.
+    slots: Vec<Option<Box<Slot>>>,
     free: Vec<u32>,
 }
 
 impl QuicPool {
     /// Keeps the packets of a datagram and returns their handle.
     pub(crate) fn put(&mut self, packets: &[QuicPacket]) -> u32 {
-        packets.iter().rev().fold(END, |next, packet| match self.free.pop() {
-            Some(at) => {
-                self.slots[at as usize] = (*packet, next);
-                at
+        packets.iter().rev().fold(END, |next, packet| {
+            if let Some(at) = self.free.pop()
+                && let Some(slot) = &mut self.slots[at as usize]
+            {
+                packet.overwrite(&mut slot.packet);
+                slot.next = next;
+                return at;
             }
-            None => {
-                self.slots.push((*packet, next));
-                (self.slots.len() - 1) as u32
-            }
+            self.slots.push(Some(Box::new(Slot { packet: *packet, next })));
+            (self.slots.len() - 1) as u32
         })
     }
 
-    /// Gives the packet of a datagram out, if it is the only one in it.
-    pub(crate) fn take_one(&mut self, handle: u32) -> Option<QuicPacket> {
-        let (packet, next) = &self.slots[handle as usize];
-        (*next == END).then(|| {
-            self.free.push(handle);
-            *packet
-        })
+    /// Lends the packet of a datagram, if it is the only one in it.
+    #[inline]
+    pub(crate) fn lend(&mut self, handle: u32) -> Option<Box<Slot>> {
+        self.slots[handle as usize].take_if(|slot| slot.next == END)
+    }
+
+    /// Takes back the packet of a datagram that was lent: the datagram is no more.
+    #[inline]
+    pub(crate) fn take_back(&mut self, handle: u32, slot: Box<Slot>) {
+        self.slots[handle as usize] = Some(slot);
+        self.free.push(handle);
     }
 
     /// The packets of a datagram, which stay in it, and how many they are.
     pub(crate) fn peek(&self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
         let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];
         let (mut at, mut count) = (handle, 0);
-        while at != END {
-            (packets[count], at) = self.slots[at as usize];
+        while let Some(Some(slot)) = self.slots.get(at as usize) {
+            (packets[count], at) = (slot.packet, slot.next);
             count += 1;
         }
         (packets, count)
@@ -55,26 +68,18 @@ impl QuicPool {
 
     /// Gives the packets of a datagram out, and how many they are.
     pub(crate) fn take(&mut self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
-        let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];
-        let (mut at, mut count) = (handle, 0);
-        while at != END {
-            (packets[count], at) = self.free_slot(at);
-            count += 1;
-        }
-        (packets, count)
+        let packets = self.peek(handle);
+        self.release(handle);
+        packets
     }
 
     /// A datagram is lost.
     pub(crate) fn release(&mut self, handle: u32) {
         let mut at = handle;
-        while at != END {
-            (_, at) = self.free_slot(at);
+        while let Some(Some(slot)) = self.slots.get(at as usize) {
+            self.free.push(at);
+            at = slot.next;
         }
-    }
-
-    fn free_slot(&mut self, at: u32) -> (QuicPacket, u32) {
-        self.free.push(at);
-        self.slots[at as usize]
     }
 }
 
@@ -113,11 +118,13 @@ mod tests {
         let three = pool.put(&[numbered(2), numbered(3), numbered(4)]);
         let (packets, count) = pool.take(three);
         assert_eq!((count, packets.map(|packet| packet.number)), (3, [2, 3, 4]));
-        assert_eq!(pool.take_one(one), Some(numbered(1)));
+        let lent = pool.lend(one).unwrap();
+        assert_eq!(lent.packet, numbered(1));
+        pool.take_back(one, lent);
         pool.put(&[numbered(5), numbered(6), numbered(7)]);
         assert_eq!(pool.slots.len(), 4);
         let two = pool.put(&[numbered(8), numbered(9)]);
-        assert_eq!(pool.take_one(two), None);
+        assert!(pool.lend(two).is_none());
         pool.release(two);
         assert_eq!(pool.free.len(), 2);
     }

@@ -247,6 +247,17 @@ impl Endpoint {
         &mut self.spaces[space as usize]
     }
 
+    /// The spaces that may be used: once the handshake is confirmed that of data alone (RFC 9001
+    /// section 4.9).
+    fn live_spaces(&self) -> &'static [Space] {
+        if self.progress.confirmed { &Space::ALL[2..] } else { &Space::ALL }
+    }
+
+    /// What belongs to these.
+    fn live(&self) -> &[SpaceState] {
+        if self.progress.confirmed { &self.spaces[2..] } else { &self.spaces }
+    }
+
     /// Opens the connection; only for a client, and once.
     pub fn open(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         if self.state != State::Idle || self.is_server {

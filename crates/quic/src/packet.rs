@@ -82,7 +82,7 @@ impl EcnCounts {
 }
 
 /// An ACK frame (RFC 9000 section 19.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// The largest number that is acknowledged.
     pub largest: u64,
@@ -93,8 +93,10 @@ pub struct Ack {
     /// Packets below the largest in its range.
     pub first: u32,
     /// What follows: of each range how many numbers above it are missing, and how many it has.
-    pub(crate) below: [(u32, u32); MOST_RANGES - 1],
-    pub(crate) more: u8,
+    below: [(u32, u32); MOST_RANGES - 1],
+    more: u8,
+    /// Bytes on the wire of what follows.
+    below_bytes: u16,
 }
 
 impl Ack {
@@ -113,14 +115,26 @@ impl Ack {
             first: (end - 1 - start) as u32,
             below: [(0, 0); MOST_RANGES - 1],
             more: 0,
+            below_bytes: 0,
         };
         let mut above = start;
-        for (start, end) in ranges {
-            ack.below[usize::from(ack.more)] = ((above - end) as u32, (end - start) as u32);
+        for ((start, end), below) in ranges.zip(&mut ack.below) {
+            let (missing, has) = (above - end, end - start);
+            *below = (missing as u32, has as u32);
+            // Both are written less one (section 19.3.1).
+            ack.below_bytes += (varint(missing - 1) + varint(has - 1)) as u16;
             ack.more += 1;
             above = start;
         }
         Some(ack)
+    }
+
+    /// Puts it in the place of another; of the ranges only those that there are.
+    fn overwrite(&self, old: &mut Self) {
+        let &Self { largest, delay, ecn, first, ref below, more, below_bytes } = self;
+        (old.largest, old.delay, old.ecn, old.first) = (largest, delay, ecn, first);
+        (old.more, old.below_bytes) = (more, below_bytes);
+        old.below[..usize::from(more)].copy_from_slice(&below[..usize::from(more)]);
     }
 
     /// The ranges `start..end` that it acknowledges, the highest first.
@@ -136,22 +150,29 @@ impl Ack {
     }
 
     /// Bytes on the wire. The delay is in units of 8 µs (RFC 9000 section 18.2,
-    /// `ack_delay_exponent` 3); gaps and lengths are written less one (section 19.3.1).
-    fn bytes(&self) -> u32 {
+    /// `ack_delay_exponent` 3).
+    pub(crate) fn bytes(&self) -> u32 {
         let mut bytes = 1
             + varint(self.largest)
             + varint(self.delay.0 / 8000)
             + varint(u64::from(self.more))
-            + varint(u64::from(self.first));
-        for &(missing, has) in &self.below[..usize::from(self.more)] {
-            bytes += varint(u64::from(missing) - 1) + varint(u64::from(has) - 1);
-        }
+            + varint(u64::from(self.first))
+            + u32::from(self.below_bytes);
         if let Some(EcnCounts { ect0, ect1, ce }) = self.ecn {
             bytes += varint(ect0) + varint(ect1) + varint(ce);
         }
         bytes
     }
 }
+
+impl PartialEq for Ack {
+    fn eq(&self, other: &Self) -> bool {
+        let rest = |ack: &Self| (ack.delay, ack.ecn);
+        rest(self) == rest(other) && self.ranges().eq(other.ranges())
+    }
+}
+
+impl Eq for Ack {}
 
 /// A STREAM frame (RFC 9000 section 19.8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -246,6 +267,22 @@ impl Packet {
             streams: [StreamFrame { id: 0, len: 0, fin: false, offset: 0 }; MOST_STREAMS],
             ack: None,
         }
+    }
+
+    /// Puts it in the place of another. An ACK frame has room for more than most have in it, which
+    /// is not copied.
+    pub fn overwrite(&self, old: &mut Self) {
+        let &Self { number, space, early, number_bytes, ping, done, close, count, .. } = self;
+        let &Self { padding, message, crypto, max_data, max_stream_data, streams, .. } = self;
+        match (&self.ack, &mut old.ack) {
+            (Some(ack), Some(old)) => ack.overwrite(old),
+            (Some(ack), old) => *old = Some(*ack),
+            (None, old) => *old = None,
+        }
+        (old.number, old.space, old.early, old.number_bytes) = (number, space, early, number_bytes);
+        (old.ping, old.done, old.close, old.count) = (ping, done, close, count);
+        (old.padding, old.message, old.crypto) = (padding, message, crypto);
+        (old.max_data, old.max_stream_data, old.streams) = (max_data, max_stream_data, streams);
     }
 
     /// Its STREAM frames.
@@ -371,5 +408,36 @@ mod tests {
         let ack = Ack::new(ranges, Time::ZERO, None).unwrap();
         let kept: Vec<_> = ack.ranges().collect();
         assert_eq!((kept.len(), kept[0], kept[31]), (MOST_RANGES, (78, 79), (16, 17)));
+    }
+
+    #[test]
+    fn nothing_of_the_old_packet_is_left_where_another_is_put() {
+        let ack = |ranges: &[(u64, u64)]| Ack::new(ranges.iter().copied(), Time(80_000), None);
+        let frame = StreamFrame { id: 4, len: 100, fin: true, offset: 7 };
+        let full = Packet {
+            number: 900,
+            space: Space::Initial,
+            early: true,
+            number_bytes: 2,
+            ping: true,
+            done: true,
+            close: true,
+            count: 1,
+            padding: 3,
+            message: Some(5),
+            crypto: Some(CryptoFrame { offset: 1, len: 2 }),
+            max_data: Some(1 << 20),
+            max_stream_data: Some((4, 1 << 16)),
+            streams: [frame; MOST_STREAMS],
+            ack: ack(&[(90, 100), (50, 60), (0, 49)]),
+        };
+        let short = Packet { ack: ack(&[(7, 9), (1, 3)]), ..Packet::empty(Space::Handshake) };
+        let mut slot = Packet::empty(Space::Data);
+        for packet in [full, short, full, Packet::empty(Space::Data), short] {
+            packet.overwrite(&mut slot);
+            assert_eq!(slot, packet);
+            assert_eq!(slot.bytes(), packet.bytes());
+        }
+        assert_ne!(full, short);
     }
 }

@@ -83,12 +83,12 @@ impl Endpoint {
     /// `GetPtoTimeAndSpace` (RFC 9002 appendix A.8).
     fn probe_at(&self, params: &Params, now: Time) -> (Time, Space) {
         let timeout = self.rtt.probe_timeout();
-        if self.spaces.iter().all(|space| space.log.eliciting == 0) {
+        if self.live().iter().all(|space| space.log.eliciting == 0) {
             // A server that may send no more must hear from the client (section 6.2.2.1).
             return (now + self.backed_off(timeout), self.deadlock_space());
         }
         let mut first = (Time::MAX, Space::Initial);
-        for space in Space::ALL {
+        for &space in self.live_spaces() {
             let log = &self.spaces[space as usize].log;
             if log.eliciting == 0 {
                 continue;
@@ -113,13 +113,13 @@ impl Endpoint {
 
     /// When loss by time is due first, and where.
     fn lost_by_time(&self) -> (Time, Space) {
-        let times = Space::ALL.map(|space| (self.spaces[space as usize].log.loss_at, space));
-        times.into_iter().min().unwrap_or((Time::MAX, Space::Initial))
+        let at = |&space: &Space| (self.spaces[space as usize].log.loss_at, space);
+        self.live_spaces().iter().map(at).min().unwrap_or((Time::MAX, Space::Initial))
     }
 
     /// `SetLossDetectionTimer` (RFC 9002 appendix A.8), and all other timers.
     pub(super) fn set_timers(&mut self, params: &Params, now: Time) {
-        let eliciting = self.spaces.iter().any(|space| space.log.eliciting > 0);
+        let eliciting = self.live().iter().any(|space| space.log.eliciting > 0);
         let known = self.is_server || self.progress.validated;
         let (by_time, _) = self.lost_by_time();
         let at_limit = self.is_server && !self.progress.validated && self.amplification.left() == 0;
@@ -130,7 +130,7 @@ impl Endpoint {
         } else {
             self.probe_at(params, now).0
         };
-        let acks = self.spaces.iter().filter(|space| space.seals);
+        let acks = self.live().iter().filter(|space| space.seals);
         let ack_at = acks.map(|space| space.received.due).min().unwrap_or(Time::MAX);
         // Due since before there was room for it: when more comes, not by a timer.
         let ack_at = if ack_at <= now { Time::MAX } else { ack_at };
@@ -157,7 +157,7 @@ impl Endpoint {
         if self.state != State::Open || now < self.deadline {
             return;
         }
-        let eliciting = self.spaces.iter().any(|space| space.log.eliciting > 0);
+        let eliciting = self.live().iter().any(|space| space.log.eliciting > 0);
         if self.idle_at(params, eliciting) <= now {
             let over = self.closing && self.is_over();
             let (state, event) =

@@ -9,7 +9,7 @@
 
 use super::{Endpoint, Event, Output, State};
 use crate::packet::{
-    CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
+    Ack, CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
 };
 use crate::params::Params;
 use crate::sent::Content;
@@ -26,6 +26,17 @@ enum Attempt {
     Held,
     /// There is nothing to send, or what there is must wait for the peer.
     Nothing,
+}
+
+/// Why a packet is to be sent.
+#[derive(Clone, Copy, Debug)]
+struct Reasons {
+    /// There is something that counts in flight and may go out.
+    content: bool,
+    /// An acknowledgement is due.
+    due: bool,
+    /// A probe is.
+    probe: bool,
 }
 
 impl Endpoint {
@@ -77,8 +88,8 @@ impl Endpoint {
         } else {
             full
         };
-        let content = Space::ALL.iter().any(|&space| self.has_content(space));
-        let probes = self.spaces.iter().any(|space| space.probes > 0);
+        let content = self.live_spaces().iter().any(|&space| self.has_content(space));
+        let probes = self.live().iter().any(|space| space.probes > 0);
         let mut may = content && (self.control.credit || self.control.has_room(params));
         if may
             && params.pacing
@@ -90,7 +101,11 @@ impl Endpoint {
         let nothing = if content && !may { Attempt::Held } else { Attempt::Nothing };
         if self.progress.confirmed {
             // Nearly always: there is but one space.
-            let Some(packet) = self.fill(now, Space::Data, room, may) else { return nothing };
+            let Some(why) = self.reasons(now, Space::Data, may) else { return nothing };
+            let mut packet = Packet::empty(Space::Data);
+            if !self.fill(now, &mut packet, room, why) {
+                return nothing;
+            }
             self.put(params, now, core::slice::from_ref(&packet), out);
             return Attempt::Sent;
         }
@@ -101,9 +116,10 @@ impl Endpoint {
             // ever, as nothing probes for them before the handshake is confirmed (RFC 9002 section
             // 6.2.1).
             let may = may || space != Space::Data;
-            if let Some(packet) = self.fill(now, space, room - used, may) {
-                used += packet.bytes();
-                packets[count] = packet;
+            let Some(why) = self.reasons(now, space, may) else { continue };
+            packets[count] = Packet::empty(space);
+            if self.fill(now, &mut packets[count], room - used, why) {
+                used += packets[count].bytes();
                 count += 1;
             }
         }
@@ -139,28 +155,30 @@ impl Endpoint {
         }
     }
 
-    /// A packet of a space in at most `room` bytes, if there is something to put into it: data
-    /// only if they `may` go out, or as a probe.
-    fn fill(&mut self, now: Time, space: Space, room: u32, may: bool) -> Option<Packet> {
-        let probe = self.spaces[space as usize].probes > 0;
+    /// Why a packet of a space is to be sent, if it is: data count only if they `may` go out, or as
+    /// a probe.
+    fn reasons(&self, now: Time, space: Space, may: bool) -> Option<Reasons> {
+        let state = &self.spaces[space as usize];
+        let probe = state.probes > 0;
         let content = (may || probe) && self.has_content(space);
-        let state = &mut self.spaces[space as usize];
         let due = state.received.is_due(now);
-        if !state.seals || !(content || due || probe) {
-            return None;
-        }
-        let mut packet = Packet::empty(space);
+        (state.seals && (content || due || probe)).then_some(Reasons { content, due, probe })
+    }
+
+    /// Fills an empty packet of at most `room` bytes; `false` if there is nothing that fits.
+    fn fill(&mut self, now: Time, packet: &mut Packet, room: u32, why: Reasons) -> bool {
+        let Reasons { content, due, probe } = why;
+        let space = packet.space;
+        let state = &mut self.spaces[space as usize];
         packet.number = state.log.next;
         packet.number_bytes = number_bytes(packet.number, state.log.largest_acked);
         packet.early = space == Space::Data && !self.is_server && !self.progress.complete;
         // A sample of the header protection needs four bytes behind the number's first (RFC 9001
         // section 5.4.2), which the tag and any frame give.
-        let mut left = room.checked_sub(packet.around())?;
-        if !packet.early
-            && let Some(ack) = state.received.frame(now)
-        {
-            packet.ack = Some(ack);
-            let bytes = packet.bytes() - packet.around();
+        let Some(mut left) = room.checked_sub(packet.around()) else { return false };
+        if !packet.early {
+            packet.ack = state.received.frame(now);
+            let bytes = packet.ack.as_ref().map_or(0, Ack::bytes);
             match left.checked_sub(bytes) {
                 Some(rest) => left = rest,
                 None => packet.ack = None,
@@ -171,8 +189,8 @@ impl Endpoint {
         let fits = space != Space::Initial || room >= LEAST_DATAGRAM;
         if content && fits {
             match space {
-                Space::Data => self.fill_data(&mut packet, left),
-                _ => self.fill_crypto(&mut packet, left),
+                Space::Data => self.fill_data(packet, left),
+                _ => self.fill_crypto(packet, left),
             }
         }
         let state = &mut self.spaces[space as usize];
@@ -181,7 +199,7 @@ impl Endpoint {
         }
         let eliciting = packet.is_eliciting();
         if !(eliciting || due && packet.ack.is_some()) {
-            return None;
+            return false;
         }
         if packet.ack.is_some() {
             state.received.frame_sent();
@@ -189,7 +207,7 @@ impl Endpoint {
         if eliciting {
             state.probes = state.probes.saturating_sub(1);
         }
-        Some(packet)
+        true
     }
 
     /// Handshake messages.
