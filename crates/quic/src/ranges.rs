@@ -2,97 +2,145 @@
 
 use alloc::vec::Vec;
 
-/// Ranges `start..end` in ascending order that neither overlap nor touch. It keeps its memory when
-/// it is emptied.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ranges(Vec<(u64, u64)>);
+/// Ranges `start..end` in ascending order that neither overlap nor touch. A single one, which is
+/// what nearly all sets are, lies here and not on the heap. It keeps its memory when it is emptied.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranges {
+    /// The only range while `many` is empty; without numbers if there is none.
+    one: (u64, u64),
+    many: Vec<(u64, u64)>,
+}
 
 impl Ranges {
+    fn all(&self) -> &[(u64, u64)] {
+        if !self.many.is_empty() {
+            &self.many
+        } else if self.one.0 == self.one.1 {
+            &[]
+        } else {
+            core::slice::from_ref(&self.one)
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all().is_empty()
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.all().len()
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.one = (0, 0);
+        self.many.clear();
     }
 
     /// The lowest range.
     pub(crate) fn first(&self) -> Option<(u64, u64)> {
-        self.0.first().copied()
+        self.all().first().copied()
     }
 
     /// The highest range.
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
-        self.0.last().copied()
+        self.all().last().copied()
     }
 
     /// The ranges, the highest first.
     pub(crate) fn descending(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.0.iter().rev().copied()
+        self.all().iter().rev().copied()
     }
 
     /// Where the first range lies that ends at `at` or later.
     fn place(&self, at: u64) -> usize {
+        let all = self.all();
         // Nearly everything concerns the last range or the first.
-        match self.0.last() {
-            Some(&(_, end)) if end < at => self.0.len(),
-            Some(&(start, _)) if start <= at => self.0.len() - 1,
-            _ => self.0.partition_point(|&(_, end)| end < at),
+        match all.last() {
+            Some(&(_, end)) if end < at => all.len(),
+            Some(&(start, _)) if start <= at => all.len() - 1,
+            _ => all.partition_point(|&(_, end)| end < at),
         }
     }
 
     pub(crate) fn contains(&self, at: u64) -> bool {
-        self.0.get(self.place(at + 1)).is_some_and(|&(start, _)| start <= at)
+        self.all().get(self.place(at + 1)).is_some_and(|&(start, _)| start <= at)
     }
 
     /// Adds a range; returns how many of its numbers are new.
-    pub(crate) fn insert(&mut self, mut start: u64, mut end: u64) -> u64 {
+    pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
+        // Nearly always what comes, and what is acknowledged, follows what did before.
+        let last = self.many.last_mut().unwrap_or(&mut self.one);
+        if last.1 == start && last.0 < start {
+            last.1 = end;
+            return end - start;
+        }
+        if self.is_empty() {
+            self.one = (start, end);
+            return end - start;
+        }
+        self.with_many(|set| set.insert_among(start, end))
+    }
+
+    /// Works on several ranges, whether there are so many or not.
+    #[inline(never)]
+    fn with_many<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        if self.many.is_empty() && self.one.0 < self.one.1 {
+            self.many.push(self.one);
+        }
+        self.one = (0, 0);
+        let done = work(self);
+        if let [one] = self.many[..] {
+            self.one = one;
+            self.many.clear();
+        }
+        done
+    }
+
+    fn insert_among(&mut self, mut start: u64, mut end: u64) -> u64 {
         let (from, mut new) = (self.place(start), end - start);
         let mut to = from;
-        while let Some(&(s, e)) = self.0.get(to).filter(|&&(s, _)| s <= end) {
+        while let Some(&(s, e)) = self.many.get(to).filter(|&&(s, _)| s <= end) {
             new -= e.min(end).saturating_sub(s.max(start));
             (start, end) = (start.min(s), end.max(e));
             to += 1;
         }
         if from == to {
-            self.0.insert(from, (start, end));
+            self.many.insert(from, (start, end));
         } else {
-            self.0[from] = (start, end);
-            self.0.drain(from + 1..to);
+            self.many[from] = (start, end);
+            self.many.drain(from + 1..to);
         }
         new
     }
 
     /// Takes a range out.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
-        if start >= end {
-            return;
+        if start < end && !self.is_empty() {
+            self.with_many(|set| set.remove_among(start, end));
         }
+    }
+
+    fn remove_among(&mut self, start: u64, end: u64) {
         let mut at = self.place(start + 1);
-        while let Some(&(s, e)) = self.0.get(at).filter(|&&(s, _)| s < end) {
+        while let Some(&(s, e)) = self.many.get(at).filter(|&&(s, _)| s < end) {
             match (s < start, e > end) {
                 (true, true) => {
-                    self.0[at].1 = start;
-                    self.0.insert(at + 1, (end, e));
+                    self.many[at].1 = start;
+                    self.many.insert(at + 1, (end, e));
                     return;
                 }
                 (true, false) => {
-                    self.0[at].1 = start;
+                    self.many[at].1 = start;
                     at += 1;
                 }
                 (false, true) => {
-                    self.0[at].0 = end;
+                    self.many[at].0 = end;
                     return;
                 }
                 (false, false) => {
-                    self.0.remove(at);
+                    self.many.remove(at);
                 }
             }
         }
@@ -115,16 +163,18 @@ impl Ranges {
 
     /// The first part of `from..end` that is not in it.
     pub(crate) fn gap(&self, mut from: u64, end: u64) -> Option<(u64, u64)> {
-        let mut at = self.place(from + 1);
-        if let Some(&(_, e)) = self.0.get(at).filter(|&&(s, _)| s <= from) {
+        let (all, mut at) = (self.all(), self.place(from + 1));
+        if let Some(&(_, e)) = all.get(at).filter(|&&(s, _)| s <= from) {
             (from, at) = (e, at + 1);
         }
-        (from < end).then(|| (from, self.0.get(at).map_or(end, |&(s, _)| s.min(end))))
+        (from < end).then(|| (from, all.get(at).map_or(end, |&(s, _)| s.min(end))))
     }
 
     /// Drops the lowest range.
     pub(crate) fn drop_first(&mut self) {
-        self.0.remove(0);
+        if let Some((start, end)) = self.first() {
+            self.remove(start, end);
+        }
     }
 }
 
@@ -186,8 +236,9 @@ mod tests {
                 for n in 0..90 {
                     prop_assert_eq!(set.contains(n), model.contains(&n));
                 }
-                let apart = set.0.windows(2).all(|pair| pair[0].1 < pair[1].0);
-                prop_assert!(apart && set.0.iter().all(|&(s, e)| s < e));
+                let apart = set.all().windows(2).all(|pair| pair[0].1 < pair[1].0);
+                prop_assert!(apart && set.all().iter().all(|&(s, e)| s < e));
+                prop_assert_ne!(set.many.len(), 1);
             }
         }
     }

@@ -176,9 +176,9 @@ impl SentLog {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest_acked else { return };
         let mut run = false;
+        let first = self.first();
         let (contents, first_place) = (&self.contents, self.first_place);
-        let first = self.next - self.packets.len() as u64;
-        for (number, sent) in (first..=largest).zip(&mut self.packets) {
+        for (number, sent) in (first..largest + 1).zip(&mut self.packets) {
             match sent.fate {
                 Fate::Acked => run = false,
                 Fate::Lost => {}

@@ -262,22 +262,25 @@ impl Streams {
 
     /// A frame of at most `room` bytes with its header, of the stream whose turn it is.
     pub(crate) fn take(&mut self, room: u32) -> Option<StreamFrame> {
-        for _ in 0..self.queue.len() {
-            let (rank, id) = self.queue.pop_front()?;
+        loop {
+            let &(rank, id) = self.queue.front()?;
             let left = self.peer_max - self.sent;
-            let Some(stream) = self.get(id) else { continue };
+            let Some(stream) = self.get(id) else {
+                self.queue.pop_front();
+                continue;
+            };
             let limit = stream.limit(left);
             let Some(offset) =
                 stream.send.offset(limit).or_else(|| stream.bare_fin().then_some(stream.send.next))
             else {
                 stream.queued = false; // flow control; a grant puts it back
+                self.queue.pop_front();
                 continue;
             };
             let header = StreamFrame::header(id, offset, room);
             // A frame of a few bytes would cost more than it carries.
             let least = u64::from(header) + stream.send.unsent().min(16);
             if u64::from(room) < least {
-                self.queue.push_front((rank, id));
                 return None;
             }
             let most = u64::from((room - header).min(u32::from(u16::MAX)));
@@ -289,16 +292,17 @@ impl Streams {
             }
             let len = end - start;
             let left = if new { left - len } else { left };
-            stream.queued = stream.can_send(left);
-            if stream.queued && takes_turns(rank) {
+            let more = stream.can_send(left);
+            stream.queued = more;
+            if !more || takes_turns(rank) {
+                self.queue.pop_front();
+            }
+            if more && takes_turns(rank) {
                 self.line_up(rank, id);
-            } else if stream.queued {
-                self.queue.push_front((rank, id));
             }
             self.sent = self.peer_max - left;
             return Some(StreamFrame { id, len: len as u16, fin, offset: start });
         }
-        None
     }
 
     /// A frame was acknowledged.
@@ -309,8 +313,11 @@ impl Streams {
         if frame.fin {
             stream.fin = Fin::Acked;
         }
+        let is_over = stream.is_over();
         self.acked += new;
-        self.tables[(frame.id & 1) as usize].tidy();
+        if is_over {
+            self.tables[(frame.id & 1) as usize].tidy();
+        }
     }
 
     /// A frame is to be sent again.
@@ -328,13 +335,14 @@ impl Streams {
         let end = frame.offset + u64::from(frame.len);
         let Some(stream) = self.reach(params, frame.id) else { return Brought::default() };
         debug_assert!(end <= stream.own_max, "RFC 9000 section 4.1: more than was granted");
-        let was_over = stream.end == Some(stream.receive.delivered);
+        let had_all = stream.end == Some(stream.receive.delivered);
         let none_before = stream.receive.delivered == 0;
         let bytes = stream.receive.come(frame.offset, end);
         if frame.fin {
             stream.end = Some(end);
         }
-        let is_over = stream.end == Some(stream.receive.delivered);
+        let all = stream.end == Some(stream.receive.delivered);
+        let is_over = all && stream.is_over();
         let window = params.max_stream_data.0;
         let left = stream.own_max - stream.receive.delivered;
         let grants = bytes > 0 && stream.end.is_none() && left < window / 2;
@@ -350,8 +358,10 @@ impl Streams {
             self.own_max = self.delivered + window;
             self.grant_all = true;
         }
-        self.tables[(frame.id & 1) as usize].tidy();
-        Brought { bytes, first: bytes > 0 && none_before, end: is_over && !was_over }
+        if is_over {
+            self.tables[(frame.id & 1) as usize].tidy();
+        }
+        Brought { bytes, first: bytes > 0 && none_before, end: all && !had_all }
     }
 
     /// Our MAX_DATA.
