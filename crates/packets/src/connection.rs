@@ -246,6 +246,18 @@ impl Connections {
         }
     }
 
+    /// The same of QUIC, whose endpoints lie elsewhere, for a packet that its host is about to
+    /// handle: one that `comes` there or may be handled ahead of its time.
+    #[inline]
+    pub(crate) fn prefetch_quic(&self, to: EndId, comes: bool) -> bool {
+        let Some(conn) = self.places.get(to.conn() as usize) else { return false };
+        let soon = comes || conn.sides[to.end()].free();
+        if soon && let End::Quic(endpoint) = &conn.ends[to.end()] {
+            prefetch::lines(&**endpoint, size_of_val(&**endpoint));
+        }
+        soon
+    }
+
     /// Finds a place for a connection; its `generation` is set here.
     pub(crate) fn insert(&mut self, mut connection: Connection) -> u32 {
         self.generation = self.generation.wrapping_add(1);

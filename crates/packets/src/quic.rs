@@ -55,6 +55,14 @@ impl QuicPool {
         self.free.push(handle);
     }
 
+    /// Asks for the memory of a datagram's first packet, as far as most are filled.
+    #[inline]
+    pub(crate) fn prefetch(&self, handle: u32) {
+        if let Some(Some(slot)) = self.slots.get(handle as usize) {
+            crate::prefetch::lines(&**slot, size_of::<Slot>());
+        }
+    }
+
     /// The packets of a datagram, which stay in it, and how many they are.
     pub(crate) fn peek(&self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
         let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];

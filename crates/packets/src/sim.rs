@@ -72,7 +72,11 @@ impl Sim {
     pub(crate) fn prefetch(&self, soon: &Event) {
         if let Event::Arrive { to, packet, .. } | Event::Deliver { to, packet } = soon {
             self.conns.prefetch(*to);
-            self.net.sacks.prefetch(packet);
+            if !packet.is_quic() {
+                self.net.sacks.prefetch(packet);
+            } else if self.conns.prefetch_quic(*to, matches!(soon, Event::Deliver { .. })) {
+                self.net.quic.prefetch(packet.sacks);
+            }
         }
     }
 
