@@ -1,6 +1,7 @@
 """Sojourn's benchmarks: `python benches/run.py WHAT [--quick]`. Python 3.11, nothing else.
 
     speed      the engine's rate, side by side with ns-2 and ns-3
+    pages      the engine's time for a page over HTTP/1.1, 2 and 3
     fidelity   utilisation, queue, loss and fairness against ns-2, over 20 seeds
     ns3        the same against ns-3, for disciplines and congestion controls that ns-2 lacks
     queue      nanoseconds in a queue discipline, side by side with DPDK's RED
@@ -8,7 +9,7 @@
     memory     bytes per flow and per user
     wasm       the engine in WebAssembly beside the native one, and its size
     learning   steps a second of the environment for learners
-    all        the eight
+    all        all of them
     reference  runs ns-2 and rewrites its part of benches/reference
     reference-ns3  the same for ns-3
 
@@ -36,6 +37,7 @@ import wasm
 
 REPORTS = {
     "speed": ("Speed", speed.report),
+    "pages": ("Pages over HTTP/1.1, 2 and 3", speed.pages),
     "fidelity": ("Fidelity against ns-2", fidelity.report),
     "ns3": ("Fidelity against ns-3", fidelity_ns3.report),
     "queue": ("Queue disciplines", queues.report),

@@ -39,6 +39,7 @@ NS2_ELSEWHERE_S = 0.585
 HEADER = ["measure", "Sojourn", "peer", "ratio", "target", ""]
 # ns-3 takes tens of seconds for what ns-2 does in one: it simulates less, and rates are compared.
 NS3_TIME = {"dumbbell-100": 10.0, "dumbbell-1g": 5.0}
+LEAST_HTTP3 = 0.7  # beside HTTP/1.1
 NS3_TIMES = {"dumbbell-100": 3, "dumbbell-1g": 1}
 
 
@@ -56,6 +57,30 @@ def report(quick: bool) -> tuple[str, bool]:
     _two_at_once(rows, times)
     _probe(rows, times)
     return table(HEADER, rows), all(row[-1] != verdict(False) for row in rows)
+
+
+def pages(quick: bool) -> tuple[str, bool]:
+    """Milliseconds of the event loop for a page over each version of HTTP, and how fast each is
+    beside HTTP/1.1."""
+    versions = ("1.1", "2", "3")
+    pick = "traffic.people.http"
+    file = SCENARIOS / "pages.toml"
+    programs = [partial(sojourn, file, "--set", f'{pick}="{version}"') for version in versions]
+    runs = alternate(5 if quick else 15, *programs)
+    took = [median([_page_ms(run) for run in of]) for of in runs]
+    rows = []
+    for version, ms in zip(versions, took, strict=True):
+        speed = took[0] / ms
+        goal = [f"≥ {LEAST_HTTP3}", verdict(speed >= LEAST_HTTP3)] if version == "3" else ["", ""]
+        rows.append([f"a page over HTTP/{version}", f"{ms:.2f} ms", f"{speed:.2f}", *goal])
+    note(f"pages: {len(runs[0])} runs of each version")
+    header = ["", "event loop", "speed", "target", ""]
+    return table(header, rows), all(row[-1] != verdict(False) for row in rows)
+
+
+def _page_ms(result: Mapping[str, Any]) -> float:
+    loaded = result["groups"][0]["pages"]["load_time_s"]["count"]
+    return float(result["engine_seconds"]) * 1e3 / loaded
 
 
 def rate(result: Mapping[str, Any]) -> float:

@@ -22,8 +22,11 @@ fn main() {
         let summary = run(&network, &control, &mut Recorder::none()).unwrap();
         let sent: u64 = summary.bottleneck_packets;
         let link = &summary.links[0];
+        let pages = summary.groups.iter().filter_map(|group| group.pages.as_ref());
+        let pages: u64 = pages.map(|pages| pages.load_time_s.count).sum();
+        let pages = if pages > 0 { format!(", {pages} pages") } else { String::new() };
         println!(
-            "{:.4} s, {:.0} ms of it loop, {:.2} M packets/s, {:.1} ns a packet, {:.2} events a packet, {sent} packets; utilisation {:.4} queue {:.1} loss {:.4} jain {:.3}",
+            "{:.4} s, {:.0} ms of it loop, {:.2} M packets/s, {:.1} ns a packet, {:.2} events a packet, {sent} packets{pages}; utilisation {:.4} queue {:.1} loss {:.4} jain {:.3}",
             summary.wall_s,
             summary.engine_seconds * 1e3,
             sent as f64 / summary.engine_seconds / 1e6,
