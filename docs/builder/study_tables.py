@@ -18,7 +18,7 @@ CLAIMS = {
     "l4s": "quick",
     "pi-2001": "full",
     "rfc7928": "quick",
-    "web-aqm-2003": "quick",
+    "web-aqm-2003": "long",
     "web-red-2000": "quick",
     "web-today": "quick",
 }
@@ -136,7 +136,7 @@ def _loops() -> str:
 
 def _at_98(title: str, columns: Mapping[str, str]) -> str:
     """Columns of a table of web-aqm-2003, under other headings, at 98 % load."""
-    rows = table("web-aqm-2003", "quick", title)
+    rows = table("web-aqm-2003", "long", title)
     at = [row for row in rows if row["scheme, load"].endswith(", 98 %")]
     cells = [
         [str("" if row[name] is None else row[name]).removesuffix(", 98 %") for name in columns]
