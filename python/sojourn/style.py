@@ -81,6 +81,9 @@ def ramp(stops: Sequence[str], count: int) -> list[str]:
     return colours
 
 
+_THIRD_DROPTAIL = ("#8e3b46", "#e0929c")
+
+
 def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """A pair of colours (on light, on dark) for each (kind, variant).
 
@@ -108,6 +111,10 @@ def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
             away = "#999999" if kind == "droptail" else "#ffffff"
             shades = {0: 0.0, 1: 0.35, 2: -0.4}
             for i, variant in enumerate(seen):
+                if kind == "droptail" and i == 2:
+                    # Ink has no darker shade that can be told from it.
+                    chosen[kind, variant] = _THIRD_DROPTAIL
+                    continue
                 share = shades[i]
                 toward = away if share >= 0 else "#000000"
                 chosen[kind, variant] = (
@@ -119,7 +126,7 @@ def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def darker() -> dict[str, str]:
     """For each colour on light paper its counterpart on a dark screen."""
-    pairs = [INK, GREY, *KIND_COLOURS.values(), *SPARE_COLOURS]
+    pairs = [INK, GREY, _THIRD_DROPTAIL, *KIND_COLOURS.values(), *SPARE_COLOURS]
     return dict(pairs) | dict(zip(RAMP_LIGHT, RAMP_DARK, strict=True))
 
 
