@@ -55,7 +55,7 @@ def unfairness(results: Results) -> list[Check]:
         for one, other in (("short", "middle"), ("middle", "long"))
     }
     tested = verdicts.less(pairs, unit="s")
-    times = ", ".join(around(list(fifo.values(_time(a, part)).values())) for a in ARENAS)
+    times = ", ".join(around(values(fifo, _time(a, part))) for a in ARENAS)
     alike = results.where(part="switch", scheme="droptail-100", switch="14 elephants, no mice")
     checks = [
         Check(
@@ -70,7 +70,7 @@ def unfairness(results: Results) -> list[Check]:
     if not len(alike):
         return checks
     goodput = [_in(arena, _served) for arena in ARENAS]
-    shares = [list(alike.values(of).values()) for of in goodput]
+    shares = [values(alike, of) for of in goodput]
     equal = verdicts.same(
         {
             "middle, short": (shares[1], shares[0]),

@@ -11,6 +11,7 @@ import polars as pl
 from sojourn.results.run import RunResult
 from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import bulk, dumbbell, web
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
 from sojourn.studies.verdicts import less
 from sojourn.sweep import Case, Results
@@ -83,7 +84,7 @@ def _share(run: RunResult) -> float:
 def _bad(part: Results) -> Check:
     """One long transfer makes a queue that never empties, and it is nearly all of the delay."""
     deep = part.where(load="transfer and web", queue="drop-tail", window="100ms")
-    shares = list(deep.values(_share).values())
+    shares = values(deep, _share)
     interval = student_interval(shares)
     verdict = Verdict.UNDECIDED
     if interval.low is not None and interval.high is not None:
@@ -122,7 +123,7 @@ def _good(part: Results) -> Check:
 
 def _below_target(part: Results) -> Check:
     codel = part.where(load="transfer and web", queue="CoDel", window="100ms")
-    interval = student_interval([v * 1e3 for v in codel.values(_standing).values()])
+    interval = student_interval([v * 1e3 for v in values(codel, _standing)])
     target = TARGET * 1e3
     verdict = Verdict.UNDECIDED
     if interval.high is not None and interval.low is not None:

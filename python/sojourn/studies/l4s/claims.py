@@ -8,6 +8,7 @@ from typing import Any
 
 from sojourn.results.run import RunResult
 from sojourn.studies.l4s.scenarios import CLASSIC_ECN, FLOOD, LINKS, LOSSES, SHALLOW
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less
 from sojourn.sweep import Results
@@ -270,8 +271,8 @@ def _below(
     parts: dict[str, Results], of: Callable[[RunResult], float | None], bound: float
 ) -> dict[str, Pairs]:
     """Values of each part beside a bound."""
-    found = {name: list(each.values(of).values()) for name, each in parts.items()}
-    return {name: (values, [bound] * len(values)) for name, values in found.items()}
+    found = {name: values(each, of) for name, each in parts.items()}
+    return {name: (ours, [bound] * len(ours)) for name, ours in found.items()}
 
 
 def _against(

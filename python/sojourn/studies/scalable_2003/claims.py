@@ -304,7 +304,7 @@ def web(results: Results) -> list[Check]:
         for stack in WITH_WEB
     }
     tested = verdicts.same(pairs, WEB_SAME, unit="GB", scale=1e-9)
-    mean = statistics.fmean(alone.values(bulk.web_bytes).values())
+    mean = statistics.fmean(values(alone, bulk.web_bytes))
     found.append(
         Check(
             claim="The web moves the same 65 GB whatever the bulk flows run.",

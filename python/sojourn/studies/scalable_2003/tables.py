@@ -89,8 +89,8 @@ def web(results: Results) -> Table | None:
         found = results.where(part="web", stack=stack)
         if not len(found):
             return None
-        ours = [] if stack == "none" else list(found.values(bulk.completed).values())
-        moved = [each / 1e9 for each in found.values(bulk.web_bytes).values()]
+        ours = [] if stack == "none" else values(found, bulk.completed)
+        moved = [each / 1e9 for each in values(found, bulk.web_bytes)]
         times = [each.run.group("web")["response_time_s"] for each in found]
         rows.append(
             [

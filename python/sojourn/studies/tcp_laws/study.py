@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from sojourn.statistics import student_interval
 from sojourn.studies import registry
+from sojourn.studies.seeds import values
 from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
 from sojourn.studies.tcp_laws import cases, laws, measured, pictures
 from sojourn.studies.verdicts import same
@@ -75,14 +76,14 @@ def _windows(results: Results, findings: Findings) -> None:
         law, pairs = laws.WINDOW[control], {}
         for p in cases.PROBABILITIES[results.scale]:
             found = results.where(part="response", control=control, p=p)
-            values = list(found.values(measured.mean_window).values())
+            windows = values(found, measured.mean_window)
             expected = law(p, cases.RTT)
-            points.append((control, p, statistics.fmean(values)))
-            rows.setdefault(p, [f"{p:g}"]).append(statistics.fmean(values) / expected)
+            points.append((control, p, statistics.fmean(windows)))
+            rows.setdefault(p, [f"{p:g}"]).append(statistics.fmean(windows) / expected)
             # Above a tenth, windows are a segment or two and all is timeouts.
             if p <= 0.01:
-                pairs[f"p = {p:g}"] = (values, [expected] * len(values))
-                ratio = statistics.fmean(values) / expected
+                pairs[f"p = {p:g}"] = (windows, [expected] * len(windows))
+                ratio = statistics.fmean(windows) / expected
                 findings.bands.append(
                     Band(f"{control} at p = {p:g}: over its law", ratio, 0.6, 1.5)
                 )
@@ -123,20 +124,20 @@ def _small(results: Results) -> list[float]:
 
 
 def _variation(results: Results, findings: Findings) -> None:
-    values = list(results.where(part="variation").values(measured.variation).values())
+    variations = values(results, measured.variation, part="variation")
     exact, linear = laws.variation(), math.sqrt(0.125 / 2)
-    tested = same({"": (values, [exact] * len(values))}, 0.15)
+    tested = same({"": (variations, [exact] * len(variations))}, 0.15)
     findings.checks.append(
         Check(
             claim="Under independent losses Scalable TCP's window varies by √(b/(2−b)).",
             source="Kelly 2003, linearised √(b/2) there",
             published=f"{exact:.4f} exact per acknowledgement, {linear:.4f} linearised",
-            ours=_interval(values),
+            ours=_interval(variations),
             verdict=tested.verdict,
             note=f"Over the acknowledgements that change the window; within 15 %. {tested.note}",
         )
     )
-    findings.bands.append(Band("Scalable: variation", statistics.fmean(values), 0.15, 0.4))
+    findings.bands.append(Band("Scalable: variation", statistics.fmean(variations), 0.15, 0.4))
 
 
 def _sawteeth(results: Results, findings: Findings) -> None:
@@ -209,9 +210,7 @@ def _sharing(results: Results, findings: Findings) -> None:
             "The rate of each congestion control over Reno's, a point for each seed.",
         )
     )
-    alike = list(
-        results.where(part="sharing").where(**{"with": "reno"}).values(measured.ratio).values()
-    )
+    alike = values(results, measured.ratio, part="sharing", **{"with": "reno"})
     tested = same({"": (alike, [1.0] * len(alike))}, MARGIN)
     findings.checks.append(
         Check(
@@ -230,12 +229,11 @@ def _round_trips(results: Results, findings: Findings) -> None:
     rows = []
     for control in cases.CONTROLS:
         runs = results.where(part="round trips", control=control)
-        found = runs.values(measured.ratio)
-        powers = list(runs.values(measured.power).values())
+        ratios, powers = values(runs, measured.ratio), values(runs, measured.power)
         law = laws.SHARES[control]
         published = "grows without bound" if math.isinf(law) else f"{law:.2f}"
         rows.append(
-            [control, _interval([1 / v for v in found.values()]), _interval(powers), published]
+            [control, _interval([1 / ratio for ratio in ratios]), _interval(powers), published]
         )
         findings.checks.append(
             Check(
