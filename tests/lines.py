@@ -1,6 +1,7 @@
 """Finds lines of more than 100 columns where no formatter looks: comments in Rust, the Makefile,
-prose in Markdown. Tables, figures and blocks of code may be wider. Finds phrases in Markdown, too,
-that have plainer ones; for single words there is the list of typos in pyproject.toml."""
+prose in Markdown. Tables, figures and blocks of code may be wider. In Markdown it finds lines, too,
+that MyST takes for comments, and phrases that have plainer ones; for single words there is the list
+of typos in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -55,6 +56,9 @@ def main() -> int:
             if len(line) > WIDTH:
                 found += 1
                 print(f"{path.relative_to(ROOT)}:{number}: {len(line)} columns")
+            if lines is prose and line.lstrip().startswith("%"):
+                found += 1
+                print(f"{path.relative_to(ROOT)}:{number}: begins with %, which hides it")
     for path in documents:
         text = re.sub(r"\s", " ", path.read_text(encoding="utf-8"))
         for phrase, plainer in PLAINER.items():
