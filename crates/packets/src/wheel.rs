@@ -12,6 +12,9 @@
 //! near one, and what lies beyond both waits in a heap. After the high-water mark nothing is
 //! allocated.
 
+mod crowd;
+
+use self::crowd::Crowd;
 use crate::{huge, prefetch};
 use sojourn_base::Time;
 use std::cmp::Reverse;
@@ -47,6 +50,14 @@ struct Key {
     /// fewer than 2³¹ lie between first and last, so it is compared after rotation, see `key`.
     order: u64,
     slot: u32,
+}
+
+impl Key {
+    /// Its time and order, which say where it goes among others whose ages were taken earlier.
+    #[inline]
+    fn place(&self) -> (Time, u64) {
+        (self.time, self.order >> 32)
+    }
 }
 
 /// Which buckets of a level are not empty.
@@ -192,6 +203,8 @@ pub(crate) struct Wheel<E> {
     /// Events of the current bucket and any scheduled into it since, ascending from `position`.
     open: Vec<Key>,
     position: usize,
+    /// Events of the current bucket behind those, if there are very many.
+    crowd: Crowd,
     near: Near,
     far: Far,
     beyond: BinaryHeap<Reverse<Key>>,
@@ -205,6 +218,8 @@ pub(crate) struct Wheel<E> {
 const MANY: usize = 1 << 13;
 /// Slots of one bucket that are asked for beforehand, at most.
 const CHAIN: usize = 4;
+/// Events of the open bucket among which one is put into its place by moving those behind it.
+const FEW: usize = if cfg!(test) { 8 } else { 512 };
 
 impl<E: Ordered> Wheel<E> {
     /// A wheel whose near buckets span about `width` nanoseconds (rounded down to a power of two);
@@ -220,6 +235,7 @@ impl<E: Ordered> Wheel<E> {
             current: 0,
             open: Vec::with_capacity(64),
             position: 0,
+            crowd: Crowd::default(),
             near: Near {
                 heads: Box::new([NONE; BUCKETS as usize]),
                 occupied: Occupied([0; WORDS]),
@@ -307,14 +323,37 @@ impl<E: Ordered> Wheel<E> {
     #[inline]
     fn insert_open(&mut self, slot: u32) {
         let key = self.key(slot);
-        // Ages in `open` were taken against an older counter, so compare by (time, order) and put
-        // the newcomer behind its equals, which is where the newest counter belongs.
-        let (time, order) = (key.time, key.order >> 32);
+        if self.open.len() - self.position > FEW || !self.crowd.is_empty() {
+            self.insert_crowded(key);
+        } else {
+            self.insert_ordered(key);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn insert_crowded(&mut self, key: Key) {
+        let few = self.position + FEW / 2;
+        if self.open.len() > few + FEW / 2 {
+            self.crowd.add_before(self.open.drain(few..));
+        }
+        if self.crowd.is_behind(&key) {
+            self.insert_ordered(key);
+        } else {
+            self.crowd.add(key);
+        }
+    }
+
+    #[inline]
+    fn insert_ordered(&mut self, key: Key) {
+        // Ages in `open` were taken against an older counter, so compare by place and put the
+        // newcomer behind its equals, which is where the newest counter belongs.
+        let place = key.place();
         let mut at = self.open.len();
         self.open.push(key);
         while at > self.position {
             let before = self.open[at - 1];
-            if (before.time, before.order >> 32) <= (time, order) {
+            if before.place() <= place {
                 break;
             }
             self.open[at] = before;
@@ -371,6 +410,10 @@ impl<E: Ordered> Wheel<E> {
     fn advance(&mut self) -> bool {
         self.open.clear();
         self.position = 0;
+        if !self.crowd.is_empty() {
+            self.open.extend(std::iter::from_fn(|| self.crowd.pop()).take(FEW / 2));
+            return true;
+        }
         loop {
             if let Some(bucket) = self.near.occupied.next((self.current & MASK) + 1) {
                 self.current = (self.current & !MASK) | bucket;
