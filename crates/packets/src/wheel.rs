@@ -205,6 +205,8 @@ pub(crate) struct Wheel<E> {
     position: usize,
     /// Events of the current bucket behind those, if there are very many.
     crowd: Crowd,
+    /// So many in `open` are few: [`FEW`], or none while there is a crowd.
+    few: usize,
     near: Near,
     far: Far,
     beyond: BinaryHeap<Reverse<Key>>,
@@ -236,6 +238,7 @@ impl<E: Ordered> Wheel<E> {
             open: Vec::with_capacity(64),
             position: 0,
             crowd: Crowd::default(),
+            few: FEW,
             near: Near {
                 heads: Box::new([NONE; BUCKETS as usize]),
                 occupied: Occupied([0; WORDS]),
@@ -323,43 +326,50 @@ impl<E: Ordered> Wheel<E> {
     #[inline]
     fn insert_open(&mut self, slot: u32) {
         let key = self.key(slot);
-        if self.open.len() - self.position > FEW || !self.crowd.is_empty() {
-            self.insert_crowded(key);
-        } else {
-            self.insert_ordered(key);
+        if self.open.len() > self.few && self.joins_crowd(key) {
+            return;
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn insert_crowded(&mut self, key: Key) {
-        let few = self.position + FEW / 2;
-        if self.open.len() > few + FEW / 2 {
-            self.crowd.add_before(self.open.drain(few..));
-        }
-        if self.crowd.is_behind(&key) {
-            self.insert_ordered(key);
-        } else {
-            self.crowd.add(key);
-        }
-    }
-
-    #[inline]
-    fn insert_ordered(&mut self, key: Key) {
-        // Ages in `open` were taken against an older counter, so compare by place and put the
-        // newcomer behind its equals, which is where the newest counter belongs.
-        let place = key.place();
+        // Ages in `open` were taken against an older counter, so compare by (time, order) and put
+        // the newcomer behind its equals, which is where the newest counter belongs.
+        let (time, order) = key.place();
         let mut at = self.open.len();
         self.open.push(key);
         while at > self.position {
             let before = self.open[at - 1];
-            if before.place() <= place {
+            if (before.time, before.order >> 32) <= (time, order) {
                 break;
             }
             self.open[at] = before;
             at -= 1;
         }
         self.open[at] = key;
+    }
+
+    /// Has all but the first events of the open bucket wait apart if they are very many; whether
+    /// one more waits there too.
+    #[cold]
+    #[inline(never)]
+    fn joins_crowd(&mut self, key: Key) -> bool {
+        if self.open.len() > self.position + FEW {
+            self.crowd.add_before(self.open.drain(self.position + FEW / 2..));
+            self.few = 0;
+        }
+        let joins = !self.crowd.is_behind(&key);
+        if joins {
+            self.crowd.add(key);
+        }
+        joins
+    }
+
+    /// Has the first of the crowd come back into the open bucket; whether there were any.
+    #[cold]
+    #[inline(never)]
+    fn comes_from_crowd(&mut self) -> bool {
+        self.open.extend(std::iter::from_fn(|| self.crowd.pop()).take(FEW / 2));
+        if self.open.is_empty() {
+            self.few = FEW;
+        }
+        !self.open.is_empty()
     }
 
     /// Takes the first event and its time, unless it lies after `until`.
@@ -410,8 +420,7 @@ impl<E: Ordered> Wheel<E> {
     fn advance(&mut self) -> bool {
         self.open.clear();
         self.position = 0;
-        if !self.crowd.is_empty() {
-            self.open.extend(std::iter::from_fn(|| self.crowd.pop()).take(FEW / 2));
+        if self.few == 0 && self.comes_from_crowd() {
             return true;
         }
         loop {

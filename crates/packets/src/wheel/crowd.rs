@@ -27,10 +27,6 @@ pub(super) struct Crowd {
 }
 
 impl Crowd {
-    pub(super) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
-    }
-
     /// Whether an event comes before all that wait here.
     pub(super) fn is_behind(&self, key: &Key) -> bool {
         let first = self.heap.peek().map(|Reverse(first)| (first.time, first.order));
