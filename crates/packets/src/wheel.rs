@@ -329,14 +329,14 @@ impl<E: Ordered> Wheel<E> {
         if self.open.len() > self.few && self.joins_crowd(key) {
             return;
         }
-        // Ages in `open` were taken against an older counter, so compare by (time, order) and put
+        // Ages in `open` were taken against an older counter, so compare by place and put
         // the newcomer behind its equals, which is where the newest counter belongs.
-        let (time, order) = key.place();
+        let place = key.place();
         let mut at = self.open.len();
         self.open.push(key);
         while at > self.position {
             let before = self.open[at - 1];
-            if (before.time, before.order >> 32) <= (time, order) {
+            if before.place() <= place {
                 break;
             }
             self.open[at] = before;

@@ -1,13 +1,8 @@
 //! The draft's over-use detector (section 5.4).
 
-use super::Use;
 use super::kalman::Gradient;
 use super::threshold::Threshold;
-
-/// How long a gradient above the threshold must last, ms.
-const LASTING: f64 = 10.0;
-/// Groups that a gradient is multiplied with at most.
-const GROUPS: u32 = 60;
+use super::{GROUPS, LASTING, Use};
 
 /// The detector.
 #[derive(Clone, Debug)]

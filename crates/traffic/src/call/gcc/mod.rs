@@ -38,6 +38,10 @@ use sojourn_base::Time;
 use std::collections::VecDeque;
 use trendline::Trendline;
 
+/// Groups that a gradient is multiplied with at most.
+const GROUPS: u32 = 60;
+/// How long it must be above the threshold, ms.
+const LASTING: f64 = 10.0;
 /// Decrease factor β.
 const BETA: f64 = 0.85;
 /// Over which time the received rate is measured, T.

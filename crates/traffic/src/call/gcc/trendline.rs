@@ -1,9 +1,9 @@
 //! Chromium's way since 2016: a line through the last delays, and a detector that looks at its
 //! slope. Constants are those of `WebRTC`, `trendline_estimator.cc` of 2022.
 
-use super::Use;
 use super::groups::Variation;
 use super::threshold::Threshold;
+use super::{GROUPS, LASTING, Use};
 use std::collections::VecDeque;
 
 /// Groups that the line goes through.
@@ -12,9 +12,7 @@ const WINDOW: usize = 20;
 const SMOOTHING: f64 = 0.9;
 /// A slope is multiplied with this and with the number of groups, at most [`GROUPS`].
 const GAIN: f64 = 4.0;
-const GROUPS: u32 = 60;
-/// How long the slope must be above the threshold, ms, and in how many groups.
-const LASTING: f64 = 10.0;
+/// In how many groups the slope must be above the threshold.
 const LEAST: u32 = 2;
 
 /// The line and the detector.
