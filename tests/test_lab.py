@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from conftest import Command
+from conftest import SMALL, Command
 from documents import DOCS, ROOT
-from sojourn.errors import Error
+from sojourn import Scenario
+from sojourn.errors import Error, InputError
 from sojourn.lab import page
 from sojourn.lab.controls import controls, disciplines
-from sojourn.lab.presets import all_presets
+from sojourn.lab.experiment import Experiment, all_experiments, read
 from sojourn.lab.serve import LabServer
 from sojourn.report.page import asset
 
@@ -149,18 +150,69 @@ def test_the_engine_is_of_these_sources() -> None:
 
 
 def test_every_experiment_has_controls_that_its_scenario_allows() -> None:
-    for preset in all_presets():
-        found = controls(preset)
-        assert found["common"] and found["A"] and found["B"], preset.name
+    for experiment in all_experiments():
+        found = controls(experiment)
+        assert found["common"] and found["A"] and found["B"], experiment.name
         for side in "AB":
-            assert found[side][0].value in found[side][0].choices, preset.name
-        assert preset.scenario("A") != preset.scenario("B"), preset.name
+            assert found[side][0].value in found[side][0].choices, experiment.name
+        assert experiment.scenario("A") != experiment.scenario("B"), experiment.name
+
+
+def test_each_scenario_of_an_experiment_can_be_run_by_itself(sojourn: Command) -> None:
+    files = sorted((ROOT / "python/sojourn/lab/experiments/scenarios").iterdir())
+    assert files
+    for file in files:
+        done = sojourn("check", file)
+        assert (done.returncode, done.stderr) == (0, ""), file
+
+
+EXPERIMENT = """
+title = "One"
+about = "Look."
+scenario = "one.toml"
+[common]
+"seed" = 2
+[sides.A]
+"bottleneck.qdisc" = "codel"
+[sides.B]
+"bottleneck.qdisc" = "pie"
+"""
+
+
+def read_experiment(folder: Path, text: str) -> Experiment:
+    (folder / "one.toml").write_text(SMALL)
+    (folder / "01-first-of-all.toml").write_text(text)
+    return read(folder, "01-first-of-all.toml")
+
+
+def test_an_experiment_is_a_file(tmp_path: Path) -> None:
+    found = read_experiment(tmp_path, EXPERIMENT)
+    assert (found.name, found.title, found.about) == ("first-of-all", "One", "Look.")
+    expected = Scenario(SMALL).with_({"seed": 2, "bottleneck.qdisc": "pie"})
+    assert found.scenario("B").to_json() == expected.to_json()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("about", "abuot", "abuot: unknown; fields are title, about, scenario, common, sides"),
+        ('title = "One"', "", "title = None: must be text"),
+        ('"Look."', "3", "about = 3: must be text"),
+        ("one.toml", "two.toml", 'scenario = "two.toml": there is no such file'),
+        ("sides.B", "sides.C", "sides = ['A', 'C']: must be A and B"),
+        ('"Look."', "Look", "Invalid value (at line 3, column 9)"),
+    ],
+)
+def test_a_wrong_experiment_is_one_error(tmp_path: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_experiment(tmp_path, EXPERIMENT.replace(old, new))
+    assert str(caught.value) == f"01-first-of-all.toml: {said}"
 
 
 def test_documents_list_every_experiment() -> None:
     _, _, text = (DOCS / "how-to/lab.md").read_text().partition("\n## Experiments\n")
     listed = re.findall(r"^- \*\*(.+?)\*\*:", text, re.MULTILINE)
-    assert listed == [each.title for each in all_presets()]
+    assert listed == [each.title for each in all_experiments()]
 
 
 def test_without_the_engine_one_error_says_what_builds_it(
@@ -178,7 +230,7 @@ def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
 
 def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:
     steps = json.loads((LAB / "assets/tour.json").read_text())
-    names = {each.name for each in all_presets()}
+    names = {each.name for each in all_experiments()}
     assert len(steps) == 10 and {each["experiment"] for each in steps} <= names
     for kind, found in disciplines().items():
         assert (found[0].path, found[0].value) == ("bottleneck.qdisc", kind)

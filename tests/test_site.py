@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from documents import DOCS, ROOT
-from sojourn.lab.presets import all_presets
+from sojourn.lab.experiment import all_experiments
 
 links = runpy.run_path(str(DOCS / "builder" / "links.py"))
 BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
@@ -62,7 +62,7 @@ def test_tutorial_shows_what_its_cells_give(site: Path) -> None:
 def test_the_laboratory_is_a_page_and_documents_lead_into_it(site: Path) -> None:
     text = (site / "lab.html").read_text()
     assert ('id="watch"' in text) == BUILT and ("make wasm" in text) != BUILT
-    names = {each.name for each in all_presets()}
+    names = {each.name for each in all_experiments()}
     used: set[str] = set()
     for path in DOCS.glob("*/*.md"):
         found = re.findall(r'<sojourn-figure experiment="([^"]*)">', path.read_text())

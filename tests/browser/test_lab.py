@@ -13,8 +13,8 @@ import pytest
 from browser.test_page import launch
 from sojourn import Scenario, run
 from sojourn.formatting import text as shown_as
+from sojourn.lab.experiment import all_experiments
 from sojourn.lab.page import page
-from sojourn.lab.presets import all_presets
 from sojourn.report import write
 from test_wasm import missing
 
@@ -95,7 +95,7 @@ def whole_run(driver: Any) -> None:
 
 def test_every_experiment_and_every_step_of_the_tour_begins(browser: Any, address: str) -> None:
     open_page(browser, address)
-    names = [each.name for each in all_presets()]
+    names = [each.name for each in all_experiments()]
     for name in names:
         move(browser, "experiment", name)
         begins(browser)

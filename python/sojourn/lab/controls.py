@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from sojourn._engine import quantity
-from sojourn.lab.presets import SIDES, Preset
+from sojourn.lab.experiment import SIDES, Experiment
 from sojourn.scenario import Scenario, schema
 
 # Discipline parameters that a student would not look for first.
@@ -62,10 +62,10 @@ class Control:
     choices: list[str] = field(default_factory=list)
 
 
-def controls(preset: Preset) -> dict[str, list[Control]]:
+def controls(experiment: Experiment) -> dict[str, list[Control]]:
     """The controls of both sides together ("common") and of each side."""
-    sides = {side: _side(preset.scenario(side)) for side in SIDES}
-    return {"common": _common(preset.base), **sides}
+    sides = {side: _side(experiment.scenario(side)) for side in SIDES}
+    return {"common": _common(experiment.base), **sides}
 
 
 def disciplines() -> dict[str, list[Control]]:

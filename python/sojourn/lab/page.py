@@ -15,7 +15,7 @@ from typing import Any
 import sojourn
 from sojourn.errors import Error
 from sojourn.lab.controls import all_controls, controls, disciplines
-from sojourn.lab.presets import Preset, all_presets
+from sojourn.lab.experiment import Experiment, all_experiments
 from sojourn.scenario import Scenario
 
 _ASSETS = resources.files("sojourn.lab") / "assets"
@@ -96,7 +96,7 @@ def policy() -> str:
 
 def _data(file: Path | None) -> dict[str, Any]:
     return {
-        "experiments": [_experiment(each) for each in all_presets()],
+        "experiments": [_experiment(each) for each in all_experiments()],
         "disciplines": {
             kind: [asdict(each) for each in found] for kind, found in disciplines().items()
         },
@@ -108,14 +108,14 @@ def _data(file: Path | None) -> dict[str, Any]:
     }
 
 
-def _experiment(preset: Preset) -> dict[str, Any]:
+def _experiment(experiment: Experiment) -> dict[str, Any]:
     return {
-        "name": preset.name,
-        "title": preset.title,
-        "about": preset.about,
-        "toml": preset.base.to_toml(),
-        "sides": preset.sides,
+        "name": experiment.name,
+        "title": experiment.title,
+        "about": experiment.about,
+        "toml": experiment.base.to_toml(),
+        "sides": experiment.sides,
         "controls": {
-            where: [asdict(each) for each in found] for where, found in controls(preset).items()
+            where: [asdict(each) for each in found] for where, found in controls(experiment).items()
         },
     }
