@@ -6,7 +6,9 @@ mod ends;
 mod flows;
 mod pages;
 mod quic;
+mod scenario;
 
+use scenario::Scenario;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -25,18 +27,18 @@ fn possible(test: &str) -> bool {
 }
 
 /// A scenario in a file of its own.
-fn file(name: &str, text: &str) -> PathBuf {
+fn file(name: &str, scenario: &Scenario) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("scenario.toml");
-    std::fs::write(&path, text).unwrap();
+    std::fs::write(&path, scenario.text()).unwrap();
     path
 }
 
-fn start(name: &str, text: &str) -> Child {
+fn start(name: &str, scenario: &Scenario) -> Child {
     Command::new(PROGRAM)
         .args(["run", "--scenario"])
-        .arg(file(name, text))
+        .arg(file(name, scenario))
         .stdout(Stdio::piped())
         .stdin(Stdio::null())
         .spawn()
@@ -50,15 +52,17 @@ fn last_line(child: &mut Child) -> Value {
     serde_json::from_str(&last).unwrap_or_else(|error| panic!("{last:?}: {error}"))
 }
 
-/// The summary of a run; none where real packets are not possible.
-fn summary(name: &str, text: &str) -> Option<Value> {
+/// The summary of a run whose packets are all accounted for; none where real ones are not possible.
+fn summary(name: &str, scenario: &Scenario) -> Option<Value> {
     if !possible(name) {
         return None;
     }
-    let mut child = start(name, text);
+    let mut child = start(name, scenario);
     let last = last_line(&mut child);
     assert!(child.wait().unwrap().success(), "{last}");
-    Some(last["summary"].clone())
+    let summary = last["summary"].clone();
+    check_router(&summary);
+    Some(summary)
 }
 
 fn number(value: &Value) -> f64 {
@@ -82,24 +86,26 @@ fn check_router(summary: &Value) {
 
 #[test]
 fn unsupported_scenario_is_one_line_error() {
-    let text = |tcp: &str| {
-        format!(
-            "duration = \"5s\"\n[tcp]\n{tcp}\n[bottleneck]\nrate = \"10mbit\"\ndelay = \"5ms\"\n\
-             qdisc = {{ kind = \"droptail\", limit = 50 }}\n[[traffic]]\nkind = \"bulk\"\n"
-        )
-    };
-    for (name, tcp, said) in [
+    for (name, field, over, said) in [
         (
             "vegas",
-            "congestion = { kind = \"vegas\", alpha = 3 }",
+            r#"tcp.congestion = { kind = "vegas", alpha = 3 }"#,
+            "tcp",
             "bulk1: tcp.congestion = vegas has settings of its own",
         ),
-        ("window", "max_window = 7", "bulk1: tcp.max_window"),
-        ("quinn", "[quic]\ncongestion = \"vegas\"", "bulk1: quic.congestion = vegas: quinn has"),
-        ("quinn-window", "[quic]\nmax_window = 7", "bulk1: quic.max_window"),
+        ("window", "tcp.max_window = 7", "tcp", "bulk1: tcp.max_window"),
+        (
+            "quinn",
+            r#"quic.congestion = "vegas""#,
+            "quic",
+            "bulk1: quic.congestion = vegas: quinn has",
+        ),
+        ("quinn-window", "quic.max_window = 7", "quic", "bulk1: quic.max_window"),
     ] {
-        let over_quic = if tcp.starts_with("[quic]") { "transport = \"quic\"\n" } else { "" };
-        let mut child = start(name, &(text(tcp) + over_quic));
+        let scenario = Scenario::new("5s", "10mbit", "5ms", r#"{ kind = "droptail", limit = 50 }"#)
+            .with(field)
+            .group("bulk", &format!(r#"transport = "{over}""#));
+        let mut child = start(name, &scenario);
         let last = last_line(&mut child);
         assert_eq!(child.wait().unwrap().code(), Some(2));
         assert!(last["error"].as_str().unwrap().starts_with(said), "{last}");

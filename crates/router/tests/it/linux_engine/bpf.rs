@@ -1,5 +1,6 @@
 //! Congestion controls that Linux does not have, as programs in its kernel.
 
+use super::scenario::Scenario;
 use super::{check_router, last_line, number, possible, start};
 use std::io::{BufRead, BufReader};
 use std::time::{Duration, Instant};
@@ -21,28 +22,15 @@ fn missing_kernel_controls_run_as_bpf() {
     if !possible("missing_kernel_controls_run_as_bpf") {
         return;
     }
-    let text = r#"
-        duration = "5s"
-        warmup = "2s"
-        [tcp]
-        profile = "modern"
-        congestion = { kind = "scalable", a = 0.02 }
-        [bottleneck]
-        rate = "20mbit"
-        delay = "5ms"
-        qdisc = { kind = "droptail", limit = 60 }
-        reverse = "ideal"
-        [[traffic]]
-        kind = "bulk"
-        rtt = "30ms"
-        [[traffic]]
-        kind = "bulk"
-        rtt = "30ms"
-        tcp = { congestion = "aimd" }
-        [probes]
-        traces = ["bulk1.0"]
-    "#;
-    let mut child = start("program", text);
+    let scenario = Scenario::new("5s", "20mbit", "5ms", r#"{ kind = "droptail", limit = 60 }"#)
+        .with(r#"tcp.profile = "modern""#)
+        .with(r#"tcp.congestion = { kind = "scalable", a = 0.02 }"#)
+        .ideal_way_back()
+        .with(r#"warmup = "2s""#)
+        .with(r#"probes.traces = ["bulk1.0"]"#)
+        .group("bulk", r#"rtt = "30ms""#)
+        .group("bulk", r#"rtt = "30ms", tcp = { congestion = "aimd" }"#);
+    let mut child = start("program", &scenario);
     let process = child.id();
     let last = last_line(&mut child);
     assert_eq!(programs_of(process), Vec::<String>::new(), "nothing stays behind");
@@ -66,17 +54,10 @@ fn killed_run_unloads_bpf_program() {
     if !possible("killed_run_unloads_bpf_program") {
         return;
     }
-    let text = r#"
-        duration = "30s"
-        [tcp]
-        congestion = "westwood"
-        [bottleneck]
-        rate = "10mbit"
-        qdisc = { kind = "droptail", limit = 50 }
-        [[traffic]]
-        kind = "bulk"
-    "#;
-    let mut child = start("killed-program", text);
+    let scenario = Scenario::new("30s", "10mbit", "0s", r#"{ kind = "droptail", limit = 50 }"#)
+        .with(r#"tcp.congestion = "westwood""#)
+        .group("bulk", "flows = 1");
+    let mut child = start("killed-program", &scenario);
     let process = child.id();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..5 {

@@ -1,5 +1,6 @@
 //! Runs that end before their time leave nothing behind.
 
+use super::scenario::Scenario;
 use super::{PROGRAM, file, last_line, number, possible, start};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
@@ -25,17 +26,9 @@ fn killed_run_leaves_nothing_behind() {
     }
     let devices = || std::fs::read_to_string("/proc/self/net/dev").unwrap().lines().count();
     let had = devices();
-    let text = r#"
-        duration = "30s"
-        [bottleneck]
-        rate = "10mbit"
-        delay = "5ms"
-        qdisc = { kind = "droptail", limit = 50 }
-        [[traffic]]
-        kind = "bulk"
-        flows = 3
-    "#;
-    let mut child = start("killed", text);
+    let scenario = Scenario::new("30s", "10mbit", "5ms", r#"{ kind = "droptail", limit = 50 }"#)
+        .group("bulk", "flows = 3");
+    let mut child = start("killed", &scenario);
     let tasks = format!("/proc/{}/task", child.id());
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..5 {
@@ -61,18 +54,11 @@ fn early_stop_gives_partial_summary() {
     if !possible("early_stop_gives_partial_summary") {
         return;
     }
-    let text = r#"
-        duration = "60s"
-        [bottleneck]
-        rate = "10mbit"
-        delay = "5ms"
-        qdisc = { kind = "droptail", limit = 50 }
-        [[traffic]]
-        kind = "bulk"
-    "#;
+    let scenario = Scenario::new("60s", "10mbit", "5ms", r#"{ kind = "droptail", limit = 50 }"#)
+        .group("bulk", "flows = 1");
     let mut child = Command::new(PROGRAM)
         .args(["run", "--stop-with-input", "--scenario"])
-        .arg(file("early", text))
+        .arg(file("early", &scenario))
         .stdout(Stdio::piped())
         .stdin(Stdio::piped())
         .spawn()

@@ -1,36 +1,18 @@
 //! Long flows, transfers and marks with Linux's own TCP.
 
+use super::scenario::Scenario;
 use super::{check_router, last_line, number, possible, start, summary};
 use std::time::{Duration, Instant};
 
 #[test]
 fn long_flows_fill_their_bottleneck() {
-    let Some(summary) = summary(
-        "long-flows",
-        r#"
-        duration = "5s"
-        warmup = "2s"
-        [tcp]
-        profile = "modern"
-        congestion = "cubic"
-        [bottleneck]
-        rate = "20mbit"
-        delay = "5ms"
-        qdisc = { kind = "droptail", limit = 60 }
-        [[traffic]]
-        kind = "bulk"
-        flows = 2
-        rtt = "20ms..40ms"
-        [[traffic]]
-        kind = "ping"
-        interval = "20ms"
-        [probes]
-        flows = true
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("5s", "20mbit", "5ms", r#"{ kind = "droptail", limit = 60 }"#)
+        .modern("cubic")
+        .with(r#"warmup = "2s""#)
+        .with("probes.flows = true")
+        .group("bulk", r#"flows = 2, rtt = "20ms..40ms""#)
+        .group("ping", r#"interval = "20ms""#);
+    let Some(summary) = summary("long-flows", &scenario) else { return };
     let link = &summary["links"][0];
     assert!(number(&link["utilisation"]) > 0.9, "{link}");
     let bulk = &summary["groups"][0];
@@ -50,28 +32,11 @@ fn long_flows_fill_their_bottleneck() {
 #[test]
 fn hosts_retransmit_dropped_packets() {
     // All transfers are done long before the end: nothing is under way at the last look.
-    let Some(summary) = summary(
-        "drops",
-        r#"
-        duration = "6s"
-        [tcp]
-        profile = "modern"
-        congestion = "cubic"
-        [bottleneck]
-        rate = "50mbit"
-        delay = "2ms"
-        qdisc = { kind = "droptail", limit = 20 }
-        reverse = "ideal"
-        [[traffic]]
-        kind = "bulk"
-        flows = 6
-        size = "2MB"
-        rtt = "10ms..30ms"
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("6s", "50mbit", "2ms", r#"{ kind = "droptail", limit = 20 }"#)
+        .modern("cubic")
+        .ideal_way_back()
+        .group("bulk", r#"flows = 6, size = "2MB", rtt = "10ms..30ms""#);
+    let Some(summary) = summary("drops", &scenario) else { return };
     assert_eq!(summary["groups"][0]["finished"], 6, "{}", summary["groups"][0]);
     let dropped = number(&summary["links"][0]["dropped"]);
     let hosts = &summary["hosts"];
@@ -85,29 +50,12 @@ fn hosts_retransmit_dropped_packets() {
 
 #[test]
 fn hosts_see_marks() {
-    let Some(summary) = summary(
-        "marks",
-        r#"
-        duration = "6s"
-        [tcp]
-        profile = "modern"
-        congestion = "reno"
-        ecn = true
-        [bottleneck]
-        rate = "50mbit"
-        delay = "2ms"
-        qdisc = { kind = "codel", ecn = true }
-        reverse = "ideal"
-        [[traffic]]
-        kind = "bulk"
-        flows = 6
-        size = "2MB"
-        rtt = "10ms..30ms"
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("6s", "50mbit", "2ms", r#"{ kind = "codel", ecn = true }"#)
+        .modern("reno")
+        .ideal_way_back()
+        .with("tcp.ecn = true")
+        .group("bulk", r#"flows = 6, size = "2MB", rtt = "10ms..30ms""#);
+    let Some(summary) = summary("marks", &scenario) else { return };
     assert_eq!(summary["groups"][0]["finished"], 6);
     let marked = summary["links"][0]["marked"].as_u64().unwrap();
     assert!(marked > 20, "{marked}");
@@ -119,23 +67,10 @@ fn two_thousand_connections_leave_no_descriptor() {
     if !possible("two_thousand_connections_leave_no_descriptor") {
         return;
     }
-    let mut child = start(
-        "connections",
-        r#"
-        duration = "6s"
-        [tcp]
-        profile = "modern"
-        [bottleneck]
-        rate = "100mbit"
-        delay = "1ms"
-        qdisc = { kind = "droptail", limit = 1000 }
-        [[traffic]]
-        kind = "transfers"
-        rate = 500.0
-        size = "2kB"
-        stop = "4200ms"
-        "#,
-    );
+    let scenario = Scenario::new("6s", "100mbit", "1ms", r#"{ kind = "droptail", limit = 1000 }"#)
+        .with(r#"tcp.profile = "modern""#)
+        .group("transfers", r#"rate = 500.0, size = "2kB", stop = "4200ms""#);
+    let mut child = start("connections", &scenario);
     let descriptors = format!("/proc/{}/fd", child.id());
     let count = || std::fs::read_dir(&descriptors).map_or(0, Iterator::count);
     let begun = Instant::now();

@@ -1,33 +1,22 @@
 //! Users of pages over each version of HTTP, and viewers of films.
 
-use super::{check_router, number, summary};
+use super::scenario::Scenario;
+use super::{number, summary};
 use serde_json::Value;
+
+/// Half a second between answers of 20 kB.
+const BROWSING: &str = r#"model = "custom", think = { dist = "exponential", mean = "500ms" },
+    response = { dist = "exponential", mean = "20kB" }, rtt = "20ms..60ms""#;
+/// A film in segments of a second, of which four are kept.
+const FILM: &str = r#"segment = "1s", buffer = "4s""#;
 
 #[test]
 fn web_users_get_their_pages() {
-    let Some(summary) = summary(
-        "web",
-        r#"
-        duration = "6s"
-        warmup = "1s"
-        [tcp]
-        profile = "classic"
-        [bottleneck]
-        rate = "10mbit"
-        delay = "5ms"
-        qdisc = { kind = "pi", qref = 24 }
-        [[traffic]]
-        kind = "web"
-        users = 40
-        model = "custom"
-        think = { dist = "exponential", mean = "500ms" }
-        response = { dist = "exponential", mean = "20kB" }
-        rtt = "20ms..60ms"
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("6s", "10mbit", "5ms", r#"{ kind = "pi", qref = 24 }"#)
+        .with(r#"warmup = "1s""#)
+        .with(r#"tcp.profile = "classic""#)
+        .group("web", &format!("users = 40, {BROWSING}"));
+    let Some(summary) = summary("web", &scenario) else { return };
     let web = &summary["groups"][0];
     assert!(number(&web["finished"]) > 100.0, "{web}");
     assert_eq!(web["failed"], 0, "{web}");
@@ -39,34 +28,11 @@ fn web_users_get_their_pages() {
 
 #[test]
 fn web_users_get_their_pages_over_quic() {
-    let Some(summary) = summary(
-        "quic-web",
-        r#"
-        duration = "6s"
-        warmup = "1s"
-        [bottleneck]
-        rate = "10mbit"
-        delay = "5ms"
-        qdisc = { kind = "pi", qref = 24 }
-        [[traffic]]
-        kind = "web"
-        users = 20
-        model = "custom"
-        transport = "quic"
-        think = { dist = "exponential", mean = "500ms" }
-        response = { dist = "exponential", mean = "20kB" }
-        rtt = "20ms..60ms"
-        [[traffic]]
-        kind = "video"
-        transport = "quic"
-        ladder = ["1mbit"]
-        segment = "1s"
-        buffer = "4s"
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("6s", "10mbit", "5ms", r#"{ kind = "pi", qref = 24 }"#)
+        .with(r#"warmup = "1s""#)
+        .group("web", &format!(r#"users = 20, transport = "quic", {BROWSING}"#))
+        .group("video", &format!(r#"ladder = ["1mbit"], transport = "quic", {FILM}"#));
+    let Some(summary) = summary("quic-web", &scenario) else { return };
     let [web, video] = [0, 1].map(|group| &summary["groups"][group]);
     assert!(number(&web["finished"]) > 50.0, "{web}");
     assert_eq!(web["failed"], 0, "{web}");
@@ -77,37 +43,15 @@ fn web_users_get_their_pages_over_quic() {
 
 #[test]
 fn pages_come_whole_over_http_2_and_3() {
-    let group = |name: &str, more: &str| {
-        format!(
-            r#"
-        [[traffic]]
-        kind = "web"
-        name = "{name}"
-        users = 3
-        model = "custom"
-        think = {{ dist = "exponential", mean = "300ms" }}
-        embedded = 12.0
-        request = "700B"
-        response = {{ dist = "exponential", mean = "20kB" }}
-        server_delay = "5ms"
-        rtt = "40ms"
-        {more}
-        "#
-        )
-    };
-    let groups = group("secured", "http = \"2\"")
-        + &group("bare", "http = \"2\"\ntls = false")
-        + &group("quinn", "http = \"3\"\npriorities = \"rfc9218\"");
-    let Some(summary) = summary(
-        "pages",
-        &format!(
-            "duration = \"6s\"\n[tcp]\nprofile = \"modern\"\n[bottleneck]\nrate = \"30mbit\"\n\
-             delay = \"5ms\"\nqdisc = {{ kind = \"fq_codel\" }}\n{groups}"
-        ),
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let pages = r#"users = 3, model = "custom", embedded = 12.0, request = "700B",
+        think = { dist = "exponential", mean = "300ms" }, server_delay = "5ms",
+        response = { dist = "exponential", mean = "20kB" }, rtt = "40ms""#;
+    let scenario = Scenario::new("6s", "30mbit", "5ms", r#""fq_codel""#)
+        .with(r#"tcp.profile = "modern""#)
+        .group("web", &format!(r#"name = "secured", http = "2", {pages}"#))
+        .group("web", &format!(r#"name = "bare", http = "2", tls = false, {pages}"#))
+        .group("web", &format!(r#"name = "quinn", http = "3", priorities = "rfc9218", {pages}"#));
+    let Some(summary) = summary("pages", &scenario) else { return };
     let [secured, bare, quinn] = [0, 1, 2].map(|at| &summary["groups"][at]);
     for group in [secured, bare, quinn] {
         assert_eq!((&group["failed"], &group["pages"]["incomplete"]), (&0.into(), &0.into()));
@@ -130,34 +74,12 @@ fn pages_come_whole_over_http_2_and_3() {
 
 #[test]
 fn viewers_play_what_comes() {
-    let Some(summary) = summary(
-        "viewers",
-        r#"
-        duration = "9s"
-        warmup = "3s"
-        [tcp]
-        profile = "modern"
-        congestion = "cubic"
-        [bottleneck]
-        rate = "20mbit"
-        delay = "5ms"
-        [[traffic]]
-        kind = "video"
-        users = 2
-        ladder = ["1mbit"]
-        segment = "1s"
-        buffer = "4s"
-        [[traffic]]
-        kind = "video"
-        ladder = ["2mbit"]
-        segment = "1s"
-        buffer = "4s"
-        stop = "6s"
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("9s", "20mbit", "5ms", r#""droptail""#)
+        .modern("cubic")
+        .with(r#"warmup = "3s""#)
+        .group("video", &format!(r#"users = 2, ladder = ["1mbit"], {FILM}"#))
+        .group("video", &format!(r#"ladder = ["2mbit"], stop = "6s", {FILM}"#));
+    let Some(summary) = summary("viewers", &scenario) else { return };
     let [two, one] = [0, 1].map(|group| &summary["groups"][group]["video"]);
     for (video, users, seconds) in [(two, 2.0, 6.0), (one, 1.0, 3.0)] {
         assert_eq!((number(&video["begun"]), number(&video["stalls"])), (users, 0.0), "{video}");

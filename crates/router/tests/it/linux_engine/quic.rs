@@ -1,45 +1,23 @@
 //! Flows and transfers over QUIC, by quinn.
 
-use super::{check_router, number, summary};
+use super::scenario::Scenario;
+use super::{number, summary};
 use serde_json::Value;
 
 #[test]
 fn quic_flows_fill_their_bottleneck_and_transfers_over_quic_finish() {
-    let Some(summary) = summary(
-        "quic",
-        r#"
-        duration = "6s"
-        warmup = "2s"
-        [quic]
-        congestion = "cubic"
-        [bottleneck]
-        rate = "20mbit"
-        delay = "5ms"
-        qdisc = { kind = "droptail", limit = 60 }
-        reverse = "ideal"
-        [[traffic]]
-        kind = "bulk"
-        flows = 3
-        rtt = "20ms..40ms"
-        transport = "quic"
-        [[traffic]]
-        kind = "transfers"
-        rate = 5.0
-        size = "20kB"
-        stop = "4s"
-        rtt = "40ms"
-        transport = "quic"
-        [[traffic]]
-        kind = "bulk"
-        transport = "quic"
-        stop = "4s"
-        [probes]
-        flows = true
-        "#,
-    ) else {
-        return;
-    };
-    check_router(&summary);
+    let scenario = Scenario::new("6s", "20mbit", "5ms", r#"{ kind = "droptail", limit = 60 }"#)
+        .ideal_way_back()
+        .with(r#"warmup = "2s""#)
+        .with(r#"quic.congestion = "cubic""#)
+        .with("probes.flows = true")
+        .group("bulk", r#"flows = 3, rtt = "20ms..40ms", transport = "quic""#)
+        .group(
+            "transfers",
+            r#"rate = 5.0, size = "20kB", stop = "4s", rtt = "40ms", transport = "quic""#,
+        )
+        .group("bulk", r#"transport = "quic", stop = "4s""#);
+    let Some(summary) = summary("quic", &scenario) else { return };
     let link = &summary["links"][0];
     assert!(number(&link["utilisation"]) > 0.7, "{link}");
     let [long, short, stopped] = [0, 1, 2].map(|at| &summary["groups"][at]);
@@ -65,43 +43,16 @@ fn quic_flows_fill_their_bottleneck_and_transfers_over_quic_finish() {
 
 #[test]
 fn quic_without_round_trip_saves_one_and_sees_marks() {
-    let text = r#"
-        duration = "5s"
-        [quic]
-        ecn = true
-        [bottleneck]
-        rate = "20mbit"
-        delay = "50ms"
-        qdisc = { kind = "red", min_th = 3, max_th = 60, max_p = 0.5, ecn = true, limit = 300 }
-        reverse = "ideal"
-        [[traffic]]
-        kind = "transfers"
-        name = "first"
-        rate = 10.0
-        size = "2kB"
-        stop = "3s"
-        transport = "quic"
-        [[traffic]]
-        kind = "transfers"
-        name = "again"
-        rate = 10.0
-        size = "2kB"
-        stop = "3s"
-        transport = "quic"
-        quic = { zero_rtt = true }
-        [[traffic]]
-        kind = "bulk"
-        transport = "quic"
-        size = "1MB"
-        [[traffic]]
-        kind = "bulk"
-        dscp = "ef"
-        transport = "quic"
-        quic = { ecn = false }
-        size = "20kB"
-    "#;
-    let Some(summary) = summary("quic-early", text) else { return };
-    check_router(&summary);
+    let red = r#"{ kind = "red", min_th = 3, max_th = 60, max_p = 0.5, ecn = true, limit = 300 }"#;
+    let requests = r#"rate = 10.0, size = "2kB", stop = "3s", transport = "quic""#;
+    let scenario = Scenario::new("5s", "20mbit", "50ms", red)
+        .ideal_way_back()
+        .with("quic.ecn = true")
+        .group("transfers", requests)
+        .group("transfers", &format!("quic = {{ zero_rtt = true }}, {requests}"))
+        .group("bulk", r#"transport = "quic", size = "1MB""#)
+        .group("bulk", r#"dscp = "ef", transport = "quic", quic = { ecn = false }, size = "20kB""#);
+    let Some(summary) = summary("quic-early", &scenario) else { return };
     let [first, again, marked, plain] = [0, 1, 2, 3].map(|at| &summary["groups"][at]);
     for (group, least) in [(first, 10), (again, 10), (marked, 1), (plain, 1)] {
         assert_eq!((&group["failed"], &group["censored"]), (&0.into(), &0.into()), "{group}");
