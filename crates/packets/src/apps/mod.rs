@@ -6,6 +6,7 @@
 mod arrivals;
 mod calls;
 mod clients;
+mod connections;
 mod datagrams;
 mod flows;
 mod frames;
@@ -81,11 +82,11 @@ pub(crate) fn app_of(of: &NetworkGroup, group: &mut Group) -> Result<Box<dyn App
         Source::Transfers(transfers) => arrivals::drawn(transfers, of, group),
         Source::Replay(_) => Ok(arrivals::listed(of)),
         Source::Web(web) if web.http.multiplexes() => streams::web(web, group),
-        Source::Web(web) => clients::web(web, group),
+        Source::Web(web) => connections::web(web, group),
         Source::Udp(udp) => datagrams::udp(udp, group),
         Source::OnOff(source) => datagrams::on_off(source, group),
         Source::Ping(ping) => Ok(ping::app(ping, group)),
-        Source::Video(video) => clients::video(video, group),
+        Source::Video(video) => connections::video(video, group),
         Source::Call(call) => calls::app(call, group),
     }
 }

@@ -5,6 +5,7 @@
 //! Over TCP it is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has
 //! delivered all before it as well.
 
+use super::clients::{Carrier, Clients, browsers};
 use super::frames::{Frames, Left};
 use super::tables::Tables;
 use super::{App, Member};
@@ -15,7 +16,7 @@ use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_quic::{CLIENT_HELLO as HELLO, FINISHED, server_answer};
 use sojourn_records::{Exchange, Outcome};
-use sojourn_traffic::{Browser, Command, Http, Input, Invalid, Pages, Priority, Web, WebModel};
+use sojourn_traffic::{Browser, Exchange as Asked, Http, Input, Invalid, Priority, Web};
 use std::collections::VecDeque;
 
 /// What TLS 1.3's server answers before the first request; its certificates are those of QUIC's
@@ -25,9 +26,7 @@ const FLIGHT: u64 = server_answer(3000);
 /// The users of a group.
 #[derive(Clone)]
 struct Users {
-    model: WebModel,
-    pages: Pages,
-    browsers: Vec<Browser>,
+    clients: Clients<Browser>,
     http: Http,
     tls: bool,
     /// Streams of a connection at most.
@@ -37,7 +36,6 @@ struct Users {
     connections: Vec<Shared>,
     free: Vec<u32>,
     // Emptied and filled again, so that nothing is allocated.
-    commands: Vec<Command>,
     done: Vec<u8>,
     whole: Vec<(u32, u64)>,
     told: Vec<(u32, bool)>,
@@ -79,20 +77,15 @@ struct Stream {
 
 /// Web users over HTTP/2 or HTTP/3.
 pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
-    let model = web.compile()?;
-    let browser = |user| Browser::new(&model, group.seed, group.key, user);
-    let browsers: Vec<_> = (0..u64::from(group.members)).map(browser).collect();
+    let clients = browsers(web, group)?;
     Ok(Box::new(Users {
-        pages: Pages::new(),
         http: web.http,
         tls: web.http == Http::V2 && web.tls != Some(false),
-        parallel: model.parallel(),
-        tables: Tables::of(browsers.len()),
-        browsers,
-        model,
+        parallel: clients.parallel(),
+        tables: Tables::of(clients.len()),
+        clients,
         connections: Vec::new(),
         free: Vec::new(),
-        commands: Vec::new(),
         done: Vec::new(),
         whole: Vec::new(),
         told: Vec::new(),
@@ -103,8 +96,7 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
 
 impl App for Users {
     fn wake(&mut self, sim: &mut Sim, now: Time, user: Member, call: Call) {
-        let input = if call == Call::Start { Input::Start } else { Input::Wake };
-        self.tell(sim, now, user, input);
+        self.woken(sim, now, user, call);
     }
 
     fn notify(&mut self, sim: &mut Sim, now: Time, of: EndId, notes: Notes) {
@@ -295,72 +287,6 @@ impl Users {
         (slot / self.parallel, usize::from(slot % self.parallel))
     }
 
-    /// Tells a user what happened and does what it wants.
-    fn tell(&mut self, sim: &mut Sim, now: Time, user: Member, input: Input) {
-        if sim.groups[user.0].stopped {
-            return;
-        }
-        let mut commands = std::mem::take(&mut self.commands);
-        let browser = &mut self.browsers[user.1 as usize];
-        browser.step(&self.model, &mut self.pages, now, input, &mut |command| {
-            commands.push(command);
-        });
-        for command in commands.drain(..) {
-            self.obey(sim, now, user, command);
-        }
-        self.commands = commands;
-        let mut touched = std::mem::take(&mut self.touched);
-        for at in touched.drain(..) {
-            self.ask(sim, now, at as usize);
-        }
-        self.touched = touched;
-    }
-
-    fn obey(&mut self, sim: &mut Sim, now: Time, (group, user): Member, command: Command) {
-        match command {
-            Command::Wake { at } => sim.call_member(at, group, user, Call::GoOn),
-            Command::Open { slot, server } => {
-                let stream = self.stream_of(slot).1;
-                let known = self.tables.get(user, u16::from(server));
-                let at = known.unwrap_or_else(|| self.connect(sim, now, (group, user), server));
-                let shared = &mut self.connections[at as usize];
-                if shared.streams.len() <= stream {
-                    shared.streams.resize(stream + 1, Stream::default());
-                }
-                shared.streams[stream].open = true;
-                shared.open += 1;
-            }
-            Command::Request { slot, exchange } => {
-                let (server, stream) = self.stream_of(slot);
-                let Some(at) = self.tables.get(user, server) else { return };
-                let shared = &mut self.connections[at as usize];
-                let sojourn_traffic::Exchange { request, response, server_delay, .. } = exchange;
-                shared.streams[stream].priority = exchange.priority;
-                let begun = Exchange::request(now, request, response, server_delay);
-                shared.streams[stream].underway = sim.begin(shared.place, begun);
-                if shared.due.is_empty() {
-                    self.touched.push(at);
-                }
-                shared.due.push(stream as u8);
-            }
-            Command::Close { slot } => {
-                let (server, stream) = self.stream_of(slot);
-                let Some(at) = self.tables.get(user, server) else { return };
-                let shared = &mut self.connections[at as usize];
-                shared.streams[stream].open = false;
-                shared.open -= 1;
-                if shared.open == 0 {
-                    let place = shared.place;
-                    self.give_up(user, server);
-                    sim.conns[place].sides[0].release();
-                    sim.close(now, EndId::client(place));
-                }
-            }
-            Command::PageBegins => sim.groups[group].book.page_begins(),
-            Command::PageEnds(page) => sim.page_ends(now, (group, user), &page),
-        }
-    }
-
     /// A user opens its connection to a server; its place among those of the users.
     fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member, server: u8) -> u32 {
         let place = sim.connect_to(group, user, 1, server);
@@ -422,5 +348,60 @@ impl Users {
             sim.expect(server, asked.front().map(|(end, _)| *end));
         }
         sim.write(now, client, *written - before);
+    }
+}
+
+impl Carrier for Users {
+    type Client = Browser;
+
+    fn clients(&mut self) -> &mut Clients<Browser> {
+        &mut self.clients
+    }
+
+    fn open(&mut self, sim: &mut Sim, now: Time, user: Member, slot: u16, server: u8) {
+        let stream = self.stream_of(slot).1;
+        let known = self.tables.get(user.1, u16::from(server));
+        let at = known.unwrap_or_else(|| self.connect(sim, now, user, server));
+        let shared = &mut self.connections[at as usize];
+        if shared.streams.len() <= stream {
+            shared.streams.resize(stream + 1, Stream::default());
+        }
+        shared.streams[stream].open = true;
+        shared.open += 1;
+    }
+
+    fn request(&mut self, sim: &mut Sim, now: Time, user: Member, slot: u16, asked: Asked) {
+        let (server, stream) = self.stream_of(slot);
+        let Some(at) = self.tables.get(user.1, server) else { return };
+        let shared = &mut self.connections[at as usize];
+        shared.streams[stream].priority = asked.priority;
+        let begun = Exchange::request(now, asked.request, asked.response, asked.server_delay);
+        shared.streams[stream].underway = sim.begin(shared.place, begun);
+        if shared.due.is_empty() {
+            self.touched.push(at);
+        }
+        shared.due.push(stream as u8);
+    }
+
+    fn close(&mut self, sim: &mut Sim, now: Time, user: Member, slot: u16) {
+        let (server, stream) = self.stream_of(slot);
+        let Some(at) = self.tables.get(user.1, server) else { return };
+        let shared = &mut self.connections[at as usize];
+        shared.streams[stream].open = false;
+        shared.open -= 1;
+        if shared.open == 0 {
+            let place = shared.place;
+            self.give_up(user.1, server);
+            sim.conns[place].sides[0].release();
+            sim.close(now, EndId::client(place));
+        }
+    }
+
+    fn flush(&mut self, sim: &mut Sim, now: Time) {
+        let mut touched = std::mem::take(&mut self.touched);
+        for at in touched.drain(..) {
+            self.ask(sim, now, at as usize);
+        }
+        self.touched = touched;
     }
 }
