@@ -13,7 +13,8 @@ import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
 from sojourn import report, style
-from sojourn.report import figures, frames
+from sojourn.report import frames
+from sojourn.report.figures import courses
 from sojourn.report.layout import arrange
 from sojourn.report.page import FOLDER, VEGA_LITE
 from sojourn.report.runs import check
@@ -157,7 +158,7 @@ def test_rows_of_different_scale_have_own_axes() -> None:
     far = arrange(check([web_run("pi", qref=8), web_run("droptail")]))
     for layout, own in ((near, False), (far, True)):
         table = frames.queue_series(layout, layout.panels[0])
-        assert figures.apart(table) is own
+        assert courses.apart(table) is own
 
 
 def test_similar_panel_names_get_distinct_files() -> None:

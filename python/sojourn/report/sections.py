@@ -11,7 +11,8 @@ import polars as pl
 
 from sojourn import formatting
 from sojourn.measures import measure, pooling
-from sojourn.report import figures, frames
+from sojourn.report import frames
+from sojourn.report.figures import cases, courses, distributions
 from sojourn.report.layout import Layout, Panel, engines_only
 from sojourn.report.runs import Run, number
 
@@ -77,7 +78,7 @@ def _panelled(
 ) -> Section | None:
     made: list[Figure] = []
     filled = [(p, data) for p in layout.panels if (data := table(layout, p)).height]
-    own_scales = any(figures.apart(data) for _, data in filled) and not engines_only(layout)
+    own_scales = any(courses.apart(data) for _, data in filled) and not engines_only(layout)
     whole = pl.concat([data for _, data in filled]) if filled else pl.DataFrame()
     for panel, data in filled:
         file = f"{slug}-{panel.slug}" if len(layout.panels) > 1 else slug
@@ -111,7 +112,9 @@ def _responses(layout: Layout) -> Section | None:
         heading="Response times",
         text=text,
         table=frames.response_cdf,
-        draw=lambda data, title, _, whole: figures.times_cdf(data, layout.series, title, whole),
+        draw=lambda data, title, _, whole: distributions.times_cdf(
+            data, layout.series, title, whole
+        ),
         describe=lambda panel, _: f"Distribution of response times. {medians(panel)}",
     )
 
@@ -125,7 +128,7 @@ def _tails(layout: Layout) -> Section | None:
         text="Fraction of exchanges that take longer than a time, on logarithmic axes: "
         "the tails that the figure before cannot show.",
         table=frames.response_cdf,
-        draw=lambda data, title, *_: figures.response_tail(data, layout.series, title),
+        draw=lambda data, title, *_: distributions.response_tail(data, layout.series, title),
         describe=lambda panel, _: f"Fraction of exchanges taking longer. {slowest(panel)}",
     )
 
@@ -144,7 +147,7 @@ def _pings(layout: Layout) -> Section | None:
         heading="Ping RTT",
         text="Fraction of pings answered within a time: what a short message waits.",
         table=frames.ping_cdf,
-        draw=lambda data, title, _, whole: figures.times_cdf(
+        draw=lambda data, title, _, whole: distributions.times_cdf(
             data, layout.series, title, whole, "Ping RTT (ms)", "Fraction of pings"
         ),
         describe=lambda panel, _: f"Distribution of the ping RTT. {medians(panel)}",
@@ -166,7 +169,7 @@ def _goodput(layout: Layout) -> Section | None:
         text="Bytes delivered to the applications, in order and once, for each group of flows "
         "that has no exchanges. A line spans the repeats.",
         table=frames.goodput,
-        draw=lambda data, title, *_: figures.goodput(data, layout.series, title),
+        draw=lambda data, title, *_: cases.goodput(data, layout.series, title),
         describe=describe,
     )
 
@@ -184,7 +187,7 @@ def _plane(layout: Layout) -> Section | None:
     if len(panels) > 1:
         shapes = [
             f"{shape} = {name}"
-            for name, (_, shape) in zip(panels, itertools.cycle(figures.SHAPES), strict=False)
+            for name, (_, shape) in zip(panels, itertools.cycle(cases.SHAPES), strict=False)
         ]
         text += f" {formatting.listed(shapes).capitalize()}."
     words = "; ".join(
@@ -196,7 +199,7 @@ def _plane(layout: Layout) -> Section | None:
         "delay-utilisation",
         f"Link “{layout.link}”",
         f"Mean time in the queue and utilisation. {words}",
-        figures.plane(data, layout.series, panels),
+        cases.plane(data, layout.series, panels),
     )
     shown = frozenset(data["series"])
     return Section("delay-utilisation", "Delay against utilisation", text, (figure,), shown, True)
@@ -237,15 +240,6 @@ def _course(
     y_title: str,
     describe: Callable[[Panel], str],
 ) -> Section | None:
-    window = layout.runs[0].window
-
-    def draw(data: pl.DataFrame, title: str, own: bool, whole: pl.DataFrame) -> Any:
-        if engines_only(layout):
-            return figures.overlay(data, layout.series, title, window, y_title=y_title)
-        return figures.queue_series(
-            data, layout.series, title, window, own_scales=own, y_title=y_title, whole=whole
-        )
-
     return _panelled(
         layout,
         slug=slug,
@@ -253,7 +247,7 @@ def _course(
         text=f"{what}: mean, over a band from the least to the greatest sample of each stretch of "
         f"time. {_first_repeat(layout)}",
         table=lambda layout, panel: frames.queue_series(layout, panel, column),
-        draw=draw,
+        draw=_over_time(layout, y_title),
         describe=lambda panel, _: describe(panel),
     )
 
@@ -301,7 +295,7 @@ def _lengths(
         text=f"Fraction of the measured time that {what}, from its samples. The axis is stretched "
         "near zero.",
         table=lambda layout, panel: frames.queue_cdf(layout, panel, column),
-        draw=lambda data, title, _, whole: figures.queue_cdf(
+        draw=lambda data, title, _, whole: distributions.queue_cdf(
             data, layout.series, title, whole, column, x_title
         ),
         describe=lambda panel, _: describe(panel),
@@ -315,9 +309,7 @@ def _events(layout: Layout) -> Section | None:
         heading="Drops and marks over time",
         text=f"Packets per second dropped (area) and marked (line). {_first_repeat(layout)}",
         table=frames.queue_events,
-        draw=lambda data, title, own, whole: figures.queue_events(
-            data, layout.series, title, layout.runs[0].window, own_scales=own, whole=whole
-        ),
+        draw=lambda *drawn: courses.events(_course_of(layout, *drawn)),
         describe=lambda *_: "Drops and marks per second over time.",
     )
 
@@ -329,24 +321,22 @@ def _windows(layout: Layout) -> Section | None:
         heading="Congestion windows",
         text=f"Windows of the traced flows. {_first_repeat(layout)}",
         table=frames.windows,
-        draw=lambda data, title, own, whole: (
-            figures.overlay(
-                data,
-                layout.series,
-                title,
-                layout.runs[0].window,
-                y_title="Window (bytes)",
-                detail="flow:N",
-            )
-            if engines_only(layout)
-            else figures.congestion_windows(
-                data, layout.series, title, layout.runs[0].window, own_scales=own, whole=whole
-            )
-        ),
+        draw=_over_time(layout, "Window (bytes)", "flow:N"),
         describe=lambda _, data: (
             f"Congestion windows over time of {formatting.listed(sorted(set(data['flow'])))}."
         ),
     )
+
+
+def _over_time(layout: Layout, y_title: str, detail: str | None = None) -> Draw:
+    draw = courses.overlay if engines_only(layout) else courses.rows
+    return lambda *drawn: draw(_course_of(layout, *drawn), y_title, detail)
+
+
+def _course_of(
+    layout: Layout, data: pl.DataFrame, title: str, own_scales: bool, whole: pl.DataFrame
+) -> courses.Course:
+    return courses.Course(data, layout.series, title, layout.runs[0].window, own_scales, whole)
 
 
 def _first_repeat(layout: Layout) -> str:

@@ -1,0 +1,131 @@
+"""Cases beside each other: what each gives, and what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import polars as pl
+
+from sojourn.report.figures.parts import HEIGHT, WIDTH, Chart, chart, data, finish, identity, row
+from sojourn.report.layout import Series
+
+SHAPES = (
+    ("circle", "circle"),
+    ("square", "square"),
+    ("triangle-up", "triangle"),
+    ("diamond", "diamond"),
+    ("cross", "cross"),
+    ("triangle-down", "inverted triangle"),
+)
+"""Of the panels in one chart: Vega's name, and a word for people."""
+
+
+def plane(table: pl.DataFrame, series: Sequence[Series], panels: Sequence[str]) -> Chart:
+    """Utilisation against time in the queue: a point for each case, joined in order of load."""
+    order = {name: i for i, name in enumerate(panels)}
+    steps = table.with_columns(
+        pl.col("panel").replace_strict(order, return_dtype=pl.Int64).alias("step"),
+        (pl.col("panel") == panels[-1]).alias("last"),
+    )
+    of = identity(series, table)
+    colour, dash = of["color"], of["strokeDash"]
+    positive = steps.filter(pl.col("delay_low") > 0)["delay_low"]
+    wide = positive.len() == steps.height and _ratio(steps) > 8
+    x = alt.X(
+        "delay_ms:Q",
+        title="Mean time in the queue (ms" + (", logarithmic)" if wide else ")"),
+        scale=alt.Scale(type="log", nice=False, padding=16)
+        if wide
+        else alt.Scale(domainMin=0, nice=True),
+        axis=alt.Axis(grid=True, tickCount=8, format=".3~r", labelOverlap=True),
+    )
+    top = float(steps["utilisation_high"].max())  # type: ignore[arg-type]
+    percent = alt.Scale(zero=False, domainMax=100) if top > 95 else alt.Scale(zero=False)
+    y = alt.Y("utilisation:Q", title="Utilisation (%)", scale=percent)
+    base = chart(steps, None)
+    tips = [
+        alt.Tooltip("series:N", title="case"),
+        alt.Tooltip("panel:N", title="at"),
+        alt.Tooltip("delay_ms:Q", title="delay (ms)", format=".3~s"),
+        alt.Tooltip("utilisation:Q", title="utilisation (%)", format=".1f"),
+    ]
+    layers = [
+        base.mark_rule(strokeWidth=1, opacity=0.6).encode(
+            x=x, y=alt.Y("utilisation_low:Q"), y2="utilisation_high:Q", color=colour
+        ),
+        base.mark_rule(strokeWidth=1, opacity=0.6).encode(
+            x=alt.X("delay_low:Q"), x2="delay_high:Q", y=y, color=colour
+        ),
+        base.mark_point(filled=True, opacity=1).encode(
+            x=x,
+            y=y,
+            color=colour,
+            shape=alt.Shape(
+                "panel:N",
+                sort=list(panels),
+                legend=alt.Legend(title=None, orient="bottom", columns=4, symbolSize=70)
+                if len(panels) > 1
+                else None,
+                scale=alt.Scale(
+                    domain=list(panels),
+                    range=[shape for shape, _ in SHAPES],
+                ),
+            ),
+            size=alt.value(70),
+            tooltip=tips,
+        ),
+    ]
+    if len(panels) > 1:
+        joined = base.mark_line(strokeWidth=1.4, opacity=0.8).encode(
+            x=x, y=y, color=colour, strokeDash=dash, order="step:Q", tooltip=["series:N"]
+        )
+        layers.insert(0, joined)
+    else:
+        layers.append(
+            base.mark_text(align="left", dx=9, dy=-6).encode(
+                x=x, y=y, text="series:N", color=colour
+            )
+        )
+    return finish(alt.layer(*layers).properties(width=WIDTH + 180, height=HEIGHT + 40))
+
+
+def _ratio(table: pl.DataFrame) -> float:
+    return float(table["delay_ms"].max()) / float(table["delay_ms"].min())  # type: ignore[arg-type]
+
+
+def goodput(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
+    """Goodput of each group of long flows with the range over the repeats.
+
+    A row of the figure for each group, or a line for each if there is a single case.
+    """
+    colour = identity(series, table, legend=False)["color"]
+    there = set(table["series"])
+    order = [s.name for s in series if s.name in there]
+    groups = table["group"].unique(maintain_order=True).to_list()
+    lines, names = ("series", order) if len(order) > 1 else ("group", groups)
+    base = alt.Chart()  # its data are the row's
+    x = alt.X(
+        "mbps:Q", title="Goodput (Mb/s)", scale=alt.Scale(zero=True), axis=alt.Axis(tickCount=6)
+    )
+    y = alt.Y(f"{lines}:N", sort=names, title=None, axis=alt.Axis(labelLimit=200))
+    ranges = base.mark_rule(strokeWidth=1.5).encode(
+        x=alt.X("low:Q"), x2="high:Q", y=y, color=colour
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=x,
+        y=y,
+        color=colour,
+        tooltip=[
+            alt.Tooltip("series:N", title="case"),
+            alt.Tooltip("group:N", title="traffic"),
+            alt.Tooltip("mbps:Q", title="goodput (Mb/s)", format=".4~r"),
+            alt.Tooltip("jain:Q", title="Jain's index", format=".3f"),
+        ],
+    )
+    made = alt.layer(points, ranges, data=data(table)).properties(
+        width=WIDTH, height=24 * len(names)
+    )
+    if lines == "group":
+        return finish(made.properties(title=title))
+    return finish(made.facet(row=row("group", groups), title=title))
