@@ -5,15 +5,13 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Dscp, Time};
 use sojourn_quic::Spec as Quic;
 use sojourn_tcp::Spec as Tcp;
-use sojourn_traffic::{
-    Bulk, Call, Distribution, Http, OnOff, Ping, Replay, Source, Transfers, Udp, Video, Web,
-};
+use sojourn_traffic::{Distribution, Http, Source, SourceByName};
 
 /// A group of like members: where they are, how far apart, when they start, and what they do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     /// What the group does, and the parameters of that kind.
-    #[serde(rename = "$kind", deserialize_with = "Kind::deserialize")]
+    #[serde(rename = "$kind", deserialize_with = "SourceByName::deserialize")]
     pub source: Source,
     /// Name for probes and tables; by default the kind and a number, such as "web1".
     #[serde(default)]
@@ -71,23 +69,6 @@ pub struct Group {
     /// QUIC settings of this group that differ from those of the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quic: Option<Quic>,
-}
-
-/// [`Source`] for the reader of scenarios, which looks after `kind` itself: mistakes keep their
-/// places then, and nothing is read twice.
-#[derive(Deserialize)]
-#[serde(remote = "Source", rename_all = "lowercase")]
-#[expect(clippy::large_enum_variant, reason = "it is never made")]
-enum Kind {
-    Bulk(Bulk),
-    Web(Web),
-    Transfers(Transfers),
-    Udp(Udp),
-    OnOff(OnOff),
-    Replay(Replay),
-    Ping(Ping),
-    Video(Video),
-    Call(Call),
 }
 
 fn at_once() -> Distribution<Time> {

@@ -36,6 +36,8 @@ pub use ping::Ping;
 pub use replay::{Entry, Replay, ReplayError, Trace};
 pub use sojourn_base::Invalid;
 pub use source::Source;
+#[cfg(feature = "schema")]
+pub use source::SourceByName;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
 pub use video::{Adaptation, Playback, Player, Video, VideoModel, Viewed};
 pub use web::{

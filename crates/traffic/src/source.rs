@@ -2,72 +2,81 @@
 
 use crate::{Bulk, Call, Invalid, OnOff, Ping, Replay, Transfers, Udp, Video, Web};
 
-/// What a group of traffic does; `kind` in a scenario chooses, and the other fields are those of
-/// the kind.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(
-    feature = "schema",
-    derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-    serde(tag = "kind", rename_all = "lowercase")
-)]
-#[expect(clippy::large_enum_variant, reason = "a scenario has a handful of groups")]
-pub enum Source {
+/// Makes of one line for each kind, its documentation, its name in Rust and in a scenario, whatever
+/// is the same for all.
+macro_rules! sources {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal;)+) => {
+        /// What a group of traffic does; `kind` in a scenario chooses, and the other fields are
+        /// those of the kind.
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(
+            feature = "schema",
+            derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
+            serde(tag = "kind")
+        )]
+        #[expect(clippy::large_enum_variant, reason = "a scenario has a handful of groups")]
+        pub enum Source {
+            $($(#[doc = $doc])+
+            #[cfg_attr(feature = "schema", serde(rename = $name))]
+            $kind($kind),)+
+        }
+
+        /// [`Source`] for readers that look after `kind` themselves, as those of scenarios do:
+        /// mistakes keep their places then, and nothing is read twice.
+        #[cfg(feature = "schema")]
+        #[derive(serde::Deserialize)]
+        #[serde(remote = "Source")]
+        #[expect(clippy::large_enum_variant, reason = "it is never made")]
+        pub enum SourceByName {
+            $($(#[doc = $doc])+
+            #[serde(rename = $name)]
+            $kind($kind),)+
+        }
+
+        impl Source {
+            /// The kinds' names.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The kind's name.
+            #[must_use]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$kind(_) => $name,)+
+                }
+            }
+
+            /// Checks every field; tables that are to come from files must have been loaded.
+            pub fn validate(&self) -> Result<(), Invalid> {
+                match self {
+                    $(Self::$kind(source) => source.validate(),)+
+                }
+            }
+        }
+    };
+}
+
+sources! {
     /// Bulk transfers over TCP.
-    Bulk(Bulk),
+    Bulk = "bulk";
     /// Web users.
-    Web(Web),
+    Web = "web";
     /// Transfers that arrive at random.
-    Transfers(Transfers),
+    Transfers = "transfers";
     /// UDP at a constant rate, or Poisson.
-    Udp(Udp),
+    Udp = "udp";
     /// UDP that is on and off at random.
-    OnOff(OnOff),
+    OnOff = "onoff";
     /// Transfers from a file.
-    Replay(Replay),
+    Replay = "replay";
     /// Probes of delay.
-    Ping(Ping),
+    Ping = "ping";
     /// Adaptive video.
-    Video(Video),
+    Video = "video";
     /// Video calls.
-    Call(Call),
+    Call = "call";
 }
 
 impl Source {
-    /// The kinds' names.
-    pub const NAMES: &'static [&'static str] =
-        &["bulk", "web", "transfers", "udp", "onoff", "replay", "ping", "video", "call"];
-
-    /// The kind's name.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Bulk(_) => "bulk",
-            Self::Web(_) => "web",
-            Self::Transfers(_) => "transfers",
-            Self::Udp(_) => "udp",
-            Self::OnOff(_) => "onoff",
-            Self::Replay(_) => "replay",
-            Self::Ping(_) => "ping",
-            Self::Video(_) => "video",
-            Self::Call(_) => "call",
-        }
-    }
-
-    /// Checks every field; tables that are to come from files must have been loaded.
-    pub fn validate(&self) -> Result<(), Invalid> {
-        match self {
-            Self::Bulk(source) => source.validate(),
-            Self::Web(source) => source.validate(),
-            Self::Transfers(source) => source.validate(),
-            Self::Udp(source) => source.validate(),
-            Self::OnOff(source) => source.validate(),
-            Self::Replay(source) => source.validate(),
-            Self::Ping(source) => source.validate(),
-            Self::Video(source) => source.validate(),
-            Self::Call(source) => source.validate(),
-        }
-    }
-
     /// Reads the quantile files that distributions name: `read` turns a path as written into the
     /// file's text. (The file of a [`Replay`] is not one of them.)
     pub fn load_files(
