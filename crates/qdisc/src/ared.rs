@@ -25,7 +25,7 @@
 
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::red::{self, Red};
-use crate::{ByteMode, Env, Invalid, Periodic, Probability, Spacing, Standing};
+use crate::{ByteMode, Env, Invalid, Periodic, Probability, Sampled, Spacing, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Adaptive RED. By default everything follows from the link's rate and `target_delay`.
@@ -146,22 +146,13 @@ pub struct Constants {
     upper: i64,
 }
 
-/// What the adaptation has done so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Instants that have passed.
-    pub instants: u64,
-    /// Steps that were computed for them.
-    pub steps: u64,
-}
-
 /// The control law. Its state is RED's, `max_p` in it, and the clock.
 #[derive(Clone, Debug)]
 pub struct Ared {
     red: Red,
     constants: Constants,
     clock: Periodic,
-    statistics: Statistics,
+    statistics: Sampled,
 }
 
 /// A queue under adaptive RED.
@@ -186,7 +177,7 @@ impl Ared {
 
     /// The statistics.
     #[must_use]
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &Sampled {
         &self.statistics
     }
 
@@ -252,7 +243,7 @@ impl Law for Ared {
             red,
             constants,
             clock: Periodic::new(params.interval),
-            statistics: Statistics::default(),
+            statistics: Sampled::default(),
         })
     }
 

@@ -21,7 +21,7 @@
 //! Linux has no such discipline. Its `sch_sfb` (stochastic fair BLUE) keeps one such probability in
 //! each of its bins, moved by the bin's length.
 
-use crate::fixed::bounded;
+use crate::fixed::{ByteTime, bounded};
 use crate::managed::{Common, Law, LawParams, Managed, Signal};
 use crate::pie::sensible;
 use crate::{Env, Invalid, Probability, Standing};
@@ -79,8 +79,7 @@ pub struct Blue {
     decrement: u64,
     freeze: u64,
     high_water: u32,
-    /// Nanoseconds the link takes for a byte, Q.28.
-    byte_time: u64,
+    byte_time: ByteTime,
     probability: Probability,
     /// When p may change again.
     thaws: Time,
@@ -135,7 +134,7 @@ impl Law for Blue {
             decrement: part("decrement", params.decrement)?,
             freeze: sensible("freeze_time", params.freeze_time, "100ms")?,
             high_water: params.high_water.unwrap_or(u32::MAX),
-            byte_time: crate::fixed::byte_time(env),
+            byte_time: ByteTime::new(env),
             probability: Probability::ZERO,
             thaws: Time::ZERO,
             idle_since: Time::ZERO,
@@ -170,8 +169,7 @@ impl Law for Blue {
     #[inline]
     fn departure(&mut self, now: Time, bytes: u32, queue: Standing) {
         if queue.packets == 0 {
-            let service = (u128::from(bytes) * u128::from(self.byte_time)) >> 28;
-            self.idle_since = now.saturating_add(Time(service as u64));
+            self.idle_since = self.byte_time.end(now, bytes);
         }
     }
 

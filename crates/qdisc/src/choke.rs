@@ -273,16 +273,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn packets(&self) -> u32 {
-        self.standing().packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         &self.counters
     }

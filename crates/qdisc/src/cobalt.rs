@@ -210,16 +210,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn packets(&self) -> u32 {
-        self.fifo.standing().packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.fifo.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         self.fifo.counters()
     }

@@ -218,14 +218,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         None // the decider may drop it
     }
 
-    fn packets(&self) -> u32 {
-        self.fifo.standing().packets
-    }
-
-    fn bytes(&self) -> u64 {
-        self.fifo.standing().bytes
-    }
-
     fn counters(&self) -> &Counters {
         self.fifo.counters()
     }

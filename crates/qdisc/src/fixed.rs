@@ -202,8 +202,20 @@ pub(crate) fn mean_packet(own: Option<u32>, env: &Env) -> Result<u32, Invalid> {
 }
 
 /// Nanoseconds that the link takes for a byte, Q.28.
-pub(crate) fn byte_time(env: &Env) -> u64 {
-    ((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ByteTime(u64);
+
+impl ByteTime {
+    pub(crate) fn new(env: &Env) -> Self {
+        Self(((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64)
+    }
+
+    /// When a packet is over whose transmission starts at `now`.
+    #[inline]
+    pub(crate) fn end(self, now: Time, bytes: u32) -> Time {
+        let service = (u128::from(bytes) * u128::from(self.0)) >> 28;
+        now.saturating_add(Time(service as u64))
+    }
 }
 
 /// The instants k·`period`, k = 1, 2, ..., of a controller that samples, or as many after a first
@@ -256,6 +268,15 @@ impl Periodic {
     pub fn period(&self) -> Time {
         Time(self.period)
     }
+}
+
+/// What a controller that samples has done so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sampled {
+    /// Instants that have passed.
+    pub instants: u64,
+    /// Steps that were computed for them.
+    pub steps: u64,
 }
 
 /// A positive sampling frequency as a period in whole nanoseconds.

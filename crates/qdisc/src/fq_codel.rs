@@ -232,16 +232,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     #[inline]
-    fn packets(&self) -> u32 {
-        self.queues.standing().packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.queues.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         self.queues.counters()
     }

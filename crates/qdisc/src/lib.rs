@@ -42,7 +42,7 @@ mod list;
 pub use classes::{ClassInfo, DEEPEST, MOST_CLASSES};
 pub use delay_pi::DelayPi;
 pub use fifo::{Count, Counters, Fifo, Standing};
-pub use fixed::{ByteMode, Measure, Periodic, Probability};
+pub use fixed::{ByteMode, Measure, Periodic, Probability, Sampled};
 pub use list::{Change, Env, Parameters, Visit};
 pub use packet::{Ack, Discipline, DropReason, Ecn, Packet, Sacks, Sink, Verdict, label_hash};
 pub use sojourn_base::Invalid;

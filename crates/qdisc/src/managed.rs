@@ -226,16 +226,6 @@ impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
     }
 
     #[inline]
-    fn packets(&self) -> u32 {
-        self.fifo.standing().packets
-    }
-
-    #[inline]
-    fn bytes(&self) -> u64 {
-        self.fifo.standing().bytes
-    }
-
-    #[inline]
     fn counters(&self) -> &Counters {
         self.fifo.counters()
     }

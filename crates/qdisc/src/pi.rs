@@ -29,7 +29,7 @@
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -154,22 +154,13 @@ pub struct State {
     pub clock: Periodic,
 }
 
-/// What the controller has done so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Sampling instants that have passed.
-    pub instants: u64,
-    /// Steps that were computed for them.
-    pub steps: u64,
-}
-
 /// The control law.
 #[derive(Clone, Debug)]
 pub struct Pi {
     measure: Measure,
     constants: Constants,
     state: State,
-    statistics: Statistics,
+    statistics: Sampled,
 }
 
 /// A queue under PI.
@@ -190,7 +181,7 @@ impl Pi {
 
     /// The statistics.
     #[must_use]
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &Sampled {
         &self.statistics
     }
 
@@ -230,7 +221,7 @@ impl Law for Pi {
                 previous: None,
                 clock: Periodic::new(period("frequency", params.frequency)?),
             },
-            statistics: Statistics::default(),
+            statistics: Sampled::default(),
         })
     }
 

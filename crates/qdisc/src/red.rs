@@ -57,7 +57,7 @@ mod preset;
 
 pub use preset::Preset;
 
-use crate::fixed::{QUEUE_BITS, bounded, mean_packet};
+use crate::fixed::{ByteTime, QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
 use crate::spacing::{Spacing, hits_late};
@@ -168,8 +168,7 @@ pub struct Constants {
     drop_above_max: bool,
     /// Over idle times; none if the average stays.
     decay: Option<Decay>,
-    /// Nanoseconds the link takes for a byte, Q.28.
-    byte_time: u64,
+    byte_time: ByteTime,
 }
 
 /// What changes from packet to packet.
@@ -419,7 +418,7 @@ impl Law for Red {
             gentle_rise: inverse(max_th),
             drop_above_max: params.ecn_drop_above_max,
             decay: params.idle_decay.then(|| Decay::new(halvings * per_second * 1e-9)),
-            byte_time: crate::fixed::byte_time(env),
+            byte_time: ByteTime::new(env),
         };
         let mut law = Self {
             measure,
@@ -460,8 +459,7 @@ impl Law for Red {
     #[inline]
     fn departure(&mut self, now: Time, bytes: u32, queue: Standing) {
         if queue.packets == 0 {
-            let service = (u128::from(bytes) * u128::from(self.constants.byte_time)) >> 28;
-            self.state.idle_since = now.saturating_add(Time(service as u64));
+            self.state.idle_since = self.constants.byte_time.end(now, bytes);
         }
     }
 

@@ -31,7 +31,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
-use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
+use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of γ·log2 φ.
@@ -113,22 +113,13 @@ pub struct State {
     pub clock: Periodic,
 }
 
-/// What the law has done so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Instants that have passed.
-    pub instants: u64,
-    /// Steps that were computed for them.
-    pub steps: u64,
-}
-
 /// The control law.
 #[derive(Clone, Debug)]
 pub struct Rem {
     measure: Measure,
     constants: Constants,
     state: State,
-    statistics: Statistics,
+    statistics: Sampled,
 }
 
 /// A queue under REM.
@@ -149,7 +140,7 @@ impl Rem {
 
     /// The statistics.
     #[must_use]
-    pub fn statistics(&self) -> &Statistics {
+    pub fn statistics(&self) -> &Sampled {
         &self.statistics
     }
 
@@ -216,7 +207,7 @@ impl Law for Rem {
                 arrivals: 0,
                 clock: Periodic::new(params.period),
             },
-            statistics: Statistics::default(),
+            statistics: Sampled::default(),
         })
     }
 
