@@ -34,6 +34,15 @@ pub(super) fn slope<S: Scalar>(mode: &Mode, drive: impl FnOnce() -> S) -> S {
     if mode.piece == FREE { drive() } else { S::of(0.0) }
 }
 
+/// What keeps it in its piece while it is positive; `drive` is of the order of 1 where that counts.
+pub(super) fn guards(mode: &Mode, own: f64, drive: impl FnOnce() -> f64) -> [f64; 2] {
+    match mode.piece {
+        LOW => [1.0, -drive()],
+        HIGH => [drive(), 1.0],
+        _ => [own, 1.0 - own],
+    }
+}
+
 /// Goes on to the next piece, and puts right what rounding did at an end.
 pub(super) fn crossed(mode: &mut Mode, guard: usize, own: &mut f64) {
     step(mode, guard);

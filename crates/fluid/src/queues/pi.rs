@@ -11,7 +11,7 @@
 
 use sojourn_qdisc::pi::Params;
 
-use super::clamped::{self, HIGH, LOW};
+use super::clamped;
 use super::{Env, Law, Made, Mode, View};
 use crate::Invalid;
 use crate::scalar::Scalar;
@@ -84,12 +84,7 @@ impl Law for Pi {
 
     fn guards(&self, mode: &Mode, own: f64, view: &View<f64>) -> [f64; 2] {
         // Of the order of 1 a packet away from where it would move.
-        let drive = || self.drive(view) / (self.integral + self.proportional);
-        match mode.piece {
-            LOW => [1.0, -drive()],
-            HIGH => [drive(), 1.0],
-            _ => [own, 1.0 - own],
-        }
+        clamped::guards(mode, own, || self.drive(view) / (self.integral + self.proportional))
     }
 
     fn crossed(&self, mode: &mut Mode, guard: usize, own: &mut f64, _: &View<f64>) {
@@ -99,7 +94,7 @@ impl Law for Pi {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clamped::FREE;
+    use super::super::clamped::{FREE, LOW};
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@
 
 use sojourn_qdisc::pi2::Params;
 
-use super::clamped::{self, HIGH, LOW};
+use super::clamped;
 use super::delay_pi::DelayPi;
 use super::{Env, Law, Made, Mode, View};
 use crate::Invalid;
@@ -57,12 +57,9 @@ impl Law for Pi2 {
 
     fn guards(&self, mode: &Mode, own: f64, view: &View<f64>) -> [f64; 2] {
         // Of the order of 1 where the delay is its target away from where p' would move.
-        let drive = || self.0.drive(view) * self.0.period / (self.0.alpha * self.0.target);
-        match mode.piece {
-            LOW => [1.0, -drive()],
-            HIGH => [drive(), 1.0],
-            _ => [own, 1.0 - own],
-        }
+        clamped::guards(mode, own, || {
+            self.0.drive(view) * self.0.period / (self.0.alpha * self.0.target)
+        })
     }
 
     fn crossed(&self, mode: &mut Mode, guard: usize, own: &mut f64, _: &View<f64>) {
@@ -72,7 +69,7 @@ impl Law for Pi2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clamped::FREE;
+    use super::super::clamped::{FREE, LOW};
     use super::*;
 
     #[test]
