@@ -12,7 +12,7 @@ import pytest
 from conftest import Command
 from documents import ROOT
 from sojourn import Scenario
-from sojourn._engine import TableGains
+from sojourn._engine import Table, TableGains
 from sojourn.deploy import DeployError, verilog
 from verilated import HARDWARE, needed
 
@@ -55,7 +55,7 @@ def test_modules_are_those_of_the_repository(gates: Path, exact: Path) -> None:
 
 
 def test_constants_are_those_of_the_scenario(gates: Path) -> None:
-    words = TableGains(1.822e-5, 1.816e-5, 200, "geometric", 16, 0.001, 0.5, []).words()
+    words = TableGains(1.822e-5, 1.816e-5, 200, Table("geometric", 16, 0.001, 0.5, [])).words()
     memory = (gates / "constants.mem").read_text().split()
     assert [int(word, 16) for word in memory[1:65]] == words
     assert memory[0] == "@000" and memory.count("@1c0") == 1 and len(memory) == 8 * 65

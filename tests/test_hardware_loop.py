@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import sojourn
-from sojourn._engine import TableBank, TableGains
+from sojourn._engine import Table, TableBank, TableGains
 from sojourn.qdisc import DROP, PASS, Discipline, Packet, Queue, Time, Verdict, register
 from verilated import built, found, passed
 
@@ -33,7 +33,7 @@ class TableForm(Discipline):
     period: Time = Time("6250us")
 
     def __post_init__(self) -> None:
-        gains = TableGains(self.a, self.b, self.qref, "geometric", 16, 0.001, 0.5, [])
+        gains = TableGains(self.a, self.b, self.qref, Table("geometric", 16, 0.001, 0.5, []))
         self.bank = TableBank([gains] * _CLASSES, _EACH, _SEED)
         words = " ".join(map(str, gains.words()))
         head = [f"table_bank {_CLASSES} {_EACH}", f"seed {_SEED}"]

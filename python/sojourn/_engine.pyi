@@ -11,18 +11,13 @@ def vectors(scenario: Scenario, operations: int) -> str: ...
 def bank_vectors(seed: int, each: int, passes: int, form: str) -> str: ...
 def control_law_vectors(seed: int, operations: int) -> str: ...
 
-class TableGains:
+class Table:
     def __new__(
-        cls,
-        a: float,
-        b: float,
-        qref: int,
-        table: str,
-        entries: int,
-        least: float,
-        top: float,
-        given: list[float],
-    ) -> TableGains: ...
+        cls, name: str, entries: int, least: float, top: float, given: list[float]
+    ) -> Table: ...
+
+class TableGains:
+    def __new__(cls, a: float, b: float, qref: int, table: Table) -> TableGains: ...
     def words(self) -> list[int]: ...
 
 class TableBank:
@@ -32,17 +27,7 @@ class TableBank:
     def decide(self, class_: int, at: int, ecn: int) -> int: ...
 
 class ExactGains:
-    def __new__(
-        cls,
-        a: float,
-        b: float,
-        qref: int,
-        table: str,
-        entries: int,
-        least: float,
-        top: float,
-        given: list[float],
-    ) -> ExactGains: ...
+    def __new__(cls, a: float, b: float, qref: int, table: Table) -> ExactGains: ...
     def numbers(self) -> list[int]: ...
 
 class ExactBank:

@@ -1,7 +1,7 @@
 //! Banks of PI controllers as gates have them: in table form, and with p exact.
 
 use pyo3::prelude::*;
-use sojourn_qdisc::bank::{Bank, Decide, Gains, Grid, IndexBank, IndexGains, Table};
+use sojourn_qdisc::bank::{self, Bank, Decide, Gains, Grid, IndexBank, IndexGains};
 use sojourn_qdisc::{Ecn, Invalid};
 
 use crate::errors::{self, ScenarioError};
@@ -10,26 +10,28 @@ fn refused(invalid: &Invalid) -> PyErr {
     ScenarioError::new_err(errors::one_line(&invalid.to_string()))
 }
 
-/// A table by the name of its grid, as `pi_table` has it; an optimal one is for the values `given`.
-fn table(
-    name: &str,
-    entries: usize,
-    least: f64,
-    top: f64,
-    given: &[f64],
-) -> Result<Table, Invalid> {
-    let grid = match name {
-        "linear" => Grid::Linear,
-        "sqrt" => Grid::Sqrt,
-        "log" => Grid::Log,
-        "geometric" => Grid::Geometric,
-        "optimal" => Grid::Optimal,
-        other => {
-            let remedy = "must be linear, sqrt, log, geometric or optimal";
-            return Err(Invalid::new("table", other, remedy));
-        }
-    };
-    grid.table(entries, least, top, given)
+/// The probabilities that a class draws with.
+#[pyclass(frozen, skip_from_py_object)]
+pub(crate) struct Table(bank::Table);
+
+#[pymethods]
+impl Table {
+    /// By the name of its grid, as `pi_table` has it; an optimal one is for the values `given`.
+    #[new]
+    fn new(name: &str, entries: usize, least: f64, top: f64, given: Vec<f64>) -> PyResult<Self> {
+        let grid = match name {
+            "linear" => Grid::Linear,
+            "sqrt" => Grid::Sqrt,
+            "log" => Grid::Log,
+            "geometric" => Grid::Geometric,
+            "optimal" => Grid::Optimal,
+            other => {
+                let remedy = "must be linear, sqrt, log, geometric or optimal";
+                return Err(refused(&Invalid::new("table", other, remedy)));
+            }
+        };
+        grid.table(entries, least, top, &given).map(Self).map_err(|invalid| refused(&invalid))
+    }
 }
 
 /// There is a queue for each controller.
@@ -49,20 +51,9 @@ pub(crate) struct TableGains(IndexGains);
 impl TableGains {
     /// Gains and setpoint in units of the queue, and the table.
     #[new]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        a: f64,
-        b: f64,
-        qref: u16,
-        table: &str,
-        entries: usize,
-        least: f64,
-        top: f64,
-        given: Vec<f64>,
-    ) -> PyResult<Self> {
-        let made =
-            || IndexGains::new(a, b, qref, &self::table(table, entries, least, top, &given)?);
-        made().map(Self).map_err(|invalid| refused(&invalid))
+    fn new(a: f64, b: f64, qref: u16, table: &Table) -> PyResult<Self> {
+        let made = IndexGains::new(a, b, qref, &table.0);
+        made.map(Self).map_err(|invalid| refused(&invalid))
     }
 
     /// The class's 64 words of 18 bits, as gates hold them.
@@ -111,28 +102,15 @@ impl TableBank {
 
 /// What the controllers of a class whose p is exact have in common, and their table.
 #[pyclass(frozen, skip_from_py_object)]
-pub(crate) struct ExactGains(Gains, Table);
+pub(crate) struct ExactGains(Gains, bank::Table);
 
 #[pymethods]
 impl ExactGains {
     /// Gains and setpoint in units of the queue, and the table.
     #[new]
-    #[allow(clippy::too_many_arguments)]
-    fn new(
-        a: f64,
-        b: f64,
-        qref: u16,
-        table: &str,
-        entries: usize,
-        least: f64,
-        top: f64,
-        given: Vec<f64>,
-    ) -> PyResult<Self> {
-        let made = || -> Result<Self, Invalid> {
-            let gains = Gains::new(a, b, qref)?;
-            Ok(Self(gains, self::table(table, entries, least, top, &given)?))
-        };
-        made().map_err(|invalid| refused(&invalid))
+    fn new(a: f64, b: f64, qref: u16, table: &Table) -> PyResult<Self> {
+        let gains = Gains::new(a, b, qref).map_err(|invalid| refused(&invalid))?;
+        Ok(Self(gains, table.0.clone()))
     }
 
     /// The class as gates are given it: 9 numbers of its gains, 15 thresholds, 16 entries.
@@ -153,7 +131,7 @@ impl ExactBank {
     /// `each` controllers in every class; `seed` is that of the decisions.
     #[new]
     fn new(classes: Vec<PyRef<'_, ExactGains>>, each: usize, seed: u32) -> PyResult<Self> {
-        let all: Vec<(Gains, Table)> =
+        let all: Vec<(Gains, bank::Table)> =
             classes.iter().map(|class| (class.0, class.1.clone())).collect();
         let bank = Bank::new(&all, each).map_err(|invalid| refused(&invalid))?;
         Ok(Self { bank, decide: Decide::new(all.iter().map(|(_, table)| table), seed) })

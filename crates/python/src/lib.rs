@@ -46,6 +46,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::bank_vectors, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::control_law_vectors, module)?)?;
+    module.add_class::<bank::Table>()?;
     module.add_class::<bank::TableGains>()?;
     module.add_class::<bank::TableBank>()?;
     module.add_class::<bank::ExactGains>()?;

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-from sojourn._engine import ExactBank, ExactGains, TableBank, TableGains, hardware_files
+from sojourn._engine import ExactBank, ExactGains, Table, TableBank, TableGains, hardware_files
 
 CLASSES = 8
 # Controllers of a class in the bench, which says the same of any number, only sooner.
@@ -133,7 +133,7 @@ class TableForm(Form):
     @staticmethod
     def gains(qref: int, settings: Mapping[str, Any]) -> TableGains:
         """Of a class, from what `pi_table` is given."""
-        return TableGains(settings["a"], settings["b"], qref, *_table(settings))
+        return TableGains(settings["a"], settings["b"], qref, _table(settings))
 
     def constants(self) -> dict[str, str]:
         """`constants.mem` and `constants.h`: word 64 · class + number."""
@@ -192,7 +192,7 @@ class ExactForm(Form):
     @staticmethod
     def gains(qref: int, settings: Mapping[str, Any]) -> ExactGains:
         """Of a class, from what `pi_table` is given."""
-        return ExactGains(settings["a"], settings["b"], qref, *_table(settings))
+        return ExactGains(settings["a"], settings["b"], qref, _table(settings))
 
     def constants(self) -> dict[str, str]:
         """Three files of words for the inputs, and `constants.h` for word 64 · class + number."""
@@ -263,14 +263,8 @@ def _controllers() -> list[tuple[int, int]]:
     return [(place, at) for place in range(CLASSES) for at in range(EACH)]
 
 
-def _table(settings: Mapping[str, Any]) -> tuple[str, int, float, float, list[float]]:
-    return (
-        settings["table"],
-        settings["entries"],
-        settings["least"],
-        settings["top"],
-        settings["optimal_for"],
-    )
+def _table(settings: Mapping[str, Any]) -> Table:
+    return Table(*(settings[name] for name in ("table", "entries", "least", "top", "optimal_for")))
 
 
 def _moved(queue: int, setpoint: int, draws: random.Random) -> int:
