@@ -54,6 +54,12 @@ def percent(fraction: float | None, digits: int = 3) -> str:
     return text(None if fraction is None else fraction * 100, digits)
 
 
+def change(interval: tuple[float, float]) -> str:
+    """A change as a percentage, from one end of an interval to the other."""
+    low, high = (f"{100 * share:+.0f}".replace("-", "−") for share in interval)
+    return f"{low} to {high} %"
+
+
 def listed(words: Sequence[str]) -> str:
     """ "a, b and c" """
     if len(words) < 2:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, scenario_of
 from sojourn.cli.options import Json, Quiet, Workers
@@ -62,21 +63,19 @@ def advise(
         if file is not None
         else Line(str(down), str(up), rtt, link, users).today(seconds)
     )
-    line = SweepLine(quiet=quiet)
     try:
-        found = make(
-            scenario,
-            link_layer=LINKS[link][0],
-            seeds=repeat,
-            workers=workers,
-            out=out,
-            progress=line.show,
-            notice=notices(quiet),
-        )
+        with SweepLine(quiet=quiet) as line:
+            found = make(
+                scenario,
+                link_layer=LINKS[link][0],
+                seeds=repeat,
+                workers=workers,
+                out=out,
+                progress=line.show,
+                notice=notices(quiet),
+            )
     except Interrupted:
         return INTERRUPTED
-    finally:
-        line.clear()
     if json:
         print_json(found.to_dict())
     else:
@@ -133,8 +132,7 @@ def _gain(found: Advice, name: str) -> str | None:
     said = f"{values[0]} {definition.unit} instead of {values[1]}"
     change = relative_interval(mine, own) if len(mine) == len(own) else None
     if change is not None:
-        low, high = (f"{100 * share:+.0f}".replace("-", "\N{MINUS SIGN}") for share in change)
-        said += f" ({low} to {high} %)"
+        said += f" ({formatting.change(change)})"
     return said
 
 

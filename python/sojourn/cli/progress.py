@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +32,17 @@ def _cut(text: str) -> str:
 
 
 class Line:
-    """A line that is written over again and again."""
+    """A line that is written over again and again, and gone at the end of ``with``."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.begin = time.monotonic()
         self.terminal = sys.stderr.isatty() and not quiet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def write(self, text: str) -> None:
         """Shows ``text`` in place of what was there."""

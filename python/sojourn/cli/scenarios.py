@@ -33,11 +33,8 @@ def calibrate(
     except ValueError as error:
         message = f"--loads {loads}: must be numbers with commas, such as 0.9,0.98"
         raise InputError(message) from error
-    line = Line(quiet=quiet)
-    try:
+    with Line(quiet=quiet):
         found = measure(scenario_of(file, set_), notice=notices(quiet))
-    finally:
-        line.clear()
     users = {load: found.users_for(load) for load in wanted}
     if json:
         print_json({**asdict(found), "users": users})

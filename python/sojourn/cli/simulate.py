@@ -79,16 +79,14 @@ def _run_all(
     ready = {name: prepared(scenario, name, limit=limit, notice=told) for name in engines}
     results: dict[str, RunResult] = {}
     for name in engines:
-        line = RunLine(scenario.facts.duration_s, quiet=quiet)
         folder = out / name if several and out is not None else out
         label = f"{scenario.name or 'run'}, {name}" if several else None
         try:
-            results[name] = load_engine(name).run(ready[name], folder, line.show, label=label)
+            with RunLine(scenario.facts.duration_s, quiet=quiet) as line:
+                results[name] = load_engine(name).run(ready[name], folder, line.show, label=label)
         except Interrupted as interrupted:
             results[name] = interrupted.result
             return results, INTERRUPTED
-        finally:
-            line.clear()
     return results, 0
 
 

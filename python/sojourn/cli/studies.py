@@ -123,26 +123,23 @@ def _make(
     limit_s = None if limit is None else _seconds(limit)
     out = out if out is not None else Path("studies") / wanted.name
     store = store if store is not None else out / "runs"
-    line = SweepLine(quiet=quiet)
     try:
-        made = make(
-            wanted,
-            scale,
-            store=store,
-            workers=workers,
-            cluster=cluster,
-            seeds=seeds,
-            limit_s=limit_s,
-            progress=line.show,
-            notice=notices(quiet),
-        )
+        with SweepLine(quiet=quiet) as line:
+            made = make(
+                wanted,
+                scale,
+                store=store,
+                workers=workers,
+                cluster=cluster,
+                seeds=seeds,
+                limit_s=limit_s,
+                progress=line.show,
+                notice=notices(quiet),
+            )
     except Interrupted as interrupted:
-        line.clear()
         results = interrupted.result
         print(f"stopped: {len(results)} of {results.wanted} runs are in {store}")
         return INTERRUPTED
-    finally:
-        line.clear()
     page = write(made, out)
     if json:
         print(json_text.dumps(made.to_dict(), indent=1, ensure_ascii=False, default=str))

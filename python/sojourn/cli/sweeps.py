@@ -80,23 +80,22 @@ def compare(
         measure_of(name)
     scenario = scenario_of(file, set_, seed)
     folder = out or runs_folder(file)
-    line, code = SweepLine(quiet=quiet), 0
+    code = 0
     try:
-        comparison = make(
-            scenario,
-            parse_variations(vary),
-            repeat,
-            workers,
-            out=folder,
-            limit=not no_limit,
-            progress=line.show,
-            notice=notices(quiet),
-            baseline=baseline,
-        )
+        with SweepLine(quiet=quiet) as line:
+            comparison = make(
+                scenario,
+                parse_variations(vary),
+                repeat,
+                workers,
+                out=folder,
+                limit=not no_limit,
+                progress=line.show,
+                notice=notices(quiet),
+                baseline=baseline,
+            )
     except Interrupted as interrupted:
         comparison, code = interrupted.result, INTERRUPTED
-    finally:
-        line.clear()
     if json:
         print_json(comparison.to_dict(measure or ()))
     elif comparison.labels:
@@ -147,22 +146,21 @@ def sweep(
     folder = store or runs_folder(file)
     chosen, rule = parse_seeds(seeds), parse_until(until)
     cases = grid(scenario_of(file, set_), parse_variations(vary or ()), chosen)
-    line, code = SweepLine(quiet=quiet), 0
+    code = 0
     try:
-        results = make(
-            cases,
-            folder,
-            workers=workers,
-            cluster=cluster,
-            until=rule,
-            limit=not no_limit,
-            progress=line.show,
-            notice=notices(quiet),
-        )
+        with SweepLine(quiet=quiet) as line:
+            results = make(
+                cases,
+                folder,
+                workers=workers,
+                cluster=cluster,
+                until=rule,
+                limit=not no_limit,
+                progress=line.show,
+                notice=notices(quiet),
+            )
     except Interrupted as interrupted:
         results, code = interrupted.result, INTERRUPTED
-    finally:
-        line.clear()
     if json:
         print_json(results.rows())
         return code

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Sets, Workers
@@ -86,28 +87,27 @@ def tune(
     goal = Goal(measure(name), largest=maximise is not None)
     constraints = [Constraint.read(text) for text in subject_to or ()]
     scenario = scenario_of(file, set_, None)
-    line, folder = SweepLine(quiet=quiet), out or runs_folder(file)
+    folder = out or runs_folder(file)
     try:
-        found = search(
-            scenario,
-            ranges,
-            goal,
-            constraints,
-            vary=parse_variations(vary or ()),
-            trials=trials,
-            seeds=repeat,
-            across=across,
-            workers=workers,
-            cluster=cluster,
-            out=folder,
-            limit=not no_limit,
-            progress=line.show,
-            notice=notices(quiet),
-        )
+        with SweepLine(quiet=quiet) as line:
+            found = search(
+                scenario,
+                ranges,
+                goal,
+                constraints,
+                vary=parse_variations(vary or ()),
+                trials=trials,
+                seeds=repeat,
+                across=across,
+                workers=workers,
+                cluster=cluster,
+                out=folder,
+                limit=not no_limit,
+                progress=line.show,
+                notice=notices(quiet),
+            )
     except Interrupted:
         return INTERRUPTED
-    finally:
-        line.clear()
     if json:
         print_json(found.to_dict())
     else:
@@ -194,8 +194,7 @@ def _judged(found: Tuning) -> str:
         said += f" (95 % interval {low} to {high})"
     change = found.change
     if change is not None:
-        low, high = (f"{100 * share:+.0f}".replace("-", "\N{MINUS SIGN}") for share in change)
-        said += f"; {low} to {high} % against the scenario as it is"
+        said += f"; {formatting.change(change)} against the scenario as it is"
     return f"{said}."
 
 

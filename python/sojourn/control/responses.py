@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sojourn.control.errors import ControlError
-from sojourn.control.loops import Loop, loop
+from sojourn.control.loops import Array, Loop, loop
 from sojourn.control.models import Model
 from sojourn.control.roots import characteristic_roots
 from sojourn.control.stability import angle, damping, frequencies, margins
@@ -26,21 +26,14 @@ def bode_response(loops: Mapping[str, Loop], count: int = 600) -> pl.DataFrame:
     Returns:
         Columns ``series``, ``omega`` (rad/s), ``gain_db``, ``phase_deg``.
     """
-    parts = []
-    for name, each in loops.items():
-        omega = frequencies(each, count)
-        response = each.response(omega)
-        parts.append(
-            pl.DataFrame(
-                {
-                    "series": [name] * count,
-                    "omega": omega,
-                    "gain_db": 20 * np.log10(np.abs(response)),
-                    "phase_deg": angle(each, omega),
-                }
-            )
-        )
-    return pl.concat(parts)
+    return _over_frequencies(
+        loops,
+        count,
+        lambda each, omega, response: {
+            "gain_db": 20 * np.log10(np.abs(response)),
+            "phase_deg": angle(each, omega),
+        },
+    )
 
 
 def nyquist_response(loops: Mapping[str, Loop], count: int = 1500) -> pl.DataFrame:
@@ -53,20 +46,22 @@ def nyquist_response(loops: Mapping[str, Loop], count: int = 1500) -> pl.DataFra
     Returns:
         Columns ``series``, ``omega`` (rad/s), ``real``, ``imaginary``.
     """
+    return _over_frequencies(
+        loops, count, lambda _, __, response: {"real": response.real, "imaginary": response.imag}
+    )
+
+
+def _over_frequencies(
+    loops: Mapping[str, Loop],
+    count: int,
+    shown: Callable[[Loop, Array, Array], dict[str, Array]],
+) -> pl.DataFrame:
+    """What is ``shown`` of each loop, its frequencies and its response there."""
     parts = []
     for name, each in loops.items():
         omega = frequencies(each, count)
-        response = each.response(omega)
-        parts.append(
-            pl.DataFrame(
-                {
-                    "series": [name] * count,
-                    "omega": omega,
-                    "real": response.real,
-                    "imaginary": response.imag,
-                }
-            )
-        )
+        columns = shown(each, omega, each.response(omega))
+        parts.append(pl.DataFrame({"series": [name] * count, "omega": omega, **columns}))
     return pl.concat(parts)
 
 
