@@ -1,5 +1,10 @@
 //! From groups as written to groups as engines take them: paths, times, files, loads.
 
+mod loads;
+mod paths;
+mod replay;
+mod times;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +12,7 @@ use std::sync::Arc;
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_quic::Params as QuicParams;
 use sojourn_tcp::Params as TcpParams;
-use sojourn_traffic::{Distribution, Http, Sampler, Source, Trace, Web};
+use sojourn_traffic::{Distribution, Http, Sampler, Source, Web};
 
 use crate::Scenario;
 use crate::error::{Fault, steps};
@@ -331,201 +336,8 @@ impl Resolver<'_> {
         quic(self.scenario, Some(group)).map(Some).map_err(|f| f.under(steps!["quic"]))
     }
 
-    /// A sampler of times, and the least time that can come out.
-    fn times(
-        &self,
-        field: &str,
-        times: &Distribution<Time>,
-        members: Option<u32>,
-    ) -> Result<(Sampler, Time), Fault> {
-        if matches!(times, Distribution::Even { .. }) && members.is_none() && !self.may_get_users()
-        {
-            let message =
-                "even needs a fixed number of members; write a range like \"50ms..150ms\"";
-            return Err(Fault::new(steps![field], message));
-        }
-        let mut times = times.clone();
-        times.load_files(field, &mut |path| self.read(path)).map_err(Fault::from)?;
-        Ok((times.sampler(field).map_err(Fault::from)?, least(&times)))
-    }
-
-    /// One group for each pair of nodes that the file names.
-    fn replay(&self, name: &str, file: &str) -> Result<Vec<NetworkGroup>, Fault> {
-        let wrong = |why: String| Fault::new(steps!["file"], format!("\"{file}\": {why}"));
-        for (field, given) in [
-            ("from", self.group.from.is_some()),
-            ("to", self.group.to.is_some()),
-            ("path", self.group.path.is_some()),
-            ("direction", self.group.direction != Direction::Forward),
-        ] {
-            if given {
-                return Err(Fault::new(steps![field], "leave it out: the file says where"));
-            }
-        }
-        if self.base_dir.is_none() {
-            return Ok(vec![self.group(name, (Vec::new(), Vec::new()), false, Vec::new())?]);
-        }
-        let text = self.read(file).map_err(wrong)?;
-        let trace = Trace::parse(&text).map_err(|error| wrong(error.to_string()))?;
-        let mut pairs: Vec<((u32, u32), Transfers)> = Vec::new();
-        for entry in &trace.entries {
-            let pair = (entry.source, entry.destination);
-            let at = pairs.iter().position(|(other, _)| *other == pair).unwrap_or_else(|| {
-                pairs.push((pair, Vec::new()));
-                pairs.len() - 1
-            });
-            pairs[at].1.push((entry.start, entry.bytes));
-        }
-        let Some(&(first, _)) = pairs.first() else {
-            return Err(wrong("there is no transfer in it".into()));
-        };
-        let node = |node: u32| {
-            let name = &trace.nodes[node as usize];
-            self.graph.find(name).map_err(|fault| wrong(fault.message()))
-        };
-        let mut groups = Vec::new();
-        for (pair, transfers) in pairs {
-            let (from, to) = (node(pair.0)?, node(pair.1)?);
-            let path = |from, to| self.graph.shortest(from, to).map_err(|f| wrong(f.message()));
-            let name = match pair {
-                pair if pair == first => name.into(),
-                pair if pair == (first.1, first.0) => format!("{name}.reverse"),
-                _ => format!("{name}.{}-{}", self.graph.nodes[from], self.graph.nodes[to]),
-            };
-            groups.push(self.group(&name, (path(from, to)?, path(to, from)?), false, transfers)?);
-        }
-        Ok(groups)
-    }
-
-    /// The links from `from` to `to` and back.
-    fn paths(&self) -> Result<(Vec<usize>, Vec<usize>), Fault> {
-        let path = self.group.path.as_deref();
-        let on_path = |name: Option<&String>| name.and_then(|name| self.graph.find(name).ok());
-        // The nodes of a dumbbell and of a parking lot are numbered from one end to the other.
-        let built = self.scenario.links.is_empty();
-        let first = on_path(path.and_then(<[_]>::first)).or(built.then_some(0));
-        let last = on_path(path.and_then(<[_]>::last));
-        let last = last.or(built.then(|| self.graph.nodes.len() - 1));
-        let from = self.end("from", self.group.from.as_deref(), first)?;
-        let to = self.end("to", self.group.to.as_deref(), last)?;
-        if from == to {
-            let message = format!("\"{}\" is also where the data come from", self.graph.nodes[to]);
-            return Err(Fault::new(steps!["to"], message));
-        }
-        let Some(path) = path else {
-            let shortest = |from, to| self.graph.shortest(from, to).map_err(|f| f.within("to"));
-            return Ok((shortest(from, to)?, shortest(to, from)?));
-        };
-        let mut nodes = Vec::new();
-        for (index, name) in path.iter().enumerate() {
-            let node = self.graph.find(name);
-            let node = node.map_err(|fault| fault.within(index).within("path"))?;
-            if nodes.contains(&node) {
-                let message = format!("\"{name}\" is on the path already");
-                return Err(Fault::new(steps!["path", index], message));
-            }
-            nodes.push(node);
-        }
-        if nodes.first() != Some(&from) || nodes.last() != Some(&to) {
-            let (from, to) = (&self.graph.nodes[from], &self.graph.nodes[to]);
-            let message = format!("the path must begin with \"{from}\" and end with \"{to}\"");
-            return Err(Fault::new(steps!["path"], message));
-        }
-        let along = |nodes: &[usize]| self.graph.along(nodes).map_err(|f| f.within("path"));
-        let forward = along(&nodes)?;
-        nodes.reverse();
-        Ok((forward, along(&nodes)?))
-    }
-
-    fn end(
-        &self,
-        field: &str,
-        given: Option<&str>,
-        default: Option<usize>,
-    ) -> Result<usize, Fault> {
-        match (given, default) {
-            (Some(name), _) => self.graph.find(name).map_err(|fault| fault.within(field)),
-            (None, Some(node)) => Ok(node),
-            (None, None) => {
-                let nodes = self.graph.nodes.join(", ");
-                let message = format!("this field is missing; name one of the nodes: {nodes}");
-                Err(Fault::new(steps![field], message))
-            }
-        }
-    }
-
     fn read(&self, path: &str) -> Result<String, String> {
         read_text(self.base_dir, path)
-    }
-
-    /// Whether this is a web group whose users are still to be found.
-    fn may_get_users(&self) -> bool {
-        matches!(&self.group.source, Source::Web(web) if web.users.is_none())
-    }
-
-    /// Whether the scenario's `load` is this group's.
-    fn takes_load(&self) -> bool {
-        matches!(&self.group.source, Source::Web(web) if web.users.is_none() && web.load.is_none())
-    }
-
-    fn check_load(&self, index: usize) -> Result<(), Fault> {
-        let here = |field: &str| steps!["traffic", index, field];
-        let Source::Web(web) = &self.group.source else { return Ok(()) };
-        let (place, load) = match (web.users, web.load, self.scenario.load) {
-            (Some(_), None, _) => return Ok(()),
-            (Some(users), Some(load), _) => {
-                let message = format!("{load}: the group has users ({users}) already; keep one");
-                return Err(Fault::new(here("load"), message));
-            }
-            (None, Some(load), _) => (here("load"), load),
-            (None, None, Some(load)) => (steps!["load"], load),
-            (None, None, None) => {
-                let message = "this field is missing; give users, or a load for the group or all";
-                return Err(Fault::new(here("users"), message));
-            }
-        };
-        if !(load > 0.0 && load <= MOST_LOAD) {
-            return Err(Fault::new(
-                place,
-                format!("{load} must be above 0 and at most {MOST_LOAD}"),
-            ));
-        }
-        if self.graph.links.iter().all(|link| link.link.rate.is_none()) {
-            let message = format!("{load}: there is no link with a rate that it could be part of");
-            return Err(Fault::new(place, message));
-        }
-        if self.base_dir.is_some() {
-            let message = format!(
-                "{load}: the load must be turned into users first, by calibration (as sojourn run \
-                 and compare do); or give the group users"
-            );
-            return Err(Fault::new(place, message));
-        }
-        Ok(())
-    }
-}
-
-/// Far above any load worth simulating.
-const MOST_LOAD: f64 = 10.0;
-
-/// The least value a distribution can give.
-fn least(times: &Distribution<Time>) -> Time {
-    match times {
-        Distribution::Constant(time) => *time,
-        Distribution::Uniform { min, .. }
-        | Distribution::Pareto { min, .. }
-        | Distribution::BoundedPareto { min, .. } => *min,
-        Distribution::Even { min, max } => *min.min(max),
-        Distribution::Lognormal { min, .. } => min.unwrap_or_default(),
-        Distribution::Quantiles { points, .. } => points.first().map_or(Time::ZERO, |p| p.1),
-        Distribution::Mixture { parts } => {
-            parts.iter().map(|part| least(&part.value)).min().unwrap_or_default()
-        }
-        Distribution::Exponential { .. }
-        | Distribution::Lomax { .. }
-        | Distribution::Weibull { .. }
-        | Distribution::InverseWeibull { .. }
-        | Distribution::Packmime { .. } => Time::ZERO,
     }
 }
 
