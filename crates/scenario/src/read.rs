@@ -11,19 +11,19 @@
 //! with `$` takes any value that is neither another variant's name nor a table with just that name
 //! as its key (`{ even = "50ms..150ms" }`).
 
-use std::fmt::Display;
+mod fault;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
 use crate::document::{Entry, Node, Value};
-use crate::error::{Fault, MISSING, Step, suggestion};
+use crate::error::{Fault, MISSING, Step};
 
 type Result<T> = std::result::Result<T, Fault>;
 
 /// Reads a type from a node.
 pub(crate) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T> {
-    T::deserialize(Reader { node, also: &[] })
+    T::deserialize(Reader::Node(node))
 }
 
 /// Reads a type from the root of a document. Where serde has buffered a table on the way (enums
@@ -75,108 +75,54 @@ fn at<'a>(root: &'a mut Node, path: &[Step]) -> Option<&'a mut Node> {
     })
 }
 
-impl de::Error for Fault {
-    fn custom<T: Display>(message: T) -> Self {
-        Self::new(Vec::new(), message.to_string())
-    }
-
-    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::custom(format!("{} is not {}", found_text(found), expected_text(expected)))
-    }
-
-    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
-        Self::invalid_type(found, expected)
-    }
-
-    fn invalid_length(found: usize, expected: &dyn de::Expected) -> Self {
-        let expected = expected.to_string();
-        let wanted = expected.strip_prefix("a tuple of size ").unwrap_or(&expected);
-        Self::custom(format!("there are {found} values in a list where {wanted} are needed"))
-    }
-
-    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        Self::custom(format!("\"{variant}\" is unknown; {}", suggestion(variant, expected)))
-    }
-
-    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::unknown(field, expected.iter().copied())
-    }
-
-    fn missing_field(field: &'static str) -> Self {
-        Self::custom(MISSING).within(field)
-    }
-}
-
-fn found_text(found: de::Unexpected<'_>) -> String {
-    match found {
-        de::Unexpected::Bool(value) => value.to_string(),
-        de::Unexpected::Unsigned(n) => n.to_string(),
-        de::Unexpected::Signed(n) => n.to_string(),
-        de::Unexpected::Float(x) => format!("{x:?}"),
-        de::Unexpected::Str(text) => format!("\"{text}\""),
-        de::Unexpected::Seq => "a list".into(),
-        de::Unexpected::Map => "a table".into(),
-        other => other.to_string(),
-    }
-}
-
-fn expected_text(expected: &dyn de::Expected) -> String {
-    match expected.to_string().as_str() {
-        "u8" => "a whole number from 0 to 255".into(),
-        "u16" => "a whole number from 0 to 65535".into(),
-        "u32" => "a whole number from 0 to 4294967295".into(),
-        "u64" | "usize" => "a whole number, 0 or more".into(),
-        "i32" | "i64" => "a whole number".into(),
-        "f32" | "f64" => "a number".into(),
-        "a boolean" => "true or false".into(),
-        "a sequence" => "a list".into(),
-        "a map" => "a table".into(),
-        text if text.starts_with("struct ") => "a table".into(),
-        text => text.into(),
-    }
-}
-
-/// Reads one node. `also` names fields of the table around it, for suggestions.
-#[derive(Clone, Copy)]
-struct Reader<'de> {
-    node: &'de Node,
-    also: &'static [&'static str],
+/// Reads what stands in one place: a node, or the entries of a table that are for a `$` field.
+enum Reader<'de> {
+    Node(&'de Node),
+    Rest(Table<'de>),
 }
 
 impl<'de> Reader<'de> {
-    fn table(self) -> Option<Table<'de>> {
-        match &self.node.value {
-            Value::Table(entries) => {
-                Some(Table { entries: entries.iter().collect(), also: self.also })
-            }
-            _ => None,
+    fn table(&self) -> Option<Table<'de>> {
+        match self {
+            Self::Node(node) => match &node.value {
+                Value::Table(entries) => Some(Table::of(entries)),
+                _ => None,
+            },
+            Self::Rest(table) => Some(table.clone()),
         }
     }
 
     /// Something else stands here than is wanted. Lists and structs are refused by this, and not
     /// by what serde makes for each of them, which takes the place of half the reader; to serde a
     /// struct may be a list of its fields, too.
-    fn refused(self, wanted: &dyn de::Expected) -> Fault {
-        let found = match &self.node.value {
-            Value::Bool(value) => de::Unexpected::Bool(*value),
-            Value::Integer(n) => match (i64::try_from(*n), u64::try_from(*n)) {
-                (Ok(n), _) => de::Unexpected::Signed(n),
-                (_, Ok(n)) => de::Unexpected::Unsigned(n),
-                _ => de::Unexpected::Other("so large a number"),
+    fn refused(&self, wanted: &dyn de::Expected) -> Fault {
+        let found = match self {
+            Self::Rest(_) => de::Unexpected::Map,
+            Self::Node(node) => match &node.value {
+                Value::Bool(value) => de::Unexpected::Bool(*value),
+                Value::Integer(n) => match (i64::try_from(*n), u64::try_from(*n)) {
+                    (Ok(n), _) => de::Unexpected::Signed(n),
+                    (_, Ok(n)) => de::Unexpected::Unsigned(n),
+                    _ => de::Unexpected::Other("so large a number"),
+                },
+                Value::Float(x) => de::Unexpected::Float(*x),
+                Value::Text(text) => de::Unexpected::Str(text),
+                Value::Array(_) => de::Unexpected::Seq,
+                Value::Table(_) => de::Unexpected::Map,
             },
-            Value::Float(x) => de::Unexpected::Float(*x),
-            Value::Text(text) => de::Unexpected::Str(text),
-            Value::Array(_) => de::Unexpected::Seq,
-            Value::Table(_) => de::Unexpected::Map,
         };
         de::Error::invalid_type(found, wanted)
     }
 
     /// The variant of an enum that stands here.
     fn variant(self, variants: &'static [&'static str]) -> Result<Variant<'de>> {
+        let node = match self {
+            Self::Node(node) => node,
+            Self::Rest(table) => return table.variant(variants),
+        };
         let fallback = variants.iter().copied().find(|name| name.starts_with('$'));
         if let Some(fallback) = fallback {
-            return Ok(match &self.node.value {
+            return Ok(match &node.value {
                 Value::Text(text) if variants.contains(&text.as_str()) => {
                     Variant { name: text, key: None, content: Content::nothing() }
                 }
@@ -186,19 +132,13 @@ impl<'de> Reader<'de> {
                     let content = Content::Under(&entries[0]);
                     Variant { name: &entries[0].key, key: None, content }
                 }
-                _ => Variant { name: fallback, key: None, content: Content::Node(self, variants) },
+                _ => Variant { name: fallback, key: None, content: Content::Whole(node, variants) },
             });
         }
-        match &self.node.value {
+        match &node.value {
             Value::Text(text) => Ok(Variant { name: text, key: None, content: Content::nothing() }),
-            Value::Table(entries) => {
-                Table { entries: entries.iter().collect(), also: self.also }.variant(variants)
-            }
-            _ => Err(de::Error::custom(format!(
-                "{} is not one of {}",
-                self.node,
-                variants.join(", ")
-            ))),
+            Value::Table(entries) => Table::of(entries).variant(variants),
+            _ => Err(de::Error::custom(format!("{node} is not one of {}", variants.join(", ")))),
         }
     }
 }
@@ -207,7 +147,11 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match &self.node.value {
+        let node = match self {
+            Self::Node(node) => node,
+            Self::Rest(table) => return visitor.visit_map(table.all()),
+        };
+        match &node.value {
             Value::Bool(value) => visitor.visit_bool(*value),
             Value::Integer(n) => match (i64::try_from(*n), u64::try_from(*n)) {
                 (Ok(n), _) => visitor.visit_i64(n),
@@ -217,10 +161,7 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
             Value::Float(x) => visitor.visit_f64(*x),
             Value::Text(text) => visitor.visit_borrowed_str(text),
             Value::Array(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
-            Value::Table(entries) => {
-                let table = Table { entries: entries.iter().collect(), also: &[] };
-                table.deserialize_any(visitor)
-            }
+            Value::Table(entries) => visitor.visit_map(Table::of(entries).all()),
         }
     }
 
@@ -238,19 +179,21 @@ impl<'de> de::Deserializer<'de> for Reader<'de> {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
         match self.table() {
-            Some(table) => table.deserialize_struct(name, fields, visitor),
+            Some(table) => visitor.visit_map(table.fields(fields)?),
             None => Err(self.refused(&visitor)),
         }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        match &self.node.value {
-            Value::Array(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
+        match &self {
+            Self::Node(Node { value: Value::Array(items), .. }) => {
+                visitor.visit_seq(Items { items: items.iter(), index: 0 })
+            }
             _ => Err(self.refused(&visitor)),
         }
     }
@@ -286,11 +229,11 @@ impl<'de> de::SeqAccess<'de> for Items<'de> {
         let Some(node) = self.items.next() else { return Ok(None) };
         let index = self.index;
         self.index += 1;
-        seed.deserialize(Reader { node, also: &[] }).map(Some).map_err(|f| f.within(index))
+        seed.deserialize(Reader::Node(node)).map(Some).map_err(|f| f.within(index))
     }
 }
 
-/// Some entries of a table.
+/// Some entries of a table; `also` names fields of the table around it, for suggestions.
 #[derive(Clone)]
 struct Table<'de> {
     entries: Vec<&'de Entry>,
@@ -298,6 +241,15 @@ struct Table<'de> {
 }
 
 impl<'de> Table<'de> {
+    fn of(entries: &'de [Entry]) -> Self {
+        Self { entries: entries.iter().collect(), also: &[] }
+    }
+
+    /// All entries, whatever they are called.
+    fn all(self) -> Fields<'de> {
+        Fields { entries: self.entries.into_iter(), value: None, rest: None }
+    }
+
     /// The fields of a struct; the one whose name begins with `$` takes what is left over.
     fn fields(self, fields: &'static [&'static str]) -> Result<Fields<'de>> {
         let rest_field = fields.iter().copied().find(|name| name.starts_with('$'));
@@ -332,49 +284,6 @@ impl<'de> Table<'de> {
     }
 }
 
-impl<'de> de::Deserializer<'de> for Table<'de> {
-    type Error = Fault;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_map(Fields { entries: self.entries.into_iter(), value: None, rest: None })
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        visitor.visit_map(self.fields(fields)?)
-    }
-
-    fn deserialize_enum<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        variants: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value> {
-        visitor.visit_enum(self.variant(variants)?)
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _name: &'static str,
-        visitor: V,
-    ) -> Result<V::Value> {
-        visitor.visit_newtype_struct(self)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value> {
-        visitor.visit_some(self)
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map identifier ignored_any
-    }
-}
-
 /// Hands out a table's entries, then what is left over for the `$` field.
 struct Fields<'de> {
     entries: std::vec::IntoIter<&'de Entry>,
@@ -400,12 +309,12 @@ impl<'de> de::MapAccess<'de> for Fields<'de> {
         match (self.value.take(), self.rest.take()) {
             (Some(entry), rest) => {
                 self.rest = rest;
-                seed.deserialize(Reader { node: &entry.node, also: &[] })
+                seed.deserialize(Reader::Node(&entry.node))
                     .map_err(|fault| fault.within(entry.key.as_str()))
             }
             (None, Some((_, table))) => {
                 let also = table.also;
-                seed.deserialize(table).map_err(|fault| around(fault, also))
+                seed.deserialize(Reader::Rest(table)).map_err(|fault| around(fault, also))
             }
             (None, None) => Err(de::Error::custom("a value was asked for twice")),
         }
@@ -439,7 +348,7 @@ enum Content<'de> {
     /// The value under the variant's name.
     Under(&'de Entry),
     /// All of the value; and what else it could have been.
-    Node(Reader<'de>, &'static [&'static str]),
+    Whole(&'de Node, &'static [&'static str]),
 }
 
 impl Content<'_> {
@@ -488,18 +397,18 @@ impl<'de> de::VariantAccess<'de> for Content<'de> {
                 let message = format!("write it as \"{}\" alone", entry.key);
                 Err(Fault::new(Vec::new(), message))
             }
-            Self::Node(reader, _) => Err(de::Error::custom(format!("{} is unknown", reader.node))),
+            Self::Whole(node, _) => Err(de::Error::custom(format!("{node} is unknown"))),
         }
     }
 
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value> {
         match self {
-            Self::Table(table) => seed.deserialize(table),
+            Self::Table(table) => seed.deserialize(Reader::Rest(table)),
             Self::Under(entry) => seed
-                .deserialize(Reader { node: &entry.node, also: &[] })
+                .deserialize(Reader::Node(&entry.node))
                 .map_err(|fault| fault.within(entry.key.as_str())),
-            Self::Node(reader, variants) => {
-                seed.deserialize(reader).map_err(|fault| neither(fault, reader.node, variants))
+            Self::Whole(node, variants) => {
+                seed.deserialize(Reader::Node(node)).map_err(|fault| neither(fault, node, variants))
             }
         }
     }
@@ -525,15 +434,12 @@ impl<'de> de::VariantAccess<'de> for Content<'de> {
     ) -> Result<V::Value> {
         match self {
             Self::Table(table) => visitor.visit_map(table.fields(fields)?),
-            Self::Under(entry) => de::Deserializer::deserialize_struct(
-                Reader { node: &entry.node, also: &[] },
-                "",
-                fields,
-                visitor,
-            )
-            .map_err(|fault| fault.within(entry.key.as_str())),
-            Self::Node(reader, _) => {
-                de::Deserializer::deserialize_struct(reader, "", fields, visitor)
+            Self::Under(entry) => {
+                de::Deserializer::deserialize_struct(Reader::Node(&entry.node), "", fields, visitor)
+                    .map_err(|fault| fault.within(entry.key.as_str()))
+            }
+            Self::Whole(node, _) => {
+                de::Deserializer::deserialize_struct(Reader::Node(node), "", fields, visitor)
             }
         }
     }
