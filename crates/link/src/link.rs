@@ -9,22 +9,22 @@
 //! not send when it likes: the upstream of a cable modem, and Wi-Fi.
 
 mod access;
+mod build;
+mod fused;
+mod measured;
 
-use self::access::{Access, Air, device};
+use self::access::Access;
+pub use self::fused::Fate;
 use crate::autorate::Autorate;
 use crate::classes::Classes;
 use crate::device::Device;
-use crate::docsis::Docsis;
 use crate::meter::Meter;
-use crate::rate::{Pieces, Varying};
+use crate::rate::Varying;
 use crate::serialiser::Serialiser;
 use crate::waiting::{Token, Waiting};
 use crate::wire::Wire;
-use sojourn_base::{Ecn, Kind, Rate, Stream, Time};
-use sojourn_qdisc::{
-    Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink, Verdict, Visit,
-};
-use sojourn_scenario::Network;
+use sojourn_base::{Rate, Time};
+use sojourn_qdisc::{Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink};
 
 /// Why an event of a link was scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,76 +40,6 @@ pub enum Wake {
     Grant,
     /// The medium that the link shares is to be served.
     Air,
-}
-
-/// What became of a packet offered to a fused link.
-pub enum Fate {
-    /// It leaves the transmitter at this time; whether it was marked here.
-    Departs(Time, bool),
-    /// It was dropped.
-    Dropped,
-}
-
-/// A packet's way through a fused link.
-struct Pass<'a> {
-    now: Time,
-    bytes: u32,
-    ecn: Ecn,
-    meter: &'a mut Meter,
-    serialiser: &'a Serialiser,
-    carry: &'a mut u64,
-    busy_until: &'a mut Time,
-}
-
-impl Visit<Token> for Pass<'_> {
-    type Output = Fate;
-    const AT_ENQUEUE: bool = true;
-
-    #[inline]
-    fn visit<D: Discipline<Token>>(self, queue: &mut D) -> Fate {
-        let Self { now, bytes, ecn, meter, serialiser, carry, busy_until } = self;
-        CatchUp { now, meter: &mut *meter, serialiser }.visit(queue);
-        let starts = now.max(*busy_until);
-        // The first packet after `busy_until` exactly is still back to back.
-        let fresh = *busy_until < now;
-        let (packets, held) = (queue.packets(), queue.bytes());
-        let token = Token { starts, enqueued: now, bytes, ecn };
-        match queue.enqueue(now, token, &mut ()) {
-            Verdict::Dropped(_) => Fate::Dropped,
-            verdict => {
-                meter.until(now, packets, held);
-                *busy_until = serialiser.end(starts, bytes, fresh, carry);
-                Fate::Departs(*busy_until, matches!(verdict, Verdict::Marked))
-            }
-        }
-    }
-}
-
-/// Bringing a fused link's queue up to the present.
-struct CatchUp<'a> {
-    now: Time,
-    meter: &'a mut Meter,
-    serialiser: &'a Serialiser,
-}
-
-impl Visit<Token> for CatchUp<'_> {
-    type Output = ();
-    const AT_ENQUEUE: bool = true;
-
-    #[inline]
-    fn visit<D: Discipline<Token>>(self, queue: &mut D) {
-        while let Some(head) = queue.peek() {
-            let starts = head.starts;
-            if starts > self.now {
-                break;
-            }
-            self.meter.until(starts, queue.packets(), queue.bytes());
-            if let Some(token) = queue.dequeue(starts, &mut ()) {
-                let wire = self.serialiser.wire_bytes(token.bytes);
-                self.meter.sent(starts, token.enqueued, wire);
-            }
-        }
-    }
 }
 
 #[derive(Clone)]
@@ -175,18 +105,6 @@ pub struct Link<S: Waiting> {
     pub(crate) lost_at_start: Count,
 }
 
-/// What a link is made of beside its discipline.
-struct Parts<S> {
-    serialiser: Serialiser,
-    varying: Option<Varying>,
-    device: Option<Device<S>>,
-    autorate: Option<Autorate>,
-    access: Option<Access<S>>,
-    wire: Option<Wire>,
-    meter: Meter,
-    classes: Option<Classes>,
-}
-
 /// A transmission that has begun.
 #[derive(Clone)]
 pub struct Sent<S> {
@@ -199,93 +117,6 @@ pub struct Sent<S> {
 }
 
 impl<S: Waiting> Link<S> {
-    /// The links of a network that are not ideal, in order.
-    ///
-    /// # Errors
-    /// One line that names the link whose discipline cannot be built.
-    pub fn all(network: &Network, fusing: bool) -> Result<Vec<Self>, String> {
-        let mut links = Vec::new();
-        for (number, link) in network.links.iter().enumerate() {
-            let new = Self::build(network, number, fusing)
-                .map_err(|error| format!("link {}: {error}", link.name))?;
-            links.extend(new);
-        }
-        Ok(links)
-    }
-
-    /// Link `number` of a network; none if it is ideal, nothing but delay. It is *fused* if
-    /// `fusing` and nothing of it speaks against that.
-    ///
-    /// # Errors
-    /// If its discipline cannot be built; a network's links have been checked, so this is rare.
-    fn build(network: &Network, number: usize, fusing: bool) -> Result<Option<Self>, Invalid> {
-        let link = &network.links[number];
-        let (Some(rate), Some(env)) = (link.rate, link.env()) else { return Ok(None) };
-        let (seed, at) = (network.seed, number as u32);
-        let meter = || Meter::new(network.probes.standing_window);
-        let varying = |schedule| Varying::new(Pieces::new(schedule, rate, seed, at));
-        let parts = Parts {
-            serialiser: Serialiser::new(rate.0, link.frame_overhead, link.min_frame),
-            varying: match (&link.schedule, link.autorate) {
-                (Some(schedule), _) => Some(varying(schedule)),
-                (None, Some(_)) => Some(Varying::constant(rate.0, Time::ZERO)),
-                (None, None) => None,
-            },
-            autorate: link.autorate.map(Autorate::new),
-            classes: Classes::new(&link.qdisc, meter),
-            device: device(network, link).map(|device| Device::new(device, meter())),
-            access: match (link.docsis, link.wifi) {
-                (Some(docsis), _) => Some(Access::Modem(Docsis::new(docsis, rate, seed, at))),
-                (None, Some(medium)) => Some(Access::Air(Air::new(medium))),
-                (None, None) => None,
-            },
-            wire: link.impairments.as_ref().map(|wire| Wire::new(wire, seed, at)),
-            meter: meter(),
-        };
-        let coin = Stream::new(seed, Kind::Qdisc, at, 0);
-        Self::new(&link.qdisc, &env, coin, parts, fusing).map(Some)
-    }
-
-    /// A link with its discipline; `fused` if that may be run on tokens. What is more than a queue
-    /// and a constant rate never is.
-    fn new(
-        config: &Config,
-        env: &Env,
-        coin: Stream,
-        parts: Parts<S>,
-        fused: bool,
-    ) -> Result<Self, Invalid> {
-        let Parts { serialiser, varying, device, autorate, access, wire, meter, classes } = parts;
-        let plain = varying.is_none() && device.is_none() && access.is_none() && wire.is_none();
-        let queue = if fused && plain && config.decides_at_enqueue() {
-            Queue::Tokens(Qdisc::new(config, env, coin)?)
-        } else {
-            Queue::Packets(Qdisc::new(config, env, coin)?)
-        };
-        Ok(Self {
-            queue,
-            looks_at_machines: config.looks_at_machines(),
-            serialiser,
-            varying: varying.map(Box::new),
-            carry: 0,
-            busy_until: Time::ZERO,
-            sending: false,
-            rests: false,
-            unseen_end: None,
-            ready_at: Time::MAX,
-            device: device.map(Box::new),
-            autorate: autorate.map(Box::new),
-            access: access.map(Box::new),
-            interrupt: None,
-            wire: wire.map(Box::new),
-            meter,
-            classes: classes.map(Box::new),
-            at_start: Default::default(),
-            window: Time::ZERO,
-            lost_at_start: Count::default(),
-        })
-    }
-
     /// Whether the queue runs on tokens.
     #[inline]
     pub fn fused(&self) -> bool {
@@ -330,29 +161,6 @@ impl<S: Waiting> Link<S> {
     /// Whether the rate is not the same all the time.
     pub(crate) fn varies(&self) -> bool {
         self.varying.is_some()
-    }
-
-    /// Offers a packet to a fused link.
-    #[inline(always)]
-    pub fn pass(&mut self, now: Time, bytes: u32, ecn: Ecn) -> Fate {
-        let Queue::Tokens(queue) = &mut self.queue else { unreachable!("the link is fused") };
-        queue.visit(Pass {
-            now,
-            bytes,
-            ecn,
-            meter: &mut self.meter,
-            serialiser: &self.serialiser,
-            carry: &mut self.carry,
-            busy_until: &mut self.busy_until,
-        })
-    }
-
-    /// Takes out of a fused link's queue the tokens whose transmission has started by `now`.
-    #[inline]
-    fn catch_up(&mut self, now: Time) {
-        if let Queue::Tokens(queue) = &mut self.queue {
-            queue.visit(CatchUp { now, meter: &mut self.meter, serialiser: &self.serialiser });
-        }
     }
 
     /// From now on the link wants no event at the end of a transmission behind which nothing waits:
@@ -527,101 +335,5 @@ impl<S: Waiting> Link<S> {
             self.ready_at = ready;
             ready
         })
-    }
-
-    /// Brings queue and meter up to `now`; everything before must have happened.
-    pub fn settle(&mut self, now: Time) {
-        self.catch_up(now);
-        self.unseen_end = self.look_back(now);
-        // What a controller computes at times of its own, it has computed by now.
-        match &mut self.queue {
-            Queue::Tokens(queue) => queue.advance(now),
-            Queue::Packets(queue) => queue.advance(now),
-        }
-        let standing = self.standing();
-        self.meter.until(now, standing.packets as u32, standing.bytes);
-        if let (Some(classes), Queue::Packets(queue)) = (&mut self.classes, &self.queue) {
-            classes.until(now, queue);
-        }
-        if let Some(varying) = &mut self.varying {
-            varying.settle(now);
-        }
-        if let Some(device) = &mut self.device {
-            device.settle(now);
-        }
-    }
-
-    /// The measured window begins.
-    pub fn start_window(&mut self, now: Time) {
-        self.settle(now);
-        if let Some(varying) = &mut self.varying {
-            varying.start();
-        }
-        if let Some(device) = &mut self.device {
-            device.start_window(now);
-        }
-        self.lost_at_start = self.lost();
-        self.meter.start(now);
-        if let Some(classes) = &mut self.classes {
-            classes.start_window(now);
-        }
-        self.at_start = (self.counters(), self.standing());
-        self.window = now;
-    }
-
-    /// What stands in the queue, without the packet in transmission.
-    pub fn standing(&self) -> Count {
-        let (packets, bytes) = match &self.queue {
-            Queue::Tokens(q) => (q.packets(), q.bytes()),
-            Queue::Packets(q) => (q.packets(), q.bytes()),
-        };
-        Count { packets: u64::from(packets), bytes }
-    }
-
-    /// Tells every packet that stands, from the head on; `false` if the link is
-    /// [fused](Self::fused), and its packets are elsewhere.
-    pub fn each(&self, tell: &mut dyn FnMut(&S)) -> bool {
-        let Queue::Packets(queue) = &self.queue else { return false };
-        queue.each(tell);
-        true
-    }
-
-    /// What the wire has lost since the start of the run.
-    pub fn lost(&self) -> Count {
-        self.wire.as_ref().map_or_else(Count::default, |wire| wire.lost)
-    }
-
-    /// How many sojourn times have been measured in the window, and their sum in nanoseconds.
-    pub fn sojourns(&self) -> (u64, u128) {
-        (self.meter.sojourn.count(), self.meter.sojourn.sum())
-    }
-
-    /// The discipline's probability of dropping or marking, where it has one.
-    pub fn probability(&self) -> f64 {
-        match &self.queue {
-            Queue::Tokens(q) => q.probability(),
-            Queue::Packets(q) => q.probability(),
-        }
-    }
-
-    /// What has passed since the start of the run.
-    pub fn counters(&self) -> Counters {
-        match &self.queue {
-            Queue::Tokens(q) => *q.counters(),
-            Queue::Packets(q) => *q.counters(),
-        }
-    }
-
-    /// The link's rate in bits per second at the instant that it was last brought up to.
-    pub fn rate(&mut self) -> u64 {
-        self.varying.as_mut().map_or(self.serialiser.rate(), |varying| varying.rate())
-    }
-
-    /// Bits that could have been sent in a measured window of `seconds`.
-    pub fn capacity(&self, seconds: f64) -> f64 {
-        match &self.varying {
-            None => self.serialiser.rate() as f64 * seconds,
-            Some(varying) => varying.bits(),
-        }
     }
 }
