@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,23 @@ qdisc = { kind = "droptail", limit = 60 }
 kind = "bulk"
 flows = 5
 rtt = "20ms..60ms"
+"""
+
+BULK = """
+duration = "4s"
+warmup = "1s"
+[tcp]
+profile = "modern"
+congestion = "cubic"
+[bottleneck]
+rate = "10mbit"
+delay = "5ms"
+qdisc = { kind = "codel" }
+reverse = "ideal"
+[[traffic]]
+kind = "bulk"
+flows = 2
+rtt = "20ms"
 """
 
 WEB = """
@@ -118,6 +135,18 @@ def sojourn(tmp_path: Path) -> Command:
         )
 
     return run
+
+
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is an exception, though those who run tests side by side have it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def interrupt(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def untimed(summary: dict[str, Any]) -> str:
