@@ -1,25 +1,52 @@
 //! The events of a crowded bucket: thousands of flows that begin at one instant, say.
 //!
 //! In the bucket that is open an event is put into its place by moving those behind it. Where very
-//! many stand there, all but the first ones wait in this heap, and come back as those are done.
+//! many stand there, all but the first ones wait here, and come back as those are done.
 
 use super::Key;
 use sojourn_base::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
 
-/// An event's place: its time, its order, and behind its equals in the order in which they came.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// An event that waits: behind its equals in the order in which they came.
+#[derive(Clone, Copy)]
 struct Waiting {
-    time: Time,
-    order: u64,
-    number: i64,
     key: Key,
+    number: i64,
 }
 
-/// The heap.
+impl Waiting {
+    fn rank(&self) -> ((Time, u64), i64) {
+        (self.key.place(), self.number)
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Waiting {}
+
+/// Those that wait.
 #[derive(Clone, Default)]
 pub(super) struct Crowd {
+    /// What came in order, as most do: ascending.
+    row: VecDeque<Waiting>,
+    /// The others.
     heap: BinaryHeap<Reverse<Waiting>>,
     /// Numbers of those that came to the front and to the back.
     front: i64,
@@ -29,31 +56,36 @@ pub(super) struct Crowd {
 impl Crowd {
     /// Whether an event comes before all that wait here.
     pub(super) fn is_behind(&self, key: &Key) -> bool {
-        let first = self.heap.peek().map(|Reverse(first)| (first.time, first.order));
-        first.is_none_or(|first| key.place() < first)
+        let heads = [self.row.front(), self.heap.peek().map(|Reverse(first)| first)];
+        heads.into_iter().flatten().all(|first| key.place() < first.key.place())
     }
 
     /// Takes one, behind its equals.
     pub(super) fn add(&mut self, key: Key) {
         self.back += 1;
-        self.push(key, self.back);
-    }
-
-    /// Takes some, ascending, none of which comes after those that wait here.
-    pub(super) fn add_before(&mut self, keys: impl ExactSizeIterator<Item = Key>) {
-        self.front -= keys.len() as i64;
-        for (number, key) in (self.front..).zip(keys) {
-            self.push(key, number);
+        let new = Waiting { key, number: self.back };
+        if self.row.back().is_none_or(|last| *last < new) {
+            self.row.push_back(new);
+        } else {
+            self.heap.push(Reverse(new));
         }
     }
 
-    fn push(&mut self, key: Key, number: i64) {
-        let (time, order) = key.place();
-        self.heap.push(Reverse(Waiting { time, order, number, key }));
+    /// Takes some, ascending, none of which comes after those that wait here.
+    pub(super) fn add_before(&mut self, keys: impl DoubleEndedIterator<Item = Key>) {
+        for key in keys.rev() {
+            self.front -= 1;
+            self.row.push_front(Waiting { key, number: self.front });
+        }
     }
 
     /// Hands on the first one.
     pub(super) fn pop(&mut self) -> Option<Key> {
-        self.heap.pop().map(|Reverse(first)| first.key)
+        let first = match (self.row.front(), self.heap.peek()) {
+            (Some(row), Some(Reverse(heap))) if heap < row => None,
+            (None, _) => None,
+            _ => self.row.pop_front(),
+        };
+        first.or_else(|| self.heap.pop().map(|Reverse(first)| first)).map(|first| first.key)
     }
 }
