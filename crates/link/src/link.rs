@@ -68,8 +68,6 @@ impl<S> Sink<S> for Dropped<S> {
 #[derive(Clone)]
 pub struct Link<S: Waiting> {
     queue: Queue<S>,
-    /// Whether the discipline asks packets for their machines.
-    looks_at_machines: bool,
     serialiser: Serialiser,
     /// The rate, where it is not the serialiser's all the time.
     varying: Option<Box<Varying>>,
@@ -312,12 +310,6 @@ impl<S: Waiting> Link<S> {
     /// (not fused).
     fn wants(&self) -> bool {
         self.device.as_ref().map_or(!self.sending, |device| device.room())
-    }
-
-    /// Whether its discipline asks packets for the machines that they come from and go to.
-    #[inline]
-    pub fn looks_at_machines(&self) -> bool {
-        self.looks_at_machines
     }
 
     /// Whether packets may overtake each other on the wire.

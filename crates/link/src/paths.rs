@@ -5,7 +5,7 @@
 
 use sojourn_base::{Dscp, Time};
 use sojourn_qdisc::label_hash;
-use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 
 /// In place of a step's number: the host is next.
 pub const HOST: u32 = u32::MAX;
@@ -49,6 +49,8 @@ pub struct Step {
     pub dscp: Dscp,
     /// Its machine.
     pub machine: Machine,
+    /// Whether the link's discipline asks packets for the machines of their members.
+    pub asks: bool,
 }
 
 /// One direction of a group's path.
@@ -95,12 +97,13 @@ impl Paths {
         let mut path = Path { first: HOST, lead: Time::ZERO, propagation: Time::ZERO };
         let mut last: Option<usize> = None;
         for &link in links {
-            let delay = network.links[link].delay;
+            let NetworkLink { delay, ref qdisc, .. } = network.links[link];
+            let asks = qdisc.looks_at_machines();
             path.propagation += delay;
             match (places[link], last) {
                 (Some(link), _) => {
                     let step = self.0.len();
-                    self.0.push(Step { link, next: HOST, delay, label, dscp, machine });
+                    self.0.push(Step { link, next: HOST, delay, label, dscp, machine, asks });
                     match last.replace(step) {
                         Some(before) => self.0[before].next = step as u32,
                         None => path.first = step as u32,

@@ -82,24 +82,12 @@ impl Sim {
 
     /// The group of a member, by the members' numbers.
     pub(crate) fn group_of(&self, member: u32) -> usize {
-        self.groups.partition_point(|group| group.first_member <= member) - 1
+        group_of(&self.groups, member)
     }
 
     /// The group and the number in it of a packet's datagram flow.
-    pub(crate) fn flow_of(&self, packet: &Packet) -> (usize, u32) {
-        let member = packet.conn & !DATAGRAM;
-        let group = self.group_of(member);
-        (group, member - self.groups[group].first_member)
-    }
-
-    /// The number of the machines that a packet's member has at either end.
-    fn machine_number(&self, packet: &Packet) -> u32 {
-        if packet.is_datagram() {
-            let (group, member) = self.flow_of(packet);
-            return self.groups[group].machine_number(member, 0);
-        }
-        let conn = &self.conns[packet.conn];
-        self.groups[usize::from(conn.group)].machine_number(conn.member, packet.conn)
+    pub(crate) fn flow_of(&self, packet: &Packet) -> Member {
+        flow_of(&self.groups, packet)
     }
 
     /// Schedules the next event of a member.
@@ -112,7 +100,7 @@ impl Sim {
     pub(crate) fn send_datagram(
         &mut self,
         now: Time,
-        (group, index): (usize, u32),
+        (group, index): Member,
         to: EndId,
         packet: Packet,
     ) {
@@ -124,9 +112,10 @@ impl Sim {
     /// A packet reaches the link of its step.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
-        let Step { link, next, delay, label, dscp, machine } = self.net.paths.step(step);
+        let Step { link, next, delay, label, dscp, machine, asks } = self.net.paths.step(step);
         self.probes.links.arrived(now, link, packet.ip_bytes());
-        let l = &mut self.net.links[link as usize];
+        let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
+        let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
                 Fate::Departs(at, marked) => {
@@ -139,12 +128,10 @@ impl Sim {
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
-            let number = if l.looks_at_machines() { self.machine_number(&packet) } else { 0 };
+            let number = if asks { machine_number(&self.groups, &self.conns, &packet) } else { 0 };
             let to_server = to.is_server();
             let standing =
                 Standing { packet, enqueued: now, step, to_server, label, dscp, machine, number };
-            let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
-            let l = &mut links[link as usize];
             if let Some(ends) = l.look_back(now) {
                 wheel.push(ends, Event::Serve { link, why: Wake::Transmitted });
             }
@@ -243,7 +230,8 @@ impl Sim {
             let conn = &self.conns[packet.conn];
             (conn.generation, usize::from(conn.group))
         };
-        let addresses = machine.addresses(addresses(self.machine_number(packet), to.is_server()));
+        let number = machine_number(&self.groups, &self.conns, packet);
+        let addresses = machine.addresses(addresses(number, to.is_server()));
         // What lies beside a datagram of QUIC are its packets.
         let blocks = if packet.is_quic() { None } else { Some(self.net.sacks.get(packet)) };
         let sacks = blocks.as_ref().map_or(&[][..], |all| &all[..packet.segment.blocks()]);
@@ -684,6 +672,29 @@ impl Sim {
         let recorder = &mut self.probes.links.recorder;
         self.groups[group].book.page_ends(user, page, now, recorder);
     }
+}
+
+/// The group of a member, by the members' numbers.
+fn group_of(groups: &[Group], member: u32) -> usize {
+    groups.partition_point(|group| group.first_member <= member) - 1
+}
+
+/// The group and the number in it of a packet's datagram flow.
+fn flow_of(groups: &[Group], packet: &Packet) -> Member {
+    let member = packet.conn & !DATAGRAM;
+    let group = group_of(groups, member);
+    (group, member - groups[group].first_member)
+}
+
+/// The number of the machines that a packet's member has at either end.
+#[cold]
+fn machine_number(groups: &[Group], conns: &Connections, packet: &Packet) -> u32 {
+    if packet.is_datagram() {
+        let (group, member) = flow_of(groups, packet);
+        return groups[group].machine_number(member, 0);
+    }
+    let conn = &conns[packet.conn];
+    groups[usize::from(conn.group)].machine_number(conn.member, packet.conn)
 }
 
 /// An exchange ends at `now`; its connection was open at `connected`.

@@ -93,7 +93,6 @@ impl<S: Waiting> Link<S> {
         };
         Ok(Self {
             queue,
-            looks_at_machines: config.looks_at_machines(),
             serialiser,
             varying: varying.map(Box::new),
             carry: 0,
