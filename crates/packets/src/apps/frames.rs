@@ -31,91 +31,93 @@ pub(super) struct Frame {
     /// Whether it begins the object, and whether it ends it.
     pub first: bool,
     pub last: bool,
-    priority: Priority,
     /// With its header.
     bytes: u64,
 }
 
-/// The frames that have not come to the client, in their order.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Frames {
-    queue: VecDeque<Frame>,
-    /// Where the first of them begins in the stream of bytes.
-    begin: u64,
-    /// Whether some of it has come.
-    begun: bool,
-}
-
-/// What is left of an object while frames are put into order.
+/// What is left of an object behind the frames that have their places.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rest {
+struct Rest {
     slot: u8,
-    /// Whether none of it has a place yet.
+    /// Whether no frame of it has.
     first: bool,
     bytes: u64,
     priority: Priority,
 }
 
-pub(super) type Left = VecDeque<Rest>;
+impl Rest {
+    /// How many frames it takes.
+    fn frames(&self) -> u64 {
+        self.bytes.div_ceil(MOST).max(1)
+    }
+}
+
+/// The frames that have not come to the client, in their order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frames {
+    /// Those that have their places.
+    queue: VecDeque<Frame>,
+    /// Where the first of them begins in the stream of bytes, and where the last ends.
+    begin: u64,
+    end: u64,
+    /// Whether some of the first has come.
+    begun: bool,
+    /// What is behind them, by priority and in turn: frames get their places one by one.
+    left: VecDeque<Rest>,
+}
 
 impl Frames {
     /// Nothing, at the beginning of a connection.
     pub(super) fn clear(&mut self) {
         self.queue.clear();
-        (self.begin, self.begun) = (0, false);
+        self.left.clear();
+        (self.begin, self.end, self.begun) = (0, 0, false);
     }
 
     /// Bytes that come before the first frame, such as those of a handshake.
     pub(super) fn skip(&mut self, bytes: u64) {
-        debug_assert!(self.queue.is_empty());
+        debug_assert!(self.queue.is_empty() && self.left.is_empty());
         self.begin += bytes;
+        self.end += bytes;
     }
 
     /// Adds an object; `sent` bytes of the stream have been sent, and keep their order. Returns by
-    /// how many bytes the stream grows. What is in `left` does not matter; it keeps its memory.
-    pub(super) fn add(
-        &mut self,
-        (slot, priority): (u8, Priority),
-        bytes: u64,
-        sent: u64,
-        left: &mut Left,
-    ) -> u64 {
-        let mut at = self.begin;
-        let fixed = self.queue.iter().take_while(|frame| {
-            let before = at;
-            at += frame.bytes;
-            before < sent
-        });
-        let fixed = fixed.count();
-        left.clear();
-        for frame in self.queue.drain(fixed..) {
-            let Frame { slot, first, priority, .. } = frame;
-            let bytes = frame.bytes - HEADER;
-            match left.iter_mut().find(|other| other.slot == slot) {
-                Some(other) => other.bytes += bytes,
-                None => left.push_back(Rest { slot, first, bytes, priority }),
-            }
+    /// how many bytes the stream grows.
+    pub(super) fn add(&mut self, (slot, priority): (u8, Priority), bytes: u64, sent: u64) -> u64 {
+        self.place(sent);
+        self.line_up(Rest { slot, first: true, bytes, priority });
+        bytes + bytes.div_ceil(MOST) * HEADER
+    }
+
+    /// Puts what is left of an object behind all of its priority and before those of a higher.
+    fn line_up(&mut self, rest: Rest) {
+        if self.left.back().is_none_or(|other| other.priority <= rest.priority) {
+            return self.left.push_back(rest);
         }
-        left.push_back(Rest { slot, first: true, bytes, priority });
-        left.make_contiguous().sort_by_key(|rest| rest.priority);
-        while let Some(Rest { slot, first, bytes, priority }) = left.pop_front() {
+        let behind = self.left.partition_point(|other| other.priority <= rest.priority);
+        self.left.insert(behind, rest);
+    }
+
+    /// Gives frames that begin before `until` their places.
+    fn place(&mut self, until: u64) {
+        while self.end < until
+            && let Some(rest) = self.left.pop_front()
+        {
+            let Rest { slot, first, bytes, priority } = rest;
             let now = bytes.min(MOST);
             let last = now == bytes;
-            self.queue.push_back(Frame { slot, first, last, priority, bytes: now + HEADER });
+            self.queue.push_back(Frame { slot, first, last, bytes: now + HEADER });
+            self.end += now + HEADER;
             if last {
                 continue;
             }
-            let rest = Rest { slot, first: false, bytes: bytes - now, priority };
-            if !priority.incremental {
-                left.push_front(rest);
-            } else if left.back().is_none_or(|other| other.priority <= priority) {
-                left.push_back(rest);
+            let rest = Rest { first: false, bytes: bytes - now, ..rest };
+            if priority.incremental {
+                self.line_up(rest);
             } else {
-                let behind = left.partition_point(|other| other.priority <= priority);
-                left.insert(behind, rest);
+                self.left.push_front(rest);
             }
         }
-        bytes + bytes.div_ceil(MOST) * HEADER
     }
 
     /// Where in the stream the next byte ends that somebody waits for: the first one of an object,
@@ -132,12 +134,27 @@ impl Frames {
             }
             begun = false;
         }
-        None
+        // Until then those of the first priority take turns with full frames; one that takes none
+        // sends all of its own before.
+        let next = self.left.front()?;
+        let alike = self.left.iter().take_while(|rest| rest.priority == next.priority);
+        let turns = if next.priority.incremental { alike.count() } else { 1 };
+        let ends = self.left.iter().take(turns).zip(0..).map(|(rest, place)| {
+            let (before, bytes) = if rest.first {
+                (0, 1)
+            } else {
+                let before = rest.frames() - 1;
+                (before, rest.bytes - before * MOST + HEADER)
+            };
+            (before * turns as u64 + place) * (MOST + HEADER) + bytes
+        });
+        ends.min().map(|bytes| at + bytes)
     }
 
     /// The object that begins with the next frame, once, if its first byte is among the first
     /// `delivered` bytes of the stream.
     pub(super) fn begins(&mut self, delivered: u64) -> Option<u8> {
+        self.place(delivered);
         let frame = self.queue.front()?;
         if self.begun || delivered <= self.begin {
             return None;
@@ -148,6 +165,7 @@ impl Frames {
 
     /// The next frame, if all of it is among the first `delivered` bytes of the stream.
     pub(super) fn take(&mut self, delivered: u64) -> Option<Frame> {
+        self.place(delivered);
         let frame = *self.queue.front()?;
         let end = self.begin + frame.bytes;
         if end > delivered {
@@ -164,16 +182,19 @@ mod tests {
 
     const ALIKE: Priority = Priority { urgency: 3, incremental: true };
 
+    /// The frames in their order, if nothing more is added.
     fn order(frames: &Frames) -> Vec<(u8, u64)> {
+        let mut frames = frames.clone();
+        frames.place(u64::MAX);
         frames.queue.iter().map(|frame| (frame.slot, frame.bytes - HEADER)).collect()
     }
 
     #[test]
     fn objects_take_turns_from_what_is_not_sent_on() {
-        let (mut frames, left) = (Frames::default(), &mut Left::new());
-        assert_eq!(frames.add((0, ALIKE), 40_000, 0, left), 40_000 + 3 * HEADER);
+        let mut frames = Frames::default();
+        assert_eq!(frames.add((0, ALIKE), 40_000, 0), 40_000 + 3 * HEADER);
         // The frame that has begun goes on.
-        frames.add((1, ALIKE), 20_000, 1, left);
+        frames.add((1, ALIKE), 20_000, 1);
         let full = MOST;
         assert_eq!(
             order(&frames),
@@ -190,13 +211,13 @@ mod tests {
 
     #[test]
     fn what_is_urgent_comes_first_and_what_is_whole_or_nothing_in_one_piece() {
-        let (mut frames, left) = (Frames::default(), &mut Left::new());
+        let mut frames = Frames::default();
         let picture = Priority { urgency: 5, incremental: true };
         let script = Priority { urgency: 3, incremental: false };
-        frames.add((0, picture), 40_000, 0, left);
-        frames.add((1, picture), 20_000, 1, left);
-        frames.add((2, script), 30_000, 1, left);
-        frames.add((3, script), 20_000, 1, left);
+        frames.add((0, picture), 40_000, 0);
+        frames.add((1, picture), 20_000, 1);
+        frames.add((2, script), 30_000, 1);
+        frames.add((3, script), 20_000, 1);
         // Behind the frame that has begun, the scripts one by one, then the pictures in turns.
         let full = MOST;
         let script = [(2, full), (2, 30_000 - full), (3, full), (3, 20_000 - full)];
@@ -206,9 +227,9 @@ mod tests {
         assert_eq!(order(&frames)[5..], pictures);
         // Of the same urgency those in one piece come before those in turns.
         frames.clear();
-        frames.add((0, ALIKE), 20_000, 0, left);
-        frames.add((1, Priority { incremental: false, ..ALIKE }), 20_000, 0, left);
-        assert_eq!(frames.queue.iter().map(|f| f.slot).collect::<Vec<_>>(), [1, 1, 0, 0]);
+        frames.add((0, ALIKE), 20_000, 0);
+        frames.add((1, Priority { incremental: false, ..ALIKE }), 20_000, 0);
+        assert_eq!(order(&frames).iter().map(|frame| frame.0).collect::<Vec<_>>(), [1, 1, 0, 0]);
     }
 
     #[test]
@@ -218,7 +239,6 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % most
         };
-        let left = &mut Left::new();
         let (mut frames, mut written, mut sent) = (Frames::default(), 0, 0);
         let (mut wanted, mut came) = ([0_u64; 8], [0_u64; 8]);
         let mut ends = [0_u32; 8];
@@ -230,7 +250,7 @@ mod tests {
                 wanted[usize::from(slot)] += bytes;
                 let urgency = draw(8) as u8;
                 let priority = Priority { urgency, incremental: draw(2) == 0 };
-                written += frames.add((slot, priority), bytes, sent, left);
+                written += frames.add((slot, priority), bytes, sent);
             }
             sent = (sent + draw(60_000)).min(written);
             let delivered = if round == 1999 { written } else { sent.saturating_sub(draw(30_000)) };
@@ -240,6 +260,9 @@ mod tests {
                 let at = usize::from(frame.slot);
                 assert_eq!(frame.last, came[at] == wanted[at]);
             }
+            let mut placed = frames.clone();
+            placed.place(u64::MAX);
+            assert_eq!(frames.awaited(), placed.awaited());
         }
         assert_eq!(came, wanted);
         assert_eq!(frames.begin, written);

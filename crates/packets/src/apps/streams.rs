@@ -6,7 +6,7 @@
 //! delivered all before it as well.
 
 use super::clients::{Carrier, Clients, browsers};
-use super::frames::{Frames, Left};
+use super::frames::Frames;
 use super::tables::Tables;
 use super::{App, Member};
 use crate::connection::{EndId, NONE, Underway};
@@ -39,7 +39,6 @@ struct Users {
     done: Vec<u8>,
     whole: Vec<(u32, u64)>,
     told: Vec<(u32, bool)>,
-    left: Left,
     /// Connections with requests that are not written yet.
     touched: Vec<u32>,
 }
@@ -89,7 +88,6 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
         done: Vec::new(),
         whole: Vec::new(),
         told: Vec::new(),
-        left: Left::new(),
         touched: Vec::new(),
     }))
 }
@@ -132,7 +130,7 @@ impl App for Users {
                     sim.prioritise(server, id, priority);
                     self.whole.push((id, response));
                 } else {
-                    bytes += frames.add((slot, priority), response, sent, &mut self.left);
+                    bytes += frames.add((slot, priority), response, sent);
                 }
             }
             when > now
