@@ -202,12 +202,11 @@ impl Output for Out<'_> {
 }
 
 impl sojourn_quic::Output for Out<'_> {
-    fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet]) {
+    fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet], bytes: u32) {
         if self.net.logs() {
             self.note(Doing::Datagram(ecn, packets.to_vec()));
         }
-        let payload = packets.iter().map(sojourn_quic::Packet::bytes).sum();
-        let segment = quic::segment(self.at, payload, ecn);
+        let segment = quic::segment(self.at, bytes, ecn);
         let sacks = self.net.quic.put(packets);
         self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }

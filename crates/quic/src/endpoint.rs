@@ -16,6 +16,7 @@ use crate::received::Received;
 use crate::rtt::Rtt;
 use crate::sent::SentLog;
 use crate::streams::Streams;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use sojourn_base::{Ecn, Time};
 use sojourn_tcp::congestion::CongestionState;
@@ -87,8 +88,9 @@ pub struct RoundTrip {
 
 /// Where an endpoint's doings go.
 pub trait Output {
-    /// A datagram goes out: one to three packets, coalesced, in their order.
-    fn send(&mut self, ecn: Ecn, packets: &[Packet]);
+    /// A datagram of so many `bytes` of UDP payload goes out: one to three packets, coalesced, in
+    /// their order.
+    fn send(&mut self, ecn: Ecn, packets: &[Packet], bytes: u32);
     /// The next `bytes` of a stream are there, in order.
     fn deliver(&mut self, stream: u32, bytes: u64);
     /// A DATAGRAM frame of so many bytes has come (RFC 9221).
@@ -155,6 +157,20 @@ impl SpaceState {
     }
 }
 
+/// What belongs to a space.
+#[inline]
+fn state_of<'a>(
+    data: &'a mut SpaceState,
+    early: &'a mut [SpaceState; 2],
+    space: Space,
+) -> &'a mut SpaceState {
+    match space {
+        Space::Initial => &mut early[0],
+        Space::Handshake => &mut early[1],
+        Space::Data => data,
+    }
+}
+
 /// What an endpoint has counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
@@ -177,7 +193,9 @@ pub struct Endpoint {
     deadline: Time,
     /// When it sends because of a timer that says nothing of losses.
     sends_at: Time,
-    spaces: [SpaceState; 3],
+    data: SpaceState,
+    /// Those of the handshake, which few packets need: elsewhere.
+    early: Box<[SpaceState; 2]>,
     progress: Progress,
     amplification: Amplification,
     control: Control,
@@ -204,15 +222,15 @@ pub struct Endpoint {
 
 impl Endpoint {
     fn new(params: &Params, is_server: bool) -> Self {
-        let mut spaces = [SpaceState::new(), SpaceState::new(), SpaceState::new()];
-        spaces[0].opens = true;
-        spaces[0].seals = true;
+        let mut early = Box::new([SpaceState::new(), SpaceState::new()]);
+        (early[0].opens, early[0].seals) = (true, true);
         Self {
             is_server,
             state: State::Idle,
             deadline: Time::MAX,
             sends_at: Time::MAX,
-            spaces,
+            data: SpaceState::new(),
+            early,
             progress: Progress::default(),
             amplification: Amplification::default(),
             control: Control::new(params),
@@ -243,19 +261,41 @@ impl Endpoint {
         Self::new(params, true)
     }
 
-    fn space(&mut self, space: Space) -> &mut SpaceState {
-        &mut self.spaces[space as usize]
+    #[inline]
+    fn space(&self, space: Space) -> &SpaceState {
+        match space {
+            Space::Initial => &self.early[0],
+            Space::Handshake => &self.early[1],
+            Space::Data => &self.data,
+        }
     }
 
-    /// The spaces that may be used: once the handshake is confirmed that of data alone (RFC 9001
-    /// section 4.9).
-    fn live_spaces(&self) -> &'static [Space] {
-        if self.progress.confirmed { &Space::ALL[2..] } else { &Space::ALL }
+    #[inline]
+    fn space_mut(&mut self, space: Space) -> &mut SpaceState {
+        state_of(&mut self.data, &mut self.early, space)
     }
 
-    /// What belongs to these.
-    fn live(&self) -> &[SpaceState] {
-        if self.progress.confirmed { &self.spaces[2..] } else { &self.spaces }
+    /// Whether this is so of a space that may be used: once the handshake is confirmed that of data
+    /// alone (RFC 9001 section 4.9).
+    #[inline]
+    fn any(&self, so: impl Fn(&SpaceState) -> bool) -> bool {
+        so(&self.data) || !self.progress.confirmed && self.early.iter().any(so)
+    }
+
+    /// The first of their times.
+    #[inline]
+    fn first(&self, time: impl Fn(&SpaceState) -> Time) -> Time {
+        let of_data = time(&self.data);
+        if self.progress.confirmed {
+            return of_data;
+        }
+        self.early.iter().map(time).fold(of_data, Time::min)
+    }
+
+    /// Whether something is outstanding that asks for an acknowledgement.
+    #[inline]
+    fn awaits(&self) -> bool {
+        self.any(|space| space.log.eliciting > 0)
     }
 
     /// Opens the connection; only for a client, and once.
@@ -264,8 +304,8 @@ impl Endpoint {
             return;
         }
         (self.state, self.active) = (State::Open, now);
-        self.space(Space::Initial).out.written = handshake::client_hello(params);
-        self.space(Space::Data).seals = params.zero_rtt;
+        self.early[0].out.written = handshake::client_hello(params);
+        self.data.seals = params.zero_rtt;
         self.transmit(params, now, out);
     }
 

@@ -100,15 +100,17 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// The frame for ranges `start..end`, the highest first; those that find no room are left out.
-    pub(crate) fn new(
+    /// Makes the frame in its place for ranges `start..end`, the highest first, if there are any;
+    /// those that find no room are left out.
+    pub(crate) fn fill(
+        place: &mut Option<Self>,
         ranges: impl Iterator<Item = (u64, u64)>,
         delay: Time,
         ecn: Option<EcnCounts>,
-    ) -> Option<Self> {
+    ) {
         let mut ranges = ranges.take(MOST_RANGES);
-        let (start, end) = ranges.next()?;
-        let mut ack = Self {
+        let Some((start, end)) = ranges.next() else { return };
+        let ack = place.insert(Self {
             largest: end - 1,
             delay,
             ecn,
@@ -116,7 +118,7 @@ impl Ack {
             below: [(0, 0); MOST_RANGES - 1],
             more: 0,
             below_bytes: 0,
-        };
+        });
         let mut above = start;
         for ((start, end), below) in ranges.zip(&mut ack.below) {
             let (missing, has) = (above - end, end - start);
@@ -126,7 +128,6 @@ impl Ack {
             ack.more += 1;
             above = start;
         }
-        Some(ack)
     }
 
     /// Puts it in the place of another; of the ranges only those that there are.
@@ -392,10 +393,16 @@ mod tests {
         assert_eq!(packet.bytes(), 1421 + 30);
     }
 
+    fn ack(ranges: impl Iterator<Item = (u64, u64)>, delay: Time) -> Ack {
+        let mut ack = None;
+        Ack::fill(&mut ack, ranges, delay, None);
+        ack.unwrap()
+    }
+
     #[test]
     fn ack_ranges_survive_the_encoding() {
         let ranges = [(90, 100), (50, 60), (0, 49)];
-        let ack = Ack::new(ranges.into_iter(), Time::from_micros(80), None).unwrap();
+        let ack = ack(ranges.into_iter(), Time::from_micros(80));
         assert_eq!(ack.ranges().collect::<Vec<_>>(), ranges);
         assert_eq!((ack.largest, ack.first), (99, 9));
         // Type, largest (two), delay, count, first; two gaps and lengths of one byte each.
@@ -405,14 +412,14 @@ mod tests {
     #[test]
     fn ack_keeps_the_highest_ranges() {
         let ranges = (0..40).rev().map(|n| (2 * n, 2 * n + 1));
-        let ack = Ack::new(ranges, Time::ZERO, None).unwrap();
+        let ack = ack(ranges, Time::ZERO);
         let kept: Vec<_> = ack.ranges().collect();
         assert_eq!((kept.len(), kept[0], kept[31]), (MOST_RANGES, (78, 79), (16, 17)));
     }
 
     #[test]
     fn nothing_of_the_old_packet_is_left_where_another_is_put() {
-        let ack = |ranges: &[(u64, u64)]| Ack::new(ranges.iter().copied(), Time(80_000), None);
+        let ack = |ranges: &[(u64, u64)]| Some(ack(ranges.iter().copied(), Time(80_000)));
         let frame = StreamFrame { id: 4, len: 100, fin: true, offset: 7 };
         let full = Packet {
             number: 900,

@@ -82,14 +82,13 @@ impl Received {
         self.due <= now
     }
 
-    /// The frame to send now, if there is something to acknowledge: with what else is sent an
-    /// acknowledgement need not wait.
-    pub(crate) fn frame(&self, now: Time) -> Option<Ack> {
-        if self.unacked == 0 {
-            return None;
+    /// Makes the frame to send now in `frame`, which is empty, if there is something to
+    /// acknowledge: with what else is sent an acknowledgement need not wait.
+    pub(crate) fn fill(&self, now: Time, frame: &mut Option<Ack>) {
+        if self.unacked > 0 {
+            let counts = (self.counts != EcnCounts::default()).then_some(self.counts);
+            Ack::fill(frame, self.numbers.descending(), now - self.largest_at, counts);
         }
-        let counts = (self.counts != EcnCounts::default()).then_some(self.counts);
-        Ack::new(self.numbers.descending(), now - self.largest_at, counts)
     }
 
     /// The frame was sent.
@@ -124,6 +123,11 @@ mod tests {
         fn new() -> Self {
             Self(Received::new(), Spec::resolve(&[]).unwrap())
         }
+        fn frame(&self, at: u64) -> Option<Ack> {
+            let mut frame = None;
+            self.0.fill(ms(at), &mut frame);
+            frame
+        }
         fn come(&mut self, at: u64, number: u64) -> Time {
             self.0.come(&self.1, ms(at), number, Ecn::NotEct, Some(ms(25)));
             self.0.due
@@ -135,10 +139,10 @@ mod tests {
         let mut side = Side::new();
         assert_eq!(side.come(0, 0), ms(25));
         assert_eq!(side.come(10, 1), ms(10));
-        let ack = side.0.frame(ms(11)).unwrap();
+        let ack = side.frame(11).unwrap();
         assert_eq!((ack.largest, ack.first, ack.delay), (1, 1, ms(1)));
         side.0.frame_sent();
-        assert_eq!(side.0.frame(ms(11)), None);
+        assert_eq!(side.frame(11), None);
         assert_eq!(side.come(20, 2), ms(45));
     }
 
@@ -159,7 +163,7 @@ mod tests {
         let mut side = Side::new();
         side.0.come(&side.1, ms(0), 0, Ecn::Ce, Some(ms(25)));
         assert!(side.0.is_due(ms(0)));
-        let counts = side.0.frame(ms(0)).unwrap().ecn;
+        let counts = side.frame(0).unwrap().ecn;
         assert_eq!(counts, Some(EcnCounts { ce: 1, ..EcnCounts::default() }));
     }
 
@@ -167,7 +171,7 @@ mod tests {
     fn acknowledgements_alone_ask_for_none() {
         let mut side = Side::new();
         side.0.come(&side.1, ms(0), 0, Ecn::NotEct, None);
-        assert_eq!((side.0.due, side.0.frame(ms(0))), (Time::MAX, None));
+        assert_eq!((side.0.due, side.frame(0)), (Time::MAX, None));
         assert!(side.0.is_duplicate(0));
     }
 
@@ -179,7 +183,7 @@ mod tests {
         }
         side.0.reported(3);
         side.come(0, 6);
-        let ranges: Vec<_> = side.0.frame(ms(0)).unwrap().ranges().collect();
+        let ranges: Vec<_> = side.frame(0).unwrap().ranges().collect();
         assert_eq!(ranges, [(5, 7), (3, 4)]);
         assert!(side.0.is_duplicate(2) && !side.0.is_duplicate(4));
     }
@@ -190,7 +194,7 @@ mod tests {
         for number in 0..40 {
             side.come(0, 2 * number);
         }
-        assert_eq!(side.0.frame(ms(0)).unwrap().ranges().count(), MOST_RANGES);
+        assert_eq!(side.frame(0).unwrap().ranges().count(), MOST_RANGES);
         assert!(side.0.is_duplicate(13) && !side.0.is_duplicate(77));
     }
 }

@@ -175,6 +175,7 @@ impl SentLog {
     ) {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest_acked else { return };
+        self.forget();
         let mut run = false;
         let first = self.first();
         let (contents, first_place) = (&self.contents, self.first_place);
@@ -197,6 +198,11 @@ impl SentLog {
                 }
             }
         }
+        self.forget();
+    }
+
+    /// Forgets packets up to the first of which the fate is open.
+    fn forget(&mut self) {
         while let Some(sent) = self.packets.front().filter(|sent| sent.fate != Fate::Outstanding) {
             if sent.in_flight {
                 self.contents.pop_front();

@@ -1,6 +1,6 @@
 //! What comes in: packets of a datagram, in their order (RFC 9000 sections 12.2 and 13).
 
-use super::{Endpoint, Event, Output, State, Unread};
+use super::{Endpoint, Event, Output, State, Unread, state_of};
 use crate::control::Shown;
 use crate::handshake;
 use crate::packet::{Ack, Packet, Space};
@@ -46,10 +46,10 @@ impl Endpoint {
 
     /// Whether a packet can be read.
     fn can_open(&self, params: &Params, packet: &Packet) -> bool {
-        let state = &self.spaces[packet.space as usize];
+        let state = self.space(packet.space);
         if packet.early {
             // RFC 9001 section 4.6: with the ClientHello, until the handshake is complete.
-            let known = self.spaces[Space::Handshake as usize].seals || self.progress.complete;
+            let known = self.early[1].seals || self.progress.complete;
             return self.is_server && params.zero_rtt && known;
         }
         state.opens
@@ -82,13 +82,13 @@ impl Endpoint {
         // Initial and Handshake packets are acknowledged at once (RFC 9000 section 13.2.1).
         let wait = if packet.space == Space::Data { params.max_ack_delay } else { Time::ZERO };
         let delay = packet.is_eliciting().then_some(wait);
-        self.space(packet.space).received.come(params, now, packet.number, ecn, delay);
+        self.space_mut(packet.space).received.come(params, now, packet.number, ecn, delay);
         if let Some(ack) = &packet.ack {
             self.on_ack(params, now, packet.space, ack, out);
         }
         if let Some(frame) = packet.crypto {
             let start = u64::from(frame.offset);
-            self.space(packet.space).input.come(start, start + u64::from(frame.len));
+            self.space_mut(packet.space).input.come(start, start + u64::from(frame.len));
             self.shake_hands(params, out);
         }
         if packet.done && !self.progress.confirmed {
@@ -123,18 +123,17 @@ impl Endpoint {
 
     /// Messages of the handshake have come: what follows if they are whole.
     fn shake_hands(&mut self, params: &Params, out: &mut impl Output) {
-        let come = |space: Space| self.spaces[space as usize].input.delivered;
+        let come = |space: Space| self.space(space).input.delivered;
         let (initial, flight) = (come(Space::Initial), come(Space::Handshake));
-        let begun = self.spaces[Space::Handshake as usize].opens;
+        let begun = self.early[1].opens;
         if self.is_server && !begun && initial == handshake::client_hello(params) {
-            self.space(Space::Initial).out.written = handshake::server_hello();
-            let state = self.space(Space::Handshake);
+            self.early[0].out.written = handshake::server_hello();
+            let state = &mut self.early[1];
             (state.opens, state.seals) = (true, true);
             state.out.written = handshake::server_flight(params);
-            self.space(Space::Data).seals = true; // RFC 9001 section 5.7: it may send
+            self.data.seals = true; // RFC 9001 section 5.7: it may send
         } else if !self.is_server && !begun && initial == handshake::server_hello() {
-            let state = self.space(Space::Handshake);
-            (state.opens, state.seals) = (true, true);
+            (self.early[1].opens, self.early[1].seals) = (true, true);
         }
         let awaited = if self.is_server {
             handshake::client_flight()
@@ -145,14 +144,13 @@ impl Endpoint {
             return;
         }
         self.progress.complete = true;
-        let state = self.space(Space::Data);
-        (state.opens, state.seals) = (true, true);
+        (self.data.opens, self.data.seals) = (true, true);
         if self.is_server {
             // RFC 9001 section 4.1.2.
             (self.progress.confirmed, self.progress.done_due) = (true, true);
             self.discard(Space::Handshake);
         } else {
-            self.space(Space::Handshake).out.written = handshake::client_flight();
+            self.early[1].out.written = handshake::client_flight();
         }
         out.event(Event::Connected);
     }
@@ -166,8 +164,8 @@ impl Endpoint {
         ack: &Ack,
         out: &mut impl Output,
     ) {
-        let Self { spaces, control, streams, .. } = self;
-        let state = &mut spaces[space as usize];
+        let Self { data, early, control, streams, .. } = self;
+        let state = state_of(data, early, space);
         if ack.largest >= state.log.next {
             return; // of something never sent (RFC 9000 section 13.1)
         }

@@ -1,11 +1,11 @@
 //! Timers: loss by time, probe timeouts, idleness (RFC 9002 section 6 and appendix A, RFC 9000
 //! section 10.1).
 
-use super::{Endpoint, Event, Lost, Output, Overdue, State};
+use super::{Endpoint, Event, Lost, Output, Overdue, SpaceState, State, state_of};
 use crate::control::Shown;
 use crate::packet::Space;
 use crate::params::Params;
-use crate::sent::{Content, PACKET_THRESHOLD};
+use crate::sent::{Content, PACKET_THRESHOLD, SentLog};
 use sojourn_base::Time;
 
 /// `kPersistentCongestionThreshold` (RFC 9002 section 7.6.1).
@@ -35,8 +35,8 @@ impl Endpoint {
     ) {
         let first_sample = self.rtt.first_sample;
         let delay = self.rtt.loss_delay();
-        let Self { spaces, control, streams, progress, ecn, counters, .. } = self;
-        let state = &mut spaces[space as usize];
+        let Self { data, early, control, streams, progress, ecn, counters, .. } = self;
+        let state = state_of(data, early, space);
         let (log, buffer) = (&mut state.log, &mut state.out);
         let overtaken = log.largest_acked.and_then(|largest| largest.checked_sub(PACKET_THRESHOLD));
         // The longest time over which nothing arrived.
@@ -69,7 +69,7 @@ impl Endpoint {
 
     /// Nothing of a space is needed any more (RFC 9002 section 6.4).
     pub(super) fn discard(&mut self, space: Space) {
-        let state = self.space(space);
+        let state = self.space_mut(space);
         if !state.seals && !state.opens {
             return;
         }
@@ -83,45 +83,32 @@ impl Endpoint {
     /// `GetPtoTimeAndSpace` (RFC 9002 appendix A.8).
     fn probe_at(&self, params: &Params, now: Time) -> (Time, Space) {
         let timeout = self.rtt.probe_timeout();
-        if self.live().iter().all(|space| space.log.eliciting == 0) {
+        if !self.awaits() {
             // A server that may send no more must hear from the client (section 6.2.2.1).
             return (now + self.backed_off(timeout), self.deadlock_space());
         }
-        let mut first = (Time::MAX, Space::Initial);
-        for &space in self.live_spaces() {
-            let log = &self.spaces[space as usize].log;
-            if log.eliciting == 0 {
-                continue;
-            }
-            let delay = match space {
-                Space::Data if !self.progress.confirmed => continue,
-                Space::Data => params.max_ack_delay,
-                _ => Time::ZERO,
-            };
-            let at = log.last_eliciting.saturating_add(self.backed_off(timeout + delay));
-            if at < first.0 {
-                first = (at, space);
-            }
+        let due = |log: &SentLog, delay| {
+            log.last_eliciting.saturating_add(self.backed_off(timeout + delay))
+        };
+        if self.progress.confirmed {
+            return (due(&self.data.log, params.max_ack_delay), Space::Data);
         }
-        first
+        let early = [Space::Initial, Space::Handshake].into_iter();
+        let waiting = early.filter(|&space| self.space(space).log.eliciting > 0);
+        let due = waiting.map(|space| (due(&self.space(space).log, Time::ZERO), space));
+        due.min().unwrap_or((Time::MAX, Space::Initial))
     }
 
     /// The space in which a client probes with nothing in flight.
     fn deadlock_space(&self) -> Space {
-        if self.spaces[Space::Handshake as usize].seals { Space::Handshake } else { Space::Initial }
-    }
-
-    /// When loss by time is due first, and where.
-    fn lost_by_time(&self) -> (Time, Space) {
-        let at = |&space: &Space| (self.spaces[space as usize].log.loss_at, space);
-        self.live_spaces().iter().map(at).min().unwrap_or((Time::MAX, Space::Initial))
+        if self.early[1].seals { Space::Handshake } else { Space::Initial }
     }
 
     /// `SetLossDetectionTimer` (RFC 9002 appendix A.8), and all other timers.
     pub(super) fn set_timers(&mut self, params: &Params, now: Time) {
-        let eliciting = self.live().iter().any(|space| space.log.eliciting > 0);
+        let eliciting = self.awaits();
         let known = self.is_server || self.progress.validated;
-        let (by_time, _) = self.lost_by_time();
+        let by_time = self.first(|space| space.log.loss_at);
         let at_limit = self.is_server && !self.progress.validated && self.amplification.left() == 0;
         self.loss_at = if by_time != Time::MAX {
             by_time
@@ -130,8 +117,8 @@ impl Endpoint {
         } else {
             self.probe_at(params, now).0
         };
-        let acks = self.live().iter().filter(|space| space.seals);
-        let ack_at = acks.map(|space| space.received.due).min().unwrap_or(Time::MAX);
+        let ack_at = |space: &SpaceState| if space.seals { space.received.due } else { Time::MAX };
+        let ack_at = self.first(ack_at);
         // Due since before there was room for it: when more comes, not by a timer.
         let ack_at = if ack_at <= now { Time::MAX } else { ack_at };
         self.sends_at = self.pace_at.min(ack_at);
@@ -143,8 +130,10 @@ impl Endpoint {
     /// When the idle timeout runs out, three probe timeouts at least (RFC 9000 section 10.1).
     fn idle_at(&self, params: &Params, eliciting: bool) -> Time {
         let awaits = !self.progress.complete || eliciting || self.closing && self.is_over();
-        let timeout = params.idle_timeout.max(self.rtt.probe_timeout() * 3);
-        if awaits { self.active.saturating_add(timeout) } else { Time::MAX }
+        if !awaits {
+            return Time::MAX;
+        }
+        self.active.saturating_add(params.idle_timeout.max(self.rtt.probe_timeout() * 3))
     }
 
     fn is_over(&self) -> bool {
@@ -157,8 +146,7 @@ impl Endpoint {
         if self.state != State::Open || now < self.deadline {
             return;
         }
-        let eliciting = self.live().iter().any(|space| space.log.eliciting > 0);
-        if self.idle_at(params, eliciting) <= now {
+        if self.idle_at(params, self.awaits()) <= now {
             let over = self.closing && self.is_over();
             let (state, event) =
                 if over { (State::Closed, Event::Closed) } else { (State::Failed, Event::Failed) };
@@ -172,8 +160,11 @@ impl Endpoint {
 
     /// `OnLossDetectionTimeout` (RFC 9002 appendix A.9).
     fn on_loss_timer(&mut self, params: &Params, now: Time, out: &mut impl Output) {
-        let (by_time, space) = self.lost_by_time();
-        if by_time != Time::MAX {
+        let by_time = |&space: &Space| self.space(space).log.loss_at;
+        let live = if self.progress.confirmed { &Space::ALL[2..] } else { &Space::ALL };
+        if let Some(&space) = live.iter().min_by_key(|space| by_time(space))
+            && by_time(&space) != Time::MAX
+        {
             return self.detect(params, now, space, &mut Shown::default(), None, out);
         }
         if self.progress.complete {
@@ -181,14 +172,14 @@ impl Endpoint {
         } else {
             self.counters.handshake_timeouts += 1;
         }
-        if self.spaces.iter().all(|space| space.log.eliciting == 0) {
+        if Space::ALL.iter().all(|&space| self.space(space).log.eliciting == 0) {
             let space = self.deadlock_space();
-            self.space(space).probes = 1;
+            self.space_mut(space).probes = 1;
         } else {
             let (_, due) = self.probe_at(params, now);
             for space in Space::ALL {
                 // Section 6.2.4: other spaces with something in flight too.
-                let waits = self.spaces[space as usize].log.eliciting > 0;
+                let waits = self.space(space).log.eliciting > 0;
                 if space == due || waits && space != Space::Data {
                     self.probe(space);
                 }
@@ -199,7 +190,7 @@ impl Endpoint {
 
     /// Probes a space: with new data, or with the oldest again (RFC 9002 section 6.2.4).
     fn probe(&mut self, space: Space) {
-        let state = &mut self.spaces[space as usize];
+        let state = state_of(&mut self.data, &mut self.early, space);
         state.probes = PROBES;
         let new = match space {
             Space::Data => self.streams.can_send(),

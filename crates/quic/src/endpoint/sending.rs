@@ -7,7 +7,7 @@
 //!    but acknowledgements and probes).
 //! 2. A datagram goes out if the window has room for a full one.
 
-use super::{Endpoint, Event, Output, State};
+use super::{Endpoint, Event, Output, State, state_of};
 use crate::packet::{
     Ack, CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
 };
@@ -67,8 +67,7 @@ impl Endpoint {
 
     /// Whether a space has something to send that counts in flight.
     fn has_content(&self, space: Space) -> bool {
-        let state = &self.spaces[space as usize];
-        let handshake = state.out.offset(u64::MAX).is_some();
+        let state = self.space(space);
         match space {
             _ if !state.seals => false,
             Space::Data => {
@@ -77,7 +76,7 @@ impl Endpoint {
                     || self.streams.has_grants()
                     || !self.messages.is_empty()
             }
-            _ => handshake,
+            _ => state.out.offset(u64::MAX).is_some(),
         }
     }
 
@@ -88,8 +87,10 @@ impl Endpoint {
         } else {
             full
         };
-        let content = self.live_spaces().iter().any(|&space| self.has_content(space));
-        let probes = self.live().iter().any(|space| space.probes > 0);
+        let shakes = !self.progress.confirmed;
+        let content = self.has_content(Space::Data)
+            || shakes && Space::ALL[..2].iter().any(|&space| self.has_content(space));
+        let probes = self.any(|space| space.probes > 0);
         let mut may = content && (self.control.credit || self.control.has_room(params));
         if may
             && params.pacing
@@ -99,17 +100,16 @@ impl Endpoint {
             (self.pace_at, may) = (at, false);
         }
         let nothing = if content && !may { Attempt::Held } else { Attempt::Nothing };
-        if self.progress.confirmed {
+        if !shakes {
             // Nearly always: there is but one space.
             let Some(why) = self.reasons(now, Space::Data, may) else { return nothing };
             let mut packet = Packet::empty(Space::Data);
-            if !self.fill(now, &mut packet, room, why) {
-                return nothing;
-            }
-            self.put(params, now, core::slice::from_ref(&packet), out);
+            let Some(bytes) = self.fill(now, &mut packet, room, why) else { return nothing };
+            self.put(params, now, &[bytes], core::slice::from_ref(&packet), out);
             return Attempt::Sent;
         }
         let mut packets = [Packet::empty(Space::Data); MOST_PACKETS];
+        let mut sizes = [0; MOST_PACKETS];
         let (mut count, mut used) = (0, 0);
         for space in Space::ALL {
             // Handshake messages wait for no window: 0-RTT data that are lost would fill it for
@@ -118,8 +118,9 @@ impl Endpoint {
             let may = may || space != Space::Data;
             let Some(why) = self.reasons(now, space, may) else { continue };
             packets[count] = Packet::empty(space);
-            if self.fill(now, &mut packets[count], room - used, why) {
-                used += packets[count].bytes();
+            if let Some(bytes) = self.fill(now, &mut packets[count], room - used, why) {
+                sizes[count] = bytes;
+                used += bytes;
                 count += 1;
             }
         }
@@ -130,26 +131,37 @@ impl Endpoint {
         // an acknowledgement. Padding of an Initial packet counts in flight for the shortest time.
         let first = &mut packets[0];
         if first.space == Space::Initial && (!self.is_server || first.is_eliciting()) {
-            first.padding = LEAST_DATAGRAM.saturating_sub(used) as u16;
+            let padding = LEAST_DATAGRAM.saturating_sub(used);
+            first.padding = padding as u16;
+            sizes[0] += padding;
         }
-        self.put(params, now, &packets[..count], out);
+        self.put(params, now, &sizes[..count], &packets[..count], out);
         Attempt::Sent
     }
 
-    /// A datagram goes out.
-    fn put(&mut self, params: &Params, now: Time, packets: &[Packet], out: &mut impl Output) {
+    /// A datagram goes out, of packets of these sizes.
+    #[inline]
+    fn put(
+        &mut self,
+        params: &Params,
+        now: Time,
+        sizes: &[u32],
+        packets: &[Packet],
+        out: &mut impl Output,
+    ) {
         let (first, last) = (&packets[0], &packets[packets.len() - 1]);
         let capable = first.space == Space::Data && self.progress.complete && params.ecn;
         // RFC 9001 section 4.9.1: a client that sends Handshake packets needs no Initial ones.
         let drops_initial = !self.is_server && last.space >= Space::Handshake && !last.early;
         let ecn = if capable { self.ecn.next(params.ect) } else { Ecn::NotEct };
-        for packet in packets {
-            let bytes = packet.bytes();
+        for (packet, &bytes) in packets.iter().zip(sizes) {
+            debug_assert_eq!(packet.bytes(), bytes);
             self.note(params, now, packet, bytes, ecn);
-            self.amplification.sent += u64::from(bytes);
         }
+        let bytes = sizes.iter().sum();
+        self.amplification.sent += u64::from(bytes);
         self.counters.datagrams += 1;
-        out.send(ecn, packets);
+        out.send(ecn, packets, bytes);
         if drops_initial {
             self.discard(Space::Initial);
         }
@@ -157,27 +169,29 @@ impl Endpoint {
 
     /// Why a packet of a space is to be sent, if it is: data count only if they `may` go out, or as
     /// a probe.
+    #[inline]
     fn reasons(&self, now: Time, space: Space, may: bool) -> Option<Reasons> {
-        let state = &self.spaces[space as usize];
+        let state = self.space(space);
         let probe = state.probes > 0;
         let content = (may || probe) && self.has_content(space);
         let due = state.received.is_due(now);
         (state.seals && (content || due || probe)).then_some(Reasons { content, due, probe })
     }
 
-    /// Fills an empty packet of at most `room` bytes; `false` if there is nothing that fits.
-    fn fill(&mut self, now: Time, packet: &mut Packet, room: u32, why: Reasons) -> bool {
+    /// Fills an empty packet of at most `room` bytes, and tells how many it takes; none if there is
+    /// nothing that fits.
+    fn fill(&mut self, now: Time, packet: &mut Packet, room: u32, why: Reasons) -> Option<u32> {
         let Reasons { content, due, probe } = why;
         let space = packet.space;
-        let state = &mut self.spaces[space as usize];
+        let state = state_of(&mut self.data, &mut self.early, space);
         packet.number = state.log.next;
         packet.number_bytes = number_bytes(packet.number, state.log.largest_acked);
         packet.early = space == Space::Data && !self.is_server && !self.progress.complete;
         // A sample of the header protection needs four bytes behind the number's first (RFC 9001
         // section 5.4.2), which the tag and any frame give.
-        let Some(mut left) = room.checked_sub(packet.around()) else { return false };
+        let mut left = room.checked_sub(packet.around())?;
         if !packet.early {
-            packet.ack = state.received.frame(now);
+            state.received.fill(now, &mut packet.ack);
             let bytes = packet.ack.as_ref().map_or(0, Ack::bytes);
             match left.checked_sub(bytes) {
                 Some(rest) => left = rest,
@@ -188,18 +202,19 @@ impl Endpoint {
         // room for that.
         let fits = space != Space::Initial || room >= LEAST_DATAGRAM;
         if content && fits {
-            match space {
+            left = match space {
                 Space::Data => self.fill_data(packet, left),
                 _ => self.fill_crypto(packet, left),
-            }
+            };
         }
-        let state = &mut self.spaces[space as usize];
-        if probe && fits && left > 0 && !packet.is_eliciting() {
-            packet.ping = true;
+        let state = state_of(&mut self.data, &mut self.early, space);
+        let mut eliciting = packet.is_eliciting();
+        if probe && fits && left > 0 && !eliciting {
+            (packet.ping, eliciting) = (true, true);
+            left -= 1;
         }
-        let eliciting = packet.is_eliciting();
         if !(eliciting || due && packet.ack.is_some()) {
-            return false;
+            return None;
         }
         if packet.ack.is_some() {
             state.received.frame_sent();
@@ -207,24 +222,27 @@ impl Endpoint {
         if eliciting {
             state.probes = state.probes.saturating_sub(1);
         }
-        true
+        Some(room - left)
     }
 
-    /// Handshake messages.
-    fn fill_crypto(&mut self, packet: &mut Packet, left: u32) {
-        let out = &mut self.spaces[packet.space as usize].out;
-        let Some(offset) = out.offset(u64::MAX) else { return };
+    /// Handshake messages; returns what is left.
+    fn fill_crypto(&mut self, packet: &mut Packet, left: u32) -> u32 {
+        let out = &mut self.space_mut(packet.space).out;
+        let Some(offset) = out.offset(u64::MAX) else { return left };
         let header = CryptoFrame::header(offset, left);
         if left <= header {
-            return;
+            return left;
         }
-        if let Some((start, end, _)) = out.take(u64::from(left - header), u64::MAX) {
-            packet.crypto = Some(CryptoFrame { offset: start as u32, len: (end - start) as u16 });
-        }
+        let Some((start, end, _)) = out.take(u64::from(left - header), u64::MAX) else {
+            return left;
+        };
+        let len = (end - start) as u32;
+        packet.crypto = Some(CryptoFrame { offset: start as u32, len: len as u16 });
+        left - CryptoFrame::header(start, len) - len
     }
 
-    /// Frames of the data space, in `left` bytes.
-    fn fill_data(&mut self, packet: &mut Packet, mut left: u32) {
+    /// Frames of the data space, in `left` bytes; returns what is left of these.
+    fn fill_data(&mut self, packet: &mut Packet, mut left: u32) -> u32 {
         if !packet.early {
             left = self.fill_control(packet, left);
         }
@@ -242,6 +260,7 @@ impl Endpoint {
             let len = u32::from(frame.len);
             left -= crate::packet::StreamFrame::header(frame.id, frame.offset, len) + len;
         }
+        left
     }
 
     /// Frames that only 1-RTT packets carry here; returns what is left.
@@ -279,19 +298,20 @@ impl Endpoint {
             // RFC 9000 section 10.1.
             (self.active, self.sent_since) = (now, true);
         }
-        self.space(packet.space).log.push(packet, now, ecn != Ecn::NotEct, content);
+        self.space_mut(packet.space).log.push(packet, now, ecn != Ecn::NotEct, content);
     }
 
     /// CONNECTION_CLOSE (RFC 9000 section 10.2), with the acknowledgement of what has come.
     pub(super) fn send_close(&mut self, now: Time, out: &mut impl Output) {
-        let state = self.space(Space::Data);
+        let Self { data, .. } = self;
         let mut packet = Packet::empty(Space::Data);
-        packet.number = state.log.next;
-        state.log.next += 1;
-        packet.number_bytes = number_bytes(packet.number, state.log.largest_acked);
-        packet.ack = state.received.frame(now);
+        packet.number = data.log.next;
+        data.log.next += 1;
+        packet.number_bytes = number_bytes(packet.number, data.log.largest_acked);
+        data.received.fill(now, &mut packet.ack);
         packet.close = true;
         self.counters.datagrams += 1;
-        out.send(Ecn::NotEct, &[packet]);
+        let bytes = packet.bytes();
+        out.send(Ecn::NotEct, &[packet], bytes);
     }
 }

@@ -50,7 +50,7 @@ impl Pipe {
 }
 
 impl Output for Pipe {
-    fn send(&mut self, ecn: Ecn, packets: &[Packet]) {
+    fn send(&mut self, ecn: Ecn, packets: &[Packet], _: u32) {
         let slot = &mut self.ring[self.to % SLOTS];
         (slot.0, slot.1, slot.3) = (self.now + ms(10), ecn, packets.len());
         slot.2[..packets.len()].copy_from_slice(packets);

@@ -25,7 +25,8 @@ pub(crate) struct Host {
 }
 
 impl Output for Host {
-    fn send(&mut self, ecn: Ecn, packets: &[Packet]) {
+    fn send(&mut self, ecn: Ecn, packets: &[Packet], bytes: u32) {
+        assert_eq!(packets.iter().map(Packet::bytes).sum::<u32>(), bytes);
         self.sent.push((ecn, packets.to_vec()));
     }
     fn deliver(&mut self, stream: u32, bytes: u64) {
