@@ -87,6 +87,17 @@ mod tests {
     }
 
     #[test]
+    fn an_interface_is_free_when_all_before_has_crossed() {
+        // 1000 bytes take 2666⅔ ns.
+        let serialiser = Serialiser::new(3_000_000_000, 0, 0);
+        let (mut free, mut carry) = (Time::ZERO, 0);
+        let mut cross = |now| serialiser.cross(Time(now), 1000, &mut free, &mut carry).0;
+        // What comes just then follows, with the fraction; what comes later finds none.
+        assert_eq!([cross(100), cross(2766), cross(5000)], [2766, 5433, 8100]);
+        assert_eq!([cross(8100), cross(20_000), cross(20_000)], [10_766, 22_666, 25_333]);
+    }
+
+    #[test]
     fn ethernet_costs_its_framing_and_small_packets_their_padding() {
         let ethernet = Serialiser::new(100_000_000, 38, 84);
         assert_eq!(ethernet.wire_bytes(1500), 1538);

@@ -1,0 +1,98 @@
+//! Links that do not send when they like: Wi-Fi alone on its medium, and a cable modem.
+
+use crate::host::{Offer, Plan, Way, network, read, run};
+use sojourn_base::Time;
+
+const MEDIUM: &str = "[[wifi]]\nname = \"home\"\nslot = \"9us\"\nsifs = \"16us\"\n\
+    aifs = \"43us\"\ncw_min = 15\npreamble = \"40us\"\nack = \"32us\"\nmpdu_overhead = 40\n";
+
+/// A station on a medium, at 100 Mb/s.
+fn station(medium: &str) -> sojourn_scenario::Network {
+    read(&format!(
+        "{MEDIUM}{medium}[[links]]\nname = \"up\"\nfrom = \"phone\"\nto = \"ap\"\n\
+         rate = \"100mbit\"\nwifi = \"home\"\n\
+         qdisc = {{ kind = \"droptail\", limit = 2000 }}\n[[links]]\nname = \"down\"\nfrom = \"ap\"\n\
+         to = \"phone\"\n[[traffic]]\nkind = \"bulk\"\nfrom = \"phone\"\nto = \"ap\"\n"
+    ))
+}
+
+/// On air with its preamble, ns: so many packets of 1460 bytes, which frames make 1500.
+fn on_air(packets: u64) -> u64 {
+    40_000 + packets * 120_000
+}
+
+#[test]
+fn who_is_alone_sends_at_the_next_slot() {
+    let network = station("");
+    let offers: Vec<_> =
+        (0..200).map(|n| Offer::new(Time(1_000_000 + n * 10_000_123), 1460)).collect();
+    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(3_000_000_000)));
+    let mut idle = 0;
+    for (offer, through) in offers.iter().zip(&outcome.through) {
+        let begins = through.unwrap().0 - on_air(1);
+        // Longer after the last exchange than any backoff.
+        assert_eq!((begins - idle - 43_000) % 9000, 0);
+        assert!((0..9000).contains(&(begins - offer.at.0)), "{begins}");
+        idle = through.unwrap().0 + 48_000;
+    }
+}
+
+#[test]
+fn frames_are_padded_to_four_bytes_in_aggregates_only() {
+    // 1501 bytes with their header, 80 ns each.
+    for (medium, bytes) in [("aggregate_packets = 1\n", 1501), ("aggregate_packets = 2\n", 1504)] {
+        let offers = [Offer::new(Time(1_000_000), 1461)];
+        let network = station(medium);
+        let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(10_000_000)));
+        let begins = outcome.through[0].unwrap().0 - 40_000 - bytes * 80;
+        assert_eq!((begins - 43_000) % 9000, 0, "{medium}");
+    }
+}
+
+#[test]
+fn saturated_station_sends_full_aggregates_after_backoffs() {
+    let cases = [("", 33), ("aggregate_packets = 7\n", 7), ("aggregate_time = \"1300us\"\n", 10)];
+    for (medium, most) in [("aggregate_bytes = \"16499B\"\n", 10)].into_iter().chain(cases) {
+        let network = station(&format!("{medium}hardware = 2\n"));
+        let offers: Vec<_> = (0..1280).map(|_| Offer::new(Time::ZERO, 1460)).collect();
+        let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(1_000_000_000)));
+        let times: Vec<u64> = outcome.through.iter().flatten().map(|through| through.0).collect();
+        assert_eq!(times.len() + outcome.dropped.len(), offers.len());
+        let aggregates: Vec<_> = times.chunk_by(|a, b| a == b).collect();
+        let mut backoffs = Vec::new();
+        // The first two were made before there was more, of the last it is what was left.
+        for pair in aggregates[1..aggregates.len() - 1].windows(2) {
+            let (idle, through) = (pair[0][0] + 48_000, pair[1][0]);
+            assert_eq!(pair[1].len(), most, "{medium}");
+            let slots = through - on_air(most as u64) - idle - 43_000;
+            assert_eq!(slots % 9000, 0);
+            backoffs.push(slots / 9000);
+        }
+        assert!(backoffs.iter().all(|&slots| slots <= 15));
+        assert!(backoffs.iter().any(|&slots| slots > 7) && backoffs.iter().any(|&s| s < 8));
+    }
+}
+
+#[test]
+fn a_modem_asks_waits_and_sends_at_its_rate() {
+    let modem = "rate = \"12mbit\"\ndocsis = { channel = \"120mbit\" }";
+    // Alone: from the request's delay and its own time up to four intervals more.
+    let alone: Vec<_> = (0..200).map(|n| Offer::new(Time(n * 50_123_457), 1500)).collect();
+    let network = network(&format!("{modem}\nqdisc = {{ kind = \"droptail\", limit = 5000 }}"));
+    let outcome = run(&network, Way::Fused, &alone, Plan::until(Time(11_000_000_000)));
+    for (offer, through) in alone.iter().zip(&outcome.through) {
+        let took = through.unwrap() - offer.at;
+        assert!((Time(1_300_000)..Time(9_200_000)).contains(&took), "{took:?}");
+    }
+    // Always something to send: 1 ms each, and a burst ahead.
+    let many: Vec<_> = (0..4000).map(|_| Offer::new(Time::ZERO, 1500)).collect();
+    let outcome = run(&network, Way::Fused, &many, Plan::until(Time(10_000_000_000)));
+    let times: Vec<_> = outcome.through.iter().map(|through| through.unwrap().0).collect();
+    assert!(times.is_sorted());
+    let last = times[3999] as f64 / 1e6;
+    assert!((3990.0..4010.0).contains(&last), "{last}");
+    let row = &outcome.summaries[0];
+    assert_eq!((row.counts.dequeued, row.counts.dropped), (4000, 0));
+    let utilisation = row.utilisation.unwrap();
+    assert!((utilisation - 0.4).abs() < 1e-9, "{utilisation}");
+}
