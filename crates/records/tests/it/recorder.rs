@@ -4,6 +4,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use sojourn_base::Time;
 use sojourn_records::pcapng::{Content, Packet, UDP};
+use sojourn_records::qlog::{QUIC, Vantage};
 use sojourn_records::{
     ExchangeRow, FlowRow, GroupId, LinkId, Names, Outcome, PacketCountRow, Provenance, QueueRow,
     Recorder, Row, TraceRow, TransferRow,
@@ -268,6 +269,39 @@ fn captures_are_kept_under_their_links_names_and_may_not_collide() {
     let message = recorder.finish().unwrap_err().to_string();
     assert!(message.contains("hop_1.pcapng: two captures"), "{message}");
     assert_eq!(folder.files(), ["hop_1.pcapng"]);
+}
+
+#[test]
+fn logs_are_kept_under_their_flows_names_and_ends() {
+    let folder = Folder::new("logs");
+    let mut recorder = Recorder::to_directory(&folder.0).unwrap();
+    let first = recorder.open_log("bulk.0", Vantage::Client, QUIC).unwrap();
+    let second = recorder.open_log("bulk.0", Vantage::Server, QUIC).unwrap();
+    recorder.log(second, Time::from_millis(5), "sent", 3, &["one"]);
+    recorder.log(second, Time::from_millis(7), "sent", 3, &["two"]);
+    recorder.log(first, Time::from_millis(9), "sent", 3, &["three"]);
+    let bytes: Vec<u8> = (0..200).collect();
+    let capture = recorder.open_capture("link", Content::Headers).unwrap();
+    recorder.capture_bytes(capture, Time(1), &bytes);
+    recorder.capture_bytes(capture, Time(2), &bytes[..60]);
+    let written = recorder.finish().unwrap();
+    let items: Vec<_> = written.iter().map(|file| file.rows).collect();
+    assert_eq!(items, [2, 1, 2]);
+    assert_eq!(folder.files(), ["bulk.0.client.sqlog", "bulk.0.server.sqlog", "link.pcapng"]);
+    let read = |name: &str| std::fs::read(folder.0.join(name)).unwrap();
+    let text = String::from_utf8(read("bulk.0.server.sqlog")).unwrap();
+    let events: Vec<_> = text.split('\u{1e}').skip(2).collect();
+    assert!(events.len() == 2 && events[0].contains("\"one\"") && events[1].contains("two"));
+    // The first 80 bytes of the longer one, which a header of IPv4 and one of TCP may take.
+    let capture = read("link.pcapng");
+    let holds = |bytes: &[u8]| capture.windows(bytes.len()).any(|window| window == bytes);
+    assert!(holds(&bytes[..80]) && !holds(&bytes[..81]));
+    drop(written);
+    let mut recorder = Recorder::to_directory(&folder.0).unwrap();
+    let log = recorder.open_log("other", Vantage::Client, QUIC).unwrap();
+    recorder.log(log, Time(1), "sent", 0, &[0]);
+    drop(recorder);
+    assert_eq!(folder.files().len(), 3, "what is not finished leaves nothing");
 }
 
 #[test]
