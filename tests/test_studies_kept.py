@@ -10,10 +10,11 @@ import pytest
 
 from conftest import Command
 from sojourn.cli.studies import _compared
+from sojourn.parts import Table
 from sojourn.studies import kept
 from sojourn.studies.registry import names, study
 from sojourn.studies.reproduce import reproduce
-from sojourn.studies.study import Band, Check, Findings, Reproduction, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Reproduction, Verdict
 from sojourn.sweep import Results
 
 

@@ -16,6 +16,7 @@ from sojourn.errors import Error, InputError, ScenarioError
 from sojourn.measures import measure
 from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, tune
 from sojourn.tune.designed import designed
+from sojourn.tune.page import write
 
 WINDOW = "traffic.0.tcp.congestion.cwnd"
 # Bandwidth times round trip is 75 kB: below it the link is not full, above it packets wait.
@@ -178,6 +179,19 @@ def test_what_is_wrong_is_said(
         tune(ONE_FLOW, over, DELAY, **options)
 
 
+def test_the_page_says_where_nothing_holds_and_goes_into_a_folder(tmp_path: Path) -> None:
+    both = [BUSY, Constraint.read("sojourn_mean_s<=1ns")]
+    scenario = Scenario.from_toml(f'name = "<b>"\n{ONE_FLOW}')
+    found = tune(scenario, {WINDOW: "10kB..30kB"}, DELAY, both, trials=3, seeds=1)
+    page = write(found, scenario, tmp_path / "new" / "folder")
+    assert page == tmp_path / "new" / "folder" / "report.html"
+    text = page.read_text()
+    assert "No setting holds to all constraints" in text and "Sought is the smallest mean" in text
+    assert "&lt;b&gt;: the best cwnd" in text and "<b>" not in text
+    with pytest.raises(InputError, match="html"):
+        write(found, scenario, tmp_path / "page.pdf")
+
+
 def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text(ONE_FLOW)
     asked = ("one.toml", "--over", f"{WINDOW}=10kB..300kB", "--minimise", "sojourn_mean_s")
@@ -188,12 +202,22 @@ def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> Non
     assert "Mean queueing delay" in done.stdout and "2 fresh seeds" in done.stdout
     assert "no linear model" in done.stdout
     assert "<svg" in (tmp_path / "front.svg").read_text()
+    done = sojourn("tune", *asked, "--report", "page.html")
+    assert "report: page.html" in done.stdout
+    page = (tmp_path / "page.html").read_text()
+    assert {each.name for each in (tmp_path / "figures").iterdir()} == {
+        f"{name}.{kind}" for name in ("trade-off", "parameter-1") for kind in ("svg", "png")
+    }
     told = json.loads(sojourn("tune", *asked, "--json").stdout)
+    assert f"{WINDOW} = {told['best'][WINDOW]}" in page
+    assert page.count("<tr>") > len(told["front"]), "the front, and all settings"
     assert told["measure"] == "sojourn_mean_s" and len(told["candidates"]) >= 10
     for wrong, said in (
         (asked[:3], "--minimise and --maximise"),
         (("one.toml", "--over", "x", "--minimise", "loss"), "must be PATH=VALUE"),
         ((*asked[:3], "--minimise", "speed"), "there is no measure"),
+        ((*asked[:5], "--figure", "front.svg"), "give --subject-to"),
+        ((*asked, "--report", "page.pdf"), "page.pdf"),
     ):
         refused = sojourn("tune", *wrong)
         assert refused.returncode == 2 and said in refused.stderr

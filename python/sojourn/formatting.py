@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,11 @@ def trimmed(value: float, digits: int = 3) -> str:
     """A value within a sentence: as :func:`text`, without zeros at its end; 30, 0.5, 2 640."""
     said = text(value, digits)
     return said.rstrip("0").rstrip(".") if "." in said else said
+
+
+def plain(text: str) -> str:
+    """Exponents without zeros in front: ``9.64e-6``."""
+    return re.sub(r"e([+-])0+(?=\d)", lambda found: "e" + found[1].replace("+", ""), text)
 
 
 def percent(fraction: float | None, digits: int = 3) -> str:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, runs_folder, scenario_of
-from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Sets, Workers
+from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Report, Sets, Workers
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_set, parse_variations
 from sojourn.errors import InputError, Interrupted
+from sojourn.files import page_file
 
 if TYPE_CHECKING:
     from sojourn.scenario import Scenario
-    from sojourn.tune import Candidate, Tuning
+    from sojourn.tune import Tuning
 
 _SHOWN = 6
 
@@ -66,6 +64,7 @@ def tune(
     ] = None,
     set_: Sets = None,
     figure: Figure = None,
+    report: Report = None,
     json: Json = False,
     quiet: Quiet = False,
     no_limit: NoLimit = False,
@@ -86,6 +85,10 @@ def tune(
     ranges = dict(parse_set(text) for text in over)
     goal = Goal(measure(name), largest=maximise is not None)
     constraints = [Constraint.read(text) for text in subject_to or ()]
+    if report is not None:
+        page_file(report)
+    if figure is not None and not constraints:
+        raise InputError("--figure: there is nothing to trade for; give --subject-to a constraint")
     scenario = scenario_of(file, set_, None)
     folder = out or runs_folder(file)
     try:
@@ -116,118 +119,29 @@ def tune(
             print(f"runs: {folder}")
     if figure is not None:
         from sojourn.control.charts.figures import save
-        from sojourn.tune.chart import trade_off
+        from sojourn.tune.figures import trade_off
 
         save(trade_off(found), figure)
         if not (quiet or json):
             print(f"figure: {figure}")
+    if report is not None:
+        from sojourn.tune.page import write
+
+        target = write(found, scenario, report)
+        if not (quiet or json):
+            print(f"report: {target}")
     return 0 if found.best is not None else 1
 
 
 def _show(found: Tuning, scenario: Scenario) -> None:
     """The best settings as a table, then what is known of the best one, in words."""
     from sojourn.cli.tables import show as show_table
+    from sojourn.tune import words
 
-    good = {id(each) for each in found.as_good()}
-    full = [each for each in found.candidates if not each.dropped]
-    full.sort(key=found.order)
-    constrained = [each.measure.definition for each in found.constraints]
-    headings = [
-        " ".join(_last(axis.path) for axis in found.axes),
-        *(
-            f"{each.family} {each.heading} {each.unit}".strip()
-            for each in (found.goal.measure.definition, *constrained)
-        ),
-        "holds",
-        "as good",
-    ]
-    rows = [
-        [
-            ", ".join(map(str, each.values.values())),
-            *_numbers(found, each),
-            "yes" if found.holds(each) else "no",
-            "yes" if id(each) in good else "",
-        ]
-        for each in full[:_SHOWN]
-    ]
-    show_table(headings, rows)
-    dropped = len(found.candidates) - len(full)
-    print(f"{len(found.candidates)} settings, {dropped} of them given up after one seed.")
-    if found.best is None:
-        print(f"No setting holds to all constraints; {found.nearest.label} comes nearest.")
-        return
-    for path, value in found.best.values.items():
-        print(f"{path} = {value}")
-    print(_judged(found))
-    for text in found.broken():
-        print(f"! In fresh seeds {text} does not hold: take more of them (--repeat).")
-    print(_theory(found.best, found.region[0], scenario))
-    for line in _designed(found.best, found.region[0], scenario):
+    show_table(words.headings(found), words.rows(found, _SHOWN))
+    print(words.tried(found))
+    if found.best is not None:
+        for path, value in found.best.values.items():
+            print(f"{path} = {value}")
+    for line in (*words.judged(found), *words.theory(found, scenario)):
         print(line)
-
-
-def _numbers(found: Tuning, each: Candidate) -> list[str]:
-    """The goal's measure, then of each constraint's the place where it is closest to the bound."""
-    from sojourn.measures.shown import written
-
-    goal = found.goal
-    score = each.score(goal, found.across)
-    shown = [written(goal.sign * score if math.isfinite(score) else None, goal.measure.definition)]
-    for place, constraint in enumerate(found.constraints):
-        means = [value for value in each.means(1 + place) if value is not None]
-        worst = (min if constraint.at_least else max)(means, default=None)
-        shown.append(written(worst, constraint.measure.definition))
-    return shown
-
-
-def _judged(found: Tuning) -> str:
-    """The best one on seeds that the search never saw."""
-    from sojourn.measures.shown import written
-
-    definition, interval = found.goal.measure.definition, found.interval
-    assert interval is not None, "there is a best one"
-    unit = f" {definition.unit}" if definition.unit else ""
-    said = f"{definition.words} {written(interval.mean, definition)}{unit} in {interval.n} fresh"
-    said = f"{said[0].upper()}{said[1:]} seed{'s' if interval.n > 1 else ''}"
-    if interval.half is not None:
-        low, high = (written(end, definition) for end in (interval.low, interval.high))
-        said += f" (95 % interval {low} to {high})"
-    change = found.change
-    if change is not None:
-        said += f"; {formatting.change(change)} against the scenario as it is"
-    return f"{said}."
-
-
-def _theory(best: Candidate, place: Mapping[str, object], scenario: Scenario) -> str:
-    """What the linear model says of the best setting at the first place of the region."""
-    from sojourn._engine import loop_in_words
-    from sojourn.errors import Error
-
-    chosen = scenario.with_({**place, **best.values})
-    try:
-        words = loop_in_words(chosen.core, chosen.base_dir)
-    except Error as error:
-        return f"There is no linear model: {error}."
-    return f"The linear model is {words}."
-
-
-def _designed(best: Candidate, place: Mapping[str, object], scenario: Scenario) -> Iterator[str]:
-    """What `sojourn design` has for the same place, and how far the best setting is from it."""
-    from sojourn.errors import Error
-    from sojourn.tune.designed import designed
-
-    chosen = scenario.with_({**place, **best.values})
-    try:
-        found = designed(chosen, best.values)
-    except Error as error:
-        yield f"There is no design to compare with: {error}."
-        return
-    for each in found:
-        yield (
-            f"sojourn design has {each.path} = {each.designed:.4g}; the best is {each.tuned:.4g}, "
-            f"{each.ratio:.3g} times that."
-        )
-
-
-def _last(path: str) -> str:
-    return path.rpartition(".")[2]

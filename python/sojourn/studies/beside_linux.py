@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
+from sojourn.parts import Table
 from sojourn.scenario import Scenario
-from sojourn.studies.study import Band, Check, Findings, Study, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.sweep import Case, Results
 
 DURATION_S, WARMUP_S = 12, 4

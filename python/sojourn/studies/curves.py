@@ -9,8 +9,8 @@ import altair as alt
 import polars as pl
 
 from sojourn import style
+from sojourn.parts import Figure
 from sojourn.studies.responses import limited_mean, mean_curve, times
-from sojourn.studies.study import Figure
 
 if TYPE_CHECKING:
     from sojourn.sweep import Results

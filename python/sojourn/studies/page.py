@@ -7,13 +7,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from sojourn import formatting, style
-from sojourn.files import write_whole
-from sojourn.report.page import FOLDER, asset, bundle, export, script_json, themes, without
-from sojourn.studies import words
+from sojourn import formatting
+from sojourn.report.plain import write_plain
 from sojourn.studies.study import Reproduction, Verdict
 
 # Worst first: what does not agree is what a reader must not overlook.
@@ -33,45 +28,24 @@ def render(made: Reproduction, target: Path) -> Path:
     Raises:
         OSError: If they cannot be written.
     """
-    figures = made.findings.figures
-    specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
-    if figures:
-        folder = target.parent / FOLDER
-        folder.mkdir(parents=True, exist_ok=True)
-        for slug, spec in specs.items():
-            export(slug, spec, folder)
-    write_whole(target, _html(made, specs).encode())
-    return target
-
-
-def _html(made: Reproduction, specs: dict[str, Any]) -> str:
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters["cell"] = cell
     study, findings = made.study, made.findings
-    data = {
-        "figures": {slug: without(spec, "$schema", "config") for slug, spec in specs.items()},
-        "darker": style.darker(),
-        "themes": themes(),
-        "legends": True,
-    }
-    template = (resources.files(__package__) / "assets" / "study.html").read_text("utf-8")
-    return environment.from_string(template).render(
-        study=study,
+    return write_plain(
+        target,
+        (resources.files(__package__) / "assets" / "study.html").read_text("utf-8"),
+        title=study.title,
+        leads=(study.about, study.source),
         facts=_facts(made),
-        differs=[check for check in findings.checks if check.verdict == Verdict.DIFFERS],
-        differences=any(check.difference for check in findings.checks),
-        checks=findings.checks,
-        counts=counts(made),
-        said={verdict.value: text for verdict, text in _SAID.items()},
-        findings=findings,
-        groups=list(_scenarios(made)),
-        folder=FOLDER,
-        css=Markup(asset("page.css")),
-        script=Markup(asset("page.js")),
-        bundle=Markup(bundle() if specs else ""),
-        data=Markup(script_json(data)),
+        figures=findings.figures,
+        tables=findings.tables,
+        more={
+            "differs": [check for check in findings.checks if check.verdict == Verdict.DIFFERS],
+            "differences": any(check.difference for check in findings.checks),
+            "checks": findings.checks,
+            "counts": counts(made),
+            "said": {verdict.value: text for verdict, text in _SAID.items()},
+            "notes": findings.notes,
+            "groups": list(_scenarios(made)),
+        },
     )
 
 
@@ -83,15 +57,6 @@ def counts(made: Reproduction) -> str:
         if (number := made.count(verdict)) or verdict == Verdict.DIFFERS
     ]
     return f"Of {len(made.findings.checks)} claims: {'; '.join(parts)}."
-
-
-def cell(value: object) -> str:
-    """What stands in a cell of a table."""
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return words.plain(f"{value:.4g}")
-    return str(value)
 
 
 def _facts(made: Reproduction) -> list[tuple[str, str]]:

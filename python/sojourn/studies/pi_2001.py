@@ -13,9 +13,11 @@ import polars as pl
 from sojourn import style
 from sojourn.control.design.pi import paper_gains
 from sojourn.control.models import Network
+from sojourn.formatting import plain
+from sojourn.parts import Figure, Table
 from sojourn.scenario import Scenario
-from sojourn.studies import registry, verdicts, words
-from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
+from sojourn.studies import registry, verdicts
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.studies.verdicts import Tested
 from sojourn.sweep import Case, Results
 
@@ -201,7 +203,7 @@ def _rule() -> Check:
         claim="The rule's gains for 60 flows, 3750 packets/s and 246 ms.",
         source="example after proposition 2",
         published="K = 9.64e-6, z = 0.53; a = 1.822e-5, b = 1.816e-5 at 160 Hz",
-        ours=words.plain(f"{ours}; a = {a:.4g}, b = {b:.4g}"),
+        ours=plain(f"{ours}; a = {a:.4g}, b = {b:.4g}"),
         verdict=Verdict.AGREES
         if agrees and abs(gains.k / 9.64e-6 - 1) < 0.02 and abs(gains.z / 0.53 - 1) < 0.02
         else Verdict.DIFFERS,

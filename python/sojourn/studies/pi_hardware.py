@@ -22,9 +22,10 @@ import polars as pl
 
 from sojourn.control.design.pi import paper_gains
 from sojourn.control.models import Network
+from sojourn.parts import Figure, Table
 from sojourn.scenario import Scenario
 from sojourn.studies import registry
-from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.sweep import Case, Results
 
 RATES = (10e6, 50e6)

@@ -25,8 +25,9 @@ from sojourn.control.theory import readings
 from sojourn.control.theory.paradox import CAPACITY, FLOWS, Paradox, paradox_response
 from sojourn.control.theory.readings import first_multiple
 from sojourn.control.theory.theorems import window_bound
+from sojourn.parts import Figure, Table
 from sojourn.studies import rate_packets, registry
-from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.sweep import Case, Results
 
 EXPONENTS = (1, 2, 4, 16, 32)

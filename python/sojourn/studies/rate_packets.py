@@ -18,9 +18,10 @@ import numpy as np
 import polars as pl
 
 from sojourn import control
+from sojourn.parts import Table
 from sojourn.scenario import Scenario
 from sojourn.statistics import student_interval
-from sojourn.studies.study import Check, Table, Verdict
+from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, with_interval
 from sojourn.sweep import Case, Results
 

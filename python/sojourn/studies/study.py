@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from sojourn import display
+from sojourn.parts import Figure, Table
 from sojourn.sweep import Case, Results
 
 SCALES = ("smoke", "quick", "long", "full")
@@ -44,33 +45,6 @@ class Check:
     """Ours against the published value, where both are numbers."""
     note: str = ""
     """Why it differs or cannot be told, as far as is known; what was tested."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of the page."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
-    """Text as it is to be shown; numbers are written with four digits."""
-    note: str = ""
-
-
-@dataclass(frozen=True, eq=False)
-class Figure:
-    """A figure of the page, in the layout of the published one."""
-
-    slug: str
-    """Names its files: letters, digits and hyphens."""
-    title: str
-    chart: Any
-    """An Altair chart without size, or with one that fits a page."""
-    description: str
-    """What it shows, for those who do not see it."""
-    note: str = ""
-    wide: bool = False
-    """Whether it gets a row of its own: for several panels."""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 
+from sojourn.formatting import plain
 from sojourn.statistics import student_interval
 
 
@@ -16,11 +16,6 @@ def number(value: float, digits: int = 3, *, sign: bool = False) -> str:
         after = max(0, digits - 1 - math.floor(math.log10(abs(value))))
         text = f"{value:{'+' if sign else ''}.{after}f}"
     return plain(text).replace("-", "−")
-
-
-def plain(text: str) -> str:
-    """Exponents without zeros in front: ``9.64e-6``."""
-    return re.sub(r"e([+-])0+(?=\d)", lambda found: "e" + found[1].replace("+", ""), text)
 
 
 def percent(fraction: float) -> str:

@@ -91,6 +91,11 @@ class Tuning:
     """The scenario's own setting on the same fresh seeds."""
 
     @property
+    def full(self) -> list[Candidate]:
+        """The settings that ran with all seeds."""
+        return [each for each in self.candidates if not each.dropped]
+
+    @property
     def interval(self) -> Interval | None:
         """The best one's measure on fresh seeds, with its 95 % interval."""
         if self.fresh is None:
@@ -137,8 +142,8 @@ class Tuning:
             return []
         best = self.best.by_seed(self.goal, self.across)
         found = []
-        for each in self.candidates:
-            if each.dropped or not self.holds(each):
+        for each in self.full:
+            if not self.holds(each):
                 continue
             other = each.by_seed(self.goal, self.across)
             pairs = ([other[seed] for seed in best], [best[seed] for seed in best])
@@ -154,9 +159,9 @@ class Tuning:
         if not self.constraints:
             return [self.best] if self.best is not None else []
         points = []
-        for each in self.candidates:
+        for each in self.full:
             goal, other = each.score(self.goal, self.across), each.missed(self.constraints[:1])[0]
-            if not each.dropped and math.isfinite(goal):
+            if math.isfinite(goal):
                 points.append((goal, other, each))
         points.sort(key=lambda point: point[:2])
         found, least = [], math.inf

@@ -8,11 +8,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.claims import FINISHED, around, clamped, within
 from sojourn.studies.arena_cbq.scenarios import ARENAS
 from sojourn.studies.seeds import values
-from sojourn.studies.study import Figure, Table
 from sojourn.sweep import Results
 
 COLOURS = ["#0072b2", "#00875f", "#d14900"]

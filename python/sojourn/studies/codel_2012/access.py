@@ -8,10 +8,11 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds
-from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import less, more
 from sojourn.sweep import Case, Results
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, packets, web
-from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.style import KIND_COLOURS, SPARE_COLOURS
 from sojourn.sweep import Case, Results

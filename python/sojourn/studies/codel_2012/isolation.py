@@ -5,9 +5,10 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, web
-from sojourn.studies.study import Band, Check, Figure, Findings, Table
+from sojourn.studies.study import Band, Check, Findings
 from sojourn.studies.verdicts import less, same
 from sojourn.sweep import Case, Results
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sojourn.parts import Table
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell
-from sojourn.studies.study import Check, Findings, Table, Verdict
+from sojourn.studies.study import Check, Findings, Verdict
 from sojourn.sweep import Case, Results
 
 PART = "law"

@@ -8,11 +8,12 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import bulk, dumbbell, web
 from sojourn.studies.seeds import values
-from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import less
 from sojourn.sweep import Case, Results
 

@@ -7,11 +7,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import dumbbell, packets
-from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import not_less
 from sojourn.sweep import Case, Results
 

@@ -8,11 +8,12 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.scenario import Scenario
 from sojourn.statistics.equivalence import equivalence
 from sojourn.studies.codel_2012 import setpoint
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, packets
-from sojourn.studies.study import Band, Check, Figure, Findings, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import more
 from sojourn.sweep import Case, Results
 

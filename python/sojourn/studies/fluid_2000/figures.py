@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure
 from sojourn.studies.fluid_2000.measures import first_queue
-from sojourn.studies.study import Figure
 
 if TYPE_CHECKING:
     from sojourn.sweep import Result, Results

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sojourn import fluid
+from sojourn.parts import Table
 from sojourn.studies import registry, verdicts
 from sojourn.studies.fluid_2000 import figures, windows
 from sojourn.studies.fluid_2000.measures import Seen, response, seen
@@ -19,7 +20,7 @@ from sojourn.studies.fluid_2000.scenarios import (
     experiment,
 )
 from sojourn.studies.fluid_2000.spread import differing
-from sojourn.studies.study import Band, Check, Findings, Study, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.sweep import Case, Results
 
 LOSSES = (5e-4, 2.5e-3, 1e-2)

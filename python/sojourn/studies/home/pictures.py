@@ -7,10 +7,10 @@ from functools import partial
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure
 from sojourn.studies.home.claims import GAME, PAGE, wait
 from sojourn.studies.home.places import ARRANGEMENTS, ENDS, PLACES, QDISCS, STAGES
 from sojourn.studies.seeds import strokes
-from sojourn.studies.study import Figure
 from sojourn.sweep import Result, Results
 
 _COLOURS = dict(zip(QDISCS, ("#8a8a8a", "#cc79a7", "#56b4e9", "#0072b2", "#009e73"), strict=True))

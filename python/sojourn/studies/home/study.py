@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
+from sojourn.parts import Table
 from sojourn.studies import registry
 from sojourn.studies.home import pictures
 from sojourn.studies.home.claims import GAME, LATE, PAGE, checks, wait
 from sojourn.studies.home.places import ARRANGEMENTS, ENDS, PLACES, QDISCS, STAGES
 from sojourn.studies.home.scenarios import cases
 from sojourn.studies.seeds import mean_of
-from sojourn.studies.study import Band, Findings, Study, Table
+from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
 
 # Measures of the tables: name, heading, factor.

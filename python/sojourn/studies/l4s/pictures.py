@@ -5,9 +5,9 @@ from __future__ import annotations
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure
 from sojourn.studies.l4s.claims import classic, ratio, scalable
 from sojourn.studies.seeds import lines, strokes
-from sojourn.studies.study import Figure
 from sojourn.sweep import Results
 
 _PRAGUE, _CUBIC = "#d55e00", "#0072b2"

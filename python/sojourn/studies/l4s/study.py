@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.parts import Table
 from sojourn.results.run import RunResult
 from sojourn.studies import registry
 from sojourn.studies.l4s import claims, pictures
 from sojourn.studies.l4s.claims import classic, ratio, scalable, wait
 from sojourn.studies.l4s.scenarios import BURSTY, CALLED, CODEPOINTS, FLOOD, LINKS, cases
 from sojourn.studies.seeds import mean_of
-from sojourn.studies.study import Band, Findings, Study, Table
+from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
 
 _Column = tuple[str, Callable[[RunResult], float | None], float]

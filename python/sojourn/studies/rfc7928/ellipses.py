@@ -15,9 +15,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from sojourn.parts import Figure
 from sojourn.studies.rfc7928 import metrics
 from sojourn.studies.rfc7928.situations import Situation
-from sojourn.studies.study import Figure
 from sojourn.style import DISPLAY, KIND_COLOURS, SPARE_COLOURS
 from sojourn.sweep import Results
 

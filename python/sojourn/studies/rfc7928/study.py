@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from sojourn.parts import Table
 from sojourn.studies import registry
 from sojourn.studies.rfc7928 import claims, disciplines, ellipses, metrics
 from sojourn.studies.rfc7928.situations import (
@@ -16,7 +17,7 @@ from sojourn.studies.rfc7928.situations import (
     Situation,
     Times,
 )
-from sojourn.studies.study import Band, Findings, Study, Table
+from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
 
 NOT_RUN = (

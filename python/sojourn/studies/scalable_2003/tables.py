@@ -8,10 +8,10 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.studies.scalable_2003 import bulk, fairness
 from sojourn.studies.scalable_2003.published import FLOWS, STACKS, TRANSFERS, WITH_WEB
 from sojourn.studies.seeds import values
-from sojourn.studies.study import Figure, Table
 from sojourn.studies.words import with_interval
 from sojourn.sweep import Results
 

@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Mapping
 from typing import ClassVar
 
+from sojourn.parts import Figure, Table
 from sojourn.statistics import student_interval
 from sojourn.studies import registry
 from sojourn.studies.seeds import values
-from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table, Verdict
+from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.studies.tcp_laws import cases, laws, measured, pictures
 from sojourn.studies.verdicts import same
 from sojourn.sweep import Case, Results

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
+from sojourn.parts import Table
 from sojourn.studies import registry
 from sojourn.studies.responses import limited_mean, loss, throughput
-from sojourn.studies.study import Band, Check, Findings, Study, Table
+from sojourn.studies.study import Band, Check, Findings, Study
 from sojourn.studies.verdicts import Pairs, Tested, less, more, same
 from sojourn.studies.web_aqm.schemes import RTTS, SCHEMES, TAIL, base
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval

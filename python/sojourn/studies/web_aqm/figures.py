@@ -10,7 +10,7 @@ from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TAIL, VARIANTS
 from sojourn.studies.words import percent
 
 if TYPE_CHECKING:
-    from sojourn.studies.study import Figure
+    from sojourn.parts import Figure
     from sojourn.sweep import Results
 
 

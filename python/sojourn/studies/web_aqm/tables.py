@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sojourn.load import UNCONGESTED
+from sojourn.parts import Table
 from sojourn.studies.responses import (
     completed,
     limited_mean,
@@ -13,7 +14,6 @@ from sojourn.studies.responses import (
     throughput,
     timeouts,
 )
-from sojourn.studies.study import Table
 from sojourn.studies.web_aqm.schemes import (
     LOADS,
     MEAN_PACKET,

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from sojourn.calibration import calibrate
+from sojourn.parts import Figure
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
-from sojourn.studies.study import Band, Check, Figure, Findings, Verdict
+from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.web_aqm.schemes import TIMES, base, calibration
 from sojourn.studies.words import percent
 

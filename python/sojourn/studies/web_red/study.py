@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from sojourn.load import UNCONGESTED
+from sojourn.parts import Figure, Table
 from sojourn.studies import registry
 from sojourn.studies.curves import response_figure
 from sojourn.studies.responses import limited_mean, loss, throughput
-from sojourn.studies.study import Band, Check, Figure, Findings, Study, Table
+from sojourn.studies.study import Band, Check, Findings, Study
 from sojourn.studies.verdicts import Pairs, Tested, less, same
 from sojourn.studies.web_red.exchanges import told
 from sojourn.studies.web_red.schemes import LOADS, SCHEMES, cases, settings

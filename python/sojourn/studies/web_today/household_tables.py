@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.studies.seeds import mean_of
-from sojourn.studies.study import Figure, Table
 from sojourn.studies.web_today.claims import LOAD
 from sojourn.studies.web_today.household import CONTROLS, ECN, FEW, HOME, VERSIONS
 from sojourn.sweep import Results

@@ -10,9 +10,10 @@ import polars as pl
 
 from sojourn.load import UNCONGESTED
 from sojourn.measures import pooling
+from sojourn.parts import Figure, Table
 from sojourn.studies import registry
 from sojourn.studies.seeds import mean_of
-from sojourn.studies.study import Band, Figure, Findings, Study, Table
+from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_today import (
     claims,
     household,

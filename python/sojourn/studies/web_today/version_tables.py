@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import altair as alt
 import polars as pl
 
+from sojourn.parts import Figure, Table
 from sojourn.studies.seeds import mean_of, strokes
-from sojourn.studies.study import Figure, Table
 from sojourn.studies.web_today.claims import LOAD
 from sojourn.studies.web_today.versions import SCHEMES, VERSIONS, group
 from sojourn.studies.words import percent

@@ -1,0 +1,125 @@
+"""What a search tried, as pictures: the goal against what it is bought with, and against each
+parameter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from sojourn import style
+from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.measures.definitions import Definition
+    from sojourn.tune.axis import Axis
+    from sojourn.tune.candidate import Candidate, Tuning
+
+_SIZE = 420, 300
+_BLUE, _RED = style.SPARE_COLOURS[0][0], style.SPARE_COLOURS[1][0]
+_FRONT = {"tried": style.GREY[0], "front": _BLUE, "best": _RED}
+_HOLDS = {"misses a constraint": style.GREY[0], "holds": _BLUE, "best": _RED}
+_SHAPES = ["circle", "circle", "diamond"]
+# What an axis counts in, and how many of that make one of the unit that is shown.
+_UNITS = {"time": ("ms", 1e6), "rate": ("Mb/s", 1e6), "size": ("kB", 1e3), "": ("", 1.0)}
+
+
+def trade_off(found: Tuning) -> Any:
+    """Each setting as a point, the front as a line, the bound of the first constraint as a rule.
+
+    Raises:
+        InputError: If there is no constraint to draw against, or no setting ran with all seeds.
+    """
+    if not found.constraints:
+        raise InputError("there is nothing to trade for: give a constraint")
+    constraint = found.constraints[0]
+    goal, other = found.goal.measure.definition, constraint.measure.definition
+    front = {id(each) for each in found.front()}
+    worst = min if constraint.at_least else max
+
+    def row(each: Candidate) -> dict[str, object]:
+        kind = "best" if each is found.best else "front" if id(each) in front else "tried"
+        means = [value for value in each.means(1) if value is not None]
+        score = found.goal.sign * each.score(found.goal, found.across)
+        x = worst(means) * other.scale if means else None
+        return {"label": each.label, "kind": kind, "x": x, "y": score * goal.scale}
+
+    rows = _table(found, row)
+    x = alt.X("x:Q", title=_title(other), scale=alt.Scale(zero=False))
+    y = alt.Y("y:Q", title=_title(goal), scale=alt.Scale(zero=False))
+    points = _points(rows, x, y, _FRONT)
+    line = (
+        alt.Chart(rows.filter(pl.col("kind") != "tried").sort("x"))
+        .mark_line(color=_BLUE, strokeWidth=1.2)
+        .encode(x=x, y=y)
+    )
+    bound = (
+        alt.Chart(pl.DataFrame({"x": [constraint.bound * other.scale]}))
+        .mark_rule(strokeDash=[4, 3], color=style.GREY[0])
+        .encode(x="x:Q")
+    )
+    width, height = _SIZE
+    return alt.layer(bound, line, points).properties(width=width, height=height)
+
+
+def by_parameter(found: Tuning, axis: Axis) -> Any:
+    """Each setting that ran with all seeds as a point: the goal against one of its parameters.
+
+    Raises:
+        InputError: If there is none.
+    """
+    goal = found.goal.measure.definition
+    unit, scale = _UNITS[axis.unit]
+
+    def row(each: Candidate) -> dict[str, object]:
+        kind = "holds" if found.holds(each) else "misses a constraint"
+        number = axis.number(each.values[axis.path])
+        score = found.goal.sign * each.score(found.goal, found.across)
+        return {
+            "label": each.label,
+            "kind": "best" if each is found.best else kind,
+            "x": None if number is None else number / scale,
+            "y": score * goal.scale if math.isfinite(score) else None,
+        }
+
+    rows = _table(found, row)
+    name = axis.path.rpartition(".")[2]
+    scale_x = alt.Scale(type="log" if axis.logarithmic else "linear", zero=False)
+    x = alt.X("x:Q", title=f"{name}, {unit}" if unit else name, scale=scale_x)
+    y = alt.Y("y:Q", title=_title(goal), scale=alt.Scale(zero=False))
+    width, height = _SIZE
+    return _points(rows, x, y, _HOLDS).properties(width=width, height=height)
+
+
+def _table(found: Tuning, row: Callable[[Candidate], dict[str, object]]) -> pl.DataFrame:
+    """A row of each setting that ran with all seeds, the best one last and so on top."""
+    full = sorted(found.full, key=lambda each: each is found.best)
+    if not full:
+        raise InputError("there is nothing to draw: all settings were given up after one seed")
+    return pl.DataFrame([row(each) for each in full], strict=False)
+
+
+def _points(rows: pl.DataFrame, x: alt.X, y: alt.Y, colours: dict[str, str]) -> Any:
+    there = [kind for kind in colours if kind in rows["kind"].to_list()]
+    chosen = [colours[kind] for kind in there]
+    shapes = [_SHAPES[list(colours).index(kind)] for kind in there]
+    return (
+        alt.Chart(rows)
+        .mark_point(filled=True, opacity=0.9)
+        .encode(
+            x=x,
+            y=y,
+            size=alt.condition("datum.kind == 'best'", alt.value(150), alt.value(55)),
+            color=alt.Color("kind:N", scale=alt.Scale(domain=there, range=chosen), title=None),
+            shape=alt.Shape("kind:N", scale=alt.Scale(domain=there, range=shapes), title=None),
+            tooltip="label:N",
+        )
+    )
+
+
+def _title(definition: Definition) -> str:
+    words = definition.words[0].upper() + definition.words[1:]
+    return f"{words}, {definition.unit}" if definition.unit else words
