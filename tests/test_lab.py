@@ -124,8 +124,7 @@ def test_an_address_that_is_taken_is_one_error(lab: str) -> None:
 
 
 def test_pages_run_no_code_made_from_text() -> None:
-    study = (ROOT / "python/sojourn/studies/assets/study.html").read_text()
-    for policy in (page.policy(), asset("page.html"), study):
+    for policy in (page.policy(), asset("page.html"), asset("plain.html")):
         assert "default-src 'none'" in policy and "'unsafe-eval'" not in policy
         assert "http:" not in policy.partition("default-src")[2].partition(">")[0]
 
