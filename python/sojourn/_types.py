@@ -634,10 +634,10 @@ class RedQueueDiscipline(TypedDict, total=False):
     not below a shaper, where it falls with arriving packets only (default true)."""
     spacing: Spacing
     """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
-    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", the paper's)."""
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", that of RED's paper)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
-    spacing anew. The paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
+    spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -685,10 +685,10 @@ class AredQueueDiscipline(TypedDict, total=False):
     true)."""
     spacing: Spacing
     """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
-    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", that of RED's paper)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
-    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
+    spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -736,10 +736,10 @@ class FengRedQueueDiscipline(TypedDict, total=False):
     false, the paper's)."""
     spacing: Spacing
     """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
-    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", that of RED's paper)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
-    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
+    spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
     ecn: bool
     """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
@@ -774,13 +774,12 @@ class ChokeQueueDiscipline(TypedDict, total=False):
     link's rate in mean packets per second."""
     spacing: Spacing
     """How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p
-    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's)."""
+    to 2/p, as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", that of RED's paper)."""
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
-    spacing anew; ns-2 and ALTQ have 2 (default 0, RED's)."""
+    spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
     ecn: bool
-    """Mark ECN-capable packets instead of dropping them where RED would; packets of the
-    same flow as the one drawn are dropped all the same (default false)."""
+    """Mark ECN-capable packets instead of dropping them (default false)."""
     ecn_drop_above_max: bool
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""

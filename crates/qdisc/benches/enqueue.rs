@@ -92,12 +92,14 @@ fn main() {
         let mut config = Config::named(name).expect("listed");
         // ECN on and a setpoint near the standing queue: the probability is neither 0 nor 1.
         match &mut config {
-            Config::Red(p) => (p.ecn, p.min_th, p.max_th, p.max_p) = (true, 500.0, 1500.0, 0.1),
-            Config::Ared(p) => {
-                (p.ecn, p.min_th, p.max_th) = (true, Some(500.0), Some(1500.0));
+            Config::Red(p) => {
+                (p.hits.ecn, p.min_th, p.max_th, p.max_p) = (true, 500.0, 1500.0, 0.1)
             }
-            Config::FengRed(p) => (p.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
-            Config::Choke(p) => (p.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
+            Config::Ared(p) => {
+                (p.hits.ecn, p.min_th, p.max_th) = (true, Some(500.0), Some(1500.0));
+            }
+            Config::FengRed(p) => (p.hits.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
+            Config::Choke(p) => (p.hits.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
             Config::Blue(p) => (p.ecn, p.limit, p.high_water) = (true, 2000, Some(999)),
             Config::Avq(p) => p.ecn = true,
             Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),

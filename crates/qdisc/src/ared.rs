@@ -24,8 +24,8 @@
 //! 4. On an idle queue its timer takes the decayed average, as here.
 
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::red::{self, Red};
-use crate::{ByteMode, Env, Invalid, Periodic, Probability, Sampled, Spacing, Standing};
+use crate::red::{self, Hits, Red};
+use crate::{Env, Invalid, Periodic, Probability, Sampled, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Adaptive RED. By default everything follows from the link's rate and `target_delay`.
@@ -60,20 +60,9 @@ pub struct Params {
     pub wq: Option<f64>,
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default true).
     pub gentle: bool,
-    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
-    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
-    pub spacing: Spacing,
-    /// Let every packet pass that finds fewer packets than this in the queue, and start the
-    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
-    pub min_queue: u32,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
-    /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
-    /// RFC 3168 section 7 recommends (default true).
-    pub ecn_drop_above_max: bool,
-    /// What is counted in bytes.
-    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
-    pub byte_mode: ByteMode,
+    /// Which packets are hit.
+    #[cfg_attr(feature = "schema", serde(rename = "$hits"))]
+    pub hits: Hits,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -92,11 +81,7 @@ impl Default for Params {
             interval: Time::from_millis(500),
             wq: None,
             gentle: true,
-            spacing: Spacing::Uniform,
-            min_queue: 0,
-            ecn: false,
-            ecn_drop_above_max: true,
-            byte_mode: ByteMode::default(),
+            hits: Hits::default(),
             limit: LIMIT,
         }
     }
@@ -115,11 +100,7 @@ impl Params {
             max_p: self.max_p,
             wq: self.wq,
             gentle: self.gentle,
-            spacing: self.spacing,
-            min_queue: self.min_queue,
-            ecn: self.ecn,
-            ecn_drop_above_max: self.ecn_drop_above_max,
-            byte_mode: self.byte_mode,
+            hits: self.hits,
             limit: self.limit,
             ..Default::default()
         }
@@ -130,7 +111,7 @@ impl LawParams for Params {
     type Law = Ared;
 
     fn common(&self) -> Common {
-        Common { limit: self.limit, ecn: self.ecn }
+        Common { limit: self.limit, ecn: self.hits.ecn }
     }
 }
 
@@ -234,7 +215,7 @@ impl Law for Ared {
                 remedy,
             ));
         }
-        let mean = crate::fixed::mean_packet(params.byte_mode.mean_packet, env)?;
+        let mean = crate::fixed::mean_packet(params.hits.byte_mode.mean_packet, env)?;
         let red = Red::new(&params.red_at(env.packets_per_second(mean)), env)?;
         let (min_th, span) = (red.constants.min_th, red.constants.max_th - red.constants.min_th);
         let part = |tenths: i64| min_th + (i128::from(span) * i128::from(tenths) / 10) as i64;

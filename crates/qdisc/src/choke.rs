@@ -23,18 +23,16 @@
 //! 3. It compares addresses, protocol and ports (or the hash of a filter); here a hash of the flow.
 
 use crate::managed::{Common, LIMIT, Law, Signal, packet_limit};
-use crate::red::{self, Red};
+use crate::red::{self, Hits, Red};
 use crate::ring::Ring;
-use crate::{
-    ByteMode, Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Spacing, Standing,
-    Verdict,
-};
+use crate::{Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Sink, Standing, Verdict};
 use sojourn_base::{Stream, Time};
 
 /// Draws before the packet at the head is taken.
 const DRAWS: u32 = 8;
 
-/// CHOKe: RED's parameters.
+/// CHOKe: RED's parameters. Packets of the same flow as the one drawn are dropped whatever `ecn`
+/// says.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", serde(default, deny_unknown_fields))]
@@ -50,21 +48,9 @@ pub struct Params {
     /// link's rate in mean packets per second.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub wq: Option<f64>,
-    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
-    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
-    pub spacing: Spacing,
-    /// Let every packet pass that finds fewer packets than this in the queue, and start the
-    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
-    pub min_queue: u32,
-    /// Mark ECN-capable packets instead of dropping them where RED would; packets of the same flow
-    /// as the one drawn are dropped all the same (default false).
-    pub ecn: bool,
-    /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
-    /// RFC 3168 section 7 recommends (default true).
-    pub ecn_drop_above_max: bool,
-    /// What is counted in bytes.
-    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
-    pub byte_mode: ByteMode,
+    /// Which packets are hit.
+    #[cfg_attr(feature = "schema", serde(rename = "$hits"))]
+    pub hits: Hits,
     /// Most packets in the queue: 1 to 33554432 (default 1000000).
     pub limit: u32,
 }
@@ -76,11 +62,7 @@ impl Default for Params {
             max_th: 15.0,
             max_p: 0.1,
             wq: None,
-            spacing: Spacing::Uniform,
-            min_queue: 0,
-            ecn: false,
-            ecn_drop_above_max: true,
-            byte_mode: ByteMode::default(),
+            hits: Hits::default(),
             limit: LIMIT,
         }
     }
@@ -94,11 +76,7 @@ impl Params {
             max_p: self.max_p,
             wq: self.wq,
             gentle: false,
-            spacing: self.spacing,
-            min_queue: self.min_queue,
-            ecn: self.ecn,
-            ecn_drop_above_max: self.ecn_drop_above_max,
-            byte_mode: self.byte_mode,
+            hits: self.hits,
             limit: self.limit,
             ..Default::default()
         }
@@ -139,7 +117,7 @@ impl<P: Packet> Discipline<P> {
         Ok(Self {
             red: Red::new(&params.red(), env)?,
             coin,
-            common: Common { limit: params.limit, ecn: params.ecn },
+            common: Common { limit: params.limit, ecn: params.hits.ecn },
             places: Ring::new(),
             holes: 0,
             counters: Counters::default(),

@@ -21,8 +21,8 @@
 
 use crate::fixed::bounded;
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::red::{self, Red};
-use crate::{ByteMode, Env, Invalid, Probability, Spacing, Standing};
+use crate::red::{self, Hits, Red};
+use crate::{Env, Invalid, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Self-configuring RED. The factors are the paper's, the rest is RED's.
@@ -54,20 +54,9 @@ pub struct Params {
     /// From `max_th` let p rise to 1 at twice `max_th`, instead of jumping to 1 (default false, the
     /// paper's).
     pub gentle: bool,
-    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
-    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", RED's).
-    pub spacing: Spacing,
-    /// Let every packet pass that finds fewer packets than this in the queue, and start the
-    /// spacing anew; ns-2 and ALTQ have 2 (default 0, RED's).
-    pub min_queue: u32,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
-    /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
-    /// RFC 3168 section 7 recommends (default true).
-    pub ecn_drop_above_max: bool,
-    /// What is counted in bytes.
-    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
-    pub byte_mode: ByteMode,
+    /// Which packets are hit.
+    #[cfg_attr(feature = "schema", serde(rename = "$hits"))]
+    pub hits: Hits,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -84,11 +73,7 @@ impl Default for Params {
             top: 1.0,
             wq: None,
             gentle: false,
-            spacing: Spacing::Uniform,
-            min_queue: 0,
-            ecn: false,
-            ecn_drop_above_max: true,
-            byte_mode: ByteMode::default(),
+            hits: Hits::default(),
             limit: LIMIT,
         }
     }
@@ -98,7 +83,7 @@ impl LawParams for Params {
     type Law = FengRed;
 
     fn common(&self) -> Common {
-        Common { limit: self.limit, ecn: self.ecn }
+        Common { limit: self.limit, ecn: self.hits.ecn }
     }
 }
 
@@ -175,11 +160,7 @@ impl Law for FengRed {
                 max_p: params.max_p,
                 wq: params.wq,
                 gentle: params.gentle,
-                spacing: params.spacing,
-                min_queue: params.min_queue,
-                ecn: params.ecn,
-                ecn_drop_above_max: params.ecn_drop_above_max,
-                byte_mode: params.byte_mode,
+                hits: params.hits,
                 limit: params.limit,
                 ..Default::default()
             },

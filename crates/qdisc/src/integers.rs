@@ -56,7 +56,7 @@ pub fn integers(config: &Config, env: &Env) -> Result<Vec<Integer>, Invalid> {
         }
         Config::Red(p) => of_red(p, env)?,
         Config::Ared(p) => {
-            let mean = crate::fixed::mean_packet(p.byte_mode.mean_packet, env)?;
+            let mean = crate::fixed::mean_packet(p.hits.byte_mode.mean_packet, env)?;
             of_red(&p.red_at(env.packets_per_second(mean)), env)?
         }
         Config::Rem(p) => {
@@ -73,8 +73,9 @@ pub fn integers(config: &Config, env: &Env) -> Result<Vec<Integer>, Invalid> {
 }
 
 fn of_red(p: &red::Params, env: &Env) -> Result<Vec<Integer>, Invalid> {
-    let wanted =
-        p.weight(env.packets_per_second(crate::fixed::mean_packet(p.byte_mode.mean_packet, env)?));
+    let wanted = p.weight(
+        env.packets_per_second(crate::fixed::mean_packet(p.hits.byte_mode.mean_packet, env)?),
+    );
     let max_p = Probability::from_f64(p.max_p).raw() as i64;
     Ok(vec![
         Integer::new("wq", red::Red::new(p, env)?.weight() as i64, red::WEIGHT_BITS, wanted),
@@ -95,13 +96,13 @@ pub fn resolved(config: &Config, env: &Env) -> Result<Config, Invalid> {
     };
     let mut config = config.clone();
     match &mut config {
-        Config::Red(p) => p.wq = weight(p.wq, p.byte_mode.mean_packet)?,
-        Config::Choke(p) => p.wq = weight(p.wq, p.byte_mode.mean_packet)?,
-        Config::FengRed(p) => p.wq = weight(p.wq, p.byte_mode.mean_packet)?,
+        Config::Red(p) => p.wq = weight(p.wq, p.hits.byte_mode.mean_packet)?,
+        Config::Choke(p) => p.wq = weight(p.wq, p.hits.byte_mode.mean_packet)?,
+        Config::FengRed(p) => p.wq = weight(p.wq, p.hits.byte_mode.mean_packet)?,
         Config::Ared(p) => {
-            let red = p.red_at(per_second(p.byte_mode.mean_packet)?);
+            let red = p.red_at(per_second(p.hits.byte_mode.mean_packet)?);
             (p.min_th, p.max_th) = (Some(red.min_th), Some(red.max_th));
-            p.wq = weight(p.wq, p.byte_mode.mean_packet)?;
+            p.wq = weight(p.wq, p.hits.byte_mode.mean_packet)?;
         }
         Config::Droptail(p) if *p == droptail::Params::default() => {
             p.limit = Some(droptail::LIMIT);

@@ -53,15 +53,17 @@
 //!    passes, it has fewer bits, and `max_p` over the range is rounded to a power of two.
 //! 6. A byte limit, not a limit in packets; the early-drop qevents are not here.
 
+mod hits;
 mod preset;
 
+pub use hits::Hits;
 pub use preset::Preset;
 
 use crate::fixed::{ByteTime, QUEUE_BITS, bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
 use crate::spacing::{Spacing, hits_late};
-use crate::{ByteMode, Env, Invalid, Measure, Probability, Standing};
+use crate::{Env, Invalid, Measure, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -96,20 +98,9 @@ pub struct Params {
     /// Let the average fall over times in which the link is idle, as the paper; Linux does not
     /// below a shaper, where it falls with arriving packets only (default true).
     pub idle_decay: bool,
-    /// How far apart hits lie at a probability p: "uniform", 1 to 1/p packets; "wait", 1/p to 2/p,
-    /// as ns-2; "altq", 1 to 2/p, as ALTQ (default "uniform", the paper's).
-    pub spacing: Spacing,
-    /// Let every packet pass that finds fewer packets than this in the queue, and start the
-    /// spacing anew. The paper knows nothing of it; ns-2 and ALTQ have 2 (default 0).
-    pub min_queue: u32,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
-    /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
-    /// RFC 3168 section 7 recommends (default true).
-    pub ecn_drop_above_max: bool,
-    /// What is counted in bytes.
-    #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
-    pub byte_mode: ByteMode,
+    /// Which packets are hit.
+    #[cfg_attr(feature = "schema", serde(rename = "$hits"))]
+    pub hits: Hits,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     pub limit: u32,
 }
@@ -124,11 +115,7 @@ impl Default for Params {
             wq: None,
             gentle: true,
             idle_decay: true,
-            spacing: Spacing::Uniform,
-            min_queue: 0,
-            ecn: false,
-            ecn_drop_above_max: true,
-            byte_mode: ByteMode::default(),
+            hits: Hits::default(),
             limit: LIMIT,
         }
     }
@@ -146,7 +133,7 @@ impl LawParams for Params {
     type Law = Red;
 
     fn common(&self) -> Common {
-        Common { limit: self.limit, ecn: self.ecn }
+        Common { limit: self.limit, ecn: self.hits.ecn }
     }
 }
 
@@ -379,8 +366,9 @@ impl Law for Red {
     type Params = Params;
 
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        let measure = Measure::new(params.byte_mode, env)?;
-        let per_second = env.packets_per_second(mean_packet(params.byte_mode.mean_packet, env)?);
+        let measure = Measure::new(params.hits.byte_mode, env)?;
+        let per_second =
+            env.packets_per_second(mean_packet(params.hits.byte_mode.mean_packet, env)?);
         let threshold = |field, x| bounded(field, x, 0.0, THRESHOLD_MOST, QUEUE_BITS);
         let (min_th, max_th) =
             (threshold("min_th", params.min_th)?, threshold("max_th", params.max_th)?);
@@ -409,14 +397,14 @@ impl Law for Red {
         let constants = Constants {
             weight,
             keep: (weight << 1).wrapping_neg(),
-            spacing: params.spacing,
-            min_queue: params.min_queue,
+            spacing: params.hits.spacing,
+            min_queue: params.hits.min_queue,
             min_th,
             max_th,
             top: if params.gentle { 2 * max_th } else { max_th },
             rise: inverse(max_th - min_th),
             gentle_rise: inverse(max_th),
-            drop_above_max: params.ecn_drop_above_max,
+            drop_above_max: params.hits.ecn_drop_above_max,
             decay: params.idle_decay.then(|| Decay::new(halvings * per_second * 1e-9)),
             byte_time: ByteTime::new(env),
         };

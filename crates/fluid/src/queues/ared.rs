@@ -52,7 +52,7 @@ impl Law for Ared {
     type Params = Params;
 
     fn of(p: &Params, env: &Env) -> Result<Made<Self>, Invalid> {
-        let start = p.red_at(env.packets_per_second(p.byte_mode.mean_packet));
+        let start = p.red_at(env.packets_per_second(p.hits.byte_mode.mean_packet));
         let Made { law: red, buffer, ecn, unit, weight } = Red::of(&start, env)?;
         let law = Self {
             red,

@@ -113,13 +113,13 @@ impl Law for Red {
             min_th: p.min_th,
             max_th: p.max_th,
             max_p: p.max_p,
-            wq: p.weight(env.packets_per_second(p.byte_mode.mean_packet)),
+            wq: p.weight(env.packets_per_second(p.hits.byte_mode.mean_packet)),
             gentle: p.gentle,
-            spacing: env.spaced.then_some(p.spacing),
+            spacing: env.spaced.then_some(p.hits.spacing),
             fastest: env.fastest,
         };
-        let made = Made::new(law, p.limit, p.ecn);
-        Ok(made.counting(env, p.byte_mode))
+        let made = Made::new(law, p.limit, p.hits.ecn);
+        Ok(made.counting(env, p.hits.byte_mode))
     }
 
     /// Works out how fast the average follows.

@@ -1,6 +1,6 @@
 //! RED with the settings of a paper or a program, from which single ones may differ.
 
-use super::{Params, Spacing};
+use super::{Hits, Params, Spacing};
 use crate::ByteMode;
 
 /// Whose RED: where those parameters come from that are not given.
@@ -29,18 +29,21 @@ impl Preset {
                 max_p: 0.02,
                 wq: Some(0.002),
                 gentle: false,
-                ecn_drop_above_max: false,
+                hits: Hits { ecn_drop_above_max: false, ..base.hits },
                 ..base
             },
             // linterm_ 10, wait_, gentle_, bytes_ and queue_in_bytes_ are on.
             Self::Ns2 => Params {
                 wq: Some(0.002),
-                spacing: Spacing::Wait,
-                min_queue: 2,
-                byte_mode: ByteMode {
-                    queue_in_bytes: true,
-                    scale_by_size: true,
-                    ..Default::default()
+                hits: Hits {
+                    spacing: Spacing::Wait,
+                    min_queue: 2,
+                    byte_mode: ByteMode {
+                        queue_in_bytes: true,
+                        scale_by_size: true,
+                        ..Default::default()
+                    },
+                    ..base.hits
                 },
                 ..base
             },
@@ -48,8 +51,7 @@ impl Preset {
             Self::Altq => Params {
                 wq: Some(1.0 / 512.0),
                 gentle: false,
-                spacing: Spacing::Altq,
-                min_queue: 2,
+                hits: Hits { spacing: Spacing::Altq, min_queue: 2, ..base.hits },
                 limit: 60,
                 ..base
             },
@@ -57,8 +59,11 @@ impl Preset {
             Self::Linux => Params {
                 max_p: 0.02,
                 gentle: false,
-                ecn_drop_above_max: false,
-                byte_mode: ByteMode { queue_in_bytes: true, ..Default::default() },
+                hits: Hits {
+                    ecn_drop_above_max: false,
+                    byte_mode: ByteMode { queue_in_bytes: true, ..Default::default() },
+                    ..base.hits
+                },
                 ..base
             },
         }
@@ -96,6 +101,17 @@ struct GivenByteMode {
 }
 
 #[cfg(feature = "schema")]
+impl GivenByteMode {
+    fn over(self, base: ByteMode) -> ByteMode {
+        ByteMode {
+            queue_in_bytes: self.queue_in_bytes.unwrap_or(base.queue_in_bytes),
+            scale_by_size: self.scale_by_size.unwrap_or(base.scale_by_size),
+            mean_packet: self.mean_packet.or(base.mean_packet),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
 impl<'de> serde::Deserialize<'de> for Params {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let given = Given::deserialize(deserializer)?;
@@ -108,16 +124,13 @@ impl<'de> serde::Deserialize<'de> for Params {
             wq: given.wq.or(base.wq),
             gentle: given.gentle.unwrap_or(base.gentle),
             idle_decay: given.idle_decay.unwrap_or(base.idle_decay),
-            spacing: given.spacing.unwrap_or(base.spacing),
-            min_queue: given.min_queue.unwrap_or(base.min_queue),
-            ecn: given.ecn.unwrap_or(base.ecn),
-            ecn_drop_above_max: given.ecn_drop_above_max.unwrap_or(base.ecn_drop_above_max),
-            byte_mode: ByteMode {
-                queue_in_bytes: (given.byte_mode.queue_in_bytes)
-                    .unwrap_or(base.byte_mode.queue_in_bytes),
-                scale_by_size: (given.byte_mode.scale_by_size)
-                    .unwrap_or(base.byte_mode.scale_by_size),
-                mean_packet: given.byte_mode.mean_packet.or(base.byte_mode.mean_packet),
+            hits: Hits {
+                spacing: given.spacing.unwrap_or(base.hits.spacing),
+                min_queue: given.min_queue.unwrap_or(base.hits.min_queue),
+                ecn: given.ecn.unwrap_or(base.hits.ecn),
+                ecn_drop_above_max: (given.ecn_drop_above_max)
+                    .unwrap_or(base.hits.ecn_drop_above_max),
+                byte_mode: given.byte_mode.over(base.hits.byte_mode),
             },
             limit: given.limit.unwrap_or(base.limit),
         })

@@ -1,6 +1,6 @@
 //! A long silence is crossed in a bounded number of steps, and to the same end as tick by tick.
 
-use crate::common::{drain, env, offer, queue};
+use crate::common::{drain, env, marking, offer, queue};
 use sojourn_base::Time;
 use sojourn_qdisc::*;
 
@@ -100,8 +100,7 @@ fn ared_crosses_an_hour_in_the_steps_that_its_range_allows() {
             min_th: Some(5.0),
             max_th: Some(15.0),
             wq: Some(wq),
-            ecn: true,
-            ecn_drop_above_max: false,
+            hits: marking(),
             ..Default::default()
         });
         let mut q = queue(&config, &env(100, 1500));

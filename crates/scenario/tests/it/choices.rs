@@ -39,11 +39,11 @@ fn a_preset_gives_what_is_not_given() {
     let expected = red::Params { gentle: true, max_th: 20.0, ..altq.clone() };
     let text = "{ kind = \"red\", preset = \"altq\", gentle = true, max_th = 20 }";
     assert_eq!(qdisc(text), Ok(Config::Red(expected)));
-    assert_eq!(altq.spacing, Spacing::Altq);
-    let ns2 = red::Preset::Ns2.params();
-    let byte_mode = ByteMode { scale_by_size: false, ..ns2.byte_mode };
+    assert_eq!(altq.hits.spacing, Spacing::Altq);
+    let mut ns2 = red::Preset::Ns2.params();
+    ns2.hits.byte_mode.scale_by_size = false;
     let text = "{ kind = \"red\", preset = \"ns2\", scale_by_size = false }";
-    assert_eq!(qdisc(text), Ok(Config::Red(red::Params { byte_mode, ..ns2 })));
+    assert_eq!(qdisc(text), Ok(Config::Red(ns2)));
 }
 
 #[test]

@@ -6,7 +6,7 @@ pub(crate) mod traffic;
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{
-    Ack, Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash,
+    Ack, Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash, red,
 };
 use std::cell::Cell;
 
@@ -104,6 +104,11 @@ impl Sink<Token> for Bin {
 
 pub(crate) fn env(mbit: u64, mean_packet: u32) -> Env {
     Env { rate: Rate(mbit * 1_000_000), mean_packet }
+}
+
+/// RED's hits as marks, however long the queue.
+pub(crate) fn marking() -> red::Hits {
+    red::Hits { ecn: true, ecn_drop_above_max: false, ..Default::default() }
 }
 
 pub(crate) fn queue(config: &Config, env: &Env) -> Qdisc<Token> {

@@ -8,7 +8,7 @@ mod fq_codel;
 mod fq_pie;
 mod sfq;
 
-use crate::common::{drain, env, offer, queue, token};
+use crate::common::{drain, env, marking, offer, queue, token};
 use sojourn_base::Time;
 use sojourn_qdisc::*;
 
@@ -16,7 +16,9 @@ const MS: u64 = 1_000_000;
 
 /// RED that follows the queue at once, with room between the thresholds.
 fn red(ecn: bool) -> red::Params {
-    red::Params { min_th: 10.0, max_th: 30.0, max_p: 0.1, wq: Some(1.0), ecn, ..Default::default() }
+    let hits = red::Hits { ecn, ..Default::default() };
+    let (min_th, max_th, max_p) = (10.0, 30.0, 0.1);
+    red::Params { min_th, max_th, max_p, wq: Some(1.0), hits, ..Default::default() }
 }
 
 /// A queue under `config` with `n` packets standing at time zero. Offering more than that once
@@ -63,11 +65,11 @@ fn red_that_is_not_gentle_hits_everything_above_max_th_and_not_just_max_p() {
     let mut config = red(true);
     config.gentle = false;
     // Marking lets the queue be filled beyond max_th.
-    config.ecn_drop_above_max = false;
+    config.hits.ecn_drop_above_max = false;
     let mut q = standing(&Config::Red(config.clone()), 31);
     assert_eq!(hold(&mut q, 31, 1000, Ecn::Ect0), [0, 1000, 0, 0]);
     assert_eq!(hold(&mut q, 31, 1000, Ecn::NotEct), [0, 0, 1000, 0]);
-    config.ecn_drop_above_max = true;
+    config.hits.ecn_drop_above_max = true;
     let mut q = standing(&Config::Red(config), 30);
     assert_eq!(hold(&mut q, 30, 1000, Ecn::Ect0), [0, 0, 1000, 0]);
     assert_eq!(hold(&mut q, 30, 1000, Ecn::NotEct), [0, 0, 1000, 0]);
@@ -76,7 +78,7 @@ fn red_that_is_not_gentle_hits_everything_above_max_th_and_not_just_max_p() {
 #[test]
 fn gentle_red_rises_from_max_p_to_one_between_max_th_and_its_double() {
     let mut config = red(true);
-    config.ecn_drop_above_max = false;
+    config.hits.ecn_drop_above_max = false;
     let config = Config::Red(config);
     for (length, p) in [(30, 0.1), (45, 0.55), (60, 1.0)] {
         let mut q = standing(&config, length);
@@ -96,7 +98,7 @@ fn red_drops_capable_packets_above_max_th_unless_told_to_mark() {
     // RFC 3168 section 7; the switch is what the study of ECN-aware ARED turned off.
     for drop in [true, false] {
         let mut config = red(true);
-        config.ecn_drop_above_max = drop;
+        config.hits.ecn_drop_above_max = drop;
         // Filled with the limit still far: the first packets find a short queue.
         let mut q = queue(&Config::Red(config), &env(100, 1500));
         while q.packets() < 40 {
@@ -150,12 +152,12 @@ fn red_idle_time_starts_after_last_transmission() {
 
 #[test]
 fn red_spares_short_queue_only_if_configured() {
-    for (min_queue, hits) in [(0, 100), (40, 100), (41, 0)] {
-        let config =
-            red::Params { gentle: false, ecn_drop_above_max: false, min_queue, ..red(true) };
+    for (min_queue, wanted) in [(0, 100), (40, 100), (41, 0)] {
+        let hits = red::Hits { min_queue, ..marking() };
+        let config = red::Params { gentle: false, hits, ..red(true) };
         let mut q = standing(&Config::Red(config), 40);
         let [_, marked, ..] = hold(&mut q, 40, 100, Ecn::Ect0);
-        assert_eq!(marked, hits, "of 100 that find 40, with {min_queue}");
+        assert_eq!(marked, wanted, "of 100 that find 40, with {min_queue}");
     }
 }
 
@@ -255,8 +257,7 @@ fn ared_pushes_max_p_up_while_a_long_queue_stands() {
         min_th: Some(5.0),
         max_th: Some(15.0),
         wq: Some(1.0),
-        ecn: true,
-        ecn_drop_above_max: false,
+        hits: marking(),
         ..Default::default()
     };
     let mut q = standing(&Config::Ared(config), 14);
@@ -277,7 +278,7 @@ fn a_packet_marked_before_is_neither_marked_again_nor_dropped() {
     let pi = pi::Params { a: 1.0, b: 0.0, qref: 0.0, ecn: true, ..Default::default() };
     let rem = rem::Params { gamma: 1.0, alpha: 1.0, phi: 2.0, ecn: true, ..Default::default() };
     let mut red = red(true);
-    red.ecn_drop_above_max = false;
+    red.hits.ecn_drop_above_max = false;
     for config in [Config::Pi(pi), Config::Rem(rem), Config::Red(red)] {
         let mut q = standing(&config, 200);
         q.advance(Time(20 * MS));

@@ -1,20 +1,15 @@
 //! Self-configuring RED against the paper's rule in double precision.
 
 use super::{Average, Traffic, coin, odds};
-use crate::common::{Token, env};
+use crate::common::{Token, env, marking};
 use sojourn_base::Time;
 use sojourn_qdisc::*;
 use std::cell::RefCell;
 
 #[test]
 fn feng_red_moves_max_p_as_the_paper_says() {
-    let params = feng_red::Params {
-        wq: Some(0.02),
-        ecn: true,
-        ecn_drop_above_max: false,
-        gentle: true,
-        ..Default::default()
-    };
+    let params =
+        feng_red::Params { wq: Some(0.02), hits: marking(), gentle: true, ..Default::default() };
     let mut q = feng_red::Discipline::<Token>::new(&params, &env(10, 1500), coin()).unwrap();
     let average = RefCell::new(Average {
         average: 0.0,

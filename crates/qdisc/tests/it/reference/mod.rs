@@ -11,7 +11,7 @@ mod proportional;
 mod rate;
 mod spacing;
 
-use crate::common::{Token, env, token};
+use crate::common::{Token, env, marking, token};
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::managed::Law;
 use sojourn_qdisc::*;
@@ -208,12 +208,13 @@ fn red_follows_its_formula_for_a_million_arrivals() {
             max_th: 15.0,
             wq,
             gentle,
-            ecn: true,
-            ecn_drop_above_max: false,
-            byte_mode: ByteMode {
-                queue_in_bytes: in_bytes,
-                mean_packet: Some(1000),
-                ..Default::default()
+            hits: red::Hits {
+                byte_mode: ByteMode {
+                    queue_in_bytes: in_bytes,
+                    mean_packet: Some(1000),
+                    ..Default::default()
+                },
+                ..marking()
             },
             ..Default::default()
         };
@@ -269,8 +270,7 @@ fn ared_follows_its_formula_for_a_million_instants() {
         max_th: Some(15.0),
         interval: Time::from_millis(10),
         wq: Some(0.01),
-        ecn: true,
-        ecn_drop_above_max: false,
+        hits: marking(),
         ..Default::default()
     };
     let mut q = ared::Discipline::<Token>::new(&params, &env(12, 1500), coin()).unwrap();
@@ -319,7 +319,7 @@ fn red_spaces_its_hits_uniformly() {
         max_th: 20.0,
         max_p: 0.1,
         wq: Some(1.0),
-        ecn: true,
+        hits: red::Hits { ecn: true, ..Default::default() },
         ..Default::default()
     };
     let mut q = red::Discipline::<Token>::new(&params, &env(100, 1500), coin()).unwrap();

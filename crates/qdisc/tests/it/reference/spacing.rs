@@ -2,7 +2,7 @@
 //! precision, by the gaps that follow from them, and the presets by what they do with one load.
 
 use super::coin;
-use crate::common::{Token, env, token};
+use crate::common::{Token, env, marking, token};
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::*;
 
@@ -14,10 +14,7 @@ fn red(spacing: Spacing) -> red::Params {
         max_th: 30.07,
         max_p: 0.5,
         wq: Some(1.0),
-        spacing,
-        min_queue: 2,
-        ecn: true,
-        ecn_drop_above_max: false,
+        hits: red::Hits { spacing, min_queue: 2, ..marking() },
         ..Default::default()
     }
 }
@@ -80,7 +77,8 @@ fn wait_and_altq_hit_the_very_packets_that_their_sources_hit() {
         (Spacing::Altq, true),
     ] {
         let byte_mode = ByteMode { scale_by_size, mean_packet: Some(1000), ..Default::default() };
-        let params = red::Params { byte_mode, ..red(spacing) };
+        let mut params = red(spacing);
+        params.hits.byte_mode = byte_mode;
         let mut q = queue(&params);
         let mut rule =
             Rule { wait: spacing == Spacing::Wait, count: 0.0, below: true, coin: coin() };
@@ -154,8 +152,9 @@ fn the_packet_that_finds_the_average_risen_passes_but_for_uniform_gaps() {
 fn presets_are_told_apart_by_their_vectors() {
     let env = env(10, 1000);
     let of = |preset: red::Preset| {
-        let config = Config::Red(red::Params { ecn: true, ..preset.params() });
-        let text = vectors::write(&config, &env, 1, 20_000).expect("valid");
+        let mut params = preset.params();
+        params.hits.ecn = true;
+        let text = vectors::write(&Config::Red(params), &env, 1, 20_000).expect("valid");
         let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
         (count(",marked,"), count(",early,"), count(",overflow,"))
     };

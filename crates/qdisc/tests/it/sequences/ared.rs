@@ -1,6 +1,6 @@
 use super::case::{Case, hits, magnitude, rest, time};
 use proptest::prelude::*;
-use sojourn_qdisc::{Config, ared::Params};
+use sojourn_qdisc::{Config, ared::Params, red::Hits};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let thresholds = prop::option::of((magnitude(0.01, 20.0), magnitude(0.01, 10.0)));
@@ -17,6 +17,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
             r,
         )| {
             let (ecn, byte_mode, limit) = r;
+            let hits = Hits { spacing, min_queue, ecn, ecn_drop_above_max: switches.1, byte_mode };
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::Ared(Params {
                 target_delay: delay,
@@ -30,11 +31,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 interval,
                 wq,
                 gentle: switches.0,
-                spacing,
-                min_queue,
-                ecn_drop_above_max: switches.1,
-                ecn,
-                byte_mode,
+                hits,
                 limit,
             });
             Case { drops_capable: switches.1, ..Case::new(config, limit, ecn) }

@@ -1,6 +1,6 @@
 use super::case::{Case, hits, magnitude, rest};
 use proptest::prelude::*;
-use sojourn_qdisc::{Config, feng_red::Params};
+use sojourn_qdisc::{Config, feng_red::Params, red::Hits};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let thresholds = (prop_oneof![Just(0.0), magnitude(0.01, 20.0)], magnitude(0.01, 20.0));
@@ -17,6 +17,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
             r,
         )| {
             let (ecn, byte_mode, limit) = r;
+            let hits = Hits { spacing, min_queue, ecn, ecn_drop_above_max: switches.1, byte_mode };
             let top = bottom + (1.0 - bottom) * top;
             let config = Config::FengRed(Params {
                 min_th,
@@ -28,11 +29,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 top,
                 wq,
                 gentle: switches.0,
-                spacing,
-                min_queue,
-                ecn_drop_above_max: switches.1,
-                ecn,
-                byte_mode,
+                hits,
                 limit,
             });
             Case { drops_capable: switches.1, ..Case::new(config, limit, ecn) }
