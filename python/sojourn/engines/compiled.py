@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sojourn._engine import Run
-from sojourn.engines.engine import kept
+from sojourn.engines.engine import Engine
 from sojourn.errors import Error, Stopped
 from sojourn.files import with_remedy
 
 if TYPE_CHECKING:
     import threading
+    from pathlib import Path
 
-    from sojourn.results.run import RunResult
+    from sojourn.engines.engine import Go, Progress
     from sojourn.scenario import Scenario
 
 # How often a run that is under way is looked at: progress is shown, Ctrl-C is heard.
@@ -24,34 +24,20 @@ _LOOK_S = 0.1
 _PATIENCE_S = 5.0
 
 
-class Compiled:
+class Compiled(Engine):
     """An engine of the extension: it depends on nothing beside that."""
 
-    name: str
-
-    def identity(self) -> str:
-        """Nothing beside the extension module."""
-        return ""
-
-    def run(
-        self,
-        scenario: Scenario,
-        out: str | Path | None = None,
-        progress: Callable[[float, int], None] | None = None,
-        *,
-        label: str | None = None,
-        varied: Mapping[str, object] | None = None,
-        stop: threading.Event | None = None,
-        sync: bool = True,
-    ) -> RunResult:
-        """Runs ``scenario``: see :class:`sojourn.engines.engine.Engine`."""
+    def prepared(self, scenario: Scenario) -> Go:
+        """Nothing but what makes objects of classes that are written in Python."""
         make = _maker(scenario)
 
-        def go(folder: Path | None) -> tuple[str, bool]:
+        def go(
+            folder: Path | None, progress: Progress | None, stop: threading.Event | None
+        ) -> tuple[str, bool]:
             run = Run(scenario.core, scenario.base_dir, folder, make, self.name)
             return _wait(run, progress, stop)
 
-        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
+        return go
 
 
 def _maker(scenario: Scenario) -> Callable[..., object] | None:
@@ -66,7 +52,7 @@ def _maker(scenario: Scenario) -> Callable[..., object] | None:
 
 def _wait(
     run: Run,
-    progress: Callable[[float, int], None] | None,
+    progress: Progress | None,
     stop: threading.Event | None,
 ) -> tuple[str, bool]:
     """The summary as JSON, and whether Ctrl-C made it early."""

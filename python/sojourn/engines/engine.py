@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sojourn.diagnoses import after
 from sojourn.errors import Interrupted
@@ -24,21 +25,28 @@ if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 
-class Engine(Protocol):
+Progress: TypeAlias = Callable[[float, int], None]
+"""Is called ten times a second with the simulated seconds and the bottleneck packets so far."""
+
+Go: TypeAlias = "Callable[[Path | None, Progress | None, threading.Event | None], tuple[str, bool]]"
+"""Runs what is prepared: given the folder for tables, if there are any to keep, whom to tell of
+progress, and what gives the run up, it returns the summary as JSON, and whether Ctrl-C made it
+early."""
+
+
+class Engine(ABC):
     """Scenario in, run out."""
 
-    @property
-    def name(self) -> str:
-        """As ``--engine`` and summaries have it."""
-        ...
+    name: str
+    """As ``--engine`` and summaries have it."""
 
+    @abstractmethod
     def check(self, scenario: Scenario) -> None:
         """Refuses what this engine cannot run, whatever its number of users.
 
         Raises:
             ScenarioError: The field, its value, and what to do instead.
         """
-        ...
 
     def identity(self) -> str:
         """What results depend on beside the scenario and the extension module.
@@ -47,13 +55,22 @@ class Engine(Protocol):
         identity is empty for those that live in it; what is missing adds nothing to it, since
         without it there is no run whose result could be kept.
         """
-        ...
+        return ""
+
+    @abstractmethod
+    def prepared(self, scenario: Scenario) -> Go:
+        """Makes ready what a run needs, and gives what runs it.
+
+        Raises:
+            ScenarioError: If the scenario cannot be run.
+            Error: If something is missing.
+        """
 
     def run(
         self,
         scenario: Scenario,
         out: str | Path | None = None,
-        progress: Callable[[float, int], None] | None = None,
+        progress: Progress | None = None,
         *,
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
@@ -63,10 +80,9 @@ class Engine(Protocol):
         """Runs ``scenario``, whose loads are users already.
 
         Args:
-            out: Folder for the run; an earlier run there is replaced. Without it only the summary
-                is kept, in memory.
-            progress: Called ten times a second with the simulated seconds and the bottleneck
-                packets so far.
+            out: Folder for the run; an earlier run there is replaced only by a whole one. Without
+                it only the summary is kept, in memory, and tables as long as the result.
+            progress: Whom to tell how far the run has come.
             label: What to call the run in tables and figures; default the scenario's name.
             varied: What sets it apart from the other runs of a sweep, by dotted path.
             stop: Gives the run up when set, from another thread.
@@ -79,51 +95,25 @@ class Engine(Protocol):
             Stopped: If ``stop`` was set.
             Interrupted: (a KeyboardInterrupt) on Ctrl-C, with the result so far.
         """
-        ...
-
-
-def kept(
-    scenario: Scenario,
-    out: str | Path | None,
-    go: Callable[[Path | None], tuple[str, bool]],
-    *,
-    label: str | None,
-    varied: Mapping[str, object] | None,
-    sync: bool,
-) -> RunResult:
-    """What a run gives, kept in ``out`` or, without a folder, as long as the result.
-
-    Args:
-        scenario: What is run.
-        out: Folder for the run; an earlier run there is replaced only by a whole one.
-        go: Runs it: given the folder for tables, if there are any to keep, it returns the summary
-            as JSON, and whether Ctrl-C made it early.
-        label: What to call the run in tables and figures; default the scenario's name.
-        varied: What sets it apart from the other runs of a sweep, by dotted path.
-        sync: Have it on disk before it gets its name.
-
-    Raises:
-        Interrupted: If Ctrl-C made it early, with the result so far.
-    """
-    named = partial(_diagnosed, scenario=scenario, label=label, varied=varied)
-    if out is None:
-        scratch = _scratch(scenario)
-        text, interrupted = go(None if scratch is None else Path(scratch.name))
-        result = named(
-            text, tables=None if scratch is None else Path(scratch.name), scratch=scratch
-        )
-    else:
-        draft = Draft(Path(out))
-        try:
-            text, interrupted = go(draft.folder)
-            # Labels go in before the run gets its name: from then on it is whole.
-            made = named(text, tables=draft.folder)
-            result = draft.finish(made, about(made), sync=sync)
-        finally:
-            draft.discard()
-    if interrupted:
-        raise Interrupted(result)
-    return result
+        go = self.prepared(scenario)
+        named = partial(_diagnosed, scenario=scenario, label=label, varied=varied)
+        if out is None:
+            scratch = _scratch(scenario)
+            tables = None if scratch is None else Path(scratch.name)
+            text, interrupted = go(tables, progress, stop)
+            result = named(text, tables=tables, scratch=scratch)
+        else:
+            draft = Draft(Path(out))
+            try:
+                text, interrupted = go(draft.folder, progress, stop)
+                # Labels go in before the run gets its name: from then on it is whole.
+                made = named(text, tables=draft.folder)
+                result = draft.finish(made, about(made), sync=sync)
+            finally:
+                draft.discard()
+        if interrupted:
+            raise Interrupted(result)
+        return result
 
 
 def _diagnosed(text: str, scenario: Scenario, tables: Path | None, **named: Any) -> RunResult:

@@ -11,20 +11,20 @@ import os
 import shutil
 import signal
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sojourn.engines.child import Behaviour, Child
 from sojourn.engines.digest import content, digest
-from sojourn.engines.engine import kept
+from sojourn.engines.engine import Engine
 from sojourn.errors import Error
 
 if TYPE_CHECKING:
-    from sojourn.engines.engine import Engine
-    from sojourn.results.run import RunResult
+    import threading
+
+    from sojourn.engines.engine import Go, Progress
     from sojourn.scenario import Scenario
 
 PROGRAM = "sojourn-router"
@@ -50,7 +50,7 @@ def program() -> Path:
     return Path(found)
 
 
-class Linux:
+class Linux(Engine):
     """Real TCP; a minute of it takes a minute."""
 
     name = "linux"
@@ -63,28 +63,13 @@ class Linux:
         machine = os.uname()
         return digest([f"{machine.release} {machine.version}", *program_content()])
 
-    def run(
-        self,
-        scenario: Scenario,
-        out: str | Path | None = None,
-        progress: Callable[[float, int], None] | None = None,
-        *,
-        label: str | None = None,
-        varied: Mapping[str, object] | None = None,
-        stop: threading.Event | None = None,
-        sync: bool = True,
-    ) -> RunResult:
-        """Runs ``scenario`` with real TCP: see :class:`sojourn.engines.engine.Engine`.
+    def prepared(self, scenario: Scenario) -> Go:
+        """Finds the program.
 
         Raises:
-            Error: Also if the program is missing, or this process may not make network namespaces.
+            Error: If it is missing.
         """
-        tool = program()
-
-        def go(folder: Path | None) -> tuple[str, bool]:
-            return _talk(tool, scenario, folder, progress, stop)
-
-        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
+        return partial(_talk, program(), scenario)
 
 
 ENGINE: Engine = Linux()
@@ -102,7 +87,7 @@ def _talk(
     tool: Path,
     scenario: Scenario,
     folder: Path | None,
-    progress: Callable[[float, int], None] | None,
+    progress: Progress | None,
     stop: threading.Event | None,
 ) -> tuple[str, bool]:
     """The summary as JSON, and whether Ctrl-C made it early."""

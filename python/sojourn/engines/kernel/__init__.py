@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from sojourn.deploy import leaves
 from sojourn.engines.digest import content, digest
-from sojourn.engines.engine import kept
+from sojourn.engines.engine import Engine
 from sojourn.engines.kernel.image import Image
 from sojourn.engines.kernel.machine import command, emulator, seed_of, talk
 from sojourn.engines.kernel.plan import GuestPlan, plan
@@ -28,8 +28,7 @@ from sojourn.errors import Error, ScenarioError
 if TYPE_CHECKING:
     import threading
 
-    from sojourn.engines.engine import Engine
-    from sojourn.results.run import RunResult
+    from sojourn.engines.engine import Go, Progress
     from sojourn.scenario import Scenario
 
 
@@ -48,7 +47,7 @@ def ready(linux: Linux) -> Image:
     return linux.found()
 
 
-class Kernel:
+class Kernel(Engine):
     """Linux's own queues and TCPs, on one link."""
 
     def __init__(self, linux: Linux) -> None:
@@ -64,23 +63,13 @@ class Kernel:
         """The router, the virtual machine, and the code that says what it is to do."""
         return digest([*program_content(), *_machine(self._linux), *_generators()])
 
-    def run(
-        self,
-        scenario: Scenario,
-        out: str | Path | None = None,
-        progress: Callable[[float, int], None] | None = None,
-        *,
-        label: str | None = None,
-        varied: Mapping[str, object] | None = None,
-        stop: threading.Event | None = None,
-        sync: bool = True,
-    ) -> RunResult:
-        """Runs ``scenario`` by the kernel: see :class:`sojourn.engines.engine.Engine`.
+    def prepared(self, scenario: Scenario) -> Go:
+        """Plans the run, finds the kernel and packs what the virtual machine boots into.
 
         While the machine boots Ctrl-C gives no result.
 
         Raises:
-            Error: Also if the emulator or the kernel is missing.
+            Error: If the emulator or the kernel is missing.
         """
         planned = _plan(scenario, self._linux)
         kernel = ready(self._linux)
@@ -90,7 +79,9 @@ class Kernel:
         }
         disk = ramdisk(kernel.modules(planned.modules), files)
 
-        def go(folder: Path | None) -> tuple[str, bool]:
+        def go(
+            folder: Path | None, progress: Progress | None, stop: threading.Event | None
+        ) -> tuple[str, bool]:
             begin = time.perf_counter()
             with TemporaryDirectory(prefix="sojourn-kernel-") as place:
                 file, console = Path(place) / "ramdisk", Path(place) / "console"
@@ -103,7 +94,7 @@ class Kernel:
             summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
             return json.dumps(summary), interrupted
 
-        return kept(scenario, out, go, label=label, varied=varied, sync=sync)
+        return go
 
 
 ENGINE: Engine = Kernel(SIX)
