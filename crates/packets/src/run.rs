@@ -6,6 +6,7 @@ use crate::connection::EndId;
 use crate::end::End;
 use crate::events::{Event, Notes};
 use crate::sim::Sim;
+use crate::wheel::Place;
 use sojourn_base::Time;
 use sojourn_link::Wake;
 use std::sync::atomic::Ordering;
@@ -24,7 +25,7 @@ impl Run {
     /// Runs to where it is to pause, or until told to stop. Returns the time reached.
     pub(crate) fn go(&mut self, control: &Control) -> Time {
         const LOOK_UP: u64 = 1 << 14;
-        while let Some((now, event)) = self.sim.next() {
+        while let Some((now, place)) = self.sim.next() {
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
                 let packets = self.sim.probes.bottleneck_packets(&self.sim.net);
@@ -37,16 +38,16 @@ impl Run {
             if let Some(soon) = self.sim.net.wheel.hint() {
                 self.sim.prefetch(soon);
             }
-            self.handle(now, event);
+            self.handle(now, place);
         }
         control.now.store(self.sim.pause.0, Ordering::Relaxed);
         self.sim.pause
     }
 
     #[inline(always)]
-    fn handle(&mut self, now: Time, event: Event) {
+    fn handle(&mut self, now: Time, place: Place) {
         let Self { sim, apps, .. } = self;
-        match event {
+        match *sim.net.wheel.event(place) {
             Event::Serve { link, why: Wake::Air } => sim.air(now, link),
             Event::Serve { link, why } => {
                 sim.net.links[link as usize].woken(now, why);

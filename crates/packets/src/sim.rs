@@ -19,6 +19,7 @@ use crate::probes::Probes;
 use crate::qlog::{Arrival, Subject};
 use crate::tap::Tapped;
 use crate::timers::Timers;
+use crate::wheel::Place;
 use sojourn_base::{Dscp, Ecn, Kind, Time};
 use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
 use sojourn_records::{Exchange, Outcome};
@@ -56,7 +57,7 @@ impl Sim {
     /// Takes the next event and its time, unless that lies after the pause. Turns of the timers
     /// begin on the way.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Option<(Time, Event)> {
+    pub(crate) fn next(&mut self) -> Option<(Time, Place)> {
         loop {
             let quiet = self.timers.quiet_until();
             let next = self.net.wheel.pop(quiet.min(self.pause));

@@ -42,6 +42,10 @@ struct Slot<E> {
     event: E,
 }
 
+/// Where an event that was popped lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place(u32);
+
 /// Where an opened bucket's event lies, with its place in the order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -372,9 +376,10 @@ impl<E: Ordered> Wheel<E> {
         !self.open.is_empty()
     }
 
-    /// Takes the first event and its time, unless it lies after `until`.
+    /// Takes the first event and its time, unless it lies after `until`: where it lies until the
+    /// next is pushed.
     #[inline]
-    pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, E)> {
+    pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, Place)> {
         if self.position == self.open.len() && !self.advance() {
             return None;
         }
@@ -386,7 +391,13 @@ impl<E: Ordered> Wheel<E> {
         self.len -= 1;
         self.next[key.slot as usize] = self.free;
         self.free = key.slot;
-        Some((key.time, self.slots[key.slot as usize].event))
+        Some((key.time, Place(key.slot)))
+    }
+
+    /// An event that was popped.
+    #[inline]
+    pub(crate) fn event(&self, place: Place) -> &E {
+        &self.slots[place.0 as usize].event
     }
 
     /// An event that will come soon, for whoever wants to ask for the memory it needs; none while
@@ -519,6 +530,10 @@ mod tests {
         }
     }
 
+    fn take(wheel: &mut Wheel<Numbered>, until: Time) -> Option<(Time, Numbered)> {
+        wheel.pop(until).map(|(at, place)| (at, *wheel.event(place)))
+    }
+
     #[test]
     fn slot_of_an_event_is_one_cache_line() {
         assert_eq!(size_of::<Slot<crate::events::Event>>(), 64);
@@ -533,7 +548,7 @@ mod tests {
                 wheel.push(Time::from_millis(50), Numbered { order: 7, number: i });
             }
             for i in 0..100 {
-                assert_eq!(wheel.pop(Time::MAX).unwrap().1.number, i);
+                assert_eq!(take(&mut wheel, Time::MAX).unwrap().1.number, i);
             }
         }
     }
@@ -542,11 +557,11 @@ mod tests {
     fn events_beyond_horizon_stay_in_wheel() {
         let mut wheel = Wheel::new(64);
         wheel.push(Time(1000), Numbered { order: 0, number: 0 });
-        assert!(wheel.pop(Time(999)).is_none());
+        assert!(take(&mut wheel, Time(999)).is_none());
         wheel.push(Time(999), Numbered { order: 0, number: 1 });
-        assert_eq!(wheel.pop(Time(1000)).unwrap().1.number, 1);
-        assert_eq!(wheel.pop(Time(1000)).unwrap().1.number, 0);
-        assert!(wheel.pop(Time::MAX).is_none());
+        assert_eq!(take(&mut wheel, Time(1000)).unwrap().1.number, 1);
+        assert_eq!(take(&mut wheel, Time(1000)).unwrap().1.number, 0);
+        assert!(take(&mut wheel, Time::MAX).is_none());
     }
 
     #[derive(Clone, Debug)]
@@ -592,7 +607,7 @@ mod tests {
                     }
                     Op::Pop => {
                         let expected = heap.pop().map(|Reverse(e)| e);
-                        let got = wheel.pop(Time::MAX);
+                        let got = take(&mut wheel, Time::MAX);
                         prop_assert_eq!(got.map(|(at, e)| (at, e.order, e.number)), expected);
                         if let Some((at, _)) = got {
                             now = at;
