@@ -274,7 +274,7 @@ mod tests {
             packet.padding = (FULL - packet.bytes()) as u16;
             let stamp = self.control.sent(&self.p, ms(at), FULL, &self.rtt);
             self.control.limited = true;
-            Content::new(&packet, FULL, stamp, false)
+            Content::new(&packet, FULL, true, stamp, false)
         }
 
         fn settle(&mut self, at: u64, acked: &[Content], lost: &[Content], marks: u64) -> u32 {

@@ -64,11 +64,18 @@ pub(crate) struct Content {
 
 impl Content {
     /// That of a packet of so many bytes.
-    pub(crate) fn new(packet: &Packet, bytes: u32, stamp: Stamp, app_limited: bool) -> Self {
+    #[inline]
+    pub(crate) fn new(
+        packet: &Packet,
+        bytes: u32,
+        eliciting: bool,
+        stamp: Stamp,
+        app_limited: bool,
+    ) -> Self {
         Self {
             stamp,
             bytes: bytes as u16,
-            eliciting: packet.is_eliciting(),
+            eliciting,
             app_limited,
             done: packet.done,
             max_data: packet.max_data.is_some(),
@@ -107,32 +114,31 @@ impl SentLog {
         Self { loss_at: Time::MAX, ..Self::default() }
     }
 
-    /// A packet was sent at `at`, with this content if it is in flight; its number is the next.
-    pub(crate) fn push(
-        &mut self,
-        packet: &Packet,
-        at: Time,
-        capable: bool,
-        content: Option<Content>,
-    ) {
+    /// A packet was sent at `at`; its number is the next. If it is in flight, its
+    /// [content](Self::push_content) follows.
+    #[inline]
+    pub(crate) fn push(&mut self, packet: &Packet, at: Time, capable: bool, in_flight: bool) {
         debug_assert_eq!(packet.number, self.next);
         self.next += 1;
         self.packets.push_back(Sent {
             at,
             above: packet.ack.as_ref().and_then(|ack| NonZeroU64::new(ack.largest + 1)),
             place: self.first_place.wrapping_add(self.contents.len() as u32),
-            in_flight: content.is_some(),
+            in_flight,
             early: packet.early,
             capable,
             fate: Fate::Outstanding,
         });
-        if let Some(content) = content {
-            if content.eliciting {
-                self.eliciting += 1;
-                self.last_eliciting = at;
-            }
-            self.contents.push_back(content);
+    }
+
+    /// What the packet that was pushed last has in flight.
+    #[inline]
+    pub(crate) fn push_content(&mut self, content: Content) {
+        if content.eliciting {
+            self.eliciting += 1;
+            self.last_eliciting = content.stamp.sent;
         }
+        self.contents.push_back(content);
     }
 
     /// The lowest number of which the fate is open, or the next.
@@ -264,8 +270,8 @@ mod tests {
         for number in 0..packets {
             let packet = Packet { number, ping: true, ..Packet::empty(Space::Data) };
             let stamp = Stamp { sent: ms(number), ..Stamp::default() };
-            let content = Content::new(&packet, packet.bytes(), stamp, false);
-            log.push(&packet, ms(number), false, Some(content));
+            log.push(&packet, ms(number), false, true);
+            log.push_content(Content::new(&packet, packet.bytes(), true, stamp, false));
         }
         log
     }

@@ -195,6 +195,7 @@ impl Streams {
     }
 
     /// Puts a stream into the queue behind all of its rank and before those of a higher.
+    #[inline]
     fn line_up(&mut self, rank: u64, id: u32) {
         if self.queue.back().is_none_or(|&(other, _)| other <= rank) {
             return self.queue.push_back((rank, id));
@@ -331,6 +332,7 @@ impl Streams {
     }
 
     /// A frame has come.
+    #[inline]
     pub(crate) fn come(&mut self, params: &Params, frame: &StreamFrame) -> Brought {
         let end = frame.offset + u64::from(frame.len);
         let Some(stream) = self.reach(params, frame.id) else { return Brought::default() };

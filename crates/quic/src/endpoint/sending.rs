@@ -47,9 +47,13 @@ impl Endpoint {
         }
         self.pace_at = Time::MAX;
         let end = loop {
-            match self.send_datagram(params, now, out) {
-                Attempt::Sent => {}
-                end => break end,
+            let attempt = if self.progress.confirmed {
+                self.send_packet(params, now, out)
+            } else {
+                self.send_coalesced(params, now, out)
+            };
+            if attempt != Attempt::Sent {
+                break attempt;
             }
         };
         let full = !self.control.has_room(params);
@@ -80,34 +84,58 @@ impl Endpoint {
         }
     }
 
-    fn send_datagram(&mut self, params: &Params, now: Time, out: &mut impl Output) -> Attempt {
+    /// Whether what counts in flight may go out; when pacing holds it back, that is noted.
+    fn may_send(&mut self, params: &Params, now: Time, probes: bool) -> bool {
+        if !self.control.credit && !self.control.has_room(params) {
+            return false;
+        }
+        if params.pacing
+            && !probes
+            && let Some(at) = self.control.pacer.wait(now)
+        {
+            self.pace_at = at;
+            return false;
+        }
+        true
+    }
+
+    /// Once the handshake is confirmed there is but one space.
+    #[inline]
+    fn send_packet(&mut self, params: &Params, now: Time, out: &mut impl Output) -> Attempt {
+        let probe = self.data.probes > 0;
+        let waits = self.has_content(Space::Data);
+        let may = waits && self.may_send(params, now, probe);
+        let rest = if waits && !may { Attempt::Held } else { Attempt::Nothing };
+        let (content, due) = (waits && (may || probe), self.data.received.is_due(now));
+        if !(content || due || probe) {
+            return rest;
+        }
+        let mut packet = Packet::empty(Space::Data);
+        let why = Reasons { content, due, probe };
+        let Some(bytes) = self.fill(now, &mut packet, params.max_udp_payload, why) else {
+            return rest;
+        };
+        let ecn = if params.ecn { self.ecn.next(params.ect) } else { Ecn::NotEct };
+        self.note(params, now, &packet, bytes, ecn);
+        self.counters.datagrams += 1;
+        out.send(ecn, core::slice::from_ref(&packet), bytes);
+        // Behind an acknowledgement alone there is nothing more.
+        if content || probe { Attempt::Sent } else { rest }
+    }
+
+    /// Before that packets of all spaces go into one datagram.
+    #[cold]
+    fn send_coalesced(&mut self, params: &Params, now: Time, out: &mut impl Output) -> Attempt {
         let full = if self.progress.complete { params.max_udp_payload } else { LEAST_DATAGRAM };
         let room = if self.is_server && !self.progress.validated {
             u64::from(full).min(self.amplification.left()) as u32
         } else {
             full
         };
-        let shakes = !self.progress.confirmed;
-        let content = self.has_content(Space::Data)
-            || shakes && Space::ALL[..2].iter().any(|&space| self.has_content(space));
+        let content = Space::ALL.iter().any(|&space| self.has_content(space));
         let probes = self.any(|space| space.probes > 0);
-        let mut may = content && (self.control.credit || self.control.has_room(params));
-        if may
-            && params.pacing
-            && !probes
-            && let Some(at) = self.control.pacer.wait(now)
-        {
-            (self.pace_at, may) = (at, false);
-        }
+        let may = content && self.may_send(params, now, probes);
         let nothing = if content && !may { Attempt::Held } else { Attempt::Nothing };
-        if !shakes {
-            // Nearly always: there is but one space.
-            let Some(why) = self.reasons(now, Space::Data, may) else { return nothing };
-            let mut packet = Packet::empty(Space::Data);
-            let Some(bytes) = self.fill(now, &mut packet, room, why) else { return nothing };
-            self.put(params, now, &[bytes], core::slice::from_ref(&packet), out);
-            return Attempt::Sent;
-        }
         let mut packets = [Packet::empty(Space::Data); MOST_PACKETS];
         let mut sizes = [0; MOST_PACKETS];
         let (mut count, mut used) = (0, 0);
@@ -140,7 +168,6 @@ impl Endpoint {
     }
 
     /// A datagram goes out, of packets of these sizes.
-    #[inline]
     fn put(
         &mut self,
         params: &Params,
@@ -169,7 +196,6 @@ impl Endpoint {
 
     /// Why a packet of a space is to be sent, if it is: data count only if they `may` go out, or as
     /// a probe.
-    #[inline]
     fn reasons(&self, now: Time, space: Space, may: bool) -> Option<Reasons> {
         let state = self.space(space);
         let probe = state.probes > 0;
@@ -288,17 +314,20 @@ impl Endpoint {
     /// Remembers a packet that goes out.
     fn note(&mut self, params: &Params, now: Time, packet: &Packet, bytes: u32, ecn: Ecn) {
         let eliciting = packet.is_eliciting();
-        let content = (eliciting || packet.padding > 0).then(|| {
-            self.control.credit = false;
-            let stamp = self.control.sent(params, now, bytes, &self.rtt);
-            let app_limited = self.control.delivered.is_app_limited();
-            Content::new(packet, bytes, stamp, app_limited)
-        });
+        let in_flight = eliciting || packet.padding > 0;
+        let Self { data, early, control, rtt, .. } = self;
+        let log = &mut state_of(data, early, packet.space).log;
+        log.push(packet, now, ecn != Ecn::NotEct, in_flight);
+        if in_flight {
+            control.credit = false;
+            let stamp = control.sent(params, now, bytes, rtt);
+            let app_limited = control.delivered.is_app_limited();
+            log.push_content(Content::new(packet, bytes, eliciting, stamp, app_limited));
+        }
         if eliciting && !self.sent_since {
             // RFC 9000 section 10.1.
             (self.active, self.sent_since) = (now, true);
         }
-        self.space_mut(packet.space).log.push(packet, now, ecn != Ecn::NotEct, content);
     }
 
     /// CONNECTION_CLOSE (RFC 9000 section 10.2), with the acknowledgement of what has come.
