@@ -36,8 +36,8 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
     $(shell find crates -name '*.rs' -o -name Cargo.toml) \
     $(wildcard hardware/*.v hardware/*.toml hardware/bench/*)
 
-.PHONY: help install demo wasm check test test-long mutants lint format readme docs bench gates
-.PHONY: wheel crates clean lint-rust lint-python compile tools
+.PHONY: help install demo wasm check test test-long mutants mutants-rust lint format readme docs
+.PHONY: bench gates wheel crates clean lint-rust lint-python compile tools
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -114,6 +114,7 @@ test-long: install ## Run the tests that are long by nature, with the engines as
 	@tests/miri.sh
 	@echo "== mutants"
 	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
+	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 240
 
 # With the engine that is there, whatever it was built from.
 QUICK := $(addprefix tests/test_,defaults.py diagnoses.py measures.py metadata.py new.py run.py \
@@ -124,8 +125,12 @@ check: lint ## The quick part of the tests, in a minute or two: style, types, th
 	@echo "== pytest, quick"
 	@$(BIN)/pytest -m "not alone and not long and not browser" $(QUICK)
 
+SAMPLE = --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
 mutants: install ## Break Python code in 40 places (MUTANTS=…, SEED=…) and see whether tests notice
-	@PYTHONPATH=tests $(BIN)/python -m mutants --number $(or $(MUTANTS),40) --seed $(or $(SEED),1)
+	@PYTHONPATH=tests $(BIN)/python -m mutants $(SAMPLE)
+
+mutants-rust: .venv/.packages ## The same for Rust code, of one crate (CRATE=qdisc)
+	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate $(or $(CRATE),qdisc) $(SAMPLE)
 
 # Everything of Rust that tests need in one go, so that nothing is compiled twice: their binaries,
 # and the engines and the router with the same profile, quick to compile and with its checks.

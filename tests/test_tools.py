@@ -100,6 +100,32 @@ def test_every_equivalent_mutant_is_one_that_would_be_made() -> None:
         assert any(PACKAGE / each.file in part.files() for part in PARTS.values()), each
 
 
+def test_every_equivalent_mutant_of_rust_code_is_of_a_line_that_is_there() -> None:
+    from mutants.rust import BARS
+    from mutants.sample import equivalents
+
+    crates = tuple(f"crates/{crate}/src/" for crate in BARS)
+    for each in equivalents("equivalent_rust.toml"):
+        lines = {line.strip() for line in (ROOT / each.file).read_text().splitlines()}
+        assert each.line in lines and each.file.startswith(crates), each
+        assert each.change.startswith(("replace ", "delete ")), each
+        assert len(each.why.split()) > 3, each
+
+
+def test_modules_that_a_macro_declares_are_declared_for_cargo_mutants() -> None:
+    from mutants.rust import hidden
+
+    for folder, module, plain in (
+        ("qdisc/src/lib.rs", "pi", "managed"),
+        ("tcp/src/congestion/mod.rs", "cubic", "rounds"),
+        ("fluid/src/queues/mod.rs", "codel", "clamped"),
+    ):
+        declared = hidden(ROOT / "crates" / folder).split()
+        assert f"{module};" in declared and f"{plain};" not in declared, folder
+        # What no compiler reads cannot change what is tested.
+        assert declared.count("mod") == declared.count("#[cfg(any())]")
+
+
 def test_mutants_that_are_caught_are_told_from_those_that_are_not(tmp_path: Path) -> None:
     from mutants.__main__ import Reach, caught
     from mutants.changes import mutants_of

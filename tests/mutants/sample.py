@@ -75,9 +75,9 @@ class Equivalent:
     why: str
 
 
-def equivalents() -> list[Equivalent]:
+def equivalents(listed: str = "equivalent.toml") -> list[Equivalent]:
     """Those that have been looked at."""
-    text = Path(__file__).with_name("equivalent.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(listed).read_text(encoding="utf-8")
     return [Equivalent(**each) for each in tomllib.loads(text).get("equivalent", [])]
 
 

@@ -167,4 +167,16 @@ mod tests {
         dql.queued(1000);
         assert!(!dql.available(), "the limit may be exceeded by one packet");
     }
+
+    #[test]
+    fn a_device_that_is_given_less_than_its_limit_keeps_it() {
+        let mut dql = Dql::default();
+        dql.queued(1500);
+        dql.completed(0, 1500);
+        for round in 1..10 {
+            dql.queued(1000);
+            dql.completed(round * 1_000_000, 1000);
+            assert_eq!(dql.limit(), 1500);
+        }
+    }
 }

@@ -184,7 +184,10 @@ mod tests {
         );
         assert_eq!((row.counts.dropped_overflow, row.counts.dropped_early), (1, 1));
         assert_eq!(row.counts.marked, 1);
-        assert_eq!(row.queue_packets.mean, Some(0.3));
+        // Of four that left the queue two were dropped, and one was marked.
+        assert_eq!((row.loss, row.mark_fraction), (Some(0.5), Some(0.25)));
+        assert_eq!((row.rate_bps, row.throughput_bps), (Some(12_000_000), Some(2.4e6)));
+        assert_eq!((row.queue_packets.mean, row.queue_bytes.mean), (Some(0.3), Some(450.0)));
         assert_eq!(row.sojourn_s.mean, Some(0.0015));
         // Two packets of 1 ms each in 10 ms.
         assert_eq!(row.utilisation, Some(0.2));
