@@ -255,6 +255,21 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_shaper_allows_for_the_time_of_its_packets() {
+        let mut control = control();
+        (control.params.base, control.rate) = (Rate(6 * MBIT), 6 * MBIT);
+        answers(&mut control, (0, 10), 40, 50);
+        // A packet takes 2 ms: 31 ms above the baseline are not late, 34 ms are.
+        assert_eq!(answers(&mut control, (10, 11), 102, 50), []);
+        assert!(answers(&mut control, (11, 12), 110, 50).iter().all(|change| change.1 < 6 * MBIT));
+        assert!(control.rate < 6 * MBIT);
+        // Ten packets both ways.
+        control.rate = 500_000;
+        control.measure(Time::from_secs(20), control.sent);
+        assert_eq!(control.measure_at, Time::from_millis(20_480));
+    }
+
+    #[test]
     fn between_thresholds_speed_is_linear() {
         // Half way to the full fall, and half way to the full rise.
         assert_eq!(between(45_000, 30_000, 60_000, DOWN), 870_000);

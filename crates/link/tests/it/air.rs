@@ -1,7 +1,9 @@
 //! Links that do not send when they like: Wi-Fi alone on its medium, and a cable modem.
 
-use crate::host::{Offer, Plan, Way, network, read, run};
+use crate::host::{Datagram, Offer, Plan, Way, network, read, run};
 use sojourn_base::Time;
+use sojourn_link::Link;
+use std::fmt::Write as _;
 
 const MEDIUM: &str = "[[wifi]]\nname = \"home\"\nslot = \"9us\"\nsifs = \"16us\"\n\
     aifs = \"43us\"\ncw_min = 15\npreamble = \"40us\"\nack = \"32us\"\nmpdu_overhead = 40\n";
@@ -71,6 +73,57 @@ fn saturated_station_sends_full_aggregates_after_backoffs() {
         assert!(backoffs.iter().all(|&slots| slots <= 15));
         assert!(backoffs.iter().any(|&slots| slots > 7) && backoffs.iter().any(|&s| s < 8));
     }
+}
+
+#[test]
+fn those_that_collide_draw_from_twice_the_window() {
+    let mut text = format!("{MEDIUM}cw_max = 3\nack_timeout = \"100us\"\n")
+        .replace("cw_min = 15", "cw_min = 1\naggregate_packets = 1\nhardware = 1");
+    for station in ["one", "two"] {
+        write!(
+            text,
+            "[[links]]\nname = \"{station}\"\nfrom = \"{station}\"\nto = \"ap\"\nrate = \
+             \"100mbit\"\nwifi = \"home\"\nqdisc = {{ kind = \"droptail\", limit = 2000 }}\n\
+             [[links]]\nname = \"to_{station}\"\nfrom = \"ap\"\nto = \"{station}\"\n[[traffic]]\n\
+             kind = \"bulk\"\nfrom = \"{station}\"\nto = \"ap\"\n"
+        )
+        .unwrap();
+    }
+    let network = read(&text);
+    let offers: Vec<_> =
+        (0..4000).map(|n| Offer { link: n % 2, ..Offer::new(Time::ZERO, 1460) }).collect();
+    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(10_000_000_000)));
+    let mut times: Vec<u64> = outcome.through.iter().map(|through| through.unwrap().0).collect();
+    times.sort_unstable();
+    // The most slots between two deliveries without a collision, and with one.
+    let mut most = [0; 2];
+    // A frame of 1500 bytes after AIFS; after a collision the medium is busy for 100 µs more.
+    let exchange = 43_000 + on_air(1);
+    // As long as both have packets.
+    for pair in times[..3000].windows(2) {
+        let rest = pair[1] - pair[0] - 48_000 - exchange;
+        let (collisions, slots) = (rest / (exchange + 100_000), rest % (exchange + 100_000));
+        assert_eq!(slots % 9000, 0);
+        if let Some(most) = most.get_mut(collisions as usize) {
+            *most = slots.max(*most);
+        }
+        // One slot to the first collision, three to each of the others, then two.
+        assert!(slots / 9000 <= 1 + 3 * collisions.saturating_sub(1) + 2, "{collisions} {slots}");
+    }
+    // One slot to the collision; then two at most before another that drew three.
+    assert_eq!(most[1], 27_000);
+    assert_eq!(most[0], 9000, "who has just sent draws from 0 and 1");
+}
+
+#[test]
+fn only_a_link_on_air_has_a_medium() {
+    let medium = |network: &_| {
+        let links: Vec<Link<Datagram>> = Link::all(network, true).unwrap();
+        links[0].medium()
+    };
+    assert_eq!(medium(&station("")), Some(0));
+    assert_eq!(medium(&network("rate = \"12mbit\"\ndocsis = {}")), None);
+    assert_eq!(medium(&network("rate = \"12mbit\"")), None);
 }
 
 #[test]

@@ -164,6 +164,17 @@ fn what_a_token_bucket_holds_back_leaves_when_its_tokens_are_there() {
 }
 
 #[test]
+fn a_sample_has_the_probability_of_the_discipline() {
+    let network = network("rate = \"12mbit\"\nqdisc = { kind = \"pi\", qref = 20 }");
+    for way in [Way::Fused, Way::Unfused] {
+        let plan = Plan { every: Some(MS), ..Plan::until(MS * 50) };
+        let outcome = run(&network, way, &burst(200), plan);
+        let found: Vec<_> = outcome.rows.iter().map(|row| row.probability).collect();
+        assert!(found.iter().all(|p| (0.0..=1.0).contains(p)) && found[5] > 0.0, "{found:?}");
+    }
+}
+
+#[test]
 fn classes_have_rows_of_their_own() {
     let network = network(
         "rate = \"12mbit\"\nqdisc = { kind = \"prio\", classes = [{ name = \"urgent\", labels = \
