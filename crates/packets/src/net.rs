@@ -83,7 +83,8 @@ pub(crate) struct Out<'a> {
     pub at: Time,
     /// The end that its packets go to.
     pub peer: EndId,
-    /// The connection's serial number, and how many segments the endpoint has sent.
+    /// The connection's serial number, and how many segments the endpoint has sent: for the time
+    /// that a host takes, if it takes any.
     pub serial: u32,
     pub segments: u64,
     /// The round trip that was measured.
@@ -202,6 +203,7 @@ impl Output for Out<'_> {
 }
 
 impl sojourn_quic::Output for Out<'_> {
+    #[inline(always)]
     fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet], bytes: u32) {
         if self.net.logs() {
             self.note(Doing::Datagram(ecn, packets.to_vec()));

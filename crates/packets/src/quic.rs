@@ -11,10 +11,14 @@ const END: u32 = u32::MAX;
 
 /// A packet on its way, and the place of the one coalesced behind it.
 #[derive(Clone)]
+#[repr(C)]
 pub(crate) struct Slot {
-    pub packet: QuicPacket,
     next: u32,
+    pub packet: QuicPacket,
 }
+
+/// Bytes of a slot that most packets fill: those behind are ranges of ACK frames.
+const FILLED: usize = 256;
 
 /// What is in the datagrams on their way. Slots are used again; nothing is allocated after the
 /// high-water mark.
@@ -59,7 +63,7 @@ impl QuicPool {
     #[inline]
     pub(crate) fn prefetch(&self, handle: u32) {
         if let Some(Some(slot)) = self.slots.get(handle as usize) {
-            crate::prefetch::lines(&**slot, size_of::<Slot>());
+            crate::prefetch::lines(&**slot, FILLED);
         }
     }
 

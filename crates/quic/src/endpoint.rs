@@ -494,3 +494,13 @@ impl Endpoint {
         self.state == State::Failed
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endpoint_is_small() {
+        assert!(size_of::<Endpoint>() <= 992, "{}", size_of::<Endpoint>());
+    }
+}

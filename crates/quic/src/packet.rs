@@ -81,8 +81,9 @@ impl EcnCounts {
     }
 }
 
-/// An ACK frame (RFC 9000 section 19.3).
+/// An ACK frame (RFC 9000 section 19.3). What few have lies last.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Ack {
     /// The largest number that is acknowledged.
     pub largest: u64,
@@ -92,11 +93,12 @@ pub struct Ack {
     pub ecn: Option<EcnCounts>,
     /// Packets below the largest in its range.
     pub first: u32,
-    /// What follows: of each range how many numbers above it are missing, and how many it has.
-    below: [(u32, u32); MOST_RANGES - 1],
+    /// How many more ranges follow.
     more: u8,
-    /// Bytes on the wire of what follows.
+    /// Their bytes on the wire.
     below_bytes: u16,
+    /// Of each how many numbers above it are missing, and how many it has.
+    below: [(u32, u32); MOST_RANGES - 1],
 }
 
 impl Ack {
@@ -189,6 +191,9 @@ pub struct StreamFrame {
 }
 
 impl StreamFrame {
+    /// Bytes of the shortest: type, stream and length.
+    pub(crate) const LEAST: u32 = 3;
+
     /// Bytes in front of `len` bytes from `offset` on; the length is always written.
     pub(crate) const fn header(id: u32, offset: u64, len: u32) -> u32 {
         let at = if offset > 0 { varint(offset) } else { 0 };
@@ -212,8 +217,9 @@ impl CryptoFrame {
     }
 }
 
-/// A packet.
+/// A packet. What few have lies last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Packet {
     /// Its number, in its space.
     pub number: u64,

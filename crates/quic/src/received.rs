@@ -84,6 +84,7 @@ impl Received {
 
     /// Makes the frame to send now in `frame`, which is empty, if there is something to
     /// acknowledge: with what else is sent an acknowledgement need not wait.
+    #[inline]
     pub(crate) fn fill(&self, now: Time, frame: &mut Option<Ack>) {
         if self.unacked > 0 {
             let counts = (self.counts != EcnCounts::default()).then_some(self.counts);

@@ -160,7 +160,9 @@ impl SentLog {
             return;
         }
         let (contents, first_place) = (&self.contents, self.first_place);
-        for (number, sent) in (base + from as u64..).zip(self.packets.range_mut(from..to)) {
+        for at in from..to {
+            // Mostly one or two.
+            let (number, sent) = (base + at as u64, &mut self.packets[at]);
             if sent.fate == Fate::Outstanding {
                 sent.fate = Fate::Acked;
                 let content = content(contents, first_place, sent);
@@ -182,8 +184,11 @@ impl SentLog {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest_acked else { return };
         self.forget();
-        let mut run = false;
         let first = self.first();
+        if first > largest {
+            return;
+        }
+        let mut run = false;
         let (contents, first_place) = (&self.contents, self.first_place);
         for (number, sent) in (first..largest + 1).zip(&mut self.packets) {
             match sent.fate {

@@ -278,6 +278,9 @@ impl Streams {
                 self.queue.pop_front();
                 continue;
             };
+            if room < StreamFrame::LEAST {
+                return None;
+            }
             let header = StreamFrame::header(id, offset, room);
             // A frame of a few bytes would cost more than it carries.
             let least = u64::from(header) + stream.send.unsent().min(16);
@@ -295,10 +298,10 @@ impl Streams {
             let left = if new { left - len } else { left };
             let more = stream.can_send(left);
             stream.queued = more;
-            if !more || takes_turns(rank) {
+            if !more {
                 self.queue.pop_front();
-            }
-            if more && takes_turns(rank) {
+            } else if takes_turns(rank) && self.queue.len() > 1 {
+                self.queue.pop_front();
                 self.line_up(rank, id);
             }
             self.sent = self.peer_max - left;

@@ -72,6 +72,7 @@ impl Sim {
         let conn = &mut self.conns[of.conn()];
         let group = &mut self.groups[usize::from(conn.group)];
         let Connection { ends, sides, .. } = conn;
+        let busy = group.processing > Time::ZERO;
         let mut out = Out {
             net: &mut self.net,
             side: &mut sides[end],
@@ -79,7 +80,7 @@ impl Sim {
             at,
             peer: of.peer(),
             serial: conn.generation,
-            segments: ends[end].packets_sent(),
+            segments: if busy { ends[end].packets_sent() } else { 0 },
             round_trip: None,
             sent: 0,
             direct: 0,

@@ -206,6 +206,7 @@ impl Endpoint {
 
     /// Fills an empty packet of at most `room` bytes, and tells how many it takes; none if there is
     /// nothing that fits.
+    #[inline(always)]
     fn fill(&mut self, now: Time, packet: &mut Packet, room: u32, why: Reasons) -> Option<u32> {
         let Reasons { content, due, probe } = why;
         let space = packet.space;
@@ -312,6 +313,7 @@ impl Endpoint {
     }
 
     /// Remembers a packet that goes out.
+    #[inline(always)]
     fn note(&mut self, params: &Params, now: Time, packet: &Packet, bytes: u32, ecn: Ecn) {
         let eliciting = packet.is_eliciting();
         let in_flight = eliciting || packet.padding > 0;
