@@ -55,7 +55,7 @@ impl Endpoint {
         state.opens
     }
 
-    // Apart, so that what would be done once for all packets of a datagram is not in the way of one.
+    // Apart: what would be done once for all packets of a datagram is not in the way of one.
     #[inline(never)]
     fn on_packet(
         &mut self,
