@@ -244,6 +244,16 @@ mod tests {
     }
 
     #[test]
+    fn on_the_wire_the_nonce_s_bit_is_that_of_accecn_and_urg_is_never_set() {
+        for flags in (0..=u8::MAX).map(Flags) {
+            let wire = flags.on_the_wire();
+            let accurate = if flags.has(Flags::AE) { 0x100 } else { 0 };
+            assert_eq!((wire & 0x100, wire & 0x20), (accurate, 0));
+            assert_eq!(wire & 0xdf, u16::from(flags.0 & 0xdf));
+        }
+    }
+
+    #[test]
     fn sequence_order_survives_wrap() {
         assert!(before(u32::MAX - 3, 5));
         assert!(!before(5, u32::MAX - 3));

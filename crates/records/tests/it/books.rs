@@ -189,6 +189,16 @@ fn what_is_open_counts_with_its_member_s_account() {
 }
 
 #[test]
+fn members_that_are_no_flows_have_one_account() {
+    let network = network("");
+    let mut book = GroupBook::new(0, &network.groups[0]);
+    *book.account(0) += totals(5, 2);
+    *book.account(2) += totals(10, 3);
+    assert_eq!(book.totals([(1, totals(20, 4)), (2, totals(40, 5))]), [totals(75, 14)]);
+    assert!(book.flows(MS).is_empty());
+}
+
+#[test]
 fn the_head_of_a_summary_is_that_of_its_network() {
     let network = network(&format!("{LONG}[probes]\nflows = true\ntraces = [\"long.1\"]\n"));
     let names = Names::of(&network);

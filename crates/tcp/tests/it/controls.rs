@@ -284,6 +284,20 @@ fn controls_reduce_on_loss_and_collapse_on_timeout() {
 }
 
 #[test]
+fn only_controls_with_modes_beyond_slow_start_name_them() {
+    for name in names() {
+        let tuning = Algorithm::named(name).unwrap().tune().unwrap();
+        let mode = Congestion::new(&tuning).mode();
+        let named = match name {
+            "bbr" => Some("startup"),
+            "constant" => Some("constant"),
+            _ => None,
+        };
+        assert_eq!(mode, named, "{name}");
+    }
+}
+
+#[test]
 #[cfg(feature = "schema")]
 fn every_algorithm_says_what_it_is_and_where_it_differs() {
     for name in names() {
