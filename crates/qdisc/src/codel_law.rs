@@ -262,6 +262,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn both_ends_of_a_range_of_times_are_in_it() {
+        let allowed = |time| in_range("target", time, "5ms").is_ok();
+        let (least, most) = (Time::from_micros(1), Time::from_secs(100));
+        assert!(allowed(least) && allowed(most));
+        assert!(!allowed(Time(least.0 - 1)) && !allowed(Time(most.0 + 1)));
+    }
+
+    #[test]
     fn interval_over_sqrt_is_within_half_a_nanosecond() {
         let counts = (1..100_000).chain((17..32).flat_map(|n| {
             let power = 1u32 << n;

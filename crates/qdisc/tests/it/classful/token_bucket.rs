@@ -97,3 +97,15 @@ fn tbf_drops_oversized_packet() {
     let _ = q.enqueue(Time::ZERO, token(1, 1500, Ecn::NotEct), &mut ());
     assert_eq!(q.dequeue(Time::ZERO, &mut ()).map(|packet: Token| packet.id), Some(1));
 }
+
+#[test]
+fn a_bucket_tells_the_probability_of_the_discipline_inside() {
+    let pi = Config::Pi(pi::Params { a: 1e-3, b: 0.99e-3, qref: 20.0, ..Default::default() });
+    let mut q = queue(&config(1_000_000, 1500, None, pi), &env(100, 1000));
+    assert_eq!(q.probability(), 0.0);
+    for id in 0..100 {
+        let _ = q.enqueue(Time::ZERO, token(id, 1000, Ecn::NotEct), &mut ());
+    }
+    q.advance(Time::from_secs(1));
+    assert!(q.probability() > 0.0 && q.probability() <= 1.0, "{}", q.probability());
+}

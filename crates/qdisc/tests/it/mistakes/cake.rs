@@ -279,6 +279,7 @@ fn acks_that_a_later_one_makes_superfluous_go_one_at_a_time() {
     assert_eq!(left(AckFilter::Aggressive, &[5, 4, 3], 52), [5, 4, 3]);
     // The last with each echo stays.
     assert_eq!(left(AckFilter::Aggressive, &[8, 9, 10, 11, 12, 13], 52), [10, 12, 13]);
+    assert_eq!(left(AckFilter::Normal, &[10, 11, 13], 52), [10, 11, 13]);
     assert_eq!(left(AckFilter::Aggressive, &[2, 2], 52), [2, 2]);
 }
 
