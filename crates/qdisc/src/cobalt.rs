@@ -209,6 +209,12 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.catch_up(now);
     }
 
+    /// As the counters have it, in fewer instructions.
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.fifo.standing().packets
+    }
+
     #[inline]
     fn counters(&self) -> &Counters {
         self.fifo.counters()

@@ -225,6 +225,12 @@ impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
         self.fifo.peek().map(Kept::packet_ref)
     }
 
+    /// As the counters have it, in fewer instructions.
+    #[inline]
+    fn packets(&self) -> u32 {
+        self.fifo.standing().packets
+    }
+
     #[inline]
     fn counters(&self) -> &Counters {
         self.fifo.counters()
