@@ -180,4 +180,33 @@ mod tests {
         let error = "gold".parse::<Dscp>().unwrap_err().to_string();
         assert!(error.contains("0 to 63") && error.contains("\"gold\""), "{error}");
     }
+
+    #[test]
+    #[cfg(feature = "schema")]
+    fn scenario_gives_a_codepoint_as_number_or_name() {
+        use serde::de::value::{Error, I64Deserializer, StrDeserializer, U64Deserializer};
+        use serde::{Deserialize, Serialize, de::IntoDeserializer};
+        fn signed(n: i64) -> Option<Dscp> {
+            let from: I64Deserializer<Error> = n.into_deserializer();
+            Dscp::deserialize(from).ok()
+        }
+        fn unsigned(n: u64) -> Option<Dscp> {
+            let from: U64Deserializer<Error> = n.into_deserializer();
+            Dscp::deserialize(from).ok()
+        }
+        fn text(text: &str) -> Option<Dscp> {
+            let from: StrDeserializer<'_, Error> = text.into_deserializer();
+            Dscp::deserialize(from).ok()
+        }
+        struct Written(Dscp);
+        impl fmt::Display for Written {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.serialize(f)
+            }
+        }
+        assert_eq!([signed(46), unsigned(46), text("ef")], [Some(Dscp(46)); 3]);
+        assert_eq!([signed(-1), signed(64), unsigned(64), text("gold")], [None; 4]);
+        let written = [46, 3].map(|bits| Written(Dscp(bits)).to_string());
+        assert_eq!(written, ["ef", "3"]);
+    }
 }

@@ -131,6 +131,16 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_odd_and_another_for_each_member() {
+        let key = |index| Stream::new(1, Kind::Test, 2, index).key();
+        for index in 0..1000 {
+            // Even ones would lose the counter's highest bit.
+            assert_eq!(key(index) % 2, 1);
+            assert_ne!(key(index), key(index + 1));
+        }
+    }
+
+    #[test]
     fn uniform_has_the_right_moments_within_and_across_streams() {
         let n = 200_000u64;
         for across in [false, true] {

@@ -133,6 +133,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_are_reckoned_in_nanoseconds() {
+        let (long, short) = (Time::from_micros(7), Time(2000));
+        assert_eq!((long + short, long - short), (Time(9000), Time(5000)));
+        assert_eq!((long * 3, long / 2), (Time(21_000), Time(3500)));
+        let mut sum = long;
+        sum += short;
+        sum -= Time(1);
+        assert_eq!(sum, Time(8999));
+        assert_eq!([long, short, short].into_iter().sum::<Time>(), Time(11_000));
+        assert_eq!(short.saturating_sub(long), Time::ZERO);
+        assert_eq!(Time::MAX.saturating_add(long), Time::MAX);
+    }
+
+    #[test]
     fn serialisation_time_rounds_up() {
         assert_eq!(Rate(100_000_000).time_for(1500), Time(120_000));
         assert_eq!(Rate(3).time_for(1), Time(2_666_666_667));

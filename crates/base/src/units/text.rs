@@ -118,7 +118,7 @@ impl Form {
         };
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let no_digits = whole.is_empty() && fraction.is_empty();
-        if fraction.contains('.') || fraction.len() > 18 || no_digits {
+        if fraction.len() > 18 || no_digits {
             return Err(wrong("the number is malformed"));
         }
         let too_large = || wrong("it is too large");
@@ -363,6 +363,10 @@ mod tests {
             let error = text.parse::<Rate>().unwrap_err().to_string();
             assert!(error.contains("100mbit"), "{error}");
         }
+        // As many decimals as are read exactly, and one more.
+        assert_eq!("0.123456789012345678s".parse(), Ok(Time(123_456_789)));
+        let error = "0.1234567890123456789s".parse::<Time>().unwrap_err().to_string();
+        assert!(error.contains("malformed"), "{error}");
         let most = "340282366920938463463374607431768211455.9ns";
         assert!(most.parse::<Time>().unwrap_err().to_string().contains("too large"));
     }
