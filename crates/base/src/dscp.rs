@@ -171,6 +171,7 @@ mod tests {
     fn codepoint_is_read_back_as_written() {
         for bits in 0..64 {
             let dscp = Dscp::new(bits).unwrap();
+            assert_eq!(dscp.bits(), bits);
             match dscp.name() {
                 Some(name) => assert_eq!(name.parse(), Ok(dscp)),
                 None => assert_eq!(dscp.to_string(), bits.to_string()),

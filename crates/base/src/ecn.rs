@@ -35,3 +35,17 @@ impl Ecn {
         !matches!(self, Self::NotEct)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lowest_two_bits_are_the_codepoint() {
+        for bits in 0..=u8::MAX {
+            let ecn = Ecn::from_bits(bits);
+            assert_eq!(ecn as u8, bits % 4);
+            assert_eq!(ecn.capable(), bits % 4 != 0);
+        }
+    }
+}

@@ -131,6 +131,19 @@ mod tests {
     }
 
     #[test]
+    fn draws_of_all_forms_are_of_the_upper_bits() {
+        let mut stream = Stream::new(7, Kind::Test, 0, 1);
+        for _ in 0..1000 {
+            let drawn = stream.clone().next_u64();
+            let (short, uniform) = (stream.clone().next_u32(), stream.uniform());
+            assert_eq!(u64::from(short), drawn / (1 << 32));
+            // In the middle of its step of 2⁻⁵².
+            let steps = uniform * (1u64 << 52) as f64;
+            assert_eq!((steps as u64, steps.fract()), (drawn / (1 << 12), 0.5));
+        }
+    }
+
+    #[test]
     fn a_key_is_odd_and_another_for_each_member() {
         let key = |index| Stream::new(1, Kind::Test, 2, index).key();
         for index in 0..1000 {

@@ -147,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn seconds_become_the_nearest_nanosecond() {
+        for (seconds, time) in [
+            (1.5, Time(1_500_000_000)),
+            (0.4e-9, Time::ZERO),
+            (2.6e-9, Time(3)),
+            (-1.0, Time::ZERO),
+            (f64::NAN, Time::ZERO),
+            (f64::INFINITY, Time::MAX),
+        ] {
+            assert_eq!(Time::from_secs_f64(seconds), time, "{seconds}");
+        }
+        assert_eq!(Rate(5_000_000).as_f64(), 5e6);
+    }
+
+    #[test]
     fn serialisation_time_rounds_up() {
         assert_eq!(Rate(100_000_000).time_for(1500), Time(120_000));
         assert_eq!(Rate(3).time_for(1), Time(2_666_666_667));

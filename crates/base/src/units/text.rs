@@ -353,6 +353,26 @@ mod tests {
     }
 
     #[test]
+    #[cfg(feature = "schema")]
+    fn number_without_unit_is_refused_with_an_example() {
+        use serde::de::value::{Error, F64Deserializer, I64Deserializer, U64Deserializer};
+        use serde::{Deserialize, de::IntoDeserializer};
+        let signed: I64Deserializer<Error> = (-5i64).into_deserializer();
+        let unsigned: U64Deserializer<Error> = 5u64.into_deserializer();
+        let float: F64Deserializer<Error> = 2.5f64.into_deserializer();
+        for (error, number) in [
+            (Rate::deserialize(signed), "-5"),
+            (Rate::deserialize(unsigned), "5"),
+            (Rate::deserialize(float), "2.5"),
+        ] {
+            let error = error.unwrap_err().to_string();
+            let whole =
+                format!("{number} is not a rate: the unit is missing; write it like \"100mbit\"");
+            assert_eq!(error, whole);
+        }
+    }
+
+    #[test]
     fn nonsense_is_refused_with_what_would_be_right() {
         for text in ["", "ms", "10", "-1ms", "1e3ms", "10 parsec", "1.2.3s", "99999999999999h", "."]
         {
