@@ -185,7 +185,9 @@ mod tests {
     #[test]
     #[cfg(feature = "schema")]
     fn scenario_gives_a_codepoint_as_number_or_name() {
-        use serde::de::value::{Error, I64Deserializer, StrDeserializer, U64Deserializer};
+        use serde::de::value::{
+            BoolDeserializer, Error, I64Deserializer, StrDeserializer, U64Deserializer,
+        };
         use serde::{Deserialize, Serialize, de::IntoDeserializer};
         fn signed(n: i64) -> Option<Dscp> {
             let from: I64Deserializer<Error> = n.into_deserializer();
@@ -206,6 +208,9 @@ mod tests {
             }
         }
         assert_eq!([signed(46), unsigned(46), text("ef")], [Some(Dscp(46)); 3]);
+        let from: BoolDeserializer<Error> = true.into_deserializer();
+        let error = Dscp::deserialize(from).unwrap_err().to_string();
+        assert!(error.contains("a DSCP: a number from 0 to 63"), "{error}");
         assert_eq!([signed(-1), signed(64), unsigned(64), text("gold")], [None; 4]);
         let written = [46, 3].map(|bits| Written(Dscp(bits)).to_string());
         assert_eq!(written, ["ef", "3"]);

@@ -385,8 +385,11 @@ mod tests {
         }
         // As many decimals as are read exactly, and one more.
         assert_eq!("0.123456789012345678s".parse(), Ok(Time(123_456_789)));
+        assert_eq!("0.0000000005s".parse(), Ok(Time(1)));
         let error = "0.1234567890123456789s".parse::<Time>().unwrap_err().to_string();
         assert!(error.contains("malformed"), "{error}");
+        let error = "10".parse::<Size>().unwrap_err().to_string();
+        assert!(error.contains("(one of GiB, MiB, KiB, GB, MB, kB, KB, B)"), "{error}");
         let most = "340282366920938463463374607431768211455.9ns";
         assert!(most.parse::<Time>().unwrap_err().to_string().contains("too large"));
     }
