@@ -158,7 +158,7 @@ impl Control for State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::rounds::Rounds;
+    use crate::congestion::rounds::{MSS, Rounds, sample};
 
     /// Round trips over a path that holds `pipe` segments at 100 ms, of which others use `taken`.
     fn run(r: &mut Rounds<State>, pipe: f64, taken: f64, rounds: u32) {
@@ -199,6 +199,21 @@ mod tests {
         run(&mut r, 100.0, 100.0, 1); // about 100 ms of queue: three targets too much
         let lost = before - r.segments();
         assert!((2.5..3.5).contains(&lost), "{lost}");
+    }
+
+    #[test]
+    fn slow_start_ends_at_three_quarters_of_the_target() {
+        let settings = Settings { target: Time::from_millis(20), gain: 1.0 };
+        let tuning = State::tune(&settings).unwrap();
+        for (waits, threshold) in [(14, u32::MAX), (15, 10 * MSS)] {
+            let mut state = State::new(&tuning);
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u32::MAX };
+            for (n, rtt) in [100, 100 + waits, 100 + waits, 100 + waits, 100 + waits].into_iter().enumerate() {
+                let now = Time::from_millis(200 + n as u64);
+                state.on_sample(&tuning, &mut window, &sample(now, Time::from_millis(rtt)));
+            }
+            assert_eq!((window.cwnd, window.ssthresh), (10 * MSS, threshold), "{waits} ms");
+        }
     }
 
     #[test]

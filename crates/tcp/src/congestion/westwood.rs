@@ -350,6 +350,16 @@ mod tests {
     }
 
     #[test]
+    fn two_segments_are_left_however_little_the_path_delivers() {
+        let settings = Settings { estimate_after: Some(true), ..Settings::default() };
+        let mut r: Rounds<State> = Rounds::new(&settings, 10);
+        path(&mut r, Time::from_secs(1), Time::from_secs(60), RTT);
+        r.loss();
+        r.control.on_recovered(&r.tuning, &mut r.window, MSS);
+        assert_eq!((r.window.cwnd, r.window.ssthresh), (2 * MSS, 2 * MSS));
+    }
+
+    #[test]
     fn without_an_estimate_a_loss_halves() {
         let tuning = State::tune(&Settings::default()).unwrap();
         let mut w = Window { cwnd: 20 * MSS, ssthresh: u32::MAX };

@@ -281,3 +281,25 @@ fn timeout_leaves_one_segment_and_recovery_restores_window() {
     path.state.on_restart(&path.tuning, &mut path.window);
     assert_eq!(path.window.cwnd, idle);
 }
+
+/// BBRHandleSpuriousLossDetection, section 5.5.11.2.
+#[test]
+fn what_a_loss_took_that_was_none_comes_back() {
+    let mut path = Path::new(10, 40, 1000);
+    path.run(Time::from_secs(3));
+    path.buffer = 1;
+    let mut bounds = (0, 0, 0);
+    while path.lost == 0 {
+        let m = &path.state.model;
+        bounds = (m.bw_short, m.inflight_short, m.inflight_long);
+        path.run(Time::from_millis(1));
+        assert!(path.now < Time::from_secs(20), "something is lost");
+    }
+    let (_, bw_short, inflight_short, inflight_long) = path.state.before.unwrap();
+    assert_eq!((bw_short, inflight_short, inflight_long), bounds);
+    let m = &mut path.state.model;
+    (m.bw_short, m.inflight_short, m.inflight_long) = (1, 1, 1);
+    path.state.on_undo(&path.tuning, &mut path.window);
+    let m = &path.state.model;
+    assert_eq!((m.bw_short, m.inflight_short, m.inflight_long), bounds);
+}
