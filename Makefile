@@ -40,7 +40,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 .PHONY: bench gates wheel crates clean lint-rust lint-python compile tools
 
 help: ## Show this
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 # `make install PGO=yes` compiles the engines twice, the second time for the ways that packets went
 # in runs of packaging/train.py: faster, with the same results. It takes llvm-profdata (rustup
