@@ -208,7 +208,9 @@ mod tests {
         for (waits, threshold) in [(14, u32::MAX), (15, 10 * MSS)] {
             let mut state = State::new(&tuning);
             let mut window = Window { cwnd: 10 * MSS, ssthresh: u32::MAX };
-            for (n, rtt) in [100, 100 + waits, 100 + waits, 100 + waits, 100 + waits].into_iter().enumerate() {
+            for (n, rtt) in
+                [100, 100 + waits, 100 + waits, 100 + waits, 100 + waits].into_iter().enumerate()
+            {
                 let now = Time::from_millis(200 + n as u64);
                 state.on_sample(&tuning, &mut window, &sample(now, Time::from_millis(rtt)));
             }
