@@ -125,6 +125,17 @@ class Tuning:
         """Whether a setting holds to all constraints at every place."""
         return max([0.0, *candidate.missed(self.constraints)]) <= 0
 
+    def value(self, candidate: Candidate) -> float | None:
+        """The goal's measure of a setting as it is judged; none if a run did not give it."""
+        score = candidate.score(self.goal, self.across)
+        return self.goal.sign * score if math.isfinite(score) else None
+
+    def closest(self, candidate: Candidate, place: int) -> float | None:
+        """A constraint's measure, by the constraint's place, where it is closest to the bound."""
+        worst = min if self.constraints[place].at_least else max
+        known = [value for value in candidate.means(1 + place) if value is not None]
+        return worst(known, default=None)
+
     def order(self, candidate: Candidate) -> tuple[float, float]:
         """What settings are sorted by: what is missed, then the goal."""
         missed = max([0.0, *candidate.missed(self.constraints)])
@@ -192,9 +203,7 @@ class Tuning:
                 {
                     "values": dict(each.values),
                     "dropped": each.dropped,
-                    self.goal.measure.name: _finite(
-                        self.goal.sign * each.score(self.goal, self.across)
-                    ),
+                    self.goal.measure.name: self.value(each),
                     **{
                         constraint.measure.name: each.means(1 + place)
                         for place, constraint in enumerate(self.constraints)
@@ -204,7 +213,3 @@ class Tuning:
                 for each in self.candidates
             ],
         }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -3,7 +3,6 @@ parameter."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,16 +37,12 @@ def trade_off(found: Tuning) -> Any:
     constraint = found.constraints[0]
     goal, other = found.goal.measure.definition, constraint.measure.definition
     front = {id(each) for each in found.front()}
-    worst = min if constraint.at_least else max
 
-    def row(each: Candidate) -> dict[str, object]:
-        kind = "best" if each is found.best else "front" if id(each) in front else "tried"
-        means = [value for value in each.means(1) if value is not None]
-        score = found.goal.sign * each.score(found.goal, found.across)
-        x = worst(means) * other.scale if means else None
-        return {"label": each.label, "kind": kind, "x": x, "y": score * goal.scale}
+    def bought(each: Candidate) -> float | None:
+        value = found.closest(each, 0)
+        return None if value is None else value * other.scale
 
-    rows = _table(found, row)
+    rows = _table(found, bought, lambda each: "front" if id(each) in front else "tried")
     x = alt.X("x:Q", title=_title(other), scale=alt.Scale(zero=False))
     y = alt.Y("y:Q", title=_title(goal), scale=alt.Scale(zero=False))
     points = _points(rows, x, y, _FRONT)
@@ -74,18 +69,13 @@ def by_parameter(found: Tuning, axis: Axis) -> Any:
     goal = found.goal.measure.definition
     unit, scale = _UNITS[axis.unit]
 
-    def row(each: Candidate) -> dict[str, object]:
-        kind = "holds" if found.holds(each) else "misses a constraint"
+    def set_to(each: Candidate) -> float | None:
         number = axis.number(each.values[axis.path])
-        score = found.goal.sign * each.score(found.goal, found.across)
-        return {
-            "label": each.label,
-            "kind": "best" if each is found.best else kind,
-            "x": None if number is None else number / scale,
-            "y": score * goal.scale if math.isfinite(score) else None,
-        }
+        return None if number is None else number / scale
 
-    rows = _table(found, row)
+    rows = _table(
+        found, set_to, lambda each: "holds" if found.holds(each) else "misses a constraint"
+    )
     name = axis.path.rpartition(".")[2]
     scale_x = alt.Scale(type="log" if axis.logarithmic else "linear", zero=False)
     x = alt.X("x:Q", title=f"{name}, {unit}" if unit else name, scale=scale_x)
@@ -94,11 +84,25 @@ def by_parameter(found: Tuning, axis: Axis) -> Any:
     return _points(rows, x, y, _HOLDS).properties(width=width, height=height)
 
 
-def _table(found: Tuning, row: Callable[[Candidate], dict[str, object]]) -> pl.DataFrame:
-    """A row of each setting that ran with all seeds, the best one last and so on top."""
+def _table(
+    found: Tuning, x: Callable[[Candidate], float | None], kind: Callable[[Candidate], str]
+) -> pl.DataFrame:
+    """A row of each setting that ran with all seeds: the goal against ``x``. The best one is last
+    and so on top."""
     full = sorted(found.full, key=lambda each: each is found.best)
     if not full:
         raise InputError("there is nothing to draw: all settings were given up after one seed")
+    scale = found.goal.measure.definition.scale
+
+    def row(each: Candidate) -> dict[str, object]:
+        value = found.value(each)
+        return {
+            "label": each.label,
+            "kind": "best" if each is found.best else kind(each),
+            "x": x(each),
+            "y": None if value is None else value * scale,
+        }
+
     return pl.DataFrame([row(each) for each in full], strict=False)
 
 

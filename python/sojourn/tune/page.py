@@ -119,11 +119,11 @@ def _tables(found: Tuning) -> Iterator[Table]:
             ["", *columns],
             [[place, *cells] for place, cells in rows],
         )
-    if found.constraints and found.front():
+    if found.constraints and (front := found.front()):
         yield Table(
             "The front",
             words.headings(found)[:-2],
-            [[label_of(dict(each.values)), *words.numbers(found, each)] for each in found.front()],
+            [[label_of(dict(each.values)), *words.numbers(found, each)] for each in front],
             note="In the order of the goal. Of a constraint's measure the place where it is "
             "closest to the bound.",
         )

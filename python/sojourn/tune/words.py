@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sojourn import formatting
 from sojourn._engine import loop_in_words
@@ -49,13 +48,9 @@ def rows(found: Tuning, most: int | None = None) -> list[list[str]]:
 
 def numbers(found: Tuning, each: Candidate) -> list[str]:
     """The goal's measure, then of each constraint's the place where it is closest to the bound."""
-    goal = found.goal
-    score = each.score(goal, found.across)
-    shown = [written(goal.sign * score if math.isfinite(score) else None, goal.measure.definition)]
+    shown = [written(found.value(each), found.goal.measure.definition)]
     for place, constraint in enumerate(found.constraints):
-        means = [value for value in each.means(1 + place) if value is not None]
-        worst = (min if constraint.at_least else max)(means, default=None)
-        shown.append(written(worst, constraint.measure.definition))
+        shown.append(written(found.closest(each, place), constraint.measure.definition))
     return shown
 
 
@@ -121,12 +116,7 @@ def places(found: Tuning) -> Iterator[tuple[str, Sequence[str]]]:
             for which, measure in enumerate(measures)
             for each in (found.fresh, found.as_it_is)
         ]
-        yield place_of(varied), cells
-
-
-def place_of(varied: Mapping[str, object]) -> str:
-    """What a place of the region is called."""
-    return label_of(dict(varied)) or "the scenario"
+        yield label_of(dict(varied)) or "the scenario", cells
 
 
 def _last(path: str) -> str:
