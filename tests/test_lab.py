@@ -124,7 +124,8 @@ def test_an_address_that_is_taken_is_one_error(lab: str) -> None:
 
 
 def test_pages_run_no_code_made_from_text() -> None:
-    for policy in (page.policy(), asset("page.html"), asset("plain.html")):
+    made = (asset("frame.html") + asset(name) for name in ("page.html", "plain.html"))
+    for policy in (page.policy(), *made):
         assert "default-src 'none'" in policy and "'unsafe-eval'" not in policy
         assert "http:" not in policy.partition("default-src")[2].partition(">")[0]
 

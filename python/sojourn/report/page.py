@@ -99,9 +99,7 @@ def _render(
     found: Differences | None,
     lab: str,
 ) -> str:
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
+    environment = templates()
     environment.filters["groups"] = _column_groups
     environment.filters["unbroken"] = lambda text: _UNIT.sub("\u00a0", text)
     summary = tables.summary(layout)
@@ -111,9 +109,9 @@ def _render(
     responses = any(column.key.startswith("response") for column in summary.columns)
     return environment.from_string(asset("page.html")).render(
         title=title or _title(layout),
-        lead=_lead(layout),
+        leads=[_lead(layout)],
         facts=_facts(layout),
-        warnings=_warnings(layout),
+        warnings=list(_warnings(layout)),
         series=layout.series,
         index={one.name: i for i, one in enumerate(layout.series)},
         series_are=layout.series_are,
@@ -134,11 +132,22 @@ def _render(
         versions=formatting.listed(
             sorted({str(run.summary.get("version", "")) for run in layout.runs})
         ),
+        drawn=True,
         folder=FOLDER,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
         bundle=Markup(bundle()),
         data=Markup(script_json(_data(layout, specs))),
+    )
+
+
+def templates() -> jinja2.Environment:
+    """What makes pages of templates that may extend those among the assets."""
+    return jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(asset),
     )
 
 

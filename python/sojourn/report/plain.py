@@ -6,14 +6,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from sojourn import style
 from sojourn.files import write_whole
 from sojourn.formatting import plain
 from sojourn.parts import Figure, Table
-from sojourn.report.page import FOLDER, asset, bundle, export, script_json, themes, without
+from sojourn.report.page import (
+    FOLDER,
+    asset,
+    bundle,
+    export,
+    script_json,
+    templates,
+    themes,
+    without,
+)
 
 
 def write_plain(
@@ -48,12 +56,7 @@ def write_plain(
         folder.mkdir(parents=True, exist_ok=True)
     for slug, spec in specs.items():
         export(slug, spec, folder)
-    environment = jinja2.Environment(
-        autoescape=True,
-        trim_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        loader=jinja2.FunctionLoader(asset),
-    )
+    environment = templates()
     environment.filters["cell"] = cell
     data = {
         "figures": {slug: without(spec, "$schema", "config") for slug, spec in specs.items()},
@@ -67,6 +70,9 @@ def write_plain(
         facts=facts,
         figures=figures,
         tables=tables,
+        warnings=(),
+        versions="",
+        drawn=bool(figures),
         folder=FOLDER,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
