@@ -23,6 +23,9 @@ theory = typer.Typer(
     suggest_commands=TYPER_SUGGESTS,
 )
 
+Flows = Annotated[str, typer.Option("--flows", help="Number of flows.")]
+Rate = Annotated[str, typer.Option("--rate", help="Rate of the link.")]
+Packet = Annotated[str, typer.Option("--packet", help="Mean packet.")]
 Rtt = Annotated[str, typer.Option("--rtt", help="Round trip time.")]
 
 
@@ -85,7 +88,7 @@ def vinnicombe(
             help="Flows over links: 60:200ms:core,edge. Repeatable.",
         ),
     ] = None,
-    packet: Annotated[str, typer.Option("--packet", help="Mean packet.")] = "1500",
+    packet: Packet = "1500",
     json: Json = False,
 ) -> int:
     """Vinnicombe's condition for Scalable TCP over a topology: a below the elasticity's inverse."""
@@ -143,9 +146,9 @@ def vinnicombe(
 
 @theory.command()
 def rate(
-    flows: Annotated[str, typer.Option("--flows", help="Number of flows.")] = "60",
-    rate: Annotated[str, typer.Option("--rate", help="Rate of the link.")] = "15mbit",
-    packet: Annotated[str, typer.Option("--packet", help="Mean packet.")] = "500",
+    flows: Flows = "60",
+    rate: Rate = "15mbit",
+    packet: Packet = "500",
     rtt: Annotated[
         str, typer.Option("--rtt", help="Round trip times, with commas.")
     ] = "50ms,100ms,300ms,800ms",
@@ -203,9 +206,9 @@ def rate(
 
 @theory.command()
 def readings(
-    flows: Annotated[str, typer.Option("--flows", help="Number of flows.")] = "60",
-    rate: Annotated[str, typer.Option("--rate", help="Rate of the link.")] = "15mbit",
-    packet: Annotated[str, typer.Option("--packet", help="Mean packet.")] = "500",
+    flows: Flows = "60",
+    rate: Rate = "15mbit",
+    packet: Packet = "500",
     rtt: Rtt = "300ms",
     json: Json = False,
 ) -> int:
