@@ -105,6 +105,18 @@ def test_cake_takes_no_header_off_twice() -> None:
     assert words.endswith("overhead 18 mpu 64 noatm")
 
 
+@pytest.mark.parametrize("kind", ["fq_codel", "fq_pie", "sfq"])
+def test_a_round_holds_no_ethernet_header_as_packets_do_not(kind: str) -> None:
+    def queue(qdisc: dict[str, object], **link: int) -> str:
+        changes = {f"bottleneck__{name}": value for name, value in link.items()}
+        (made,) = planned(bottleneck__qdisc=qdisc, **changes).links
+        return str(made["commands"][2])
+
+    assert " quantum 1500" in queue({"kind": kind})
+    assert " quantum 9000" in queue({"kind": kind}, mean_packet=9000)
+    assert " quantum 600" in queue({"kind": kind, "quantum": 600})
+
+
 def test_dualpi2_is_told_in_linux_s_units() -> None:
     asked = {"kind": "dualpi2", "limit": 500, "target": "20ms", "classic_weight": 0.25}
     scenario = Scenario(BULK).with_({"bottleneck.qdisc": asked})

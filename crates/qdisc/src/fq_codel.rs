@@ -31,7 +31,9 @@
 //!    forgets, as in the RFC's `dodequeue`.
 //! 4. Linux can be given filters that choose the queue; here the hash always does.
 //! 5. `mtu` and `quantum` are taken from the device in Linux, with the link layer's header (1514).
-//!    Linux raises a `quantum` below 256; here it is refused.
+//!    Its packets have that header too: in both a round is one full packet. If `stab` takes the
+//!    header off the packets, a flow begins with two. Linux raises a `quantum` below 256; here it
+//!    is refused.
 //! 6. Linux compares any bits of the traffic class with its `ce_threshold_selector`; here it is all
 //!    ECN-capable packets or those that say ECT(1).
 //! 7. Beside these, the differences of CoDel: see `codel`.

@@ -29,8 +29,11 @@ _LATE_S = 20e-6
 _QUANTUM = 1514
 # The Ethernet header, which devices count and scenarios do not.
 _ETHERNET = 14
+# An Ethernet frame's payload.
+_MTU = 1500
 
 _NO_CLASSES = {"prio", "drr", "cbq"}
+_IN_ROUNDS = {"fq_codel", "fq_pie", "sfq"}
 # The rest drops when a packet comes.
 _DROPS = {
     "codel": "departure",
@@ -175,7 +178,11 @@ def _link(
         raise ScenarioError(
             f"{name}.qdisc = {kind}: {why}; the kernel engine has disciplines without classes"
         )
-    place = Place(rate, int(table["mean_packet"]), f"{name}.qdisc")
+    mean_packet = int(table["mean_packet"])
+    if kind in _IN_ROUNDS:
+        # Linux would take the header in, so that a flow sent two packets in its first round.
+        qdisc.setdefault("quantum", max(_MTU, mean_packet))
+    place = Place(rate, mean_packet, f"{name}.qdisc")
     try:
         made = leaf(qdisc, place)
         dualpi2 = dualpi2_settings(qdisc, place) if kind == "dualpi2" else None
