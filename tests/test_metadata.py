@@ -63,3 +63,14 @@ def test_what_users_have_is_named_for_the_registry() -> None:
         package = manifest(crate)["package"]
         assert package["description"] and package.get("publish", True)
     assert not any(manifest(crate)["package"]["publish"] for crate in ("python", "router", "wasm"))
+
+
+def test_the_lock_of_the_fuzz_targets_knows_what_the_crates_depend_on() -> None:
+    lock = tomllib.loads((ROOT / "fuzz/Cargo.lock").read_text(encoding="utf-8"))
+    packages = {each["name"]: each for each in lock["package"] if "source" not in each}
+    assert "sojourn-router" in packages
+    for name in packages.keys() - {"sojourn-fuzz"}:
+        wanted = set(manifest(name.removeprefix("sojourn-")).get("dependencies", ()))
+        locked = {each.split()[0] for each in packages[name].get("dependencies", ())}
+        missing = wanted - locked
+        assert not missing, f"{name}: {missing}; run `cargo update --workspace` in fuzz/"
