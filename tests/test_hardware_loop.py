@@ -14,7 +14,7 @@ import pytest
 import sojourn
 from sojourn._engine import Table, TableBank, TableGains
 from sojourn.qdisc import DROP, PASS, Discipline, Packet, Queue, Time, Verdict, register
-from verilated import built, found, passed
+from verilated import SMALL, TABLE, built, found, passed
 
 ELEPHANTS = Path(__file__).resolve().parent.parent / "scenarios/elephants.toml"
 # Of 128 controllers one has the link's queue; the others stand empty.
@@ -85,7 +85,7 @@ def check(tmp_path: Path, **changes: object) -> tuple[dict[str, Any], dict[str, 
     run = max(_RUNS, key=lambda run: max(run.queues, default=0))
     _RUNS.clear()
     (tmp_path / "loop.txt").write_text(run.vectors())
-    bench = built(("pi_table_aqm.v", "pi_table_bank.v", "outcome.v"), options=("-GEACH_BITS=4",))
+    bench = built(TABLE.modules, options=SMALL)
     counted = found(passed(bench, tmp_path / "loop.txt"))
     assert counted["updates"] == [len(run.queues) * _CLASSES * _EACH]
     assert counted["dropped"][0] > 100

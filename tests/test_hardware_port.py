@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from verilated import HARDWARE, broken, built, found, passed, vectors
+from verilated import EXACT, HARDWARE, SMALL, TABLE, broken, built, found, passed, vectors
 
 sys.path.insert(0, str(HARDWARE))
 import description
 import registers
 
-MODULES = ("pi_table_port.v", "pi_table_aqm.v", "pi_table_bank.v", "outcome.v")
-ON_AXI = ("pi_table_axi.v", *MODULES)
-EXACT = ("pi_port.v", "pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v")
-EXACT_ON_AXI = ("pi_axi.v", *EXACT)
-SMALL = ("-GEACH_BITS=4",)
+PORT = ("pi_table_port.v", *TABLE.modules)
+ON_AXI = ("pi_table_axi.v", *PORT)
+EXACT_PORT = ("pi_port.v", *EXACT.modules)
+EXACT_ON_AXI = ("pi_axi.v", *EXACT_PORT)
 
 
 def test_modules_and_table_are_those_of_the_description() -> None:
@@ -39,7 +38,7 @@ def test_registers_do_not_overlap() -> None:
 
 @pytest.mark.parametrize(
     ("modules", "what"),
-    [(MODULES, "table-bank"), (ON_AXI, "table-bank"), (EXACT, "bank"), (EXACT_ON_AXI, "bank")],
+    [(PORT, "table-bank"), (ON_AXI, "table-bank"), (EXACT_PORT, "bank"), (EXACT_ON_AXI, "bank")],
 )
 def test_decisions_and_counters_are_the_same_behind_a_port(
     tmp_path: Path, modules: tuple[str, ...], what: str
@@ -67,7 +66,7 @@ def assert_differs(bench: Path, what: str, folder: Path) -> None:
 )
 def test_a_mistake_in_the_port_is_found(tmp_path: Path, right: str, wrong: str) -> None:
     sources = broken(tmp_path, "pi_table_port.v", right, wrong)
-    bench = built(MODULES, sources=sources, options=SMALL)
+    bench = built(PORT, sources=sources, options=SMALL)
     assert_differs(bench, "table-bank", tmp_path)
 
 
@@ -84,7 +83,7 @@ def test_a_mistake_in_the_port_is_found(tmp_path: Path, right: str, wrong: str) 
 def test_a_mistake_in_the_port_of_the_exact_bank_is_found(
     tmp_path: Path, right: str, wrong: str
 ) -> None:
-    bench = built(EXACT, sources=broken(tmp_path, "pi_port.v", right, wrong), options=SMALL)
+    bench = built(EXACT_PORT, sources=broken(tmp_path, "pi_port.v", right, wrong), options=SMALL)
     assert_differs(bench, "bank", tmp_path)
 
 

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -17,7 +18,33 @@ from conftest import COMMAND
 
 ROOT = Path(__file__).resolve().parent.parent
 HARDWARE = ROOT / "hardware"
+# Eight classes of 16 controllers.
+SMALL = ("-GEACH_BITS=4",)
 _BUILT = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "hardware"
+
+
+class Bank(NamedTuple):
+    """A bank with the decisions about packets of its queues."""
+
+    name: str
+    """Of its vectors."""
+    modules: tuple[str, ...]
+    """The top first."""
+    state: str
+    """The word before its states in the vectors."""
+    longer: int
+    """Clocks of a pass, at most, beyond one for each update."""
+
+
+EXACT = Bank("bank", ("pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v"), "p", 14)
+# Four clocks for the constants of each of eight classes.
+TABLE = Bank("table-bank", ("pi_table_aqm.v", "pi_table_bank.v", "outcome.v"), "x", 8 * 4 + 18)
+RED = Bank(
+    "red-bank",
+    ("red_aqm.v", "red_bank.v", "table_level.v", "decide.v", "outcome.v"),
+    "averages",
+    11,
+)
 
 
 def needed(*programs: str) -> None:
