@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.test_page import complaints, launch
+from browser.test_page import complaints
 from documents import DOCS
 
 sys.path.insert(0, str(DOCS / "builder"))
@@ -18,11 +17,6 @@ import markup
 pytestmark = pytest.mark.browser
 
 ROWS = [["b", "10.5"], ["a", "9"], ["c", "−2"]]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("documents"))
 
 
 def column(browser: Any, number: int) -> list[str]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.test_page import launch
 from sojourn import Scenario, run
 from sojourn.formatting import text as shown_as
 from sojourn.lab.experiment import all_experiments
@@ -25,18 +23,6 @@ pytestmark = [
 ]
 
 TOUR = 10
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("lab"))
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    file = tmp_path_factory.mktemp("page") / "talk.html"
-    file.write_text(page())
-    return f"file://{file}"
 
 
 def until(driver: Any, script: str) -> Any:
@@ -93,14 +79,14 @@ def whole_run(driver: Any) -> None:
     until(driver, "document.querySelector('#summary table')")
 
 
-def test_every_experiment_and_every_step_of_the_tour_begins(browser: Any, address: str) -> None:
-    open_page(browser, address)
+def test_every_experiment_and_every_step_of_the_tour_begins(browser: Any, lab: str) -> None:
+    open_page(browser, lab)
     names = [each.name for each in all_experiments()]
     for name in names:
         move(browser, "experiment", name)
         begins(browser)
     for number in range(TOUR):
-        open_page(browser, f"{address}#tour={number + 1}")
+        open_page(browser, f"{lab}#tour={number + 1}")
         assert f"{number + 1} of {TOUR}" in until(
             browser, "document.getElementById('step').textContent"
         )
@@ -121,9 +107,9 @@ def begins(driver: Any) -> None:
 
 
 def test_a_change_acts_in_the_middle_and_the_saved_run_is_the_same(
-    browser: Any, address: str, tmp_path: Path
+    browser: Any, lab: str, tmp_path: Path
 ) -> None:
-    open_page(browser, f"{address}#tour=7")
+    open_page(browser, f"{lab}#tour=7")
     browser.execute_cdp_cmd(
         "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
     )
@@ -154,9 +140,9 @@ def test_a_change_acts_in_the_middle_and_the_saved_run_is_the_same(
 
 
 def test_what_cannot_change_in_a_run_starts_it_again_and_nonsense_is_refused(
-    browser: Any, address: str
+    browser: Any, lab: str
 ) -> None:
-    open_page(browser, address)
+    open_page(browser, lab)
     move(browser, "speed", "30")
     step_beyond(browser, 1)
     move(browser, "common-traffic-0-flows", 3)
@@ -170,8 +156,8 @@ def test_what_cannot_change_in_a_run_starts_it_again_and_nonsense_is_refused(
     assert "flows" in until(browser, "document.getElementById('error').textContent")
 
 
-def test_two_futures_begin_alike_and_differ_after_a_change(browser: Any, address: str) -> None:
-    open_page(browser, address)
+def test_two_futures_begin_alike_and_differ_after_a_change(browser: Any, lab: str) -> None:
+    open_page(browser, lab)
     move(browser, "side-A-bottleneck-qdisc", "codel")
     move(browser, "speed", "30")
     step_beyond(browser, 3)
@@ -193,8 +179,8 @@ def test_two_futures_begin_alike_and_differ_after_a_change(browser: Any, address
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280, 1920])
-def test_it_fits_the_screen(browser: Any, address: str, width: int) -> None:
-    open_page(browser, address, width)
+def test_it_fits_the_screen(browser: Any, lab: str, width: int) -> None:
+    open_page(browser, lab, width)
     assert (
         browser.execute_script(
             "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -210,10 +196,10 @@ def test_it_fits_the_screen(browser: Any, address: str, width: int) -> None:
     assert all(colours > 3 for colours in painted), painted
 
 
-def test_the_keyboard_moves_a_slider_and_plays(browser: Any, address: str) -> None:
+def test_the_keyboard_moves_a_slider_and_plays(browser: Any, lab: str) -> None:
     from selenium.webdriver.common.keys import Keys
 
-    open_page(browser, address)
+    open_page(browser, lab)
     slider = browser.execute_script("return document.querySelector('#controls input[type=range]')")
     before = browser.execute_script("return location.hash")
     slider.send_keys(*[Keys.ARROW_LEFT] * 50)
@@ -223,8 +209,8 @@ def test_the_keyboard_moves_a_slider_and_plays(browser: Any, address: str) -> No
     until(browser, "!document.getElementById('clock').textContent.startsWith('0 of')")
 
 
-def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, address: str) -> None:
-    open_page(browser, address, 360)
+def test_a_phone_keeps_the_picture_in_view_while_a_slider_moves(browser: Any, lab: str) -> None:
+    open_page(browser, lab, 360)
     places = browser.execute_script(
         """
         return [...document.querySelectorAll('#controls input[type=range]')].map((slider) => {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from browser.test_lab import (
     step_beyond,
     until,
 )
-from browser.test_page import launch
 from sojourn.lab.page import page
 from test_wasm import missing
 
@@ -64,11 +62,6 @@ kind = "bulk"
 from = "a"
 to = "b"
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("lab"))
 
 
 @pytest.fixture(scope="module")

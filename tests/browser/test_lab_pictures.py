@@ -6,16 +6,14 @@ import math
 import re
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from browser.test_lab import click, move, open_page, step_beyond, until, whole_run
-from browser.test_page import launch
 from sojourn import Scenario, run
-from sojourn.lab.page import page
 from test_wasm import missing
 
 pytestmark = [
@@ -27,18 +25,6 @@ pytestmark = [
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = "[...document.querySelectorAll('#watch figure p')].at(-1).textContent"
 FLOWS = 4
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("lab"))
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    file = tmp_path_factory.mktemp("page") / "talk.html"
-    file.write_text(page())
-    return f"file://{file}"
 
 
 def saved(driver: Any, button: str, folder: Path) -> Path:
@@ -72,9 +58,9 @@ def model_ends(file: Path) -> list[tuple[float, float]]:
 
 
 def test_models_stand_beside_the_packets_up_to_a_change(
-    browser: Any, address: str, tmp_path: Path
+    browser: Any, lab: str, tmp_path: Path
 ) -> None:
-    open_page(browser, f"{address}#experiment=pi-red")
+    open_page(browser, f"{lab}#experiment=pi-red")
     until(browser, f"{WORDS}.includes('A: unstable') && {WORDS}.includes('B: stable')")
     move(browser, "speed", "10")
     step_beyond(browser, 1)
@@ -98,9 +84,9 @@ def test_models_stand_beside_the_packets_up_to_a_change(
 
 @pytest.mark.parametrize(("experiment", "there"), [("web", True), ("pi-red", False)])
 def test_response_times_are_seen_where_there_are_web_users(
-    browser: Any, address: str, tmp_path: Path, experiment: str, there: bool
+    browser: Any, lab: str, tmp_path: Path, experiment: str, there: bool
 ) -> None:
-    open_page(browser, f"{address}#experiment={experiment}")
+    open_page(browser, f"{lab}#experiment={experiment}")
     move(browser, "speed", "10")
     step_beyond(browser, 12)
     root = ET.parse(saved(browser, "svg", tmp_path)).getroot()
@@ -117,10 +103,8 @@ def test_response_times_are_seen_where_there_are_web_users(
     assert all(int(count.replace(",", "")) > 50 for _, count, _ in found)
 
 
-def test_response_times_are_those_of_the_saved_run(
-    browser: Any, address: str, tmp_path: Path
-) -> None:
-    open_page(browser, f"{address}#experiment=web")
+def test_response_times_are_those_of_the_saved_run(browser: Any, lab: str, tmp_path: Path) -> None:
+    open_page(browser, f"{lab}#experiment=web")
     whole_run(browser)
     text = saved(browser, "toml-A", tmp_path).read_text()
     assert "exchanges" not in text
@@ -135,10 +119,8 @@ def test_response_times_are_those_of_the_saved_run(
     assert float(shown[2].replace("\u202f", "").replace(" ", "")) == pytest.approx(median, rel=0.01)
 
 
-def test_the_pictures_are_saved_as_they_are_drawn(
-    browser: Any, address: str, tmp_path: Path
-) -> None:
-    open_page(browser, address)
+def test_the_pictures_are_saved_as_they_are_drawn(browser: Any, lab: str, tmp_path: Path) -> None:
+    open_page(browser, lab)
     move(browser, "speed", "10")
     step_beyond(browser, 1)
     root = ET.parse(saved(browser, "svg", tmp_path)).getroot()

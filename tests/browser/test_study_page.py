@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browser.test_page import PLOTS, complaints, launch, show
+from browser.test_page import PLOTS, complaints, show
 from sojourn.studies.registry import study
 from sojourn.studies.reproduce import reproduce, write
 
@@ -16,11 +15,6 @@ pytestmark = pytest.mark.browser
 
 # Curves with legends, points over lines, logarithmic axes; panels side by side.
 STUDIES = ("web-aqm-2003", "pi-hardware")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    yield from launch(tmp_path_factory.mktemp("study"))
 
 
 @pytest.fixture(scope="module", params=STUDIES)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from browser.test_page import launch
+from browser.conftest import launch
 from test_wasm import FOLDER, goldens, missing, natively, stepped, untimed, whole
 
 pytestmark = [

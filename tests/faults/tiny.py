@@ -28,7 +28,6 @@ flows = 2
 rtt = "20ms..60ms"
 """
 
-
 KINDS = ("droptail", "codel")
 
 
@@ -43,9 +42,8 @@ class Tiny(Study):
 
     def runs(self, scale: str) -> Sequence[Case]:
         base = Scenario(SCENARIO)
-        kinds = ("droptail", "codel")
         return [
-            Case({"qdisc": kind}, base.with_({"bottleneck.qdisc": kind}), [1]) for kind in kinds
+            Case({"qdisc": kind}, base.with_({"bottleneck.qdisc": kind}), [1]) for kind in KINDS
         ]
 
     def evaluate(self, results: Results) -> Findings:
