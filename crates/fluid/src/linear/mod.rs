@@ -14,6 +14,7 @@
 //! e^(−sT))/(s T): one more delay.
 
 mod bottleneck;
+mod many;
 mod margins;
 mod nyquist;
 mod polynomial;
@@ -26,7 +27,8 @@ mod tests;
 use arrayvec::ArrayVec;
 use serde::Serialize;
 
-pub use bottleneck::{Bottleneck, Columns, Loop, Point, Rows};
+pub use bottleneck::{Bottleneck, Loop, Point};
+pub use many::{Columns, Rows};
 pub use nyquist::Nyquist;
 
 use crate::Invalid;
