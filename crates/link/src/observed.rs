@@ -2,10 +2,11 @@
 //! comes and goes, it gives the measures of a [`Link`](crate::Link), by the same definitions.
 
 use crate::meter::Meter;
+use crate::sample::since;
 use crate::summary::{bytes, link_counts, mean_and_max};
 use sojourn_base::Time;
 use sojourn_qdisc::{Count, Counters};
-use sojourn_records::{LinkId, LinkSummary, Quantiles, QueueRow, rate_bps};
+use sojourn_records::{LinkSummary, Quantiles, QueueRow, rate_bps};
 use sojourn_scenario::{Network, NetworkLink};
 
 /// The measures of a link with a constant rate whose packets are told of in order of time.
@@ -92,26 +93,10 @@ impl Observed {
         self.until(now);
         let counters = self.counters;
         let last = std::mem::replace(&mut self.at_sample, counters);
-        let standing = self.standing();
-        let dequeued = counters.dequeued.minus(last.dequeued);
-        let (standing_packets, standing_sojourn) = self.meter.standing.now();
         QueueRow {
-            time_s: now,
-            link: LinkId(number),
             rate_bps: self.rate,
-            packets: standing.packets,
-            bytes: standing.bytes,
             probability,
-            entered: counters.enqueued.packets - last.enqueued.packets,
-            dropped: counters.dropped().packets - last.dropped().packets,
-            marked: counters.marked.packets - last.marked.packets,
-            dequeued: dequeued.packets,
-            dequeued_bytes: dequeued.bytes,
-            standing_packets,
-            standing_s: standing_sojourn.map(Time),
-            lost: 0,
-            device_packets: 0,
-            device_bytes: 0,
+            ..since(now, number, self.standing(), counters, last, &self.meter)
         }
     }
 
