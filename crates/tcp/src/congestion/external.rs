@@ -183,15 +183,19 @@ mod tests {
         fn on_timeout(&mut self, window: &mut Window, _: Congested, _: bool) {
             window.cwnd = 0;
         }
-        fn on_restart(&mut self, _: &mut Window) {}
-        fn on_sample(&mut self, _: &mut Window, _: &Sample) {}
+        fn on_restart(&mut self, window: &mut Window) {
+            window.ssthresh = 5000;
+        }
+        fn on_sample(&mut self, window: &mut Window, sample: &Sample) {
+            window.cwnd = sample.delivered as u32;
+        }
         fn pace(&self) -> u64 {
             7
         }
     }
 
     #[test]
-    fn external_cwnd_is_at_least_one_segment() {
+    fn external_decider_sets_cwnd_of_one_segment_at_least() {
         install(Box::new(|_| Box::new(Halves)));
         let settings = Settings { class: "a.py:A".into(), ..Settings::default() };
         let tuning = Tuning::External(State::tune(&settings).unwrap());
@@ -204,8 +208,39 @@ mod tests {
         let at = Congested { now, srtt, flight: 3000, mss };
         control.on_mark(&tuning, &mut w, at);
         assert_eq!(w.cwnd, 1750);
+        control.on_loss(&tuning, &mut w, at);
+        assert_eq!(w.cwnd, 1000, "875 are less than a segment");
+        control.on_restart(&tuning, &mut w);
+        assert_eq!(w.ssthresh, 5000);
+        let mut shown = |delivered| {
+            let sample = Sample {
+                now,
+                rtt: None,
+                srtt,
+                mss,
+                acked: 0,
+                lost: 0,
+                marked: 0,
+                flight: 0,
+                delivered,
+                round: false,
+                recovering: false,
+                rate: None,
+            };
+            control.on_sample(&tuning, &mut w, &sample);
+            w.cwnd
+        };
+        assert_eq!((shown(8000), shown(10)), (8000, 1000));
         control.on_timeout(&tuning, &mut w, at, true);
         assert_eq!((w.cwnd, control.pace(&tuning, &w, srtt)), (1000, 7));
+    }
+
+    #[test]
+    fn external_class_is_shown_samples_only_if_it_asks() {
+        for samples in [false, true] {
+            let settings = Settings { class: "a.py:A".into(), samples, ..Settings::default() };
+            assert_eq!(Tuning::External(settings).samples(), samples);
+        }
     }
 
     #[test]

@@ -158,7 +158,7 @@ impl Control for State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::rounds::{MSS, Rounds, sample};
+    use crate::congestion::rounds::{MSS, Rounds, congested, sample};
 
     /// Round trips over a path that holds `pipe` segments at 100 ms, of which others use `taken`.
     fn run(r: &mut Rounds<State>, pipe: f64, taken: f64, rounds: u32) {
@@ -184,7 +184,8 @@ mod tests {
         let mut r: Rounds<State> = Rounds::new(&s, 10);
         run(&mut r, 100.0, 0.0, 400);
         run(&mut r, 100.0, 180.0, 400);
-        assert!(r.segments() < 3.0, "{}", r.segments());
+        // MIN_CWND, section 2.5.
+        assert!((2.0..3.0).contains(&r.segments()), "{}", r.segments());
         run(&mut r, 100.0, 0.0, 400);
         assert!(r.segments() > 100.0, "{}", r.segments());
     }
@@ -215,6 +216,17 @@ mod tests {
                 state.on_sample(&tuning, &mut window, &sample(now, Time::from_millis(rtt)));
             }
             assert_eq!((window.cwnd, window.ssthresh), (10 * MSS, threshold), "{waits} ms");
+        }
+    }
+
+    /// Section 2.4.2, but no more than was under way.
+    #[test]
+    fn ledbat_halves_window_on_loss() {
+        let tuning = State::tune(&Settings::default()).unwrap();
+        for (flight, left) in [(10 * MSS, 5 * MSS), (4 * MSS, 4 * MSS)] {
+            let mut window = Window { cwnd: 10 * MSS, ssthresh: u32::MAX };
+            State::new(&tuning).on_loss(&tuning, &mut window, congested(flight));
+            assert_eq!((window.cwnd, window.ssthresh), (left, left));
         }
     }
 

@@ -190,6 +190,16 @@ mod tests {
         assert!((100.0..105.0).contains(&r.segments()), "{}", r.segments());
     }
 
+    /// Slow start ends where the window is at the threshold: from there a segment a round trip.
+    #[test]
+    fn vegas_grows_by_one_segment_at_threshold() {
+        let mut r: Rounds<State> = Rounds::new(&Settings::default(), 10);
+        r.window.ssthresh = r.window.cwnd;
+        r.control.base = Time::from_millis(100);
+        run(&mut r, 50.0, 4);
+        assert!((12..=14).contains(&(r.window.cwnd / MSS)), "{}", r.segments());
+    }
+
     #[test]
     fn beta_below_alpha_is_refused() {
         let error = State::tune(&Settings { alpha: 5, ..Settings::default() }).unwrap_err();

@@ -73,3 +73,34 @@ pub(super) fn delay(seen: Time, srtt: Time) -> Time {
     };
     LONGEST.min(Time(rtt.0 / PART)) + SLACK
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ack_above_hole_waits_a_twentieth_of_the_shorter_round_trip() {
+        let us = Time::from_micros;
+        for (seen, srtt, waits) in [
+            (us(4000), us(10_000), 200),
+            (us(10_000), us(4000), 200),
+            (Time::ZERO, us(10_000), 500),
+            (us(10_000), Time::ZERO, 500),
+            (us(100_000), us(100_000), 1000),
+        ] {
+            assert_eq!(delay(seen, srtt), us(waits) + SLACK, "{seen} {srtt}");
+        }
+    }
+
+    #[test]
+    fn acks_above_hole_are_compressed_from_the_fourth_on() {
+        let mut c = Compression::default();
+        let waits: [bool; 5] = core::array::from_fn(|_| c.waits(1000, true));
+        assert_eq!(waits, [false, false, false, true, true]);
+        assert!(c.is_waiting());
+        // 44 are reported at once.
+        assert_eq!((3..100).find(|_| !c.waits(1000, true)), Some(45));
+        assert!(c.waits(1000, false), "and the next ones wait again");
+        assert!(!c.waits(2000, true), "another hole begins anew");
+    }
+}

@@ -21,4 +21,5 @@ mod reducing;
 mod response;
 mod scenario_text;
 mod spurious;
+mod telling;
 mod window;

@@ -89,6 +89,30 @@ fn frto_keeps_real_timeout() {
     assert_eq!((s.sent()[0], s.end.ssthresh()), (1, Some(5 * MSS)));
 }
 
+/// The same without SACK: what arrives later, sent before the timeout or not, shows no more.
+#[test]
+fn frto_ends_at_bare_duplicate_after_new_data() {
+    let mut s = timed_out(&modern());
+    s.ack(1);
+    assert_eq!(s.sent(), [10, 11]);
+    s.ack(1);
+    s.ack(3);
+    assert_eq!(s.end.ssthresh(), Some(5 * MSS));
+}
+
+/// Section 2.1 step 2 is for what advances the window: a duplicate before it changes nothing.
+#[test]
+fn frto_goes_on_after_bare_duplicate_before_first_advance() {
+    let mut s = Script::connected(&Spec { tlp: Some(false), ..modern() });
+    s.write(10_000);
+    s.wait(300);
+    s.forget();
+    s.ack(0);
+    s.write(u64::MAX);
+    s.ack(1);
+    assert_eq!(s.sent(), [10, 11]);
+}
+
 #[test]
 fn timeout_without_frto_retransmits_at_once() {
     let mut s = timed_out(&Spec { frto: Some(false), ..modern() });
@@ -99,7 +123,7 @@ fn timeout_without_frto_retransmits_at_once() {
 /// RFC 3522: the first acknowledgement already echoes a time before the retransmission.
 #[test]
 fn eifel_undoes_timeout_by_older_timestamp_echo() {
-    for undo in [true, false] {
+    for (undo, timeouts) in [(true, 1), (false, 1), (true, 2)] {
         let spec = Spec {
             timestamps: Some(true),
             mss: Some(1012),
@@ -111,11 +135,12 @@ fn eifel_undoes_timeout_by_older_timestamp_echo() {
         let sent = s.now;
         s.write(u64::MAX);
         s.sent();
-        while s.end.timeouts() == 0 {
+        while s.end.timeouts() < timeouts {
             s.wait(10);
         }
         assert_eq!(s.sent().last(), Some(&0));
         s.ack_echo(1, sent);
+        assert_eq!(s.cwnd() >= 10, undo, "as before the first of them");
         assert_eq!(s.end.ssthresh().is_none(), undo);
         assert_eq!(s.sent().contains(&1), !undo);
     }

@@ -3,6 +3,7 @@
 use super::machine::Mode;
 use super::*;
 use crate::congestion::Rate;
+use crate::congestion::rounds::sample;
 use alloc::collections::VecDeque;
 use std::vec::Vec;
 
@@ -45,6 +46,7 @@ struct Path {
     recover_until: Option<u64>,
     /// Share of arrivals above which segments are marked: queue of this many.
     mark_above: usize,
+    app_limited: bool,
     modes: Vec<(Time, Mode)>,
     longest: usize,
 }
@@ -75,6 +77,7 @@ impl Path {
             srtt: Time::ZERO,
             recover_until: None,
             mark_above: usize::MAX,
+            app_limited: false,
             modes: Vec::new(),
             longest: 0,
         }
@@ -150,7 +153,7 @@ impl Path {
             rate: Some(Rate {
                 delivered: (self.delivered - packet.delivered) as u32,
                 interval,
-                app_limited: false,
+                app_limited: self.app_limited,
                 flight_then: packet.flight,
                 lost_since: (self.lost - packet.lost) as u32,
             }),
@@ -302,4 +305,58 @@ fn what_a_loss_took_that_was_none_comes_back() {
     path.state.on_undo(&path.tuning, &mut path.window);
     let m = &path.state.model;
     assert_eq!((m.bw_short, m.inflight_short, m.inflight_long), bounds);
+}
+
+/// BBRCheckStartupFullBandwidth, section 5.3.1.2: a rate that the application sets says nothing of
+/// the path.
+#[test]
+fn application_limited_samples_do_not_end_startup() {
+    for (app_limited, startup) in [(true, true), (false, false)] {
+        let mut path = Path::new(100, 40, 100_000);
+        path.app_limited = app_limited;
+        path.run(Time::from_secs(1));
+        assert_eq!(path.state.mode == Mode::Startup, startup);
+    }
+}
+
+/// Section 5.3.4.3: ProbeRTTDuration and a round trip, whichever is longer.
+#[test]
+fn probe_rtt_lasts_200_ms_and_a_round_trip() {
+    for millis in [20, 400] {
+        let mut path = Path::new(20, millis, 1000);
+        path.run(Time::from_secs(12));
+        let at = path.modes.iter().position(|&(_, mode)| mode == Mode::ProbeRtt).unwrap();
+        let lasted = path.modes[at + 1].0 - path.modes[at].0;
+        assert!(lasted >= Time::from_millis(millis.max(200)), "{millis} ms: {lasted}");
+        assert!(lasted < Time::from_millis(millis.max(200) + 3 * millis), "{millis} ms: {lasted}");
+    }
+}
+
+/// MinRTTFilterLen, section 5.5.7.2.
+#[test]
+fn min_rtt_is_forgotten_after_ten_seconds() {
+    let mut path = Path::new(100, 40, 1000);
+    let model = &mut path.state.model;
+    let mut least = |at: u64, rtt: u64| {
+        model.round_trip(&sample(Time::from_millis(at), Time::from_millis(rtt)));
+        model.min_rtt
+    };
+    let ms = Time::from_millis;
+    assert_eq!(least(1000, 50), ms(50));
+    assert_eq!(least(2000, 80), ms(50));
+    assert_eq!(least(9000, 70), ms(50));
+    assert_eq!(least(11_000, 90), ms(50));
+    assert_eq!(least(11_001, 90), ms(70));
+    assert_eq!(least(11_002, 60), ms(60));
+}
+
+/// BBRInitPacingRate, section 5.6.2: StartupPacingGain of the initial window over a round trip.
+#[test]
+fn first_pace_is_startup_gain_of_initial_window() {
+    let mut path = Path::new(100, 100, 1000);
+    let mut s = sample(Time::from_millis(100), Time::from_millis(100));
+    s.delivered = u64::from(MSS);
+    path.state.on_sample(&path.tuning, &mut path.window, &s);
+    let pace = path.state.pace(&path.tuning, &path.window, s.srtt);
+    assert_eq!(pace, 277_000);
 }

@@ -559,4 +559,29 @@ mod tests {
         log.acknowledge(4, |r| assert_eq!(r.len(), 4));
         assert_eq!((log.pipe(6), log.get(log.find(5).unwrap()).start), (6, 4));
     }
+
+    #[test]
+    fn log_finds_segments_of_unequal_length() {
+        let mut log = Log::new();
+        for (start, end) in [(0, 10), (10, 13), (13, 40), (40, 50)] {
+            log.sent(start, end, stamp(1), 0);
+        }
+        let start = |seq| log.find(seq).map(|number| log.get(number).start);
+        for (seq, found) in [(0, 0), (9, 0), (10, 10), (12, 10), (13, 13), (39, 13), (40, 40)] {
+            assert_eq!(start(seq), Some(found), "{seq}");
+        }
+        assert_eq!((start(50), Log::new().find(0)), (None, None));
+    }
+
+    /// A peer may report any bytes: only segments that have arrived whole count.
+    #[test]
+    fn log_leaves_out_segments_that_a_sack_block_covers_in_part() {
+        let mut log = Log::new();
+        for n in 0..4 {
+            log.sent(n * 10, (n + 1) * 10, stamp(1), 0);
+        }
+        let mut arrived = Vec::new();
+        log.sack(SackBlock { start: 5, end: 35 }, |r| arrived.push((r.start, r.end)));
+        assert_eq!((arrived, log.sacked()), (std::vec![(10, 20), (20, 30)], 20));
+    }
 }
