@@ -2,6 +2,7 @@
 
 mod allocation;
 mod bank;
+mod changing;
 mod classful;
 mod common;
 mod dualpi2;

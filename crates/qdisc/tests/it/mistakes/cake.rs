@@ -299,3 +299,18 @@ fn acks_of_other_connections_stay() {
     // What stands between two of a connection hides them from the aggressive filter only.
     assert_eq!(left, [4, 5, 6, 7]);
 }
+
+/// tc-cake(8): -64 to 256 bytes in all.
+#[test]
+fn overhead_counts_with_what_the_link_layer_adds() {
+    for (link_layer, least, most) in
+        [(cake::LinkLayer::Raw, -64, 256), (cake::LinkLayer::Ethernet, -102, 218)]
+    {
+        let refused = |overhead| {
+            let params = cake::Params { link_layer, overhead, ..Default::default() };
+            Config::Cake(params).validate(&env(100, 1500)).is_err()
+        };
+        assert_eq!([least, most].map(refused), [false, false], "{link_layer:?}");
+        assert_eq!([least - 1, most + 1].map(refused), [true, true], "{link_layer:?}");
+    }
+}
