@@ -12,11 +12,11 @@
 
 use crate::params::Params;
 use crate::rtt::Rtt;
-use crate::sent::Content;
+use crate::sent::{Sent, Stamped};
 use sojourn_base::Time;
 use sojourn_tcp::congestion::pacing::Pacer;
 use sojourn_tcp::congestion::{
-    Acked, Congested, Congestion, CongestionState, Delivered, Marks, Sample, Stamp, Window,
+    Acked, Congested, Congestion, CongestionState, Delivered, Marks, Sample, Window,
 };
 
 /// Least window (RFC 9002 section 7.2), in full datagrams.
@@ -33,8 +33,8 @@ pub(crate) struct Shown {
     pub lost: u32,
     /// When the last of the lost packets was sent.
     pub last_lost: Option<Time>,
-    /// The newest packet acknowledged, and whether the application set the pace when it was sent.
-    newest: Option<(Stamp, bool)>,
+    /// How the newest packet acknowledged was sent.
+    newest: Option<Stamped>,
     /// The round trip measured.
     pub rtt: Option<Time>,
     /// Of packets newly acknowledged, how many were sent ECN-capable, and how many more marks the
@@ -105,15 +105,20 @@ impl Control {
         u64::from(self.window.cwnd) * gain * 250_000_000 / srtt.0.max(1)
     }
 
-    /// A packet goes out that counts in flight; what is to be remembered of it.
-    pub(crate) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rtt: &Rtt) -> Stamp {
-        let idle = self.in_flight == 0;
+    /// A packet goes out that counts in flight.
+    pub(crate) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rtt: &Rtt) {
+        self.credit = false;
         self.in_flight += bytes;
         if params.pacing {
             let rate = self.pace(params, rtt);
             self.pacer.sent(params.bursts(), now, bytes, rate);
         }
-        self.delivered.stamp(now, self.in_flight, idle)
+    }
+
+    /// What is to be remembered of a packet that has just gone out, with so many bytes in flight.
+    pub(crate) fn stamp(&mut self, now: Time, bytes: u32) -> Stamped {
+        let idle = bytes > 0 && self.in_flight == bytes;
+        (self.delivered.stamp(now, self.in_flight, idle), self.delivered.is_app_limited())
     }
 
     /// Whether something sent then was sent before the recovery began (appendix B.5).
@@ -122,25 +127,35 @@ impl Control {
     }
 
     /// A packet in flight is acknowledged.
-    pub(crate) fn acknowledged(&mut self, shown: &mut Shown, sent: &Content) {
-        let bytes = u32::from(sent.bytes);
+    pub(crate) fn acknowledged(
+        &mut self,
+        shown: &mut Shown,
+        sent: &Sent,
+        stamped: Option<&Stamped>,
+    ) {
+        let bytes = u32::from(sent.in_flight);
         self.in_flight -= bytes;
         shown.acked += bytes;
-        if !self.in_recovery(sent.stamp.sent) {
+        if !self.in_recovery(sent.at) {
             shown.grows += bytes;
         }
-        if shown.newest.is_none_or(|(newest, _)| sent.stamp.sent >= newest.sent) {
-            shown.newest = Some((sent.stamp, sent.app_limited));
+        if let Some(&(stamp, app_limited)) = stamped
+            && shown.newest.is_none_or(|(newest, _)| stamp.sent >= newest.sent)
+        {
+            shown.newest = Some((stamp, app_limited));
         }
     }
 
-    /// A packet in flight is lost.
-    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Content) {
-        let bytes = u32::from(sent.bytes);
+    /// A packet is lost.
+    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Sent) {
+        if sent.in_flight == 0 {
+            return;
+        }
+        let bytes = u32::from(sent.in_flight);
         self.in_flight -= bytes;
         self.delivered.lost = self.delivered.lost.wrapping_add(bytes);
         shown.lost += bytes;
-        shown.last_lost = shown.last_lost.max(Some(sent.stamp.sent));
+        shown.last_lost = shown.last_lost.max(Some(sent.at));
     }
 
     /// Everything that an acknowledgement or a timer has shown is known. `largest_sent` is when
@@ -198,8 +213,11 @@ impl Control {
 
     /// What the acknowledgement shows of the path, for algorithms that look.
     fn sample(&mut self, params: &Params, now: Time, srtt: Time, rtt: &Rtt, shown: &Shown) {
+        if !params.tuning.samples() {
+            return;
+        }
         let (round, rate) = self.delivered.arrived(now, shown.acked, shown.newest, rtt.min);
-        if !params.tuning.samples() || shown.acked == 0 && shown.lost == 0 {
+        if shown.acked == 0 && shown.lost == 0 {
             return;
         }
         // Packets are reported, not bytes: as many of the bytes as of the packets.
@@ -241,7 +259,6 @@ impl Control {
 mod tests {
     use super::*;
     use crate::Spec;
-    use crate::packet::{Packet, Space};
     use sojourn_tcp::Algorithm;
 
     const FULL: u32 = 1200;
@@ -269,20 +286,18 @@ mod tests {
             Self { control: Control::new(&p), rtt, p }
         }
 
-        fn send(&mut self, at: u64) -> Content {
-            let mut packet = Packet { ping: true, ..Packet::empty(Space::Data) };
-            packet.padding = (FULL - packet.bytes()) as u16;
-            let stamp = self.control.sent(&self.p, ms(at), FULL, &self.rtt);
+        fn send(&mut self, at: u64) -> Sent {
+            self.control.sent(&self.p, ms(at), FULL, &self.rtt);
             self.control.limited = true;
-            Content::new(&packet, FULL, true, stamp, false)
+            Sent::full(ms(at), FULL)
         }
 
-        fn settle(&mut self, at: u64, acked: &[Content], lost: &[Content], marks: u64) -> u32 {
+        fn settle(&mut self, at: u64, acked: &[Sent], lost: &[Sent], marks: u64) -> u32 {
             let capable = acked.len() as u64;
             let mut shown = Shown { marks, capable, ..Shown::default() };
-            acked.iter().for_each(|sent| self.control.acknowledged(&mut shown, sent));
+            acked.iter().for_each(|sent| self.control.acknowledged(&mut shown, sent, None));
             lost.iter().for_each(|sent| self.control.lost(&mut shown, sent));
-            let largest = acked.last().map(|sent| sent.stamp.sent);
+            let largest = acked.last().map(|sent| sent.at);
             self.control.settle(&self.p, ms(at), &self.rtt, &shown, largest);
             self.control.window.cwnd / FULL
         }
@@ -307,7 +322,7 @@ mod tests {
     #[test]
     fn losses_of_one_round_trip_halve_once() {
         let mut path = Path::new("reno");
-        let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
         assert_eq!(path.settle(100, &sent[3..4], &sent[..1], 0), 5);
         assert!(path.control.credit);
         assert_eq!(path.settle(101, &sent[4..5], &sent[1..2], 0), 5);
@@ -319,7 +334,7 @@ mod tests {
     #[test]
     fn marks_reduce_once_in_a_round_trip() {
         let mut path = Path::new("reno");
-        let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
         assert_eq!(path.settle(100, &sent[..1], &[], 1), 5);
         assert_eq!(path.settle(101, &sent[1..2], &[], 1), 5);
         let later = [path.send(150)];
@@ -330,7 +345,7 @@ mod tests {
     fn persistent_congestion_leaves_two_datagrams_and_the_threshold() {
         for name in ["reno", "cubic", "bbr", "dctcp"] {
             let mut path = Path::new(name);
-            let sent: [Content; 10] = core::array::from_fn(|_| path.send(0));
+            let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
             path.settle(3000, &[], &sent, 0);
             let threshold = path.control.window.ssthresh;
             path.control.persistent(&path.p, ms(3000), ms(100));

@@ -501,6 +501,6 @@ mod tests {
 
     #[test]
     fn an_endpoint_is_small() {
-        assert!(size_of::<Endpoint>() <= 992, "{}", size_of::<Endpoint>());
+        assert!(size_of::<Endpoint>() <= 952, "{}", size_of::<Endpoint>());
     }
 }

@@ -1,7 +1,7 @@
 //! What was sent in a space and is not yet acknowledged or lost, and how loss is found: RFC 9002
 //! section 6.1 and appendix A.
 
-use crate::packet::{CryptoFrame, MOST_STREAMS, Packet, StreamFrame};
+use crate::packet::{CryptoFrame, Packet, StreamFrame};
 use alloc::collections::VecDeque;
 use core::num::NonZeroU64;
 use sojourn_base::Time;
@@ -18,18 +18,34 @@ pub(crate) enum Fate {
     Lost,
 }
 
-/// A packet that was sent. What is in flight has [`Content`] too; an acknowledgement alone may wait
-/// long for its own, and a receiver sends many.
+/// A frame of which it must be known what became of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Frame {
+    Stream(StreamFrame),
+    Crypto(CryptoFrame),
+    /// HANDSHAKE_DONE.
+    Done,
+    /// MAX_DATA.
+    MaxData,
+    /// MAX_STREAM_DATA of a stream.
+    MaxStreamData(u32),
+}
+
+/// A packet that was sent. Its frames lie apart: most have one or none, and an acknowledgement
+/// alone, of which a receiver sends many, may wait long for its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     /// When it was sent.
     pub at: Time,
     /// One more than the largest number of its ACK frame.
     above: Option<NonZeroU64>,
-    /// The place of its content.
+    /// The place of its first frame, and how many it has.
     place: u32,
-    /// Whether it counts in flight: it asks for an acknowledgement or has padding.
-    in_flight: bool,
+    count: u8,
+    /// Its bytes if it counts in flight: if it asks for an acknowledgement or has padding.
+    pub in_flight: u16,
+    /// Whether it asks for an acknowledgement.
+    pub eliciting: bool,
     /// Whether it was a 0-RTT packet.
     pub early: bool,
     /// Whether it was ECN-capable.
@@ -42,52 +58,40 @@ impl Sent {
     pub(crate) fn acknowledges(&self) -> Option<u64> {
         self.above.map(|above| above.get() - 1)
     }
-}
 
-/// A packet in flight, and the frames of which it must be known what became of them.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Content {
-    /// How the connection stood when it was sent, and when that was.
-    pub stamp: Stamp,
-    pub bytes: u16,
-    pub eliciting: bool,
-    /// Whether the application set the pace then.
-    pub app_limited: bool,
-    pub done: bool,
-    pub max_data: bool,
-    count: u8,
-    /// The stream of a MAX_STREAM_DATA.
-    pub max_stream_data: Option<u32>,
-    pub crypto: Option<CryptoFrame>,
-    streams: [StreamFrame; MOST_STREAMS],
-}
-
-impl Content {
-    /// That of a packet of so many bytes.
-    #[inline]
-    pub(crate) fn new(
-        packet: &Packet,
-        bytes: u32,
-        eliciting: bool,
-        stamp: Stamp,
-        app_limited: bool,
-    ) -> Self {
+    /// A packet of so many bytes.
+    #[cfg(test)]
+    pub(crate) fn full(at: Time, bytes: u32) -> Self {
         Self {
-            stamp,
-            bytes: bytes as u16,
-            eliciting,
-            app_limited,
-            done: packet.done,
-            max_data: packet.max_data.is_some(),
-            count: packet.count,
-            max_stream_data: packet.max_stream_data.map(|(id, _)| id),
-            crypto: packet.crypto,
-            streams: packet.streams,
+            at,
+            above: None,
+            place: 0,
+            count: 0,
+            in_flight: bytes as u16,
+            eliciting: true,
+            early: false,
+            capable: false,
+            fate: Fate::Outstanding,
         }
     }
+}
 
-    pub(crate) fn streams(&self) -> &[StreamFrame] {
-        &self.streams[..usize::from(self.count)]
+/// How the connection stood when a packet was sent, and whether the application set the pace then.
+pub(crate) type Stamped = (Stamp, bool);
+
+/// What a log has of a packet beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    frames: &'a VecDeque<Frame>,
+    first: usize,
+    count: usize,
+    /// Nothing if no algorithm looks.
+    pub stamped: Option<&'a Stamped>,
+}
+
+impl<'a> Beside<'a> {
+    pub(crate) fn frames(self) -> impl Iterator<Item = &'a Frame> {
+        (self.first..self.first + self.count).filter_map(|at| self.frames.get(at))
     }
 }
 
@@ -95,10 +99,7 @@ impl Content {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SentLog {
     packets: VecDeque<Sent>,
-    /// What those of them have that are in flight, in their order.
-    contents: VecDeque<Content>,
-    /// The place of the first of these; it wraps.
-    first_place: u32,
+    beside: Queues,
     /// The number of the next packet.
     pub next: u64,
     pub largest_acked: Option<u64>,
@@ -109,36 +110,95 @@ pub(crate) struct SentLog {
     pub loss_at: Time,
 }
 
+/// What lies beside the packets of a log, in their order.
+#[derive(Clone, Debug, Default)]
+struct Queues {
+    frames: VecDeque<Frame>,
+    /// The place of the first of these; it wraps.
+    first_place: u32,
+    /// One for each packet, for algorithms that look at rates; none for others.
+    stamps: VecDeque<Stamped>,
+}
+
+impl Queues {
+    /// What there is of a packet, the `at`-th of the log.
+    #[inline]
+    fn of(&self, at: usize, sent: &Sent) -> Beside<'_> {
+        Beside {
+            frames: &self.frames,
+            first: sent.place.wrapping_sub(self.first_place) as usize,
+            count: usize::from(sent.count),
+            stamped: self.stamps.get(at),
+        }
+    }
+
+    /// The first packet of the log is forgotten.
+    fn forget(&mut self, sent: &Sent) {
+        for _ in 0..sent.count {
+            self.frames.pop_front();
+        }
+        self.first_place = self.first_place.wrapping_add(u32::from(sent.count));
+        self.stamps.pop_front();
+    }
+}
+
+/// The frames of a packet that few packets have.
+#[cold]
+fn push_control(frames: &mut VecDeque<Frame>, packet: &Packet) {
+    frames.extend(packet.crypto.map(Frame::Crypto));
+    frames.extend(packet.done.then_some(Frame::Done));
+    frames.extend(packet.max_data.map(|_| Frame::MaxData));
+    frames.extend(packet.max_stream_data.map(|(id, _)| Frame::MaxStreamData(id)));
+}
+
 impl SentLog {
     pub(crate) fn new() -> Self {
         Self { loss_at: Time::MAX, ..Self::default() }
     }
 
-    /// A packet was sent at `at`; its number is the next. If it is in flight, its
-    /// [content](Self::push_content) follows.
-    #[inline]
-    pub(crate) fn push(&mut self, packet: &Packet, at: Time, capable: bool, in_flight: bool) {
+    /// A packet was sent at `at`; its number is the next. `in_flight` are its bytes if it counts
+    /// there.
+    #[inline(always)]
+    pub(crate) fn push(
+        &mut self,
+        packet: &Packet,
+        at: Time,
+        capable: bool,
+        eliciting: bool,
+        in_flight: u32,
+    ) {
         debug_assert_eq!(packet.number, self.next);
         self.next += 1;
+        if eliciting {
+            self.eliciting += 1;
+            self.last_eliciting = at;
+        }
+        let Queues { frames, first_place, .. } = &mut self.beside;
+        let before = frames.len() as u32;
+        for &frame in packet.streams() {
+            frames.push_back(Frame::Stream(frame));
+        }
+        let grants = packet.max_data.is_some() || packet.max_stream_data.is_some();
+        if grants || packet.done || packet.crypto.is_some() {
+            push_control(frames, packet);
+        }
         self.packets.push_back(Sent {
             at,
             above: packet.ack.as_ref().and_then(|ack| NonZeroU64::new(ack.largest + 1)),
-            place: self.first_place.wrapping_add(self.contents.len() as u32),
-            in_flight,
+            place: first_place.wrapping_add(before),
+            count: (frames.len() as u32 - before) as u8,
+            in_flight: in_flight as u16,
+            eliciting,
             early: packet.early,
             capable,
             fate: Fate::Outstanding,
         });
     }
 
-    /// What the packet that was pushed last has in flight.
-    #[inline]
-    pub(crate) fn push_content(&mut self, content: Content) {
-        if content.eliciting {
-            self.eliciting += 1;
-            self.last_eliciting = content.stamp.sent;
-        }
-        self.contents.push_back(content);
+    /// How the connection stood when the packet was sent that was pushed last: for all, or for
+    /// none.
+    pub(crate) fn push_stamp(&mut self, stamped: Stamped) {
+        self.beside.stamps.push_back(stamped);
     }
 
     /// The lowest number of which the fate is open, or the next.
@@ -151,23 +211,18 @@ impl SentLog {
         &mut self,
         start: u64,
         end: u64,
-        mut tell: impl FnMut(u64, &Sent, Option<&Content>),
+        mut tell: impl FnMut(u64, &Sent, Beside<'_>),
     ) {
         let base = self.first();
         let from = start.saturating_sub(base) as usize;
         let to = (end.saturating_sub(base) as usize).min(self.packets.len());
-        if from >= to {
-            return;
-        }
-        let (contents, first_place) = (&self.contents, self.first_place);
         for at in from..to {
             // Mostly one or two.
             let (number, sent) = (base + at as u64, &mut self.packets[at]);
             if sent.fate == Fate::Outstanding {
                 sent.fate = Fate::Acked;
-                let content = content(contents, first_place, sent);
-                self.eliciting -= content.map_or(0, |content| u32::from(content.eliciting));
-                tell(number, sent, content);
+                self.eliciting -= u32::from(sent.eliciting);
+                tell(number, sent, self.beside.of(at, sent));
             }
         }
     }
@@ -179,7 +234,7 @@ impl SentLog {
         &mut self,
         now: Time,
         delay: Time,
-        mut tell: impl FnMut(u64, &Sent, Option<&Content>, bool),
+        mut tell: impl FnMut(u64, &Sent, Beside<'_>, bool),
     ) {
         self.loss_at = Time::MAX;
         let Some(largest) = self.largest_acked else { return };
@@ -189,18 +244,16 @@ impl SentLog {
             return;
         }
         let mut run = false;
-        let (contents, first_place) = (&self.contents, self.first_place);
-        for (number, sent) in (first..largest + 1).zip(&mut self.packets) {
+        for (at, sent) in self.packets.iter_mut().take((largest + 1 - first) as usize).enumerate() {
             match sent.fate {
                 Fate::Acked => run = false,
                 Fate::Lost => {}
                 Fate::Outstanding => {
-                    let lost_at = sent.at + delay;
+                    let (number, lost_at) = (first + at as u64, sent.at + delay);
                     if lost_at <= now || largest >= number + PACKET_THRESHOLD {
                         sent.fate = Fate::Lost;
-                        let content = content(contents, first_place, sent);
-                        self.eliciting -= content.map_or(0, |content| u32::from(content.eliciting));
-                        tell(number, sent, content, run);
+                        self.eliciting -= u32::from(sent.eliciting);
+                        tell(number, sent, self.beside.of(at, sent), run);
                         run = true;
                     } else {
                         run = false;
@@ -215,23 +268,16 @@ impl SentLog {
     /// Forgets packets up to the first of which the fate is open.
     fn forget(&mut self) {
         while let Some(sent) = self.packets.front().filter(|sent| sent.fate != Fate::Outstanding) {
-            if sent.in_flight {
-                self.contents.pop_front();
-                self.first_place = self.first_place.wrapping_add(1);
-            }
+            self.beside.forget(sent);
             self.packets.pop_front();
         }
     }
 
-    /// What is outstanding and in flight.
-    fn outstanding(&self) -> impl Iterator<Item = &Content> {
-        let outstanding = self.packets.iter().filter(|sent| sent.fate == Fate::Outstanding);
-        outstanding.filter_map(|sent| content(&self.contents, self.first_place, sent))
-    }
-
-    /// The first packet that is outstanding and asks for an acknowledgement.
-    pub(crate) fn oldest(&self) -> Option<Content> {
-        self.outstanding().find(|content| content.eliciting).copied()
+    /// The frames of the first packet that is outstanding and asks for an acknowledgement.
+    pub(crate) fn oldest(&self) -> Option<Beside<'_>> {
+        let asks = |sent: &Sent| sent.fate == Fate::Outstanding && sent.eliciting;
+        let mut packets = self.packets.iter().enumerate();
+        packets.find(|(_, sent)| asks(sent)).map(|(at, sent)| self.beside.of(at, sent))
     }
 
     /// The space is no more (RFC 9002 section 6.4): nothing of it is outstanding. Returns the
@@ -239,24 +285,17 @@ impl SentLog {
     pub(crate) fn discard(&mut self) -> u32 {
         let in_flight = self.in_flight();
         self.packets.clear();
-        self.contents.clear();
+        self.beside.frames.clear();
+        self.beside.stamps.clear();
         (self.eliciting, self.loss_at) = (0, Time::MAX);
         in_flight
     }
 
     /// Bytes in flight.
     pub(crate) fn in_flight(&self) -> u32 {
-        self.outstanding().map(|content| u32::from(content.bytes)).sum()
+        let outstanding = self.packets.iter().filter(|sent| sent.fate == Fate::Outstanding);
+        outstanding.map(|sent| u32::from(sent.in_flight)).sum()
     }
-}
-
-/// The content of a packet, if it is in flight.
-fn content<'a>(
-    contents: &'a VecDeque<Content>,
-    first_place: u32,
-    sent: &Sent,
-) -> Option<&'a Content> {
-    if sent.in_flight { contents.get(sent.place.wrapping_sub(first_place) as usize) } else { None }
 }
 
 #[cfg(test)]
@@ -274,9 +313,7 @@ mod tests {
         let mut log = SentLog::new();
         for number in 0..packets {
             let packet = Packet { number, ping: true, ..Packet::empty(Space::Data) };
-            let stamp = Stamp { sent: ms(number), ..Stamp::default() };
-            log.push(&packet, ms(number), false, true);
-            log.push_content(Content::new(&packet, packet.bytes(), true, stamp, false));
+            log.push(&packet, ms(number), false, true, packet.bytes());
         }
         log
     }
@@ -302,7 +339,7 @@ mod tests {
         assert_eq!(lost(&mut log, 100, 1000), [(0, false), (1, true), (2, true)]);
         // Appendix A.10: `loss_time`.
         assert_eq!(log.loss_at, ms(1003));
-        assert_eq!((log.eliciting, log.oldest().unwrap().stamp.sent), (5, ms(3)));
+        assert_eq!(log.eliciting, 5);
     }
 
     #[test]
@@ -331,7 +368,7 @@ mod tests {
         assert_eq!(acknowledge(&mut log, 0, 3), [2]);
         lost(&mut log, 0, 1000);
         assert!(acknowledge(&mut log, 0, 3).is_empty());
-        assert_eq!(log.in_flight(), 2 * u32::from(log.oldest().unwrap().bytes));
+        assert_eq!(log.in_flight(), 2 * 27);
         assert_eq!(log.discard(), 2 * 27);
     }
 }

@@ -5,6 +5,7 @@ use crate::control::Shown;
 use crate::handshake;
 use crate::packet::{Ack, Packet, Space};
 use crate::params::Params;
+use crate::sent::Frame;
 use sojourn_base::{Ecn, Time};
 
 impl Endpoint {
@@ -181,7 +182,7 @@ impl Endpoint {
             if end <= first {
                 break; // all below is known
             }
-            log.acknowledge(start, end, |number, sent, content| {
+            log.acknowledge(start, end, |number, sent, beside| {
                 any = true;
                 shown.capable += u64::from(sent.capable);
                 if number == ack.largest {
@@ -190,15 +191,18 @@ impl Endpoint {
                 if let Some(largest) = sent.acknowledges() {
                     received.reported(largest);
                 }
-                let Some(content) = content else { return };
-                eliciting |= content.eliciting;
-                control.acknowledged(&mut shown, content);
-                for frame in content.streams() {
-                    streams.acknowledged(frame);
+                if sent.in_flight == 0 {
+                    return;
                 }
-                if let Some(frame) = content.crypto {
-                    let start = u64::from(frame.offset);
-                    buffer.acknowledged(start, start + u64::from(frame.len));
+                eliciting |= sent.eliciting;
+                control.acknowledged(&mut shown, sent, beside.stamped);
+                for frame in beside.frames() {
+                    if let Frame::Stream(frame) = frame {
+                        streams.acknowledged(frame);
+                    } else if let Frame::Crypto(frame) = frame {
+                        let start = u64::from(frame.offset);
+                        buffer.acknowledged(start, start + u64::from(frame.len));
+                    }
                 }
             });
         }

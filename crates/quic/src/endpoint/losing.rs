@@ -5,7 +5,7 @@ use super::{Endpoint, Event, Lost, Output, Overdue, SpaceState, State, state_of}
 use crate::control::Shown;
 use crate::packet::Space;
 use crate::params::Params;
-use crate::sent::{Content, PACKET_THRESHOLD, SentLog};
+use crate::sent::{Beside, Frame, PACKET_THRESHOLD, SentLog};
 use sojourn_base::Time;
 
 /// `kPersistentCongestionThreshold` (RFC 9002 section 7.6.1).
@@ -41,7 +41,7 @@ impl Endpoint {
         let overtaken = log.largest_acked.and_then(|largest| largest.checked_sub(PACKET_THRESHOLD));
         // The longest time over which nothing arrived.
         let (mut began, mut longest) = (None, Time::ZERO);
-        log.detect(now, delay, |number, sent, content, run| {
+        log.detect(now, delay, |number, sent, beside, run| {
             let by_number = overtaken.is_some_and(|overtaken| number <= overtaken);
             let why = if by_number { Overdue::Overtaken } else { Overdue::Late };
             out.lost(Lost { space, early: sent.early, number, why });
@@ -51,11 +51,10 @@ impl Endpoint {
             if !run {
                 began = None;
             }
-            let Some(content) = content else { return };
-            control.lost(shown, content);
-            counters.retransmissions += u64::from(content.eliciting);
-            send_again(content, streams, &mut progress.done_due, buffer);
-            if content.eliciting && first_sample.is_some_and(|first| sent.at > first) {
+            control.lost(shown, sent);
+            counters.retransmissions += u64::from(sent.eliciting);
+            send_again(beside, streams, &mut progress.done_due, buffer);
+            if sent.eliciting && first_sample.is_some_and(|first| sent.at > first) {
                 longest = longest.max(sent.at - *began.get_or_insert(sent.at));
             }
         });
@@ -199,28 +198,28 @@ impl Endpoint {
         if let Some(oldest) = state.log.oldest().filter(|_| !new) {
             self.counters.retransmissions += 1;
             let done = &mut self.progress.done_due;
-            send_again(&oldest, &mut self.streams, done, &mut state.out);
+            send_again(oldest, &mut self.streams, done, &mut state.out);
         }
     }
 }
 
 /// The frames of a packet are to be sent again, as far as they need to be (RFC 9000 section 13.3).
 fn send_again(
-    sent: &Content,
+    sent: Beside<'_>,
     streams: &mut crate::streams::Streams,
     done_due: &mut bool,
     buffer: &mut crate::buffer::SendBuffer,
 ) {
-    for frame in sent.streams() {
-        streams.lose(frame);
-    }
-    if let Some(frame) = sent.crypto {
-        let start = u64::from(frame.offset);
-        buffer.lose(start, start + u64::from(frame.len));
-    }
-    *done_due |= sent.done;
-    streams.grant_all |= sent.max_data;
-    if let Some(id) = sent.max_stream_data {
-        streams.lose_grant(id);
+    for frame in sent.frames() {
+        match frame {
+            Frame::Stream(frame) => streams.lose(frame),
+            Frame::Crypto(frame) => {
+                let start = u64::from(frame.offset);
+                buffer.lose(start, start + u64::from(frame.len));
+            }
+            Frame::Done => *done_due = true,
+            Frame::MaxData => streams.grant_all = true,
+            &Frame::MaxStreamData(id) => streams.lose_grant(id),
+        }
     }
 }

@@ -12,7 +12,6 @@ use crate::packet::{
     Ack, CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
 };
 use crate::params::Params;
-use crate::sent::Content;
 use sojourn_base::{Ecn, Time};
 
 /// Most bytes of a message, so that it fits a packet in any datagram.
@@ -319,12 +318,13 @@ impl Endpoint {
         let in_flight = eliciting || packet.padding > 0;
         let Self { data, early, control, rtt, .. } = self;
         let log = &mut state_of(data, early, packet.space).log;
-        log.push(packet, now, ecn != Ecn::NotEct, in_flight);
+        let counts = if in_flight { bytes } else { 0 };
+        log.push(packet, now, ecn != Ecn::NotEct, eliciting, counts);
         if in_flight {
-            control.credit = false;
-            let stamp = control.sent(params, now, bytes, rtt);
-            let app_limited = control.delivered.is_app_limited();
-            log.push_content(Content::new(packet, bytes, eliciting, stamp, app_limited));
+            control.sent(params, now, bytes, rtt);
+        }
+        if params.tuning.samples() {
+            log.push_stamp(control.stamp(now, counts));
         }
         if eliciting && !self.sent_since {
             // RFC 9000 section 10.1.
