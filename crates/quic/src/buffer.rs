@@ -2,6 +2,7 @@
 //! a packet number space. Counts alone: which bytes are to be sent, sent again, or have come.
 
 use crate::ranges::Ranges;
+use alloc::boxed::Box;
 
 /// The sending side.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +12,8 @@ pub(crate) struct SendBuffer {
     /// The first byte that was never sent.
     pub next: u64,
     acked: Ranges,
-    lost: Ranges,
+    /// Few lose anything: elsewhere.
+    lost: Option<Box<Ranges>>,
 }
 
 impl SendBuffer {
@@ -19,12 +21,19 @@ impl SendBuffer {
     pub(crate) fn reset(&mut self) {
         (self.written, self.next) = (0, 0);
         self.acked.clear();
-        self.lost.clear();
+        if let Some(lost) = &mut self.lost {
+            lost.clear();
+        }
+    }
+
+    /// Whether it has memory on the heap.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.acked.has_memory() || self.lost.is_some()
     }
 
     /// Whether something is to be sent again.
     pub(crate) fn has_lost(&self) -> bool {
-        !self.lost.is_empty()
+        self.lost.as_ref().is_some_and(|lost| !lost.is_empty())
     }
 
     /// Bytes that were written and never sent.
@@ -36,13 +45,14 @@ impl SendBuffer {
     /// `limit` only.
     pub(crate) fn offset(&self, limit: u64) -> Option<u64> {
         let new = (self.next < self.written.min(limit)).then_some(self.next);
-        self.lost.first().map(|(start, _)| start).or(new)
+        let lost = self.lost.as_ref().and_then(|lost| lost.first());
+        lost.map(|(start, _)| start).or(new)
     }
 
     /// Takes up to `most` bytes, what was lost first. New ones end at `limit`. The range, and
     /// whether it is new.
     pub(crate) fn take(&mut self, most: u64, limit: u64) -> Option<(u64, u64, bool)> {
-        if let Some((start, end)) = self.lost.take_first(most) {
+        if let Some((start, end)) = self.lost.as_mut().and_then(|lost| lost.take_first(most)) {
             return Some((start, end, false));
         }
         let start = self.next;
@@ -54,8 +64,11 @@ impl SendBuffer {
     }
 
     /// A range was acknowledged; returns how many bytes of it for the first time.
+    #[inline]
     pub(crate) fn acknowledged(&mut self, start: u64, end: u64) -> u64 {
-        self.lost.remove(start, end);
+        if let Some(lost) = &mut self.lost {
+            lost.remove(start, end);
+        }
         self.acked.insert(start, end)
     }
 
@@ -64,7 +77,7 @@ impl SendBuffer {
     pub(crate) fn lose(&mut self, start: u64, end: u64) {
         let mut from = start;
         while let Some((start, to)) = self.acked.gap(from, end) {
-            self.lost.insert(start, to);
+            self.lost.get_or_insert_default().insert(start, to);
             from = to;
         }
     }
@@ -95,7 +108,13 @@ impl ReceiveBuffer {
         self.delivered = 0;
     }
 
+    /// Whether it has memory on the heap.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.come.has_memory()
+    }
+
     /// A range has come; returns how many bytes can be delivered now.
+    #[inline]
     pub(crate) fn come(&mut self, start: u64, end: u64) -> u64 {
         self.come.insert(start, end);
         let whole = self.come.first().filter(|&(start, _)| start == 0).map_or(0, |(_, end)| end);

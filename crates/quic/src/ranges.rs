@@ -1,25 +1,44 @@
 //! Sets of numbers as ranges: packet numbers that have come, bytes of a stream that have.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Ranges `start..end` in ascending order that neither overlap nor touch. A single one, which is
 /// what nearly all sets are, lies here and not on the heap. It keeps its memory when it is emptied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
-    /// The only range while `many` is empty; without numbers if there is none.
+    /// The only range, without numbers if there is none; [`SEVERAL`] if there are more. What ends
+    /// before it begins is no range.
     one: (u64, u64),
-    many: Vec<(u64, u64)>,
+    many: Option<Box<Many>>,
 }
 
+/// The ranges where there are several: two at least.
+#[derive(Clone, Debug, Default)]
+struct Many(Vec<(u64, u64)>);
+
+const SEVERAL: (u64, u64) = (u64::MAX, 0);
+
 impl Ranges {
+    #[inline]
+    fn are_several(&self) -> bool {
+        self.one.0 > self.one.1
+    }
+
+    #[inline]
     fn all(&self) -> &[(u64, u64)] {
-        if !self.many.is_empty() {
-            &self.many
-        } else if self.one.0 == self.one.1 {
-            &[]
-        } else {
+        if self.one.0 < self.one.1 {
             core::slice::from_ref(&self.one)
+        } else if self.are_several() {
+            self.many.as_ref().map_or(&[], |many| &many.0)
+        } else {
+            &[]
         }
+    }
+
+    /// Whether it has memory on the heap.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.many.is_some()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -32,7 +51,6 @@ impl Ranges {
 
     pub(crate) fn clear(&mut self) {
         self.one = (0, 0);
-        self.many.clear();
     }
 
     /// The lowest range.
@@ -50,108 +68,70 @@ impl Ranges {
         self.all().iter().rev().copied()
     }
 
-    /// Where the first range lies that ends at `at` or later.
-    fn place(&self, at: u64) -> usize {
-        let all = self.all();
-        // Nearly everything concerns the last range or the first.
-        match all.last() {
-            Some(&(_, end)) if end < at => all.len(),
-            Some(&(start, _)) if start <= at => all.len() - 1,
-            _ => all.partition_point(|&(_, end)| end < at),
-        }
-    }
-
     pub(crate) fn contains(&self, at: u64) -> bool {
-        self.all().get(self.place(at + 1)).is_some_and(|&(start, _)| start <= at)
+        self.all().get(place(self.all(), at + 1)).is_some_and(|&(start, _)| start <= at)
     }
 
     /// Adds a range; returns how many of its numbers are new.
+    #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
+        // Nearly always what comes, and what is acknowledged, follows what did before.
+        if self.one.1 == start && self.one.0 < start && start < end {
+            self.one.1 = end;
+            return end - start;
+        }
+        self.insert_apart(start, end)
+    }
+
+    #[inline(never)]
+    fn insert_apart(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
-        }
-        // Nearly always what comes, and what is acknowledged, follows what did before.
-        let last = self.many.last_mut().unwrap_or(&mut self.one);
-        if last.1 == start && last.0 < start {
-            last.1 = end;
-            return end - start;
         }
         if self.is_empty() {
             self.one = (start, end);
             return end - start;
         }
-        self.with_many(|set| set.insert_among(start, end))
+        if self.are_several()
+            && let Some(last) = self.many.as_mut().and_then(|many| many.0.last_mut())
+            && last.1 == start
+        {
+            last.1 = end;
+            return end - start;
+        }
+        self.with_many(|all| insert(all, start, end))
     }
 
     /// Works on several ranges, whether there are so many or not.
     #[inline(never)]
-    fn with_many<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
-        if self.many.is_empty() && self.one.0 < self.one.1 {
-            self.many.push(self.one);
+    fn with_many<T>(&mut self, work: impl FnOnce(&mut Vec<(u64, u64)>) -> T) -> T {
+        let all = &mut self.many.get_or_insert_default().0;
+        if self.one.0 <= self.one.1 {
+            all.clear();
+            all.extend(Some(self.one).filter(|one| one.0 < one.1));
         }
-        self.one = (0, 0);
-        let done = work(self);
-        if let [one] = self.many[..] {
-            self.one = one;
-            self.many.clear();
-        }
+        let done = work(all);
+        self.one = match all[..] {
+            [] => (0, 0),
+            [one] => one,
+            _ => SEVERAL,
+        };
         done
-    }
-
-    fn insert_among(&mut self, mut start: u64, mut end: u64) -> u64 {
-        let (from, mut new) = (self.place(start), end - start);
-        let mut to = from;
-        while let Some(&(s, e)) = self.many.get(to).filter(|&&(s, _)| s <= end) {
-            new -= e.min(end).saturating_sub(s.max(start));
-            (start, end) = (start.min(s), end.max(e));
-            to += 1;
-        }
-        if from == to {
-            self.many.insert(from, (start, end));
-        } else {
-            self.many[from] = (start, end);
-            self.many.drain(from + 1..to);
-        }
-        new
     }
 
     /// Takes a range out.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
         if start < end && !self.is_empty() {
-            self.with_many(|set| set.remove_among(start, end));
-        }
-    }
-
-    fn remove_among(&mut self, start: u64, end: u64) {
-        let mut at = self.place(start + 1);
-        while let Some(&(s, e)) = self.many.get(at).filter(|&&(s, _)| s < end) {
-            match (s < start, e > end) {
-                (true, true) => {
-                    self.many[at].1 = start;
-                    self.many.insert(at + 1, (end, e));
-                    return;
-                }
-                (true, false) => {
-                    self.many[at].1 = start;
-                    at += 1;
-                }
-                (false, true) => {
-                    self.many[at].0 = end;
-                    return;
-                }
-                (false, false) => {
-                    self.many.remove(at);
-                }
-            }
+            self.with_many(|all| remove(all, start, end));
         }
     }
 
     /// Takes out everything below `at`.
     pub(crate) fn remove_below(&mut self, at: u64) {
-        if self.many.is_empty() {
-            self.one.0 = self.one.0.max(at).min(self.one.1);
-        } else {
+        if self.are_several() {
             self.remove(0, at);
+        } else {
+            self.one.0 = self.one.0.max(at).min(self.one.1);
         }
     }
 
@@ -165,7 +145,7 @@ impl Ranges {
 
     /// The first part of `from..end` that is not in it.
     pub(crate) fn gap(&self, mut from: u64, end: u64) -> Option<(u64, u64)> {
-        let (all, mut at) = (self.all(), self.place(from + 1));
+        let (all, mut at) = (self.all(), place(self.all(), from + 1));
         if let Some(&(_, e)) = all.get(at).filter(|&&(s, _)| s <= from) {
             (from, at) = (e, at + 1);
         }
@@ -176,6 +156,59 @@ impl Ranges {
     pub(crate) fn drop_first(&mut self) {
         if let Some((start, end)) = self.first() {
             self.remove(start, end);
+        }
+    }
+}
+
+/// Where the first range lies that ends at `at` or later.
+fn place(all: &[(u64, u64)], at: u64) -> usize {
+    // Nearly everything concerns the last range or the first.
+    match all.last() {
+        Some(&(_, end)) if end < at => all.len(),
+        Some(&(start, _)) if start <= at => all.len() - 1,
+        _ => all.partition_point(|&(_, end)| end < at),
+    }
+}
+
+/// Adds a range; returns how many of its numbers are new.
+fn insert(all: &mut Vec<(u64, u64)>, mut start: u64, mut end: u64) -> u64 {
+    let (from, mut new) = (place(all, start), end - start);
+    let mut to = from;
+    while let Some(&(s, e)) = all.get(to).filter(|&&(s, _)| s <= end) {
+        new -= e.min(end).saturating_sub(s.max(start));
+        (start, end) = (start.min(s), end.max(e));
+        to += 1;
+    }
+    if from == to {
+        all.insert(from, (start, end));
+    } else {
+        all[from] = (start, end);
+        all.drain(from + 1..to);
+    }
+    new
+}
+
+/// Takes a range out.
+fn remove(all: &mut Vec<(u64, u64)>, start: u64, end: u64) {
+    let mut at = place(all, start + 1);
+    while let Some(&(s, e)) = all.get(at).filter(|&&(s, _)| s < end) {
+        match (s < start, e > end) {
+            (true, true) => {
+                all[at].1 = start;
+                all.insert(at + 1, (end, e));
+                return;
+            }
+            (true, false) => {
+                all[at].1 = start;
+                at += 1;
+            }
+            (false, true) => {
+                all[at].0 = end;
+                return;
+            }
+            (false, false) => {
+                all.remove(at);
+            }
         }
     }
 }
@@ -243,7 +276,7 @@ mod tests {
                 }
                 let apart = set.all().windows(2).all(|pair| pair[0].1 < pair[1].0);
                 prop_assert!(apart && set.all().iter().all(|&(s, e)| s < e));
-                prop_assert_ne!(set.many.len(), 1);
+                prop_assert_eq!(set.are_several(), set.count() > 1);
             }
         }
     }

@@ -29,31 +29,38 @@ enum Fin {
     Acked,
 }
 
-/// A stream.
+/// A stream: a cache line for either direction, of which an end mostly uses one.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 struct Stream {
     send: SendBuffer,
-    fin: Fin,
     /// The peer's MAX_STREAM_DATA.
     peer_max: u64,
-    receive: ReceiveBuffer,
-    /// Where the receiving side ends, once that is known.
-    end: Option<u64>,
-    /// Our MAX_STREAM_DATA.
-    own_max: u64,
+    fin: Fin,
     /// Whether it is in the queue of those that have something to send.
     queued: bool,
-    /// Where in the queue: see [`Streams::prioritise`].
-    rank: u64,
+    /// Its priority: see [`Streams::prioritise`].
+    class: u8,
+    receive: ReceiveBuffer,
+    /// Where the receiving side ends, or [`UNKNOWN`].
+    end: u64,
+    /// Our MAX_STREAM_DATA.
+    own_max: u64,
 }
 
-/// The rank of streams of which nothing is said: all alike, in turns.
-const ALIKE: u64 = rank(3, true, 0);
+/// The end of a stream of which more may come.
+const UNKNOWN: u64 = u64::MAX;
 
-/// The rank of a stream: urgency, whether it takes turns, and if not its ID.
-const fn rank(urgency: u8, incremental: bool, id: u32) -> u64 {
-    let class = (urgency as u64) << 1 | incremental as u64;
-    class << 32 | if incremental { 0 } else { id as u64 }
+/// The class of streams of which nothing is said: all alike, in turns.
+const ALIKE: u8 = class(3, true);
+
+const fn class(urgency: u8, incremental: bool) -> u8 {
+    urgency << 1 | incremental as u8
+}
+
+/// Where a stream comes in the queue: by its class, and if it takes no turns by its ID.
+const fn rank(class: u8, id: u32) -> u64 {
+    (class as u64) << 32 | if class & 1 == 1 { 0 } else { id as u64 }
 }
 
 const fn takes_turns(rank: u64) -> bool {
@@ -61,9 +68,22 @@ const fn takes_turns(rank: u64) -> bool {
 }
 
 impl Stream {
+    /// The same for another, or a first, with so much to be sent either way at first.
+    fn renew(&mut self, most: u64) {
+        self.send.reset();
+        self.receive.reset();
+        (self.fin, self.queued, self.class) = (Fin::Open, false, ALIKE);
+        (self.peer_max, self.own_max, self.end) = (most, most, UNKNOWN);
+    }
+
+    /// Whether all has come.
+    fn has_all(&self) -> bool {
+        self.end == self.receive.delivered
+    }
+
     /// Whether both directions are over.
     fn is_over(&self) -> bool {
-        self.fin == Fin::Acked && self.send.all_acked() && self.end == Some(self.receive.delivered)
+        self.fin == Fin::Acked && self.send.all_acked() && self.has_all()
     }
 
     /// The first byte that may not be sent, `left` being what the connection has left.
@@ -82,8 +102,8 @@ impl Stream {
     }
 }
 
-/// The streams that one side opened, by number. Those that are over leave at the front, and their
-/// memory is used again.
+/// The streams that one side opened, by number. Those that are over leave at the front, and memory
+/// that they have is used again.
 #[derive(Clone, Debug, Default)]
 struct Table {
     base: u32,
@@ -98,19 +118,15 @@ impl Table {
 
     fn push(&mut self, params: &Params) -> u32 {
         let mut stream = self.spare.pop().unwrap_or_default();
-        stream.send.reset();
-        stream.receive.reset();
-        let most = params.max_stream_data.0;
-        let Stream { send, receive, .. } = stream;
-        let (peer_max, own_max) = (most, most);
-        let new = Stream { send, receive, peer_max, own_max, rank: ALIKE, ..Stream::default() };
-        self.open.push_back(new);
+        stream.renew(params.max_stream_data.0);
+        self.open.push_back(stream);
         self.base + self.open.len() as u32 - 1
     }
 
     fn tidy(&mut self) {
         while self.open.front().is_some_and(Stream::is_over) {
-            self.spare.extend(self.open.pop_front());
+            let has_memory = |s: &Stream| s.send.has_memory() || s.receive.has_memory();
+            self.spare.extend(self.open.pop_front().filter(has_memory));
             self.base += 1;
         }
     }
@@ -189,7 +205,7 @@ impl Streams {
         let left = self.peer_max - self.sent;
         if let Some(stream) = self.get(id).filter(|s| !s.queued && s.can_send(left)) {
             stream.queued = true;
-            let rank = stream.rank;
+            let rank = rank(stream.class, id);
             self.line_up(rank, id);
         }
     }
@@ -207,7 +223,7 @@ impl Streams {
     /// Gives a stream another priority, while it has nothing to send.
     pub(crate) fn prioritise(&mut self, params: &Params, id: u32, urgency: u8, incremental: bool) {
         if let Some(stream) = self.reach(params, id).filter(|stream| !stream.queued) {
-            stream.rank = rank(urgency, incremental, id);
+            stream.class = class(urgency, incremental);
         }
     }
 
@@ -340,17 +356,17 @@ impl Streams {
         let end = frame.offset + u64::from(frame.len);
         let Some(stream) = self.reach(params, frame.id) else { return Brought::default() };
         debug_assert!(end <= stream.own_max, "RFC 9000 section 4.1: more than was granted");
-        let had_all = stream.end == Some(stream.receive.delivered);
+        let had_all = stream.has_all();
         let none_before = stream.receive.delivered == 0;
         let bytes = stream.receive.come(frame.offset, end);
         if frame.fin {
-            stream.end = Some(end);
+            stream.end = end;
         }
-        let all = stream.end == Some(stream.receive.delivered);
+        let all = stream.has_all();
         let is_over = all && stream.is_over();
         let window = params.max_stream_data.0;
         let left = stream.own_max - stream.receive.delivered;
-        let grants = bytes > 0 && stream.end.is_none() && left < window / 2;
+        let grants = bytes > 0 && stream.end == UNKNOWN && left < window / 2;
         if grants {
             stream.own_max = stream.receive.delivered + window;
         }
@@ -377,7 +393,7 @@ impl Streams {
     /// A stream's MAX_STREAM_DATA that is to be sent.
     pub(crate) fn take_grant(&mut self) -> Option<(u32, u64)> {
         while let Some(id) = self.grants.pop_front() {
-            if let Some(stream) = self.get(id).filter(|stream| stream.end.is_none()) {
+            if let Some(stream) = self.get(id).filter(|stream| stream.end == UNKNOWN) {
                 return Some((id, stream.own_max));
             }
         }
