@@ -48,14 +48,10 @@ impl Space {
     pub const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
 }
 
-/// Bytes of a variable-length integer (RFC 9000 section 16).
+/// Bytes of a variable-length integer (RFC 9000 section 16): a sum, as no branch foresees it.
+#[inline]
 pub(crate) const fn varint(value: u64) -> u32 {
-    match value {
-        0..=0x3f => 1,
-        0x40..=0x3fff => 2,
-        0x4000..=0x3fff_ffff => 4,
-        _ => 8,
-    }
+    1 + (value > 0x3f) as u32 + 2 * (value > 0x3fff) as u32 + 4 * (value > 0x3fff_ffff) as u32
 }
 
 /// Packets counted by their ECN field (RFC 9000 section 19.3.2).
@@ -137,7 +133,9 @@ impl Ack {
         let &Self { largest, delay, ecn, first, ref below, more, below_bytes } = self;
         (old.largest, old.delay, old.ecn, old.first) = (largest, delay, ecn, first);
         (old.more, old.below_bytes) = (more, below_bytes);
-        old.below[..usize::from(more)].copy_from_slice(&below[..usize::from(more)]);
+        for (old, new) in old.below.iter_mut().zip(&below[..usize::from(more)]) {
+            *old = *new;
+        }
     }
 
     /// The ranges `start..end` that it acknowledges, the highest first.
@@ -359,12 +357,8 @@ impl Packet {
 /// Bytes for a number when `acked` is the largest that the peer is known to have: twice what is
 /// unacknowledged must fit (RFC 9000 appendix A.2).
 pub(crate) fn number_bytes(number: u64, acked: Option<u64>) -> u8 {
-    match 2 * acked.map_or(number + 1, |acked| number - acked) {
-        0..=0xff => 1,
-        0x100..=0xffff => 2,
-        0x1_0000..=0xff_ffff => 3,
-        _ => 4,
-    }
+    let twice = 2 * acked.map_or(number + 1, |acked| number - acked);
+    1 + u8::from(twice > 0xff) + u8::from(twice > 0xffff) + u8::from(twice > 0xff_ffff)
 }
 
 #[cfg(test)]
