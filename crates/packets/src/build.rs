@@ -50,12 +50,8 @@ pub(crate) fn build(
     if !network.unfused {
         links.iter_mut().for_each(Link::rest);
     }
-    let mut wheel = Wheel::new(bucket_width(network));
-    if groups.iter().any(|group: &Group| group.quic.is_some()) {
-        wheel.always_look_ahead();
-    }
     let net = Net {
-        wheel,
+        wheel: Wheel::new(bucket_width(network)),
         links,
         paths,
         sacks: Default::default(),

@@ -27,14 +27,22 @@ pub(crate) struct QuicPool {
     /// None while it is lent. They are boxes so that a packet is read where it lies, while the
     /// endpoint that reads it puts others beside it.
     slots: Vec<Option<Box<Slot>>>,
-    free: Vec<u32>,
+    /// Slots without a packet, those that last had one with an ACK frame apart: another such takes
+    /// their place without the ranges that it has not.
+    free: [Vec<u32>; 2],
 }
 
 impl QuicPool {
     /// Keeps the packets of a datagram and returns their handle.
     pub(crate) fn put(&mut self, packets: &[QuicPacket]) -> u32 {
         packets.iter().rev().fold(END, |next, packet| {
-            if let Some(at) = self.free.pop()
+            let [without, with] = &mut self.free;
+            let free = if packet.ack.is_some() {
+                with.pop().or_else(|| without.pop())
+            } else {
+                without.pop().or_else(|| with.pop())
+            };
+            if let Some(at) = free
                 && let Some(slot) = &mut self.slots[at as usize]
             {
                 packet.overwrite(&mut slot.packet);
@@ -55,8 +63,8 @@ impl QuicPool {
     /// Takes back the packet of a datagram that was lent: the datagram is no more.
     #[inline]
     pub(crate) fn take_back(&mut self, handle: u32, slot: Box<Slot>) {
+        self.free[usize::from(slot.packet.ack.is_some())].push(handle);
         self.slots[handle as usize] = Some(slot);
-        self.free.push(handle);
     }
 
     /// Asks for the memory of a datagram's first packet, as far as most are filled.
@@ -89,7 +97,7 @@ impl QuicPool {
     pub(crate) fn release(&mut self, handle: u32) {
         let mut at = handle;
         while let Some(Some(slot)) = self.slots.get(at as usize) {
-            self.free.push(at);
+            self.free[usize::from(slot.packet.ack.is_some())].push(at);
             at = slot.next;
         }
     }
@@ -138,7 +146,7 @@ mod tests {
         let two = pool.put(&[numbered(8), numbered(9)]);
         assert!(pool.lend(two).is_none());
         pool.release(two);
-        assert_eq!(pool.free.len(), 2);
+        assert_eq!(pool.free.iter().map(Vec::len).sum::<usize>(), 2);
     }
 
     #[test]

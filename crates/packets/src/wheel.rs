@@ -85,11 +85,10 @@ pub(crate) struct Wheel<E> {
     beyond: BinaryHeap<Reverse<Key>>,
     /// The slot of an event in the bucket after the current one.
     after: u32,
-    /// Slots from which on looking ahead pays.
-    many: usize,
 }
 
-/// Fewer stay in the caches by themselves, and so does what they concern if it is small.
+/// Slots from which on looking ahead pays: fewer stay in the caches by themselves, and so does what
+/// they concern.
 const MANY: usize = 1 << 13;
 /// Slots of one bucket that are asked for beforehand, at most.
 const CHAIN: usize = 4;
@@ -116,13 +115,7 @@ impl<E: Ordered> Wheel<E> {
             far: Far::new(),
             beyond: BinaryHeap::new(),
             after: NONE,
-            many: MANY,
         }
-    }
-
-    /// What events concern is large: looking ahead pays with few of them too.
-    pub(crate) fn always_look_ahead(&mut self) {
-        self.many = 0;
     }
 
     /// How many events wait.
@@ -265,7 +258,7 @@ impl<E: Ordered> Wheel<E> {
     /// there are so few events that it is not worth while.
     #[inline]
     pub(crate) fn hint(&self) -> Option<&E> {
-        if self.slots.len() < self.many {
+        if self.slots.len() < MANY {
             return None;
         }
         let slot = self.open.get(self.position).map_or(self.after, |key| key.slot);
@@ -332,7 +325,7 @@ impl<E: Ordered> Wheel<E> {
         if self.open.len() > 24 {
             self.open.sort_unstable();
         }
-        if self.slots.len() >= self.many {
+        if self.slots.len() >= MANY {
             self.look_ahead();
         }
     }

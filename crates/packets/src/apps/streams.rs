@@ -48,6 +48,8 @@ struct Users {
 struct Shared {
     place: u32,
     streams: Vec<Stream>,
+    /// The IDs of these in QUIC, which are looked through for each packet; [`NONE`] before.
+    ids: Vec<u32>,
     /// How many of them are open.
     open: usize,
     /// How many QUIC's connection has had.
@@ -68,8 +70,6 @@ struct Shared {
 #[derive(Clone, Copy, Default)]
 struct Stream {
     open: bool,
-    /// Its ID in QUIC.
-    id: u32,
     priority: Priority,
     underway: Underway,
 }
@@ -117,16 +117,17 @@ impl App for Users {
 
     fn answer(&mut self, sim: &mut Sim, now: Time, server: EndId) {
         let Some((_, at)) = self.shared(sim, server) else { return };
-        let Shared { place, streams, ready, frames, .. } = &mut self.connections[at];
+        let Shared { place, streams, ids, ready, frames, .. } = &mut self.connections[at];
         let (server, client) = (EndId::server(*place), EndId::client(*place));
         let mut bytes = 0;
         let sent = sim.conns[*place].ends[1].bytes_sent();
         self.whole.clear();
         ready.retain(|&(when, slot)| {
             if when <= now {
-                let Stream { id, priority, underway, .. } = streams[usize::from(slot)];
+                let Stream { priority, underway, .. } = streams[usize::from(slot)];
                 let response = underway.exchange.response;
                 if self.http == Http::V3 {
+                    let id = ids[usize::from(slot)];
                     sim.prioritise(server, id, priority);
                     self.whole.push((id, response));
                 } else {
@@ -177,15 +178,15 @@ impl Users {
 
     /// Requests, or a ClientHello, have come to the server.
     fn asked(&mut self, sim: &mut Sim, now: Time, at: usize) {
-        let Shared { place, streams, asked, ready, shakes, .. } = &mut self.connections[at];
+        let Shared { place, streams, ids, asked, ready, shakes, .. } = &mut self.connections[at];
         let server = EndId::server(*place);
         if *shakes {
             return sim.write(now, server, FLIGHT);
         }
         self.done.clear();
-        let came = |stream: &Stream, id| stream.underway.active && stream.id == id;
         for &(id, _) in self.told.iter().filter(|(_, all)| *all) {
-            let slot = streams.iter().position(|stream| came(stream, id));
+            let slot = ids.iter().position(|&known| known == id);
+            let slot = slot.filter(|&slot| streams[slot].underway.active);
             self.done.extend(slot.map(|slot| slot as u8));
         }
         let delivered = sim.conns[*place].ends[1].bytes_delivered();
@@ -206,7 +207,7 @@ impl Users {
 
     /// Something has come to the client.
     fn came(&mut self, sim: &mut Sim, now: Time, user: Member, at: usize) {
-        let Shared { place, streams, shakes, frames, .. } = &mut self.connections[at];
+        let Shared { place, streams, ids, shakes, frames, .. } = &mut self.connections[at];
         let place = *place;
         if std::mem::take(shakes) {
             frames.skip(FLIGHT);
@@ -221,10 +222,10 @@ impl Users {
             }
         };
         for &(id, all) in &self.told {
-            let mut open = streams.iter_mut().enumerate();
-            let found = open.find(|(_, stream)| stream.underway.active && stream.id == id);
-            if let Some((slot, stream)) = found {
-                first(stream);
+            if let Some(slot) = ids.iter().position(|&known| known == id)
+                && streams[slot].underway.active
+            {
+                first(&mut streams[slot]);
                 done.extend(all.then_some(slot as u8));
             }
         }
@@ -300,6 +301,7 @@ impl Users {
         (shared.place, shared.open, shared.opened) = (place, 0, 0);
         (shared.shakes, shared.written) = (self.tls, 0);
         shared.streams.clear();
+        shared.ids.clear();
         shared.due.clear();
         shared.asked.clear();
         shared.ready.clear();
@@ -316,7 +318,7 @@ impl Users {
 
     /// Writes the requests that are due, in as few packets as they fit into.
     fn ask(&mut self, sim: &mut Sim, now: Time, at: usize) {
-        let Shared { place, streams, opened, shakes, due, asked, written, .. } =
+        let Shared { place, streams, ids, opened, shakes, due, asked, written, .. } =
             &mut self.connections[at];
         if *shakes || due.is_empty() {
             return;
@@ -327,9 +329,10 @@ impl Users {
             for slot in due.drain(..) {
                 let stream = &mut streams[usize::from(slot)];
                 stream.underway.exchange.requested = now;
-                stream.id = if *opened == 0 { 0 } else { sim.open_stream(client) };
+                let id = if *opened == 0 { 0 } else { sim.open_stream(client) };
                 *opened += 1;
-                self.whole.push((stream.id, u64::from(stream.underway.exchange.request)));
+                ids[usize::from(slot)] = id;
+                self.whole.push((id, u64::from(stream.underway.exchange.request)));
             }
             return sim.write_all(now, client, &self.whole);
         }
@@ -363,6 +366,7 @@ impl Carrier for Users {
         let shared = &mut self.connections[at as usize];
         if shared.streams.len() <= stream {
             shared.streams.resize(stream + 1, Stream::default());
+            shared.ids.resize(stream + 1, NONE);
         }
         shared.streams[stream].open = true;
         shared.open += 1;
