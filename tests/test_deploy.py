@@ -241,6 +241,25 @@ def test_deploy_names_fields_that_linux_lacks(kind: str) -> None:
         deploy(scenario(kind))
 
 
+@pytest.mark.parametrize("kind", ["red", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake"])
+def test_linux_cannot_mark_ect0_alone(kind: str) -> None:
+    qdisc = {"kind": kind, "ecn": "ect0"}
+    with pytest.raises(
+        DeployError, match=r'^bottleneck\.qdisc\.ecn = "ect0": .*write true'
+    ) as told:
+        deploy(scenario(qdisc))
+    assert "\n" not in str(told.value)
+    with pytest.raises(DeployError, match=r'classes\[0\]\.qdisc\.ecn = "ect0"'):
+        deploy(scenario({"kind": "drr", "classes": [{"name": "one", "qdisc": qdisc}]}))
+
+
+def test_linux_has_no_cake_without_ecn() -> None:
+    (said,) = set(deploy(scenario({"kind": "cake", "ecn": False})).remarks) - set(
+        deploy(scenario("cake")).remarks
+    )
+    assert "ecn = False" in said
+
+
 @pytest.mark.parametrize("kind", ["red", "ared"])
 def test_red_harddrop_follows_ecn_drop_above_max(kind: str) -> None:
     def words(**changes: object) -> str:

@@ -147,12 +147,22 @@ def test_marking_script_installs_and_removes_classifier(law: str) -> None:
     assert "egress pref 20" in marks.undo[1]
 
 
+@pytest.mark.parametrize(("ecn", "marks"), [(True, 1), ("ect0", 0)])
+def test_classifier_is_told_whether_it_marks_ect1(ecn: object, marks: int, tmp_path: Path) -> None:
+    made = deploy(scenario(ecn=ecn))
+    assert f" -DMARKS_ECT1={marks} " in made.script()
+    if path("clang-19") is None:
+        pytest.skip("SKIPPED: needs clang-19 to compile the classifier")
+    (tmp_path / "up.sh").write_text(made.script())
+    assert compiled(tmp_path / "up.sh", tmp_path)["pi_mark.bpf.o"]
+
+
 @pytest.mark.parametrize(
     ("qdisc", "said"),
     [
         ({"kind": "sfq", "ecn": True}, 'qdisc.ecn: unknown field "ecn"; known: '),
         ({"kind": "codel", "scale_by_size": True}, "qdisc.scale_by_size: unknown field"),
-        ({**PI, "ecn": "yes"}, 'qdisc.ecn: "yes" is not true or false'),
+        ({**PI, "ecn": "yes"}, 'qdisc.ecn: "yes" is not true, false or "ect0"'),
         ({**PI, **BY_SIZE, "mean_packet": 39}, "qdisc.mean_packet: 39 must be 40 to 65535 bytes"),
         ({**REM, **BY_SIZE, "mean_packet": 70_000}, "mean_packet: 70000 must be 40 to 65535 bytes"),
     ],

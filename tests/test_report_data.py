@@ -88,6 +88,7 @@ def test_labels_are_shortest_distinct_names() -> None:
         web_run("pi", qref=24),
         web_run("pi", qref=240),
         web_run("pi", ecn=True, qref=24),
+        web_run("pi", ecn="ect0", qref=24),
         web_run("rem"),
     ]
     assert names(compared(*runs)) == [
@@ -95,6 +96,7 @@ def test_labels_are_shortest_distinct_names() -> None:
         "PI qref 24",
         "PI qref 240",
         "PI qref 24 ECN",
+        "PI qref 24 ECN for ECT(0)",
         "REM",
     ]
     assert names(compared(web_run("droptail"), web_run("pi", qref=24))) == ["drop-tail", "PI"]

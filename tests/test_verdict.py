@@ -173,6 +173,8 @@ def test_pairs_share_everything_else_that_is_varied() -> None:
     [
         (PATH, "fq_codel", "FQ-CoDel"),
         (PATH, {"kind": "pi", "qref": 24, "ecn": True}, "PI qref 24 ECN"),
+        (PATH, {"kind": "codel", "ecn": "ect0"}, "CoDel ECN for ECT(0)"),
+        (PATH, {"kind": "codel", "ecn": False}, "CoDel"),
         ("tcp.congestion", "cubic", "congestion cubic"),
         ("bottleneck.rate", "5mbit", "rate 5mbit"),
     ],

@@ -638,8 +638,9 @@ class RedQueueDiscipline(TypedDict, total=False):
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
     spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     ecn_drop_above_max: bool
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
@@ -689,8 +690,9 @@ class AredQueueDiscipline(TypedDict, total=False):
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
     spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     ecn_drop_above_max: bool
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
@@ -740,8 +742,9 @@ class FengRedQueueDiscipline(TypedDict, total=False):
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
     spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     ecn_drop_above_max: bool
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
@@ -778,8 +781,9 @@ class ChokeQueueDiscipline(TypedDict, total=False):
     min_queue: int
     """Let every packet pass that finds fewer packets than this in the queue, and start the
     spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     ecn_drop_above_max: bool
     """With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     RFC 3168 section 7 recommends (default true)."""
@@ -804,8 +808,9 @@ class ProportionalQueueDiscipline(TypedDict, total=False):
     offset: float
     """The queue at which the probability leaves 0, in packets (of mean size if
     `queue_in_bytes`): 0 to 67108864 (default 0)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     queue_in_bytes: bool
     """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
     instead of in packets (default false)."""
@@ -831,8 +836,9 @@ class PiQueueDiscipline(TypedDict, total=False):
     qref: float
     """The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
     (default 50)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     queue_in_bytes: bool
     """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
     instead of in packets (default false)."""
@@ -857,8 +863,9 @@ class PiTableQueueDiscipline(TypedDict, total=False):
     qref: float
     """The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
     (default 50)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     queue_in_bytes: bool
     """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
     instead of in packets (default false)."""
@@ -922,8 +929,9 @@ class PieQueueDiscipline(TypedDict, total=False):
     max_probability: float
     """Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to
     1 before anything passes again, as in Linux."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     mark_ecn_th: float
     """With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default
     0.1, RFC 8033 section 5.1)."""
@@ -955,8 +963,9 @@ class Pi2QueueDiscipline(TypedDict, total=False):
     coupling: float
     """The paper's k, by how much scalable traffic is marked more: 1 to 16 (default 2, the
     paper's)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     mean_packet: int
     """Mean packet in bytes, 40 to 65535; less than two of them always pass. Default: the
     link's."""
@@ -1029,8 +1038,9 @@ class BlueQueueDiscipline(TypedDict, total=False):
     high_water: int
     """Let p grow also when a packet finds more than so many in the queue: 1 to `limit`;
     default: when the queue overflows only."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     limit: int
     """Most packets in the queue, which is what BLUE steers by: 1 to 67108864 (default 1000,
     as drop-tail's)."""
@@ -1047,8 +1057,9 @@ class AvqQueueDiscipline(TypedDict, total=False):
     0.15, the paper's; its theorem 3 bounds it by flows, round trip and rate)."""
     virtual_buffer: int
     """The virtual buffer in mean packets: 1 to 67108864 (default 100, the paper's)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     mean_packet: int
     """Mean packet in bytes, 40 to 65535; default: the link's."""
     limit: int
@@ -1070,8 +1081,9 @@ class RemQueueDiscipline(TypedDict, total=False):
     (default 20)."""
     period: Time
     """Time between two moves of the price: "1us" to "1000s" (default "2ms")."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     queue_in_bytes: bool
     """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
     instead of in packets (default false)."""
@@ -1095,8 +1107,9 @@ class RateQueueDiscipline(TypedDict, total=False):
     """Time over which arrivals are counted: "1us" to "1000s" (default "10ms")."""
     averaging: Time
     """Time constant of the smoothing, "0s" (none) to "1000s" (default "0s")."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     queue_in_bytes: bool
     """Measure the queue, and arrivals where they count, in bytes divided by `mean_packet`
     instead of in packets (default false)."""
@@ -1114,7 +1127,7 @@ PythonQueueDiscipline = TypedDict(
         'kind': "Required[Literal['python']]",
         'class': 'str',
         'with': 'object',
-        'ecn': 'bool',
+        'ecn': 'EcnMarking',
         'limit': 'int',
     },
     total=False,
@@ -1133,12 +1146,13 @@ class CodelQueueDiscipline(TypedDict, total=False):
     interval: Time
     """For how long it may be above `target`, and the time to the second drop; about the
     longest round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4.2)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false, as in Linux)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false, as in Linux)."""
     ce_threshold: Time
-    """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says
-    and beside what `target` does: "1us" to "100s"; default: never. As in Linux, for data
-    centres."""
+    """Mark every ECN-capable packet whose sojourn time is above this, with `ecn = false`
+    too and beside what `target` does: "1us" to "100s"; default: never. As in Linux, for
+    data centres."""
     mtu: int
     """Drop nothing if this many bytes or fewer would be left: 40 to 65535; default: 1500,
     or the link's mean packet if that is larger (RFC 8289 section 4.1: an MTU)."""
@@ -1157,12 +1171,12 @@ class FqCodelQueueDiscipline(TypedDict, total=False):
     interval: Time
     """For how long it may be above `target`, about the longest round trip: "1us" to "100s"
     (default "100ms": RFC 8290 section 5.2.1)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section
-    5.2.6)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default true: RFC 8290 section 5.2.6)."""
     ce_threshold: Time
-    """Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says:
-    "1us" to "100s"; default: never (RFC 8290 section 5.2.7)."""
+    """Mark every ECN-capable packet whose sojourn time is above this, with `ecn = false`
+    too: "1us" to "100s"; default: never (RFC 8290 section 5.2.7)."""
     ce_threshold_selector: CeThresholdSelector
     """Which packets that is for: all that are ECN-capable ("any"), or those that say ECT(1)
     ("ect1"; default "any": RFC 8290 section 5.2.7; the other is of Linux 5.16, for L4S)."""
@@ -1204,9 +1218,9 @@ class CobaltQueueDiscipline(TypedDict, total=False):
     """By how much BLUE's probability rises: 0 to 1 (default 0.00390625, 1/256, as CAKE)."""
     decrement: float
     """By how much it falls: 0 to 1 (default 0.000244140625, 1/4096, as CAKE)."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them, but for BLUE's (default true, as
-    CAKE)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0),
+    but for BLUE's (default true, as CAKE)."""
     mtu: int
     """The guard for slow links: a packet is above the target only if it waited for longer
     than the link takes for four times this many bytes, 40 to 65535; default: 1500, or the
@@ -1252,6 +1266,9 @@ class CakeQueueDiscipline(TypedDict, total=False):
     ack_filter: CakeAckFilter
     """Drop acknowledgements that a later one in the same queue makes superfluous: "off",
     "normal", which leaves one of them, or "aggressive" (default "off")."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0),
+    but for BLUE's (default true: Linux knows nothing else)."""
     memory_limit: Size
     """Most bytes in all queues: at least one packet, at most "1GB"; default: four times
     what the line carries in `rtt`, at least "4MiB" and at most 10240 packets, as in Linux."""
@@ -1319,8 +1336,9 @@ class FqPieQueueDiscipline(TypedDict, total=False):
     max_probability: float
     """Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to
     1 before anything passes again, as in Linux."""
-    ecn: bool
-    """Mark ECN-capable packets instead of dropping them (default false)."""
+    ecn: EcnMarking
+    """Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0)
+    (default false)."""
     mark_ecn_th: float
     """With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default
     0.1, RFC 8033 section 5.1)."""
@@ -1417,6 +1435,12 @@ Preset: TypeAlias = "Literal['floyd'] | Literal['ns2'] | Literal['altq'] | Liter
 
 Spacing: TypeAlias = "Literal['uniform'] | Literal['wait'] | Literal['altq']"
 """How far apart hits lie while p_b stays what it is."""
+
+
+EcnMarking: TypeAlias = "Literal[False, True, 'ect0']"
+"""Which packets are marked instead of dropped: none (false), those that are ECN-capable
+(true), or of these only ECT(0), so that ECT(1) is dropped as what is not ECN-capable
+("ect0")."""
 
 
 Grid: TypeAlias = "Literal['linear'] | Literal['sqrt'] | Literal['log'] | Literal['geometric'] | Literal['optimal']"

@@ -21,6 +21,11 @@ def _name(path: str, value: object) -> str:
     return str(value) if last == "qdisc" else f"{last} {value}"
 
 
+def ecn_words(value: object) -> str:
+    """What is said beside a discipline's name of its ``ecn``; nothing where it does not mark."""
+    return {"true": "ECN", "ect0": "ECN for ECT(0)"}.get(str(value).lower(), "")
+
+
 def plain(value: object) -> object:
     """A value for a column of a table: words in place of a mapping or a list."""
     if isinstance(value, Mapping):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from dataclasses import dataclass, field
@@ -36,7 +37,7 @@ class Sample:
 
 def web_run(
     kind: str = "pi",
-    ecn: bool = False,
+    ecn: bool | str = False,
     load: float = 0.98,
     seed: int = 1,
     *,
@@ -55,7 +56,7 @@ def web_run(
     if uncongested:
         typical, loss, used, tail = 0.2, 0.0, 0.1 * load / 0.98, 0.0
     responses = _responses(draw, 4000, loss * tail)
-    table = _queue(draw, typical * max(pressure, 0.1), duration, loss, ecn)
+    table = _queue(draw, typical * max(pressure, 0.1), duration, loss, bool(ecn))
     lengths = table["packets"]
     sojourn = {
         k: _at(lengths, q) * 1040 * 8 / RATE for k, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))
@@ -63,7 +64,7 @@ def web_run(
     arrived = int(duration * 9000 * load)
     name = "uncongested" if uncongested else kind
     options = [f'kind = "{kind}"'] + ([f"qref = {qref}"] if qref else [])
-    options += ["ecn = true"] if ecn else []
+    options += [f"ecn = {json.dumps(ecn)}"] if ecn else []
     toml = (
         f'name = "web"\nduration = "{duration:g}s"\nwarmup = "10s"\nseed = {seed}\n'
         f"load = {load}\n\n"

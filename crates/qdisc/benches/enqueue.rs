@@ -5,7 +5,8 @@
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{
-    Config, Discipline, Ecn, Env, Packet, Qdisc, Verdict, cbq, droptail, drr, label_hash, prio,
+    Config, Discipline, Ecn, EcnMarking, Env, Packet, Qdisc, Verdict, cbq, droptail, drr,
+    label_hash, prio,
 };
 use std::hint::black_box;
 use std::time::Instant;
@@ -93,31 +94,35 @@ fn main() {
         // ECN on and a setpoint near the standing queue: the probability is neither 0 nor 1.
         match &mut config {
             Config::Red(p) => {
-                (p.hits.ecn, p.min_th, p.max_th, p.max_p) = (true, 500.0, 1500.0, 0.1)
+                (p.hits.ecn, p.min_th, p.max_th, p.max_p) = (EcnMarking::On, 500.0, 1500.0, 0.1)
             }
             Config::Ared(p) => {
-                (p.hits.ecn, p.min_th, p.max_th) = (true, Some(500.0), Some(1500.0));
+                (p.hits.ecn, p.min_th, p.max_th) = (EcnMarking::On, Some(500.0), Some(1500.0));
             }
-            Config::FengRed(p) => (p.hits.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
-            Config::Choke(p) => (p.hits.ecn, p.min_th, p.max_th) = (true, 500.0, 1500.0),
-            Config::Blue(p) => (p.ecn, p.limit, p.high_water) = (true, 2000, Some(999)),
-            Config::Avq(p) => p.ecn = true,
-            Config::Pi(p) => (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6),
+            Config::FengRed(p) => {
+                (p.hits.ecn, p.min_th, p.max_th) = (EcnMarking::On, 500.0, 1500.0)
+            }
+            Config::Choke(p) => (p.hits.ecn, p.min_th, p.max_th) = (EcnMarking::On, 500.0, 1500.0),
+            Config::Blue(p) => (p.ecn, p.limit, p.high_water) = (EcnMarking::On, 2000, Some(999)),
+            Config::Avq(p) => p.ecn = EcnMarking::On,
+            Config::Pi(p) => {
+                (p.ecn, p.qref, p.a, p.b) = (EcnMarking::On, 999.0, 1.822e-6, 1.8219e-6)
+            }
             Config::PiTable(p) => {
                 let p = &mut p.pi;
-                (p.ecn, p.qref, p.a, p.b) = (true, 999.0, 1.822e-6, 1.8219e-6);
+                (p.ecn, p.qref, p.a, p.b) = (EcnMarking::On, 999.0, 1.822e-6, 1.8219e-6);
             }
             Config::Pie(p) => {
                 let p = &mut p.control;
-                (p.ecn, p.mark_ecn_th, p.target) = (true, 1.0, Time::from_millis(12));
+                (p.ecn, p.mark_ecn_th, p.target) = (EcnMarking::On, 1.0, Time::from_millis(12));
             }
-            Config::Pi2(p) => (p.ecn, p.target) = (true, Time::from_millis(12)),
+            Config::Pi2(p) => (p.ecn, p.target) = (EcnMarking::On, Time::from_millis(12)),
             Config::Dualpi2(p) => {
                 (p.target, p.alpha, p.beta) = (Time::from_millis(12), 0.001, 1.0);
             }
-            Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (true, 999.0, 1e-5),
+            Config::Rem(p) => (p.ecn, p.qref, p.gamma) = (EcnMarking::On, 999.0, 1e-5),
             // Marking keeps the queue standing, above the target throughout.
-            Config::Codel(p) => p.ecn = true,
+            Config::Codel(p) => p.ecn = EcnMarking::On,
             // A class for each flow.
             Config::Prio(p) => {
                 let class = |at| prio::Class::new(&label(at), &[&label(at)], droptail::config());

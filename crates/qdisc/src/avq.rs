@@ -26,7 +26,7 @@
 
 use crate::fixed::{bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{Env, Invalid, Standing};
+use crate::{EcnMarking, Env, Invalid, Standing};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of a capacity in bytes per nanosecond.
@@ -46,8 +46,9 @@ pub struct Params {
     pub alpha: f64,
     /// The virtual buffer in mean packets: 1 to 67108864 (default 100, the paper's).
     pub virtual_buffer: u32,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// Mean packet in bytes, 40 to 65535; default: the link's.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub mean_packet: Option<u32>,
@@ -61,7 +62,7 @@ impl Default for Params {
             gamma: 0.98,
             alpha: 0.15,
             virtual_buffer: 100,
-            ecn: false,
+            ecn: EcnMarking::Off,
             mean_packet: None,
             limit: LIMIT,
         }

@@ -24,7 +24,7 @@
 use crate::fixed::{ByteTime, bounded};
 use crate::managed::{Common, Law, LawParams, Managed, Signal};
 use crate::pie::sensible;
-use crate::{Env, Invalid, Probability, Standing};
+use crate::{EcnMarking, Env, Invalid, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// BLUE. The defaults are one of the four settings of the paper's experiments.
@@ -44,8 +44,9 @@ pub struct Params {
     /// when the queue overflows only.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub high_water: Option<u32>,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// Most packets in the queue, which is what BLUE steers by: 1 to 67108864 (default 1000, as
     /// drop-tail's).
     pub limit: u32,
@@ -58,7 +59,7 @@ impl Default for Params {
             decrement: 0.002,
             freeze_time: Time::from_millis(100),
             high_water: None,
-            ecn: false,
+            ecn: EcnMarking::Off,
             limit: 1000,
         }
     }

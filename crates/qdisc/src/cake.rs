@@ -38,6 +38,7 @@
 //!    decides.
 //! 7. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
 //!    limit.
+//! 8. Linux marks whatever it can: it has no `ecn`.
 
 mod ack_filter;
 mod autorate;
@@ -94,7 +95,8 @@ impl<P: Packet> Discipline<P> {
         params.validate(env)?;
         let rate = params.bandwidth.map_or(0, |rate| rate.0);
         let mtu = mtu("mtu", None, env)?;
-        let setting = Setting { target: params.target().0, rtt: params.rtt.0, mtu };
+        let ecn = params.ecn;
+        let setting = Setting { target: params.target().0, rtt: params.rtt.0, mtu, ecn };
         let tin = |at| Tin::new(params.tins.part(at, rate), &setting, params.isolation);
         let mut made = Self {
             tins: (0..params.tins.count()).map(tin).collect(),

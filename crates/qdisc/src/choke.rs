@@ -211,9 +211,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         }
         let mark = match self.red.decide(packet.bytes(), queue, &mut self.coin) {
             Signal::Pass => false,
-            Signal::Notify if self.common.ecn && packet.ecn() != Ecn::NotEct => {
-                packet.ecn() != Ecn::Ce
-            }
+            Signal::Notify if self.common.ecn.applies(packet.ecn()) => packet.ecn() != Ecn::Ce,
             Signal::Notify | Signal::Drop => {
                 self.drop(now, packet, DropReason::Early, sink);
                 return Verdict::Dropped(DropReason::Early);

@@ -48,8 +48,8 @@ use crate::codel_law::{MAX_DROPS, in_range};
 use crate::fixed::bounded;
 use crate::managed::packet_limit;
 use crate::{
-    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Probability, Sink, Stamped,
-    Unstamp, Verdict,
+    Counters, DropReason, EcnMarking, Env, Fifo, Invalid, Packet, Parameters, Probability, Sink,
+    Stamped, Unstamp, Verdict,
 };
 use sojourn_base::{Stream, Time};
 
@@ -77,8 +77,9 @@ pub struct Params {
     pub increment: f64,
     /// By how much it falls: 0 to 1 (default 0.000244140625, 1/4096, as CAKE).
     pub decrement: f64,
-    /// Mark ECN-capable packets instead of dropping them, but for BLUE's (default true, as CAKE).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0), but for
+    /// BLUE's (default true, as CAKE).
+    pub ecn: EcnMarking,
     /// The guard for slow links: a packet is above the target only if it waited for longer than the
     /// link takes for four times this many bytes, 40 to 65535; default: 1500, or the link's mean
     /// packet if that is larger (CAKE: the device's MTU).
@@ -97,7 +98,7 @@ impl Default for Params {
             blue_threshold: Time::from_millis(400),
             increment: 1.0 / 256.0,
             decrement: 1.0 / 4096.0,
-            ecn: true,
+            ecn: EcnMarking::On,
             mtu: None,
             limit: 1000,
         }

@@ -2,7 +2,7 @@
 //! (`cake`). What it does, its sources and where it differs from them is told there.
 
 use crate::codel_law::interval_over_sqrt;
-use crate::{Ecn, Probability};
+use crate::{Ecn, EcnMarking, Probability};
 use sojourn_base::{Stream, Time};
 
 /// Most steps of decay in one call.
@@ -20,7 +20,7 @@ pub struct Constants {
     /// Q.60.
     pub(crate) increment: i64,
     pub(crate) decrement: i64,
-    pub(crate) ecn: bool,
+    pub(crate) ecn: EcnMarking,
 }
 
 impl Constants {
@@ -128,7 +128,7 @@ impl State {
     ) -> Decision {
         let schedule = self.signal(law, now, at, guard);
         let blue = self.blue.toss(coin);
-        let marks = schedule.signal && law.ecn && ecn.capable();
+        let marks = schedule.signal && law.ecn.applies(ecn);
         let drop = blue || (schedule.signal && !marks);
         self.after(law, now, schedule.late, drop);
         Decision { drop, mark: marks && ecn != Ecn::Ce }

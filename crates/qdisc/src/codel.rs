@@ -42,7 +42,8 @@
 use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
 use crate::managed::packet_limit;
 use crate::{
-    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
+    Counters, DropReason, EcnMarking, Env, Fifo, Invalid, Packet, Parameters, Sink, Stamped,
+    Unstamp, Verdict,
 };
 use sojourn_base::{Stream, Time};
 
@@ -60,9 +61,10 @@ pub struct Params {
     /// For how long it may be above `target`, and the time to the second drop; about the longest
     /// round trip: "1us" to "100s" (default "100ms": RFC 8289 section 4.2).
     pub interval: Time,
-    /// Mark ECN-capable packets instead of dropping them (default false, as in Linux).
-    pub ecn: bool,
-    /// Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says and
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false, as in Linux).
+    pub ecn: EcnMarking,
+    /// Mark every ECN-capable packet whose sojourn time is above this, with `ecn = false` too and
     /// beside what `target` does: "1us" to "100s"; default: never. As in Linux, for data centres.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
@@ -79,7 +81,7 @@ impl Default for Params {
         Self {
             target: Time::from_millis(5),
             interval: Time::from_millis(100),
-            ecn: false,
+            ecn: EcnMarking::Off,
             ce_threshold: None,
             mtu: None,
             limit: 1000,

@@ -6,7 +6,7 @@
 //! | 1/√m, 1 ≤ m < 4 | `u64` | Q.62 | 0.5 to 1, relative error below 2⁻⁵⁷ |
 //! | times | `Time` | whole nanoseconds | |
 
-use crate::{Ecn, Invalid};
+use crate::{Ecn, EcnMarking, Invalid};
 use alloc::format;
 use sojourn_base::Time;
 
@@ -27,8 +27,8 @@ pub struct Constants {
     pub interval: Time,
     /// No drop while this many bytes or fewer would be left.
     pub mtu: u64,
-    /// Whether ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
+    /// Which packets are marked instead of dropped.
+    pub ecn: EcnMarking,
     /// Sojourn time above which every ECN-capable packet is marked; `Time(u64::MAX)` for never.
     pub ce_threshold: Time,
     /// Whether only packets that say ECT(1) are marked for that.
@@ -40,7 +40,7 @@ impl Constants {
         target: Time,
         interval: Time,
         mtu: u32,
-        ecn: bool,
+        ecn: EcnMarking,
         ce_threshold: Option<Time>,
     ) -> Result<Self, Invalid> {
         in_range("target", target, "5ms")?;
@@ -237,8 +237,7 @@ enum Signalled {
 /// Marks the packet at the head if ECN allows, else drops it.
 fn signal(law: &Constants, now: Time, queue: &mut impl QueueHead) -> Signalled {
     let ecn = queue.head().map_or(Ecn::NotEct, |head| head.ecn);
-    if law.ecn && ecn.capable() {
-        // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
+    if law.ecn.applies(ecn) {
         if ecn != Ecn::Ce {
             queue.mark_head();
         }
@@ -251,7 +250,11 @@ fn signal(law: &Constants, now: Time, queue: &mut impl QueueHead) -> Signalled {
 fn mark_above(law: &Constants, now: Time, queue: &mut impl QueueHead) {
     if let Some(head) = queue.head()
         && now.saturating_sub(head.at) > law.ce_threshold
-        && (head.ecn == Ecn::Ect1 || head.ecn == Ecn::Ect0 && !law.ce_threshold_ect1)
+        && match head.ecn {
+            Ecn::Ect0 => !law.ce_threshold_ect1,
+            Ecn::Ect1 => law.ecn != EcnMarking::Ect0,
+            Ecn::NotEct | Ecn::Ce => false,
+        }
     {
         queue.mark_head();
     }
@@ -286,7 +289,8 @@ mod tests {
 
     #[test]
     fn drop_times_drift_less_than_a_microsecond_in_100_000_drops() {
-        let law = Constants::new(Time(1_000), Time::from_millis(100), 1500, false, None).unwrap();
+        let law = Constants::new(Time(1_000), Time::from_millis(100), 1500, EcnMarking::Off, None)
+            .unwrap();
         let (mut at, mut exact) = (Time::ZERO, 0.0);
         for count in 1..=100_000 {
             at = law.next(at, count);

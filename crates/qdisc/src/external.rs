@@ -16,8 +16,8 @@
 
 use crate::managed::packet_limit;
 use crate::{
-    Counters, DropReason, Env, Fifo, Invalid, Packet, Parameters, Periodic, Sink, Stamped,
-    Standing, Unstamp, Verdict,
+    Counters, DropReason, EcnMarking, Env, Fifo, Invalid, Packet, Parameters, Periodic, Sink,
+    Stamped, Standing, Unstamp, Verdict,
 };
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -41,8 +41,9 @@ pub struct Params {
     /// Its parameters, by name: those that differ from the class's own defaults.
     #[cfg_attr(feature = "schema", serde(rename = "with"))]
     pub with: BTreeMap<String, Value>,
-    /// Mark ECN-capable packets where the class says so, instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets where the class says so, instead of dropping them, with "ect0" only
+    /// those of ECT(0) (default false).
+    pub ecn: EcnMarking,
     /// Most packets in the queue: 1 to 67108864 (default 1000000).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub limit: Option<u32>,
@@ -85,7 +86,7 @@ pub struct View {
 pub enum Decision {
     /// Let it go on.
     Pass,
-    /// Signal congestion with it: mark it if it is ECN-capable and `ecn` is on, else drop it.
+    /// Signal congestion with it: mark it if `ecn` says so, else drop it.
     Mark,
     /// Drop it.
     Drop,
@@ -120,7 +121,7 @@ pub struct Discipline<P: Packet> {
     fifo: Fifo<Stamped<P>>,
     decider: Box<dyn Decider>,
     ticks: Option<Periodic>,
-    ecn: bool,
+    ecn: EcnMarking,
 }
 
 /// Whoever copies a queue looks first whether its decisions are made outside:
@@ -160,7 +161,7 @@ impl<P: Packet> Discipline<P> {
     fn drops(&self, decision: Decision, packet: &P) -> bool {
         match decision {
             Decision::Pass => false,
-            Decision::Mark => !(self.ecn && packet.ecn().capable()),
+            Decision::Mark => !self.ecn.applies(packet.ecn()),
             Decision::Drop => true,
         }
     }

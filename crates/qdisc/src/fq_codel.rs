@@ -42,7 +42,8 @@ use crate::codel::mtu;
 use crate::codel_law::{Constants, Head, MAX_DROPS, QueueHead, State};
 use crate::flow_queue::{FlowQueue, Settings};
 use crate::{
-    Counters, DropReason, Env, Invalid, Packet, Parameters, Sink, Stamped, Unstamp, Verdict,
+    Counters, DropReason, EcnMarking, Env, Invalid, Packet, Parameters, Sink, Stamped, Unstamp,
+    Verdict,
 };
 use sojourn_base::{Size, Stream, Time};
 
@@ -69,10 +70,11 @@ pub struct Params {
     /// For how long it may be above `target`, about the longest round trip: "1us" to "100s"
     /// (default "100ms": RFC 8290 section 5.2.1).
     pub interval: Time,
-    /// Mark ECN-capable packets instead of dropping them (default true: RFC 8290 section 5.2.6).
-    pub ecn: bool,
-    /// Mark every ECN-capable packet whose sojourn time is above this, whatever `ecn` says: "1us"
-    /// to "100s"; default: never (RFC 8290 section 5.2.7).
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// true: RFC 8290 section 5.2.6).
+    pub ecn: EcnMarking,
+    /// Mark every ECN-capable packet whose sojourn time is above this, with `ecn = false` too:
+    /// "1us" to "100s"; default: never (RFC 8290 section 5.2.7).
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub ce_threshold: Option<Time>,
     /// Which packets that is for: all that are ECN-capable ("any"), or those that say ECT(1)
@@ -102,7 +104,7 @@ impl Default for Params {
         Self {
             target: Time::from_millis(5),
             interval: Time::from_millis(100),
-            ecn: true,
+            ecn: EcnMarking::On,
             ce_threshold: None,
             ce_threshold_selector: CeThresholdSelector::Any,
             mtu: None,
@@ -121,6 +123,10 @@ impl Params {
         let ce_threshold_ect1 = self.ce_threshold_selector == CeThresholdSelector::Ect1;
         if ce_threshold_ect1 && self.ce_threshold.is_none() {
             let remedy = "needs ce_threshold, for example \"1ms\"";
+            return Err(Invalid::new("ce_threshold_selector", "\"ect1\"", remedy));
+        }
+        if ce_threshold_ect1 && self.ecn == EcnMarking::Ect0 {
+            let remedy = "ecn = \"ect0\" takes ECT(1) for not ECN-capable: write ecn = true";
             return Err(Invalid::new("ce_threshold_selector", "\"ect1\"", remedy));
         }
         let made = Constants::new(self.target, self.interval, mtu, self.ecn, self.ce_threshold)?;

@@ -27,8 +27,8 @@ use crate::flow_queue::{FlowQueue, Settings};
 use crate::managed::Signal;
 use crate::pie::{self, Core};
 use crate::{
-    Counters, DropReason, Ecn, Env, Invalid, Packet, Parameters, Periodic, Sink, Stamped, Unstamp,
-    Verdict,
+    Counters, DropReason, Ecn, EcnMarking, Env, Invalid, Packet, Parameters, Periodic, Sink,
+    Stamped, Unstamp, Verdict,
 };
 use sojourn_base::{Size, Stream, Time};
 
@@ -96,7 +96,7 @@ pub struct Discipline<P: Packet> {
     clock: Periodic,
     /// Updates that have come due.
     updates: u64,
-    ecn: bool,
+    ecn: EcnMarking,
     coin: Stream,
 }
 
@@ -155,8 +155,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
                     self.queues.append(at, packet);
                     return Verdict::Queued;
                 }
-                Signal::Notify if self.ecn && packet.ecn().capable() => {
-                    // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
+                Signal::Notify if self.ecn.applies(packet.ecn()) => {
                     let marks = packet.ecn() != Ecn::Ce;
                     if marks {
                         packet.set_ce();

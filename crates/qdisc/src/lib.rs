@@ -24,6 +24,7 @@ mod classes;
 mod cobalt_law;
 pub mod codel_law;
 mod delay_pi;
+mod ecn_marking;
 mod fifo;
 mod fixed;
 mod flow_queue;
@@ -41,6 +42,7 @@ mod list;
 
 pub use classes::{ClassInfo, DEEPEST, MOST_CLASSES};
 pub use delay_pi::DelayPi;
+pub use ecn_marking::EcnMarking;
 pub use fifo::{Count, Counters, Fifo, Standing};
 pub use fixed::{ByteMode, Measure, Periodic, Probability, Sampled};
 pub use list::{Change, Env, Parameters, Visit};

@@ -2,8 +2,8 @@
 //! in common. The law knows queue lengths and probabilities; this file knows packets and ECN.
 
 use crate::{
-    Change, Counters, Discipline, DropReason, Ecn, Env, Fifo, Invalid, Kept, Packet, Parameters,
-    Sink, Standing, Unkept, Verdict,
+    Change, Counters, Discipline, DropReason, Ecn, EcnMarking, Env, Fifo, Invalid, Kept, Packet,
+    Parameters, Sink, Standing, Unkept, Verdict,
 };
 use core::marker::PhantomData;
 use sojourn_base::{Stream, Time};
@@ -35,8 +35,8 @@ impl Signal {
 pub struct Common {
     /// Most packets in the queue.
     pub limit: u32,
-    /// Whether ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
+    /// Which packets are marked instead of dropped.
+    pub ecn: EcnMarking,
 }
 
 impl Common {
@@ -138,7 +138,7 @@ pub trait Law: Sized {
 pub struct Managed<P: Packet, L, K: Kept<P> = P> {
     law: L,
     coin: Stream,
-    ecn: bool,
+    ecn: EcnMarking,
     fifo: Fifo<K>,
     packet: PhantomData<P>,
 }
@@ -186,12 +186,7 @@ impl<P: Packet, L: Law, K: Kept<P>> Discipline<P> for Managed<P, L, K> {
         let signal = self.law.arrival_of(now, packet.ecn(), bytes, queue, &mut self.coin);
         let mark = match signal {
             Signal::Pass => false,
-            Signal::Notify if self.ecn => match packet.ecn() {
-                Ecn::NotEct => return self.fifo.refuse(now, packet, DropReason::Early, sink),
-                Ecn::Ect0 | Ecn::Ect1 => true,
-                // RFC 3168 section 5: CE stays CE. The signal is on the packet already.
-                Ecn::Ce => false,
-            },
+            Signal::Notify if self.ecn.applies(packet.ecn()) => packet.ecn() != Ecn::Ce,
             Signal::Notify | Signal::Drop => {
                 return self.fifo.refuse(now, packet, DropReason::Early, sink);
             }

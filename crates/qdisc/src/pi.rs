@@ -29,7 +29,9 @@
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing};
+use crate::{
+    ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing,
+};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -48,8 +50,9 @@ pub struct Params {
     /// The queue to hold, in packets (of mean size if `queue_in_bytes`): 0 to 67108864
     /// (default 50).
     pub qref: f64,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// What is counted in bytes.
     #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
     pub byte_mode: ByteMode,
@@ -64,7 +67,7 @@ impl Default for Params {
             b: 1.816e-5,
             frequency: 170.0,
             qref: 50.0,
-            ecn: false,
+            ecn: EcnMarking::Off,
             byte_mode: ByteMode::default(),
             limit: LIMIT,
         }

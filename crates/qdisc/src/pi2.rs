@@ -27,7 +27,7 @@
 use crate::delay_pi::{DelayPi, Settings, coupling};
 use crate::fixed::mean_packet;
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{Ecn, Env, Invalid, Probability, Stamped, Standing};
+use crate::{Ecn, EcnMarking, Env, Invalid, Probability, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// PI2. The defaults are the paper's (section 5).
@@ -50,8 +50,9 @@ pub struct Params {
     /// The paper's k, by how much scalable traffic is marked more: 1 to 16 (default 2, the
     /// paper's).
     pub coupling: f64,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// Mean packet in bytes, 40 to 65535; less than two of them always pass. Default: the link's.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub mean_packet: Option<u32>,
@@ -68,7 +69,7 @@ impl Default for Params {
             beta: 3.125,
             scalable: false,
             coupling: 2.0,
-            ecn: false,
+            ecn: EcnMarking::Off,
             mean_packet: None,
             limit: LIMIT,
         }
@@ -108,8 +109,8 @@ impl Law for Pi2 {
     type Params = Params;
 
     fn new(params: &Params, env: &Env) -> Result<Self, Invalid> {
-        if params.scalable && !params.ecn {
-            return Err(Invalid::new("scalable", true, "packets are only marked with ecn = true"));
+        if params.scalable && params.ecn != EcnMarking::On {
+            return Err(Invalid::new("scalable", true, "ECT(1) is only marked with ecn = true"));
         }
         let Params { target, tupdate, alpha, beta, .. } = *params;
         let k = coupling(params.coupling)?;

@@ -53,7 +53,7 @@ mod controller;
 pub use controller::{BANDS, Core, State};
 
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{Env, Invalid, Periodic, Stamped, Standing};
+use crate::{EcnMarking, Env, Invalid, Periodic, Stamped, Standing};
 use sojourn_base::{Stream, Time};
 
 /// How the delay is known.
@@ -119,8 +119,9 @@ pub struct Control {
     /// Largest p: 1 to 4 (default 1, RFC 8033 section 4.2). One above 1 has to come down to 1
     /// before anything passes again, as in Linux.
     pub max_probability: f64,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// With `ecn`: the p above which ECN-capable packets are dropped too: 0 to 1 (default 0.1,
     /// RFC 8033 section 5.1).
     pub mark_ecn_th: f64,
@@ -158,7 +159,7 @@ impl Default for Control {
             derandomize: true,
             high_delay: None,
             max_probability: 1.0,
-            ecn: false,
+            ecn: EcnMarking::Off,
             mark_ecn_th: 0.1,
             scale_by_size: false,
             mean_packet: None,

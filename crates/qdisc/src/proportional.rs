@@ -23,7 +23,7 @@
 
 use crate::fixed::{QUEUE_BITS, bounded};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
-use crate::{ByteMode, Env, Invalid, Measure, Probability, Standing};
+use crate::{ByteMode, EcnMarking, Env, Invalid, Measure, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
 /// The proportional controller. The default slope is for the paper's example (15 Mb/s, 500-byte
@@ -37,8 +37,9 @@ pub struct Params {
     /// The queue at which the probability leaves 0, in packets (of mean size if `queue_in_bytes`):
     /// 0 to 67108864 (default 0).
     pub offset: f64,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// What is counted in bytes.
     #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
     pub byte_mode: ByteMode,
@@ -51,7 +52,7 @@ impl Default for Params {
         Self {
             slope: 5.88e-5,
             offset: 0.0,
-            ecn: false,
+            ecn: EcnMarking::Off,
             byte_mode: ByteMode::default(),
             limit: LIMIT,
         }

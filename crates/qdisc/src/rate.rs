@@ -27,7 +27,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
-use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
+use crate::{ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Standing};
 use alloc::format;
 use sojourn_base::{Stream, Time};
 
@@ -49,8 +49,9 @@ pub struct Params {
     pub period: Time,
     /// Time constant of the smoothing, "0s" (none) to "1000s" (default "0s").
     pub averaging: Time,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// What is counted in bytes.
     #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
     pub byte_mode: ByteMode,
@@ -65,7 +66,7 @@ impl Default for Params {
             start: 0.0,
             period: Time::from_millis(10),
             averaging: Time::ZERO,
-            ecn: false,
+            ecn: EcnMarking::Off,
             byte_mode: ByteMode::default(),
             limit: LIMIT,
         }

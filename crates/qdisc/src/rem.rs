@@ -31,7 +31,9 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
-use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing};
+use crate::{
+    ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing,
+};
 use sojourn_base::{Stream, Time};
 
 /// Fraction bits of γ·log2 φ.
@@ -53,8 +55,9 @@ pub struct Params {
     pub qref: f64,
     /// Time between two moves of the price: "1us" to "1000s" (default "2ms").
     pub period: Time,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// What is counted in bytes.
     #[cfg_attr(feature = "schema", serde(rename = "$byte_mode"))]
     pub byte_mode: ByteMode,
@@ -70,7 +73,7 @@ impl Default for Params {
             phi: 1.001,
             qref: 20.0,
             period: Time::from_millis(2),
-            ecn: false,
+            ecn: EcnMarking::Off,
             byte_mode: ByteMode::default(),
             limit: LIMIT,
         }

@@ -166,7 +166,7 @@ def _about(field: Schema, defs: dict[str, Schema]) -> str:
     if allowed:
         about += f" One of {', '.join(allowed)}."
     if default not in (None, [], {}, "") and "default" not in about and not _nested(default):
-        about += f" Default {str(default).lower() if isinstance(default, bool) else default}."
+        about += f" Default {_written(default)}."
     return about
 
 
@@ -182,7 +182,11 @@ def _parts(item: Schema, defs: dict[str, Schema]) -> list[str]:
 def choices(schema: Schema) -> list[str]:
     """The constants that a field may be."""
     alternatives = [each["const"] for each in schema.get("oneOf", []) if "const" in each]
-    return [str(each) for each in schema.get("enum", alternatives)]
+    return [_written(each) for each in schema.get("enum", alternatives)]
+
+
+def _written(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _nested(value: object) -> bool:

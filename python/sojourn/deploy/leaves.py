@@ -61,6 +61,12 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
         why = _ABSENT.get(kind, "Linux has no such discipline")
         known = ", ".join([*_KINDS, "prio", "drr", "cbq"])
         raise DeployError(f"{place.field} = {kind}: {why}; there are commands for {known}")
+    if qdisc.get("ecn") == "ect0":
+        raise DeployError(
+            f'{place.field}.ecn = "ect0": where Linux marks it marks ECT(1) too; write true or '
+            "false, or write true and let a rule before the queue take ECT(1) away (nft: ip ecn "
+            "ect1 ip ecn set not-ect), which hides L4S from the queues behind it too"
+        )
     settings = _Settings(_resolved(qdisc, place))
     made = write(settings, place)
     usual = _resolved({"kind": kind}, place)

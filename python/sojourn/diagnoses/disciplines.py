@@ -26,7 +26,7 @@ def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
     udp = any(group.fields.get("ecn") for group in facts.groups)
     for one in facts.disciplines:
         own = not json.loads(defaults("qdisc", one.kind)).get("ecn")
-        if own and one.settings.get("ecn") is True and not hosts and not udp:
+        if own and one.settings.get("ecn") and not hosts and not udp:
             yield Finding(
                 f"{one.place}.ecn",
                 "the discipline marks, but no host takes part in ECN: nothing is marked",

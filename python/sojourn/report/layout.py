@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sojourn import style
+from sojourn.labels import ecn_words
 from sojourn.load import UNCONGESTED
 from sojourn.report.runs import ReportError, Run, number
 
@@ -182,8 +183,9 @@ class _Discipline:
     tcp_ecn: str | None
 
     @property
-    def ecn(self) -> bool:
-        return dict(self.parameters).get("ecn") == "true" and self.tcp_ecn != "false"
+    def ecn(self) -> str:
+        """In words; empty if it does not mark."""
+        return "" if self.tcp_ecn == "false" else ecn_words(dict(self.parameters).get("ecn"))
 
 
 @dataclass(frozen=True)
@@ -315,7 +317,7 @@ def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Ser
         if unique[name] > 1:
             name = f"{name}, tcp.ecn {discipline.tcp_ecn or 'default'}"
         dash = style.DASHED if discipline.ecn else style.SOLID
-        series[discipline] = Series(name, light, dark, dash, discipline.ecn)
+        series[discipline] = Series(name, light, dark, dash, bool(discipline.ecn))
     return series
 
 
@@ -329,9 +331,7 @@ def _discipline_name(discipline: _Discipline, all_of: Sequence[_Discipline]) -> 
     ]
     words = [style.DISPLAY.get(discipline.kind, discipline.kind)]
     words += [f"{key} {mine[key]}" for key in telling if key in mine]
-    if discipline.ecn:
-        words.append("ECN")
-    return " ".join(words)
+    return " ".join([*words, discipline.ecn]).rstrip()
 
 
 def _plain_series(names: Mapping[Any, str]) -> dict[Hashable, Series]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from sojourn import style
 from sojourn.errors import InputError
-from sojourn.labels import label_of
+from sojourn.labels import ecn_words, label_of
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ def case_name(path: str, value: object) -> str:
         kind = str(value["kind"])
         words = [style.DISPLAY.get(kind, kind)]
         words += [f"{k} {v}" for k, v in value.items() if k not in ("kind", "ecn")]
-        return " ".join([*words, *(["ECN"] if value.get("ecn") is True else [])])
+        return " ".join([*words, ecn_words(value.get("ecn"))]).rstrip()
     if last == "qdisc":
         return style.DISPLAY.get(str(value), str(value))
     return label_of({path: value})

@@ -1,5 +1,6 @@
 //! From a link and its discipline to a queue of the model.
 
+use sojourn_qdisc::Ecn;
 use sojourn_scenario::NetworkLink;
 
 use super::Error;
@@ -7,13 +8,12 @@ use crate::QueueLaw;
 use crate::mgt::Queue;
 use crate::queues::{Env, Law};
 
-/// The queue of `link`, whose data packets have `ip_bytes` each. `marks`: whether all flows over it
-/// are ECN-capable; `fastest`: the greatest rate per second at which an average needs to be
-/// followed.
+/// The queue of `link`, whose data packets have `ip_bytes` each. `ecn`: what all flows over it say
+/// of ECN; `fastest`: the greatest rate per second at which an average needs to be followed.
 pub(super) fn queue(
     link: &NetworkLink,
     ip_bytes: u32,
-    marks: bool,
+    ecn: Ecn,
     fastest: f64,
 ) -> Result<Queue, Error> {
     let Some(rate) = link.rate else {
@@ -35,7 +35,7 @@ pub(super) fn queue(
         capacity: rate.0 as f64 / (8.0 * f64::from(link.frame(ip_bytes))),
         buffer: made.buffer,
         law: made.law,
-        thins: !(made.ecn && marks),
+        thins: !made.ecn.applies(ecn),
         unit: made.unit,
         weight: made.weight,
     })

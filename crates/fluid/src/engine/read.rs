@@ -1,6 +1,7 @@
 //! From a scenario's normal form to the model's parameters, or one line about what has no place in
 //! it.
 
+use sojourn_qdisc::Ecn;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::Source;
 
@@ -123,8 +124,8 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
     }
     let (mut queues, mut ips): (Vec<Queue>, Vec<u32>) = (Vec::new(), Vec::new());
     for (link, ip) in &used {
-        let marks = marks(network, *link)?;
-        queues.push(links::queue(&network.links[*link], *ip, marks, AT_ONCE / shortest)?);
+        let ecn = ecn(network, *link)?;
+        queues.push(links::queue(&network.links[*link], *ip, ecn, AT_ONCE / shortest)?);
         ips.push(*ip);
     }
     for class in &mut classes {
@@ -245,8 +246,8 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
     })
 }
 
-/// Whether all flows over `link` are ECN-capable.
-fn marks(network: &Network, link: usize) -> Result<bool, Error> {
+/// What all flows over `link` say of ECN.
+fn ecn(network: &Network, link: usize) -> Result<Ecn, Error> {
     let mut over = network.groups.iter().filter(|group| group.forward.contains(&link));
     let first = over.next().is_some_and(|group| group.tcp.ecn);
     match over.find(|group| group.tcp.ecn != first) {
@@ -255,6 +256,7 @@ fn marks(network: &Network, link: usize) -> Result<bool, Error> {
              of them, or use --engine packets",
             group.name, group.tcp.ecn, network.links[link].name
         ))),
-        None => Ok(first),
+        // No law here is of L4S: none says ECT(1).
+        None => Ok(if first { Ecn::Ect0 } else { Ecn::NotEct }),
     }
 }

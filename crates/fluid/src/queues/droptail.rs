@@ -1,5 +1,6 @@
 //! Drop-tail: no law at all. Packets are lost when the buffer is full.
 
+use sojourn_qdisc::EcnMarking;
 use sojourn_qdisc::droptail::{LIMIT, Params};
 
 use super::{Env, Law, Made, Mode, View};
@@ -20,7 +21,7 @@ impl Law for Droptail {
             (_, _, Some(time)) => time.as_secs_f64() * env.rate / 8.0 / env.packet,
             (None, None, None) => f64::from(LIMIT),
         };
-        Ok(Made { buffer, ..Made::new(Self, LIMIT, false) })
+        Ok(Made { buffer, ..Made::new(Self, LIMIT, EcnMarking::Off) })
     }
 
     fn has_state(&self) -> bool {

@@ -9,7 +9,7 @@ mod clamped;
 mod delay_pi;
 
 use sojourn_base::Rate as BitRate;
-use sojourn_qdisc::{ByteMode, Config};
+use sojourn_qdisc::{ByteMode, Config, EcnMarking};
 
 pub use delay_pi::DelayPi;
 
@@ -91,8 +91,8 @@ pub struct Made<L> {
     pub law: L,
     /// Most packets in the queue.
     pub buffer: f64,
-    /// Whether it marks ECN-capable packets instead of dropping them.
-    pub ecn: bool,
+    /// Which packets it marks instead of dropping them.
+    pub ecn: EcnMarking,
     /// How many of the packets that the law counts in one packet is.
     pub unit: f64,
     /// What the law's probability is multiplied by.
@@ -100,7 +100,7 @@ pub struct Made<L> {
 }
 
 impl<L> Made<L> {
-    fn new(law: L, limit: u32, ecn: bool) -> Self {
+    fn new(law: L, limit: u32, ecn: EcnMarking) -> Self {
         Self { law, buffer: f64::from(limit), ecn, unit: 1.0, weight: 1.0 }
     }
 
@@ -109,7 +109,7 @@ impl<L> Made<L> {
     where
         M: From<L>,
     {
-        Made::new(law, u32::MAX, true).map(M::from)
+        Made::new(law, u32::MAX, EcnMarking::On).map(M::from)
     }
 
     /// Counts a packet by its bytes over the mean packet: in the queue, in the probability.

@@ -3,7 +3,7 @@
 use super::overhead::{Framing, LineLength, LinkLayer};
 use crate::codel::mtu;
 use crate::codel_law::in_range;
-use crate::{ClassInfo, Env, Invalid, Parameters};
+use crate::{ClassInfo, EcnMarking, Env, Invalid, Parameters};
 use alloc::format;
 use alloc::vec::Vec;
 use sojourn_base::{Rate, Size, Time};
@@ -120,6 +120,9 @@ pub struct Params {
     /// Drop acknowledgements that a later one in the same queue makes superfluous: "off",
     /// "normal", which leaves one of them, or "aggressive" (default "off").
     pub ack_filter: AckFilter,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0), but for
+    /// BLUE's (default true: Linux knows nothing else).
+    pub ecn: EcnMarking,
     /// Most bytes in all queues: at least one packet, at most "1GB"; default: four times what the
     /// line carries in `rtt`, at least "4MiB" and at most 10240 packets, as in Linux.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
@@ -140,6 +143,7 @@ impl Default for Params {
             ingress: false,
             autorate_ingress: false,
             ack_filter: AckFilter::Off,
+            ecn: EcnMarking::On,
             memory_limit: None,
         }
     }

@@ -12,7 +12,7 @@ use super::tins::Part;
 use crate::cobalt_law::{Constants, Decision, State};
 use crate::flow_queue::perturbed;
 use crate::pool::{Line, Pool};
-use crate::{Counters, DropReason, Packet, Probability, Sink, Stamped, Unstamp};
+use crate::{Counters, DropReason, EcnMarking, Packet, Probability, Sink, Stamped, Unstamp};
 use alloc::{vec, vec::Vec};
 use sojourn_base::{Stream, Time};
 
@@ -94,6 +94,7 @@ pub(super) struct Setting {
     pub target: u64,
     pub rtt: u64,
     pub mtu: u32,
+    pub ecn: EcnMarking,
 }
 
 impl Rules {
@@ -116,7 +117,7 @@ impl Rules {
             above: target.max(4 * mtu_time),
             increment: one >> 8,
             decrement: one >> 12,
-            ecn: true,
+            ecn: setting.ecn,
         };
         Self { law, mtu_time, quantum: quantum as u32, part: part.quantum }
     }
@@ -514,7 +515,8 @@ mod tests {
         }
     }
 
-    const SETTING: Setting = Setting { target: 5_000_000, rtt: 100_000_000, mtu: 1500 };
+    const SETTING: Setting =
+        Setting { target: 5_000_000, rtt: 100_000_000, mtu: 1500, ecn: EcnMarking::On };
 
     #[test]
     fn slow_lines_have_longer_targets_and_intervals_and_smaller_quanta() {

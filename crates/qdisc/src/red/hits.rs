@@ -1,6 +1,6 @@
 //! What RED and its variants say of hits alike.
 
-use crate::{ByteMode, Spacing};
+use crate::{ByteMode, EcnMarking, Spacing};
 
 /// Which packets are hit at a probability, and whether they are marked or dropped.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,8 +13,9 @@ pub struct Hits {
     /// Let every packet pass that finds fewer packets than this in the queue, and start the
     /// spacing anew. RED's paper knows nothing of it; ns-2 and ALTQ have 2 (default 0).
     pub min_queue: u32,
-    /// Mark ECN-capable packets instead of dropping them (default false).
-    pub ecn: bool,
+    /// Mark ECN-capable packets instead of dropping them, with "ect0" only those of ECT(0) (default
+    /// false).
+    pub ecn: EcnMarking,
     /// With `ecn`: above `max_th` drop ECN-capable packets too, instead of marking them, as
     /// RFC 3168 section 7 recommends (default true).
     pub ecn_drop_above_max: bool,
@@ -28,7 +29,7 @@ impl Default for Hits {
         Self {
             spacing: Spacing::Uniform,
             min_queue: 0,
-            ecn: false,
+            ecn: EcnMarking::Off,
             ecn_drop_above_max: true,
             byte_mode: ByteMode::default(),
         }

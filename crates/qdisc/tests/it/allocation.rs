@@ -3,7 +3,7 @@
 
 use crate::common::{env, outside::sample, queue, token};
 use sojourn_base::Time;
-use sojourn_qdisc::{Config, Discipline, Ecn, rate};
+use sojourn_qdisc::{Config, Discipline, Ecn, EcnMarking, rate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -39,7 +39,7 @@ fn disciplines_allocate_nothing_after_high_water_mark() {
         let config = match sample(name) {
             // How many packets it lets in before it drops all depends on where in its period they
             // come: the first pass would not be the high-water mark.
-            Config::Rate(params) => Config::Rate(rate::Params { ecn: true, ..params }),
+            Config::Rate(params) => Config::Rate(rate::Params { ecn: EcnMarking::On, ..params }),
             other => other,
         };
         let mut q = queue(&config, &env(100, 1500));

@@ -93,6 +93,12 @@ fn a_refusal_names_field_value_and_remedy() {
         (pie_with(pie::Control { target: Time::ZERO, ..pie() }), "target", "0ns", "15ms"),
         (pie_with(pie::Control { tupdate: Time(10), ..pie() }), "tupdate", "10ns", "1us"),
         (Config::Pi2(pi2::Params { scalable: true, ..pi2() }), "scalable", "true", "ecn = true"),
+        (
+            Config::Pi2(pi2::Params { scalable: true, ecn: EcnMarking::Ect0, ..pi2() }),
+            "scalable",
+            "true",
+            "ecn = true",
+        ),
         (Config::Pi2(pi2::Params { coupling: 0.5, ..pi2() }), "coupling", "0.5", "1 to 16"),
         (Config::Pi2(pi2::Params { tupdate: Time(1), ..pi2() }), "tupdate", "1ns", "1us"),
         (

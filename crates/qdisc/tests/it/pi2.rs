@@ -9,7 +9,7 @@ const MS: u64 = 1_000_000;
 
 #[test]
 fn pi2_follows_its_formula_for_many_instants() {
-    let params = pi2::Params { ecn: true, ..Default::default() };
+    let params = pi2::Params { ecn: EcnMarking::On, ..Default::default() };
     let coin = Stream::new(1, Kind::Qdisc, 0, 0);
     let mut q = pi2::Discipline::<Token>::new(&params, &env(10, 1000), coin).unwrap();
     let (mut p, mut old, mut worst, mut inside) = (0.0f64, 0.0, 0.0f64, 0);
@@ -66,7 +66,7 @@ fn near(count: u64, n: u64, p: f64) {
 #[test]
 fn classic_packets_are_hit_with_the_square_and_scalable_ones_with_k_times_p() {
     let n = 100_000;
-    let params = pi2::Params { ecn: true, scalable: true, ..Default::default() };
+    let params = pi2::Params { ecn: EcnMarking::On, scalable: true, ..Default::default() };
     let (mut q, now, base) = congested(params);
     assert!((0.3..0.35).contains(&base), "{base}");
     let [_, marked, dropped] = outcome(&mut q, now, n, Ecn::Ect0);
@@ -80,7 +80,7 @@ fn classic_packets_are_hit_with_the_square_and_scalable_ones_with_k_times_p() {
     let [queued, ..] = outcome(&mut q, now, n, Ecn::Ce);
     assert_eq!(queued, n);
     // Without `scalable` ECT(1) is nothing special.
-    let (mut q, now, base) = congested(pi2::Params { ecn: true, ..Default::default() });
+    let (mut q, now, base) = congested(pi2::Params { ecn: EcnMarking::On, ..Default::default() });
     let [_, marked, _] = outcome(&mut q, now, n, Ecn::Ect1);
     near(marked, n, base * base);
 }

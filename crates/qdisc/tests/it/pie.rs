@@ -55,7 +55,7 @@ fn pie_follows_its_formula_through_every_band() {
             delay,
             high_delay,
             max_probability,
-            ecn: true,
+            ecn: EcnMarking::On,
             mark_ecn_th: 1.0,
             ..Default::default()
         };
@@ -208,7 +208,7 @@ fn pie_burst_allowance_covers_one_burst() {
 #[test]
 fn mark_ecn_th_separates_marking_from_dropping() {
     for (th, marks) in [(0.1, false), (1.0, true)] {
-        let params = pie::Control { ecn: true, mark_ecn_th: th, ..Default::default() };
+        let params = pie::Control { ecn: EcnMarking::On, mark_ecn_th: th, ..Default::default() };
         let (mut q, now) = congested(params, 100);
         assert!(q.probability() > 0.5);
         let [_, marked, early, _] = offer(&mut q, now, 100, Ecn::Ect0);
@@ -220,7 +220,7 @@ fn mark_ecn_th_separates_marking_from_dropping() {
 fn gaps(derandomize: bool) -> (f64, Vec<u32>) {
     let params = pie::Control {
         derandomize,
-        ecn: true,
+        ecn: EcnMarking::On,
         alpha: 0.0,
         beta: 0.3,
         max_burst: Time::ZERO,

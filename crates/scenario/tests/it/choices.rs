@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use sojourn_base::Time;
-use sojourn_qdisc::{ByteMode, Config, Spacing, droptail, pi, pi_table, pie, red};
+use sojourn_qdisc::{ByteMode, Config, EcnMarking, Spacing, droptail, pi, pi_table, pie, red};
 use sojourn_scenario::Scenario;
 use sojourn_tcp::Algorithm;
 
@@ -22,9 +22,11 @@ fn qdisc(text: &str) -> Result<Config, String> {
 #[test]
 fn discipline_is_name_or_table() {
     assert_eq!(qdisc("\"pi\""), Ok(Config::Pi(pi::Params::default())));
-    let expected = pi::Params { qref: 240.0, ecn: true, ..Default::default() };
+    let expected = pi::Params { qref: 240.0, ecn: EcnMarking::On, ..Default::default() };
     // `kind` need not come first.
     assert_eq!(qdisc("{ ecn = true, kind = \"pi\", qref = 240 }"), Ok(Config::Pi(expected)));
+    let expected = pi::Params { ecn: EcnMarking::Ect0, ..Default::default() };
+    assert_eq!(qdisc("{ kind = \"pi\", ecn = \"ect0\" }"), Ok(Config::Pi(expected)));
     let expected =
         droptail::Params { limit_time: Some(Time::from_millis(100)), ..Default::default() };
     assert_eq!(

@@ -15,7 +15,7 @@ fn qdisc() -> impl Strategy<Value = Value> {
             "kind": "droptail",
             "limit_bytes": format!("{}kB", kb * 10),
         })),
-        (0.0..500.0f64, any::<bool>())
+        (0.0..500.0f64, prop::sample::select(vec![json!(false), json!(true), json!("ect0")]))
             .prop_map(|(qref, ecn)| json!({ "kind": "pi", "qref": qref, "ecn": ecn })),
         (1.0..50.0f64, 60.0..200.0f64)
             .prop_map(|(min, max)| json!({ "kind": "red", "min_th": min, "max_th": max })),

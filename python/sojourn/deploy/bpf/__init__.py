@@ -41,7 +41,6 @@ def commands(
     marks = bool(qdisc["ecn"])
     numbers, remarks = constants(qdisc, place)
     numbers |= {"OVERHEAD": overhead, "MIN_FRAME": min_frame}
-    defines = " ".join(f"-D{name}={_literal(name, value)}" for name, value in numbers.items())
     remarks += [
         f"Linux has no {law.upper()}: this is one in BPF. Needs Linux 6.16 with",
         "CONFIG_NET_SCH_BPF, clang 19, bpftool and libbpf-dev, as root. It serves one device; it",
@@ -51,10 +50,12 @@ def commands(
         f"State: bpftool map dump name .data.{law}",
     ]
     if marks:
+        numbers["MARKS_ECT1"] = int(qdisc["ecn"] != "ect0")
         remarks += [
             "It cannot mark, but a classifier before it can, which decides for it: of clsact, with",
             f"preference {_PREFERENCE} at the egress. Without the classifier it drops what is hit.",
         ]
+    defines = " ".join(f"-D{name}={_literal(name, value)}" for name, value in numbers.items())
     text = [
         "OBJECT=$(mktemp -d)",
         "compiled() {",
@@ -87,7 +88,7 @@ def commands(
 
 
 def _literal(name: str, value: int) -> str:
-    if name in {"IN_BYTES", "OVERHEAD", "MIN_FRAME", "LIMIT"}:
+    if name in {"IN_BYTES", "OVERHEAD", "MIN_FRAME", "LIMIT", "MARKS_ECT1"}:
         return f"{value}"
     # Unsigned what is divided by, and by what unsigned numbers are multiplied.
     unsigned = name.endswith("_NS") or name in {"RATE", "REM_GAIN", "REM_MOST", "SIZE_UNIT"}

@@ -6,7 +6,8 @@ pub(crate) mod traffic;
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_qdisc::{
-    Ack, Config, Discipline, DropReason, Ecn, Env, Packet, Qdisc, Sink, Verdict, label_hash, red,
+    Ack, Config, Discipline, DropReason, Ecn, EcnMarking, Env, Packet, Qdisc, Sink, Verdict,
+    label_hash, red,
 };
 use std::cell::Cell;
 
@@ -108,7 +109,7 @@ pub(crate) fn env(mbit: u64, mean_packet: u32) -> Env {
 
 /// RED's hits as marks, however long the queue.
 pub(crate) fn marking() -> red::Hits {
-    red::Hits { ecn: true, ecn_drop_above_max: false, ..Default::default() }
+    red::Hits { ecn: EcnMarking::On, ecn_drop_above_max: false, ..Default::default() }
 }
 
 pub(crate) fn queue(config: &Config, env: &Env) -> Qdisc<Token> {

@@ -56,7 +56,12 @@ fn overload(params: codel::Params, ecn: Ecn, signals: usize) -> Vec<(u64, u64)> 
 fn drops_follow_control_law_within_a_microsecond() {
     // The law of RFC 8289 section 5.6: 0, 100, 170.7, 228.4, 278.4, 323.2, 364.0, 401.8 ms after
     // the first.
-    for (ecn, kind) in [(false, Ecn::Ect0), (true, Ecn::Ect1), (true, Ecn::NotEct)] {
+    for (ecn, kind) in [
+        (EcnMarking::Off, Ecn::Ect0),
+        (EcnMarking::On, Ecn::Ect1),
+        (EcnMarking::On, Ecn::NotEct),
+        (EcnMarking::Ect0, Ecn::Ect1),
+    ] {
         let params = codel::Params { ecn, limit: 2000, ..Default::default() };
         let hits = overload(params, kind, 3000);
         let first = hits[0].0;
@@ -187,7 +192,7 @@ fn dropping_resumes_at_the_rate_it_had_as_in_the_rfc() {
 
 #[test]
 fn ce_packet_passes_and_counts_as_signal() {
-    let params = codel::Params { ecn: true, ..Default::default() };
+    let params = codel::Params { ecn: EcnMarking::On, ..Default::default() };
     let mut q = standing(params, 100, Ecn::Ce);
     q.dequeue(Time(10 * MS), &mut ());
     let packet = q.dequeue(Time(110 * MS), &mut ()).unwrap();
@@ -203,7 +208,7 @@ fn ce_threshold_marks_every_capable_packet_once() {
     let params = codel::Params {
         ce_threshold: Some(Time(MS)),
         target: Time(2 * MS),
-        ecn: true,
+        ecn: EcnMarking::On,
         ..Default::default()
     };
     let mut q = codel(params);

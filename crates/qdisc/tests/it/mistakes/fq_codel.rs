@@ -158,7 +158,8 @@ fn packet_dropped_on_own_arrival_is_reported() {
 
 #[test]
 fn drops_in_one_call_are_bounded_over_all_queues() {
-    let mut q = build(fq_codel::Params { flows: 65_536, ecn: false, ..Default::default() });
+    let mut q =
+        build(fq_codel::Params { flows: 65_536, ecn: EcnMarking::Off, ..Default::default() });
     // A packet in each of a thousand queues; each queue's CoDel sees the packets of all.
     for round in 0..2 {
         for flow in 0..1000 {
@@ -182,7 +183,7 @@ fn drops_in_one_call_are_bounded_over_all_queues() {
 #[test]
 fn codel_mtu_compares_whole_backlog() {
     for (whole_backlog, drops) in [(true, 1), (false, 0)] {
-        let params = fq_codel::Params { whole_backlog, ecn: false, ..Default::default() };
+        let params = fq_codel::Params { whole_backlog, ecn: EcnMarking::Off, ..Default::default() };
         let mut q = build(params);
         let _ = q.enqueue(Time::ZERO, of(0, 0, 1500), &mut ());
         let _ = q.enqueue(Time::ZERO, of(0, 1, 1500), &mut ());
@@ -213,12 +214,15 @@ fn ect_packets_are_marked_by_default() {
 }
 
 #[test]
-fn ce_threshold_may_be_for_l4s_alone() {
-    for (selector, marks) in [
-        (fq_codel::CeThresholdSelector::Any, [1, 1, 0, 0]),
-        (fq_codel::CeThresholdSelector::Ect1, [0, 1, 0, 0]),
+fn ce_threshold_may_be_for_some_packets_alone() {
+    for (ecn, selector, marks) in [
+        (EcnMarking::On, fq_codel::CeThresholdSelector::Any, [1, 1, 0, 0]),
+        (EcnMarking::On, fq_codel::CeThresholdSelector::Ect1, [0, 1, 0, 0]),
+        (EcnMarking::Off, fq_codel::CeThresholdSelector::Any, [1, 1, 0, 0]),
+        (EcnMarking::Ect0, fq_codel::CeThresholdSelector::Any, [1, 0, 0, 0]),
     ] {
         let mut q = build(fq_codel::Params {
+            ecn,
             ce_threshold: Some(Time(MS)),
             ce_threshold_selector: selector,
             ..fq_codel::Params::default()
@@ -227,7 +231,7 @@ fn ce_threshold_may_be_for_l4s_alone() {
             let _ = q.enqueue(Time::ZERO, Token { ecn, ..of(0, id as u64, 1500) }, &mut ());
         }
         let found = [(); 4].map(|()| q.dequeue(Time(MS + 1), &mut ()).unwrap().times_marked);
-        assert_eq!(found, marks, "{selector:?}");
+        assert_eq!(found, marks, "{ecn:?} {selector:?}");
     }
 }
 
@@ -237,4 +241,8 @@ fn ce_threshold_selector_needs_a_threshold() {
     let params = fq_codel::Params { ce_threshold_selector: selector, ..Default::default() };
     let error = params.validate(&env(10, 1500)).unwrap_err().to_string();
     assert!(error.starts_with("ce_threshold_selector = \"ect1\": needs ce_threshold"), "{error}");
+    // Nor is there anything to select where ECT(1) is taken for not ECN-capable.
+    let params = fq_codel::Params { ecn: EcnMarking::Ect0, ce_threshold: Some(Time(MS)), ..params };
+    let error = params.validate(&env(10, 1500)).unwrap_err().to_string();
+    assert!(error.starts_with("ce_threshold_selector = \"ect1\": ecn = \"ect0\" takes"), "{error}");
 }

@@ -8,7 +8,7 @@ use sojourn_qdisc::*;
 const MS: u64 = 1_000_000;
 
 fn marking() -> Params {
-    let control = pie::Control { ecn: true, mark_ecn_th: 1.0, ..Default::default() };
+    let control = pie::Control { ecn: EcnMarking::On, mark_ecn_th: 1.0, ..Default::default() };
     Params { control, ..Default::default() }
 }
 

@@ -15,7 +15,7 @@ use sojourn_qdisc::*;
 const MS: u64 = 1_000_000;
 
 /// RED that follows the queue at once, with room between the thresholds.
-fn red(ecn: bool) -> red::Params {
+fn red(ecn: EcnMarking) -> red::Params {
     let hits = red::Hits { ecn, ..Default::default() };
     let (min_th, max_th, max_p) = (10.0, 30.0, 0.1);
     red::Params { min_th, max_th, max_p, wq: Some(1.0), hits, ..Default::default() }
@@ -45,7 +45,7 @@ fn hold(q: &mut Qdisc<crate::common::Token>, length: u32, n: u32, ecn: Ecn) -> [
 
 #[test]
 fn red_with_ecn_does_not_mark_everything_above_min_th() {
-    let mut q = standing(&Config::Red(red(true)), 20);
+    let mut q = standing(&Config::Red(red(EcnMarking::On)), 20);
     let [queued, marked, early, full] = hold(&mut q, 20, 10_000, Ecn::Ect0);
     // p_b = 0.05, spaced: a hit per (1/p_b + 1)/2 = 10.5 packets.
     assert_eq!((early, full), (0, 0));
@@ -54,7 +54,7 @@ fn red_with_ecn_does_not_mark_everything_above_min_th() {
 
 #[test]
 fn red_with_ecn_does_not_drop_everything_that_is_not_capable() {
-    let mut q = standing(&Config::Red(red(true)), 20);
+    let mut q = standing(&Config::Red(red(EcnMarking::On)), 20);
     let [_, marked, early, full] = hold(&mut q, 20, 10_000, Ecn::NotEct);
     assert_eq!((marked, full), (0, 0));
     assert!((900..=1000).contains(&early), "{early}");
@@ -62,7 +62,7 @@ fn red_with_ecn_does_not_drop_everything_that_is_not_capable() {
 
 #[test]
 fn red_that_is_not_gentle_hits_everything_above_max_th_and_not_just_max_p() {
-    let mut config = red(true);
+    let mut config = red(EcnMarking::On);
     config.gentle = false;
     // Marking lets the queue be filled beyond max_th.
     config.hits.ecn_drop_above_max = false;
@@ -77,7 +77,7 @@ fn red_that_is_not_gentle_hits_everything_above_max_th_and_not_just_max_p() {
 
 #[test]
 fn gentle_red_rises_from_max_p_to_one_between_max_th_and_its_double() {
-    let mut config = red(true);
+    let mut config = red(EcnMarking::On);
     config.hits.ecn_drop_above_max = false;
     let config = Config::Red(config);
     for (length, p) in [(30, 0.1), (45, 0.55), (60, 1.0)] {
@@ -97,7 +97,7 @@ fn gentle_red_rises_from_max_p_to_one_between_max_th_and_its_double() {
 fn red_drops_capable_packets_above_max_th_unless_told_to_mark() {
     // RFC 3168 section 7; the switch is what the study of ECN-aware ARED turned off.
     for drop in [true, false] {
-        let mut config = red(true);
+        let mut config = red(EcnMarking::On);
         config.hits.ecn_drop_above_max = drop;
         // Filled with the limit still far: the first packets find a short queue.
         let mut q = queue(&Config::Red(config), &env(100, 1500));
@@ -111,7 +111,7 @@ fn red_drops_capable_packets_above_max_th_unless_told_to_mark() {
 
 #[test]
 fn red_lets_its_average_decay_while_the_link_is_idle() {
-    let mut config = red(true);
+    let mut config = red(EcnMarking::On);
     config.wq = Some(0.002);
     (config.min_th, config.max_th) = (100.0, 300.0);
     let mut q = queue(&Config::Red(config), &env(100, 1500));
@@ -135,7 +135,7 @@ fn red_lets_its_average_decay_while_the_link_is_idle() {
 
 #[test]
 fn red_idle_time_starts_after_last_transmission() {
-    let mut config = red(true);
+    let mut config = red(EcnMarking::On);
     config.wq = Some(0.5);
     let mut q = queue(&Config::Red(config), &env(100, 1500));
     offer(&mut q, Time::ZERO, 8, Ecn::Ect0);
@@ -154,7 +154,7 @@ fn red_idle_time_starts_after_last_transmission() {
 fn red_spares_short_queue_only_if_configured() {
     for (min_queue, wanted) in [(0, 100), (40, 100), (41, 0)] {
         let hits = red::Hits { min_queue, ..marking() };
-        let config = red::Params { gentle: false, hits, ..red(true) };
+        let config = red::Params { gentle: false, hits, ..red(EcnMarking::On) };
         let mut q = standing(&Config::Red(config), 40);
         let [_, marked, ..] = hold(&mut q, 40, 100, Ecn::Ect0);
         assert_eq!(marked, wanted, "of 100 that find 40, with {min_queue}");
@@ -163,7 +163,7 @@ fn red_spares_short_queue_only_if_configured() {
 
 #[test]
 fn red_spaces_hits_by_count_so_that_none_is_overdue() {
-    let mut q = standing(&Config::Red(red(true)), 20);
+    let mut q = standing(&Config::Red(red(EcnMarking::On)), 20);
     let (mut since, mut longest) = (0, 0);
     for _ in 0..50_000 {
         let [_, marked, ..] = hold(&mut q, 20, 1, Ecn::Ect0);
@@ -177,7 +177,7 @@ fn red_spaces_hits_by_count_so_that_none_is_overdue() {
 #[test]
 fn red_counts_anew_after_a_drop_by_the_limit() {
     // p_b = 0.05 for ever: without overflow the 20th packet after a hit is certain to be one.
-    let mut config = red(true);
+    let mut config = red(EcnMarking::On);
     config.limit = 21;
     let mut q = standing(&Config::Red(config), 20);
     let mut hits = 0;
@@ -275,9 +275,10 @@ fn ared_pushes_max_p_up_while_a_long_queue_stands() {
 
 #[test]
 fn a_packet_marked_before_is_neither_marked_again_nor_dropped() {
-    let pi = pi::Params { a: 1.0, b: 0.0, qref: 0.0, ecn: true, ..Default::default() };
-    let rem = rem::Params { gamma: 1.0, alpha: 1.0, phi: 2.0, ecn: true, ..Default::default() };
-    let mut red = red(true);
+    let pi = pi::Params { a: 1.0, b: 0.0, qref: 0.0, ecn: EcnMarking::On, ..Default::default() };
+    let rem =
+        rem::Params { gamma: 1.0, alpha: 1.0, phi: 2.0, ecn: EcnMarking::On, ..Default::default() };
+    let mut red = red(EcnMarking::On);
     red.hits.ecn_drop_above_max = false;
     for config in [Config::Pi(pi), Config::Rem(rem), Config::Red(red)] {
         let mut q = standing(&config, 200);

@@ -7,7 +7,8 @@ use sojourn_qdisc::*;
 
 #[test]
 fn avq_follows_its_formula_for_a_million_arrivals() {
-    let params = avq::Params { virtual_buffer: 20, alpha: 2.0, ecn: true, ..Default::default() };
+    let params =
+        avq::Params { virtual_buffer: 20, alpha: 2.0, ecn: EcnMarking::On, ..Default::default() };
     let mut q = avq::Discipline::<Token>::new(&params, &env(10, 1000), coin()).unwrap();
     let capacity = 1e7 / 8.0;
     let (mut adapted, mut virtual_queue, mut last) = (capacity, 0.0f64, 0.0);

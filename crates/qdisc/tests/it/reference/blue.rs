@@ -11,7 +11,7 @@ fn blue_follows_its_rule_millisecond_by_millisecond() {
         freeze_time: Time::from_millis(10),
         limit: 30,
         high_water: Some(25),
-        ecn: true,
+        ecn: EcnMarking::On,
         ..Default::default()
     };
     let mut q = blue::Discipline::<Token>::new(&params, &env(12, 1500), coin()).unwrap();

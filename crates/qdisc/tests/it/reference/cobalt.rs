@@ -167,7 +167,8 @@ fn cobalt_drops_same_packets_as_plain_implementation() {
         let mut random = Stream::new(seed, Kind::Test, 2, 0);
         let limit = if seed % 2 == 0 { 60 } else { 100_000 };
         let first_interval = seed % 4 < 2;
-        let params = cobalt::Params { ecn: false, limit, first_interval, ..Default::default() };
+        let params =
+            cobalt::Params { ecn: EcnMarking::Off, limit, first_interval, ..Default::default() };
         let mut naive = Naive::new(&params);
         let mut ours: Qdisc<Token> = queue(&Config::Cobalt(params), &env(12, 1500));
         let (mut bin, mut next, mut now, mut load) = (Bin::default(), 0, 0u64, 1.0);
@@ -201,7 +202,7 @@ fn cobalt_drops_same_packets_as_plain_implementation() {
 #[test]
 fn first_interval_delays_first_signal() {
     for (first_interval, at) in [(true, 150), (false, 60)] {
-        let params = cobalt::Params { ecn: false, first_interval, ..Default::default() };
+        let params = cobalt::Params { ecn: EcnMarking::Off, first_interval, ..Default::default() };
         let mut q: Qdisc<Token> = queue(&Config::Cobalt(params), &env(12, 1500));
         let (mut bin, mut drops) = (Bin::default(), vec![]);
         for ms in (0..300).step_by(10) {

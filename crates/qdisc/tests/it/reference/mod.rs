@@ -78,7 +78,7 @@ fn pi_follows_its_formula_for_a_million_instants() {
         let params = pi::Params {
             qref: 100.0,
             frequency: hertz,
-            ecn: true,
+            ecn: EcnMarking::On,
             byte_mode: ByteMode {
                 queue_in_bytes: in_bytes,
                 mean_packet: Some(500),
@@ -115,7 +115,7 @@ fn rem_follows_its_formula_for_a_million_instants() {
     for (in_bytes, bound) in [(false, 1e-10), (true, 1e-9)] {
         let params = rem::Params {
             qref: 20.0,
-            ecn: true,
+            ecn: EcnMarking::On,
             byte_mode: ByteMode {
                 queue_in_bytes: in_bytes,
                 mean_packet: Some(1000),
@@ -319,7 +319,7 @@ fn red_spaces_its_hits_uniformly() {
         max_th: 20.0,
         max_p: 0.1,
         wq: Some(1.0),
-        hits: red::Hits { ecn: true, ..Default::default() },
+        hits: red::Hits { ecn: EcnMarking::On, ..Default::default() },
         ..Default::default()
     };
     let mut q = red::Discipline::<Token>::new(&params, &env(100, 1500), coin()).unwrap();

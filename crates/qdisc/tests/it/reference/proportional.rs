@@ -12,7 +12,7 @@ fn proportional_follows_its_formula_for_a_million_arrivals() {
         let params = proportional::Params {
             slope,
             offset,
-            ecn: true,
+            ecn: EcnMarking::On,
             byte_mode: ByteMode {
                 queue_in_bytes: in_bytes,
                 mean_packet: Some(1000),

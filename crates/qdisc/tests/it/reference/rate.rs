@@ -15,7 +15,7 @@ fn rate_follows_its_formula_at_every_instant() {
             start,
             period: Time::from_millis(2),
             averaging: Time(averaging),
-            ecn: true,
+            ecn: EcnMarking::On,
             byte_mode: ByteMode {
                 queue_in_bytes: in_bytes,
                 mean_packet: Some(1000),

@@ -153,7 +153,7 @@ fn presets_are_told_apart_by_their_vectors() {
     let env = env(10, 1000);
     let of = |preset: red::Preset| {
         let mut params = preset.params();
-        params.hits.ecn = true;
+        params.hits.ecn = EcnMarking::On;
         let text = vectors::write(&Config::Red(params), &env, 1, 20_000).expect("valid");
         let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
         (count(",marked,"), count(",early,"), count(",overflow,"))

@@ -1,4 +1,4 @@
-use super::case::{Case, Limits, magnitude, time};
+use super::case::{Case, Limits, ecn, magnitude, time};
 use proptest::prelude::*;
 use sojourn_base::{Rate, Size};
 use sojourn_qdisc::Config;
@@ -29,9 +29,17 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let filters = vec![AckFilter::Off, AckFilter::Normal, AckFilter::Aggressive];
     let filter = prop::sample::select(filters);
     let memory_limit = prop::option::of(magnitude(9000.0, 1e9).prop_map(|n| Size(n as u64)));
-    (bandwidth, time(2e4, 1e11), tins, isolation, line, any::<[bool; 2]>(), (filter, memory_limit))
+    (
+        bandwidth,
+        time(2e4, 1e11),
+        tins,
+        isolation,
+        line,
+        any::<[bool; 2]>(),
+        (filter, ecn(), memory_limit),
+    )
         .prop_map(
-            |(bandwidth, rtt, tins, isolation, line, switches, (ack_filter, memory_limit))| {
+            |(bandwidth, rtt, tins, isolation, line, switches, (ack_filter, ecn, memory_limit))| {
                 let (link_layer, overhead, mpu, framing) = line;
                 let [ingress, autorate_ingress] = switches;
                 let params = Params {
@@ -46,6 +54,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                     ingress,
                     autorate_ingress,
                     ack_filter,
+                    ecn,
                     memory_limit,
                 };
                 Case {
@@ -58,7 +67,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                     // A packet of 64 kB may push out many small ones.
                     most_drops: (2000, 64),
                     limits: Limits { packets: u32::MAX, bytes: memory_limit, time: None },
-                    ..Case::new(Config::Cake(params), u32::MAX, true)
+                    ..Case::new(Config::Cake(params), u32::MAX, ecn)
                 }
             },
         )

@@ -3,7 +3,7 @@
 use crate::common::Token;
 use proptest::prelude::*;
 use sojourn_base::{Size, Time};
-use sojourn_qdisc::{ByteMode, Config, Env, Spacing};
+use sojourn_qdisc::{ByteMode, Config, EcnMarking, Env, Spacing};
 
 /// The most that may stand in the queue; the smallest of the three counts.
 #[derive(Clone, Copy, Debug)]
@@ -32,9 +32,9 @@ impl Limits {
 pub(super) struct Case {
     pub config: Config,
     pub limits: Limits,
-    /// Whether ECN-capable packets are marked instead of dropped.
-    pub ecn: bool,
-    /// Whether ECN-capable packets may be dropped early although `ecn` is on.
+    /// Which packets are marked instead of dropped.
+    pub ecn: EcnMarking,
+    /// Whether packets that could be marked may be dropped early all the same.
     pub drops_capable: bool,
     /// Whether a limit further in (of a flow, of a class) may drop while `limits` has room.
     pub inner_limits: bool,
@@ -52,7 +52,7 @@ pub(super) struct Case {
 impl Case {
     /// A queue in which only the packet that arrives can be dropped and in which packets of one
     /// flow stay in order. Set the other fields where that is not so.
-    pub(super) fn new(config: Config, limit: u32, ecn: bool) -> Self {
+    pub(super) fn new(config: Config, limit: u32, ecn: EcnMarking) -> Self {
         Self {
             config,
             limits: Limits::packets(limit),
@@ -82,12 +82,17 @@ pub(super) fn limit() -> impl Strategy<Value = u32> + Clone {
     prop_oneof![1u32..30, Just(1_000_000), Just(67_108_864)]
 }
 
+/// `ecn`.
+pub(super) fn ecn() -> impl Strategy<Value = EcnMarking> {
+    prop::sample::select(vec![EcnMarking::Off, EcnMarking::On, EcnMarking::Ect0])
+}
+
 /// `ecn`, `byte_mode`, `limit`.
-pub(super) type Rest = (bool, ByteMode, u32);
+pub(super) type Rest = (EcnMarking, ByteMode, u32);
 
 /// What most laws have in common.
 pub(super) fn rest() -> impl Strategy<Value = Rest> {
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = (ecn(), any::<bool>(), any::<bool>());
     (switches, prop::option::of(40u32..=65_535), limit()).prop_map(
         |((ecn, queue_in_bytes, scale_by_size), mean_packet, limit)| {
             (ecn, ByteMode { queue_in_bytes, scale_by_size, mean_packet }, limit)

@@ -2,7 +2,7 @@
 
 use super::case::{Case, Limits};
 use proptest::prelude::*;
-use sojourn_qdisc::{Config, cbq, drr, prio};
+use sojourn_qdisc::{Config, EcnMarking, cbq, drr, prio};
 
 /// A discipline without classes.
 pub(super) fn plain() -> BoxedStrategy<Case> {
@@ -31,12 +31,12 @@ fn either() -> BoxedStrategy<Case> {
 fn over(config: Config, parts: &[Case]) -> Case {
     Case {
         limits: Limits::packets(u32::MAX),
-        ecn: parts.iter().any(|part| part.ecn),
+        ecn: parts.iter().map(|part| part.ecn).max_by_key(|ecn| *ecn as u8).unwrap_or_default(),
         drops_capable: true,
         inner_limits: true,
         holds_back: config.holds_back(),
         most_drops: (u32::MAX, u32::MAX),
-        ..Case::new(config, u32::MAX, false)
+        ..Case::new(config, u32::MAX, EcnMarking::Off)
     }
 }
 

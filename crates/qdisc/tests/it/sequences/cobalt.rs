@@ -1,4 +1,4 @@
-use super::case::{Case, limit, magnitude, time};
+use super::case::{Case, ecn, limit, magnitude, time};
 use proptest::prelude::*;
 use sojourn_qdisc::{Config, cobalt::Params};
 
@@ -6,9 +6,9 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     let times = (time(1e3, 1e8), time(1e3, 1e9), time(1e3, 1e9));
     let steps = (magnitude(1e-6, 1.0), magnitude(1e-6, 1.0));
     let mtu = prop::option::of(40u32..=65_535);
-    (times, steps, any::<[bool; 2]>(), mtu, limit()).prop_map(
+    (times, steps, (ecn(), any::<bool>()), mtu, limit()).prop_map(
         |(times, steps, flags, mtu, limit)| {
-            let [ecn, first_interval] = flags;
+            let (ecn, first_interval) = flags;
             let config = Config::Cobalt(Params {
                 target: times.0,
                 interval: times.1,

@@ -1,7 +1,7 @@
 use super::case::{Case, Limits, time};
 use proptest::prelude::*;
 use sojourn_base::Size;
-use sojourn_qdisc::{Config, droptail::Params};
+use sojourn_qdisc::{Config, EcnMarking, droptail::Params};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     prop_oneof![
@@ -14,6 +14,6 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
         let others = params.limit_bytes.is_some() || params.limit_time.is_some();
         let packets = params.limit.unwrap_or(if others { u32::MAX } else { 1000 });
         let limits = Limits { packets, bytes: params.limit_bytes, time: params.limit_time };
-        Case { limits, ..Case::new(Config::Droptail(params), packets, false) }
+        Case { limits, ..Case::new(Config::Droptail(params), packets, EcnMarking::Off) }
     })
 }

@@ -2,7 +2,7 @@ use super::case::{Case, limit, magnitude, time};
 use proptest::prelude::*;
 use sojourn_base::Time;
 use sojourn_qdisc::{
-    Config,
+    Config, EcnMarking,
     dualpi2::{Decision, Marking, Params, Scheduler},
 };
 
@@ -41,7 +41,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 // Packets of one flow keep their order within a queue only, and which queue that
                 // was cannot be seen of one that is CE now: tests/dualpi2.rs looks at the order.
                 line: |packet| packet.id,
-                ..Case::new(config, limit, true)
+                ..Case::new(config, limit, EcnMarking::On)
             }
         },
     )

@@ -1,6 +1,6 @@
 use super::case::{Case, magnitude, rest, time};
 use proptest::prelude::*;
-use sojourn_qdisc::{ByteMode, Config, pi2::Params};
+use sojourn_qdisc::{ByteMode, Config, EcnMarking, pi2::Params};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let times = (time(1e3, 1e12), time(1e3, 1e12));
@@ -8,7 +8,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
     (times, gains, any::<bool>(), rest()).prop_map(|(times, gains, scalable, r)| {
         let ((target, tupdate), (alpha, beta, coupling)) = (times, gains);
         let (ecn, ByteMode { mean_packet, .. }, limit) = r;
-        let scalable = scalable && ecn;
+        let scalable = scalable && ecn == EcnMarking::On;
         let config = Config::Pi2(Params {
             target,
             tupdate,

@@ -1,11 +1,11 @@
-use super::case::{Case, limit};
+use super::case::{Case, ecn, limit};
 use crate::common::outside;
 use proptest::prelude::*;
 use sojourn_qdisc::{Config, external::Params};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let class = prop::sample::select(vec!["pass", "arrival", "departure", "both"]);
-    (class, any::<bool>(), limit()).prop_map(|(class, ecn, limit)| {
+    (class, ecn(), limit()).prop_map(|(class, ecn, limit)| {
         outside::install();
         let config = Config::External(Params {
             class: class.into(),

@@ -1,6 +1,6 @@
 use super::case::{Case, limit, time};
 use proptest::prelude::*;
-use sojourn_qdisc::{Config, sfq::Params};
+use sojourn_qdisc::{Config, EcnMarking, sfq::Params};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let sizes = (1u32..12, 1u32..8, prop_oneof![1u32..20, Just(65_536)]);
@@ -15,7 +15,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 sweeps: perturb.is_some(),
                 // When the hash changes, what finds no place in the new queues.
                 most_drops: if perturb.is_some() { (u32::MAX, u32::MAX) } else { (1, 0) },
-                ..Case::new(config, limit, false)
+                ..Case::new(config, limit, EcnMarking::Off)
             }
         },
     )

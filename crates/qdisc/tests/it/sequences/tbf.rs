@@ -2,7 +2,7 @@ use super::case::{Case, Limits, magnitude};
 use super::classes::plain;
 use proptest::prelude::*;
 use sojourn_base::{Rate, Size};
-use sojourn_qdisc::{Config, tbf::Params};
+use sojourn_qdisc::{Config, EcnMarking, tbf::Params};
 
 pub(super) fn cases() -> impl Strategy<Value = Case> {
     let depth = || magnitude(40.0, 1e9).prop_map(|bytes| Size(bytes as u64));
@@ -13,7 +13,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
             let qdisc = match inner.config {
                 // It marks what waits in the bucket: that is not told before the packet leaves.
                 Config::Codel(params) => Config::Codel(sojourn_qdisc::codel::Params {
-                    ecn: false,
+                    ecn: EcnMarking::Off,
                     ce_threshold: None,
                     ..params
                 }),
@@ -24,12 +24,12 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
             let params = Params { rate: Some(rate), burst, peak_rate, peak_burst, qdisc };
             Case {
                 limits: Limits::packets(u32::MAX),
-                ecn: inner.ecn && !codel,
+                ecn: if codel { EcnMarking::Off } else { inner.ecn },
                 drops_capable: true,
                 inner_limits: true,
                 holds_back: true,
                 most_drops: (u32::MAX, u32::MAX),
-                ..Case::new(Config::Tbf(params), u32::MAX, false)
+                ..Case::new(Config::Tbf(params), u32::MAX, EcnMarking::Off)
             }
         },
     )
