@@ -158,6 +158,18 @@ def test_every_experiment_has_controls_that_its_scenario_allows() -> None:
         assert experiment.scenario("A") != experiment.scenario("B"), experiment.name
 
 
+def test_what_is_one_of_a_few_values_is_a_choice() -> None:
+    found = {kind: {each.label: each for each in known} for kind, known in disciplines().items()}
+    ecn = found["codel"]["ecn"]
+    assert (ecn.kind, ecn.value, ecn.choices) == ("choice", False, [False, True, "ect0"])
+    assert found["fq_codel"]["ecn"].value is True
+    assert "diffserv4" in found["cake"]["tins"].choices
+    # What has no value of its own cannot be shown as one.
+    assert "preset" not in found["red"]
+    for known in found.values():
+        assert all(each.value in each.choices for each in known.values() if each.kind == "choice")
+
+
 def test_each_scenario_of_an_experiment_can_be_run_by_itself(sojourn: Command) -> None:
     files = sorted((ROOT / "python/sojourn/lab/experiments/scenarios").iterdir())
     assert files

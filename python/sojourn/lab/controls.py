@@ -59,7 +59,7 @@ class Control:
     least: float = 0.0
     most: float = 0.0
     whole: bool = False
-    choices: list[str] = field(default_factory=list)
+    choices: list[Any] = field(default_factory=list)
 
 
 def controls(experiment: Experiment) -> dict[str, list[Control]]:
@@ -172,6 +172,8 @@ def _side(scenario: Scenario) -> list[Control]:
 
 def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Control | None:
     about = " ".join(str(known.get("description", "")).split())
+    if value is not None and (allowed := _choices(known)):
+        return Control(path, name, "choice", value, about, choices=allowed)
     if isinstance(value, bool):
         return Control(path, name, "switch", value, about)
     if isinstance(value, int | float):
@@ -182,11 +184,16 @@ def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Contr
         try:
             nanoseconds = quantity("time", value)
         except Exception:
-            choices = [e["const"] for e in known.get("oneOf", []) if "const" in e]
-            return Control(path, name, "choice", value, about, choices=choices) if choices else None
+            return None
         least, most = _around(float(nanoseconds), True)
         return Control(path, name, "slider", value, about, "time", max(least, 1e3), most, True)
     return None
+
+
+def _choices(known: dict[str, Any]) -> list[Any]:
+    """What a field may be, if that is one of a few."""
+    whole = schema()["$defs"].get(known.get("$ref", "").rpartition("/")[2], known)
+    return whole.get("enum") or [e["const"] for e in whole.get("oneOf", []) if "const" in e]
 
 
 def _around(value: float, whole: bool) -> tuple[float, float]:

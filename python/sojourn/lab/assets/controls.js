@@ -4,6 +4,9 @@ import { QDISC } from "./changes.js";
 import { ofDiscipline } from "./described.js";
 import { legible, number, place, valueAt, written } from "./values.js";
 
+/** A choice in words. */
+const spoken = (value) => ({ true: "on", false: "off" })[value] ?? value;
+
 export class Controls {
   /**
    * @param {HTMLElement} holder
@@ -67,14 +70,15 @@ export class Controls {
 
   _choice(control, id) {
     const select = Object.assign(document.createElement("select"), { id });
-    for (const name of control.choices) select.append(new Option(name, name));
-    select.value = control.value;
+    for (const value of control.choices) select.append(new Option(spoken(value)));
+    select.selectedIndex = control.choices.indexOf(control.value);
     select.addEventListener("change", () => {
+      const value = control.choices[select.selectedIndex];
       if (control.path === QDISC) {
-        this.described = ofDiscipline(this.disciplines, select.value);
+        this.described = ofDiscipline(this.disciplines, value);
         this.show();
-        this.changed({ [QDISC]: { kind: select.value } });
-      } else this.#set(control, select.value);
+        this.changed({ [QDISC]: { kind: value } });
+      } else this.#set(control, value);
     });
     return [select];
   }
