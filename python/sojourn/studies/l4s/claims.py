@@ -7,7 +7,16 @@ from functools import partial
 from typing import Any
 
 from sojourn.results.run import RunResult
-from sojourn.studies.l4s.scenarios import CLASSIC_ECN, FLOOD, LINKS, LOSSES, SHALLOW
+from sojourn.studies.l4s.scenarios import (
+    CLASSIC_ECN,
+    FLOOD,
+    LINKS,
+    LOSSES,
+    REMEDIES,
+    SEVERAL,
+    SHALLOW,
+    SHARED,
+)
 from sojourn.studies.seeds import values
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less
@@ -58,6 +67,18 @@ def heard(run: RunResult, part: str) -> float | None:
     """Of a call the share of late frames (``late``), or a quantile of its delay, seconds."""
     found = run.group("call")["call"]
     value: float | None = found["late"] if part == "late" else found["delay_s"][part]
+    return value
+
+
+def short(run: RunResult, part: str) -> float | None:
+    """A quantile of how long short flows take, seconds."""
+    value: float | None = run.group("short")["response_time_s"][part]
+    return value
+
+
+def mean_wait(run: RunResult) -> float | None:
+    """Of all packets of the bottleneck, seconds."""
+    value: float | None = run.bottleneck["sojourn_s"]["mean"]
     return value
 
 
@@ -128,6 +149,8 @@ def checks(results: Results) -> Iterator[Check]:
         less(_below(_named(first, LOSSES), apart, FAIR)),
     )
     yield from _fallback(queues)
+    yield from _remedy(queues)
+    yield from _more_flows(results.where(part="several"), results.where(part="short"))
     yield from _floods(results.where(part="flood"))
     yield from _calls(results.where(part="call"))
     yield from _bursts(results.where(part="bursty"))
@@ -169,6 +192,83 @@ def _fallback(queues: Results) -> Iterator[Check]:
         OWN,
         "the same within a quarter",
         less(_below(_named(queues.where(first="Prague"), SHALLOW[1:]), apart, CLOSE)),
+    )
+
+
+def _remedy(queues: Results) -> Iterator[Check]:
+    first, reno = queues.where(first="Prague"), queues.where(first="Reno")
+
+    def beside(
+        others: Results, of: Callable[[RunResult], float | None], *, marked_first: bool = False
+    ) -> dict[str, Pairs]:
+        """Each queue that takes ECT(1) for not ECN-capable, and the one that marks it."""
+        pairs = {
+            remedy: (first.where(queue=remedy), others.where(queue=queue))
+            for queue, remedy in REMEDIES.items()
+        }
+        return {
+            remedy: them.paired(ours, of) if marked_first else ours.paired(them, of)
+            for remedy, (ours, them) in pairs.items()
+        }
+
+    yield _check(
+        "One queue that takes ECT(1) for not ECN-capable: Prague and CUBIC get rates within a "
+        "factor of two.",
+        OWN,
+        "within a factor of two",
+        less(_below(_named(first, tuple(REMEDIES.values())), apart, FAIR)),
+    )
+    yield _check(
+        "CUBIC gets more there than where ECT(1) is marked too.",
+        OWN,
+        "more",
+        _rates(beside(first, classic, marked_first=True)),
+    )
+    yield _check(
+        "Prague, whose packets are dropped there, gets at most 10 % less than Reno with ECN in its "
+        "place where both are marked.",
+        OWN,
+        "at most 10 % less",
+        _kept(beside(reno, scalable), 0.1),
+    )
+    yield _check(
+        "Packets wait less there, on average, than where ECT(1) is marked too.",
+        OWN,
+        "less",
+        less(beside(first, mean_wait), unit="ms", scale=1e3),
+    )
+
+
+def _more_flows(several: Results, transfers: Results) -> Iterator[Check]:
+    _, fair_queue, _, remedy = SHARED
+    for queue, bound, said in (
+        ("DualPI2", FAIR, "a factor of two"),
+        (fair_queue, CLOSE, "a quarter"),
+        (remedy, FAIR, "a factor of two"),
+    ):
+        found = {f"{n} of each": several.where(queue=queue, flows=n) for n in SEVERAL}
+        yield _check(
+            f"With two and with four flows of each kind, too, {queue}: both kinds get rates within "
+            f"{said}.",
+            OWN,
+            f"within {said}",
+            less(_below(found, apart, bound)),
+        )
+    under = transfers.where(queue="DualPI2")
+    yield _check(
+        "DualPI2: a short flow of Prague beside long ones takes less time (median) than one of "
+        "CUBIC.",
+        OWN,
+        "less",
+        less(
+            {
+                "30 kB": under.where(who="Prague").paired(
+                    under.where(who="CUBIC"), lambda run: short(run, "p50")
+                )
+            },
+            unit="ms",
+            scale=1e3,
+        ),
     )
 
 

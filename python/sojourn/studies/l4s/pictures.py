@@ -99,7 +99,7 @@ def queues(results: Results) -> Figure:
     chart = alt.layer(
         _even(),
         *strokes(base, _ratio_axis("Prague's rate over CUBIC's"), 14),
-    ).properties(width=400, height=330)
+    ).properties(width=400, height=370)
     return Figure(
         "l4s-queues",
         "Who gets what, by the queue that both meet",

@@ -1,8 +1,10 @@
-"""The runs: Prague beside CUBIC, over rates and round trips, bottlenecks, overload and radio."""
+"""The runs: Prague beside CUBIC, over rates and round trips, bottlenecks, several flows and short
+ones, overload and radio."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from sojourn.scenario import Scenario
@@ -23,6 +25,8 @@ QUEUES: Mapping[str, Any] = {
     },
     "CoDel, ECN": {"kind": "codel", "ecn": True},
     "PIE, ECN": {"kind": "pie", "ecn": True},
+    "CoDel, ECN for ECT(0)": {"kind": "codel", "ecn": "ect0"},
+    "PIE, ECN for ECT(0)": {"kind": "pie", "ecn": "ect0"},
     "CoDel": {"kind": "codel", "ecn": False},
     "PIE": {"kind": "pie", "ecn": False},
     "drop-tail 50 ms": {"kind": "droptail", "limit_time": "50ms"},
@@ -30,6 +34,8 @@ QUEUES: Mapping[str, Any] = {
 """What the bottleneck may be, by its name on the page; CUBIC has ECN everywhere."""
 
 CLASSIC_ECN = ("CoDel, ECN", "PIE, ECN")
+REMEDIES = {queue: f"{queue} for ECT(0)" for queue in CLASSIC_ECN}
+"""The same, taking ECT(1) for not ECN-capable."""
 SHALLOW = ("DualPI2", "FQ-CoDel, ECN, 1 ms for L4S")
 """Where there is nothing to fall back from."""
 
@@ -39,6 +45,10 @@ MEET = {"Prague": tuple(QUEUES), "fall-back": (*CLASSIC_ECN, *SHALLOW), "Reno": 
 CALLED = (*SHALLOW, "FQ-CoDel, ECN", *CLASSIC_ECN, "drop-tail 50 ms")
 CODEPOINTS = {"with L4S": "ect1", "without": "not-ect"}
 """Where a call meets CUBIC, and what its packets say."""
+
+SHARED = ("DualPI2", "FQ-CoDel, ECN", *CLASSIC_ECN[:1], REMEDIES["CoDel, ECN"])
+SEVERAL = (2, 4)
+"""Where several flows of each kind meet, and short ones beside one of each; how many flows."""
 
 LOSSES = ("CoDel", "PIE", "drop-tail 50 ms")
 FLOOD = (0.25, 0.5, 0.75, 1.1, 1.4)
@@ -52,42 +62,76 @@ _PRAGUE = {"congestion": "prague", "ecn": True}
 _FALLBACK = {"congestion": {"kind": "prague", "fallback": True}, "ecn": True}
 _CUBIC = {"congestion": "cubic", "ecn": True}
 _RENO = {"congestion": "reno", "ecn": True}
+SHORT = {"Prague": _PRAGUE, "CUBIC": _CUBIC}
+"""Of what kind short flows are."""
+
 _FIRST = {"Prague": _PRAGUE, "fall-back": _FALLBACK, "Reno": _RENO}
+
+
+_Run = tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]
+"""Labels, network and traffic."""
 
 
 def cases(scale: str) -> Iterator[Case]:
     """All runs."""
     seeds = tuple(range(1, _SEEDS[scale] + 1))
+    parts = (_grid(scale), _queues(), _several(), _short(), _flood(scale), _calls(), _links())
+    for labels, network, traffic in chain(*parts):
+        yield Case(labels, _scenario(scale, network, traffic), seeds)
 
-    def case(labels: Mapping[str, Any], network: dict[str, Any], traffic: list[Any]) -> Case:
-        return Case(labels, _scenario(scale, network, traffic), seeds)
 
+def _grid(scale: str) -> Iterator[_Run]:
     for rate in RATES[scale]:
         for rtt in RTTS[scale]:
             labels = {"part": "grid", "mbit": rate, "rtt_ms": rtt}
-            yield case(labels, _dumbbell(rate, "dualpi2"), _both(rtt))
+            yield labels, _dumbbell(rate, "dualpi2"), _both(rtt)
+
+
+def _queues() -> Iterator[_Run]:
     for queue, qdisc in QUEUES.items():
         for first, tcp in _FIRST.items():
             if queue in MEET[first]:
                 labels = {"part": "queues", "queue": queue, "first": first}
-                yield case(labels, _dumbbell(40, qdisc), _both(20, tcp))
+                yield labels, _dumbbell(40, qdisc), _both(20, tcp)
+
+
+def _several() -> Iterator[_Run]:
+    for queue in SHARED:
+        for flows in SEVERAL:
+            labels = {"part": "several", "queue": queue, "flows": flows}
+            both = [each | {"flows": flows} for each in _both(20)]
+            yield labels, _dumbbell(40, QUEUES[queue]), both
+
+
+def _short() -> Iterator[_Run]:
+    for queue in SHARED:
+        for who, tcp in SHORT.items():
+            labels = {"part": "short", "queue": queue, "who": who}
+            yield labels, _dumbbell(40, QUEUES[queue]), [*_both(20), _transfers(tcp)]
+
+
+def _flood(scale: str) -> Iterator[_Run]:
     for lane, ecn in (("L", "ect1"), ("C", "not-ect")):
         for share in FLOOD if scale != "smoke" else (0.5, 1.4):
             labels = {"part": "flood", "lane": lane, "share": share}
             flood = {"kind": "udp", "name": "flood", "rate": f"{40 * share:g}mbit", "ecn": ecn,
                      "rtt": "20ms", "start": "1s"}  # fmt: skip
-            yield case(labels, _dumbbell(40, "dualpi2"), [*_both(20), flood])
+            yield labels, _dumbbell(40, "dualpi2"), [*_both(20), flood]
+
+
+def _calls() -> Iterator[_Run]:
     for queue in CALLED:
         for who, ecn in CODEPOINTS.items():
             labels = {"part": "call", "queue": queue, "who": who}
-            yield case(
-                labels, _dumbbell(40, QUEUES[queue]), [_call(ecn), _flow("classic", 20, _CUBIC)]
-            )
+            yield labels, _dumbbell(40, QUEUES[queue]), [_call(ecn), _flow("classic", 20, _CUBIC)]
+
+
+def _links() -> Iterator[_Run]:
     for link in LINKS:
         for queue, qdisc in BURSTY.items():
             for who, traffic in _alone().items():
                 labels = {"part": "bursty", "link": link, "queue": queue, "who": who}
-                yield case(labels, _bursty(link, qdisc), _placed(link, traffic))
+                yield labels, _bursty(link, qdisc), _placed(link, traffic)
 
 
 def _scenario(scale: str, network: dict[str, Any], traffic: list[dict[str, Any]]) -> Scenario:
@@ -114,6 +158,12 @@ def _flow(name: str, rtt: float, tcp: Mapping[str, Any]) -> dict[str, Any]:
 def _both(rtt: float, first: Mapping[str, Any] = _PRAGUE) -> list[dict[str, Any]]:
     """A flow of each kind."""
     return [_flow("scalable", rtt, first), _flow("classic", rtt, _CUBIC)]
+
+
+def _transfers(tcp: Mapping[str, Any]) -> dict[str, Any]:
+    """Short flows, a twentieth of the link."""
+    return {"kind": "transfers", "name": "short", "rate": 8, "size": "30kB", "rtt": "20ms",
+            "tcp": dict(tcp)}  # fmt: skip
 
 
 def _call(ecn: str) -> dict[str, Any]:

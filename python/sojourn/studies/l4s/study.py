@@ -10,7 +10,17 @@ from sojourn.results.run import RunResult
 from sojourn.studies import registry
 from sojourn.studies.l4s import claims, pictures
 from sojourn.studies.l4s.claims import classic, ratio, scalable, wait
-from sojourn.studies.l4s.scenarios import BURSTY, CALLED, CODEPOINTS, FLOOD, LINKS, cases
+from sojourn.studies.l4s.scenarios import (
+    BURSTY,
+    CALLED,
+    CODEPOINTS,
+    FLOOD,
+    LINKS,
+    SEVERAL,
+    SHARED,
+    SHORT,
+    cases,
+)
 from sojourn.studies.seeds import mean_of
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
@@ -34,7 +44,7 @@ _LANES: tuple[_Column, ...] = (
     ("C: 99 % (ms)", lambda run: wait(run, "C", "p99"), 1e3),
 )
 _LINK: tuple[_Column, ...] = (
-    ("wait: mean (ms)", lambda run: run.bottleneck["sojourn_s"]["mean"], 1e3),
+    ("wait: mean (ms)", claims.mean_wait, 1e3),
     ("99 % (ms)", lambda run: run.bottleneck["sojourn_s"]["p99"], 1e3),
     ("utilisation (%)", _busy, 100),
 )
@@ -46,6 +56,12 @@ _CALL: tuple[_Column, ...] = (
     ("late frames (%)", lambda run: claims.heard(run, "late"), 100),
     ("delay: median (ms)", lambda run: claims.heard(run, "p50"), 1e3),
     ("99 % (ms)", lambda run: claims.heard(run, "p99"), 1e3),
+)
+
+
+_SHORT: tuple[_Column, ...] = (
+    ("short: median (ms)", lambda run: claims.short(run, "p50"), 1e3),
+    ("99 % (ms)", lambda run: claims.short(run, "p99"), 1e3),
 )
 
 
@@ -61,8 +77,9 @@ class L4s(Study):
     )
     about = (
         "One flow of Prague beside one of CUBIC with ECN: under DualPI2 over rates and round "
-        "trips; at 40 Mb/s and 20 ms under FQ-CoDel, and in one queue under CoDel and PIE with and "
-        "without ECN and drop-tail; with unresponsive traffic in either of DualPI2's queues; over "
+        "trips; at 40 Mb/s, 20 ms under FQ-CoDel, and in one queue under CoDel and PIE with ECN, "
+        "with ECN for ECT(0) alone and without ECN, and drop-tail; there, too, several flows of "
+        "each kind and short ones; with unresponsive traffic in either of DualPI2's queues; over "
         "LTE and Wi-Fi. And a call with SCReAM beside CUBIC."
     )
     scales: ClassVar[Mapping[str, str]] = {
@@ -83,8 +100,9 @@ class L4s(Study):
         return Findings(
             checks=list(claims.checks(results)),
             tables=[
-                _grid(grid), _queues(queues), _flood(flood), _calls(results.where(part="call")),
-                _bursty(bursty),
+                _grid(grid), _queues(queues), _several(results.where(part="several")),
+                _short(results.where(part="short")), _flood(flood),
+                _calls(results.where(part="call")), _bursty(bursty),
             ],
             figures=[pictures.grid(grid), pictures.queues(queues), pictures.flood(flood)],
             bands=[
@@ -128,6 +146,29 @@ def _queues(queues: Results) -> Table:
     return Table("Bottlenecks of 40 Mb/s, path of 20 ms", _heads(columns), rows)
 
 
+def _several(several: Results) -> Table:
+    columns = (*_RATES, *_LINK)
+    rows = [
+        _row(f"{queue}: {flows} of each", several.where(queue=queue, flows=flows), columns)
+        for queue in SHARED
+        for flows in SEVERAL
+    ]
+    return Table("Several flows of each kind, 40 Mb/s, path of 20 ms", _heads(columns), rows)
+
+
+def _short(transfers: Results) -> Table:
+    columns = (*_SHORT, *_RATES)
+    rows = [
+        _row(f"{queue}: short {who}", transfers.where(queue=queue, who=who), columns)
+        for queue in SHARED
+        for who in SHORT
+    ]
+    note = "Eight flows of 30 kB in a second, beside a long one of each kind."
+    return Table(
+        "Short flows beside long ones, 40 Mb/s, path of 20 ms", _heads(columns), rows, note
+    )
+
+
 def _flood(flood: Results) -> Table:
     columns = (*_RATES, *_LANES)
     rows = [
@@ -167,7 +208,7 @@ _NOTES = (
     "classic queue marks both. DualPI2, CoDel, PIE and FQ-CoDel have their defaults; FQ-CoDel's "
     "`ce_threshold` of 1 ms marks CUBIC too, but where it is said to be for L4S.",
     "Prague looks for classic ECN queues, as RFC 9331 section 4.3 wants it, only where it says "
-    "fall-back; Reno with ECN in its place from the start shows what a perfect one would do. The "
-    "guidance's remedies in the network, an AQM that takes ECT(1) for not ECN-capable, are not "
-    "here.",
+    "fall-back; Reno with ECN in its place from the start shows what a perfect one would do.",
+    "ECN for ECT(0) is the guidance's remedy in the network: a queue that takes ECT(1) for not "
+    'ECN-capable (`ecn = "ect0"`).',
 )
