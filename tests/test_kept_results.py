@@ -139,7 +139,7 @@ COUNTS = {
     "home": (
         "Of thirteen claims eleven agree, one does not, and one cannot be told.", 13, 1, 1,
     ),
-    "l4s": ("Of eighteen claims twelve agree and six do not.", 18, 6, 0),
+    "l4s": ("Of 26 claims 17 agree, seven do not, and two cannot be told.", 26, 7, 2),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
     "web-aqm-2003": (
@@ -595,3 +595,45 @@ def test_l4s_quotes_its_tables_right() -> None:
     assert (
         f"left with {both['Prague (Mb/s)']:.1f} of {sum(list(both.values())[:2]):.0f} Mb/s" in text
     )
+
+
+def test_l4s_quotes_its_remedy_and_further_flows_right() -> None:
+    text = words("l4s")
+    prague, cubic, wait = "Prague (Mb/s)", "CUBIC (Mb/s)", "wait: mean (ms)"
+    queues = _means("l4s", "Bottlenecks of 40 Mb/s, path of 20 ms")
+    marked = [queues[f"{each}, ECN"] for each in ("CoDel", "PIE")]
+    remedies = [queues[f"{each}, ECN for ECT(0)"] for each in ("CoDel", "PIE")]
+    codels, pies = ((one, other) for one, other in zip(remedies, marked, strict=True))
+    said = "{:.2f} times CUBIC's rate under CoDel and {:.2f} under PIE"
+    assert said.format(*(each["ratio"] for each in remedies)) in text
+    instead = [f"{one[cubic]:.1f} {{}} {other[cubic]:.1f}" for one, other in (codels, pies)]
+    assert "{}, and {}".format(*instead).format("Mb/s instead of", "instead of") in text
+    had = [queues[f"{each}, ECN: Reno for Prague"][prague] for each in ("CoDel", "PIE")]
+    for remedy, before in zip(remedies, had, strict=True):
+        assert f"{remedy[prague]:.1f} for {before:.1f}" in text
+    assert f"{codels[0][wait]:.1f} ms instead of {codels[1][wait]:.1f} under CoDel" in text
+    assert f"{pies[0][wait]:.1f} ms and {pies[1][wait]:.1f}" in text
+    several = _means("l4s", "Several flows of each kind, 40 Mb/s, path of 20 ms")
+    two, four = (
+        {name.partition(":")[0]: row["ratio"] for name, row in several.items() if end in name}
+        for end in (": 2", ": 4")
+    )
+    name = "DualPI2"
+    assert f"{two[name]:.2f} times as much as CUBIC's with two of each and {four[name]:.2f}" in text
+    assert f"where one got {queues[name]['ratio']:.2f} times" in text
+    name = "FQ-CoDel, ECN"
+    assert all(f"{each[name]:.2f} times with two and with four" in text for each in (two, four))
+    assert f"{two['CoDel, ECN']:.0f} and {four['CoDel, ECN']:.0f} times as much" in text
+    name = "CoDel, ECN for ECT(0)"
+    assert all(f"ECT(0) {each[name]:.2f} times." in text for each in (two, four))
+    short = _means("l4s", "Short flows beside long ones, 40 Mb/s, path of 20 ms")
+    half, most = "short: median (ms)", "99 % (ms)"
+
+    def of_both(queue: str, column: str) -> list[float]:
+        return [short[f"{queue}: short {who}"][column] for who in ("Prague", "CUBIC")]
+
+    assert "{:.1f} and {:.1f} ms under DualPI2".format(*of_both("DualPI2", half)) in text
+    assert of_both("FQ-CoDel, ECN", half) == [59.5, 59.5] and "59.5 ms of either kind" in text
+    assert all(f"{ms / 1e3:.1f}" == "1.2" for ms in of_both("CoDel, ECN", most))
+    within = of_both("CoDel, ECN for ECT(0)", most)
+    assert "within {:.0f} ms, and of CUBIC's within {:.0f} ms".format(*within) in text

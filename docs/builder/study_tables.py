@@ -266,6 +266,12 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "home chain": partial(plain, "home", "quick", "An upload's mean wait, stage by stage"),
     "l4s grid": partial(plain, "l4s", "quick", "DualPI2 over rates and round trips"),
     "l4s queues": partial(plain, "l4s", "quick", "Bottlenecks of 40 Mb/s, path of 20 ms"),
+    "l4s several": partial(
+        plain, "l4s", "quick", "Several flows of each kind, 40 Mb/s, path of 20 ms"
+    ),
+    "l4s short": partial(
+        plain, "l4s", "quick", "Short flows beside long ones, 40 Mb/s, path of 20 ms"
+    ),
     "l4s flood": partial(plain, "l4s", "quick", "Unresponsive traffic, of the link's 40 Mb/s"),
     "l4s call": partial(plain, "l4s", "quick", "A call with SCReAM beside CUBIC"),
     "l4s bursty": partial(plain, "l4s", "quick", "Links with bursts"),
