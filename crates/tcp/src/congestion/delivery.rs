@@ -105,3 +105,44 @@ impl Delivered {
         (round, rate)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Section 4.1.2.4: the bubble has left when more is delivered than was in flight then.
+    #[test]
+    fn application_sets_the_pace_until_what_was_in_flight_is_delivered() {
+        let mut d = Delivered { bytes: 10_000, ..Delivered::default() };
+        assert!(!d.is_app_limited());
+        d.limit(3000);
+        let stamp = d.stamp(Time(1), 3000, false);
+        d.arrived(Time(2), 3000, Some((stamp, false)), Time::ZERO);
+        assert!(d.is_app_limited());
+        d.arrived(Time(3), 1, Some((stamp, false)), Time::ZERO);
+        assert!(!d.is_app_limited());
+        // Also before anything was delivered.
+        let mut d = Delivered::default();
+        d.limit(0);
+        assert!(d.is_app_limited());
+    }
+
+    /// Section 4.1.2.3: over the longer of the time to send and the time to be acknowledged; none
+    /// over less than a round trip.
+    #[test]
+    fn delivery_rate_is_over_the_longer_interval() {
+        let at = Time::from_millis;
+        let rate = |gap: u64, acked: u64, least: u64| {
+            let mut d = Delivered::default();
+            let first = d.stamp(at(0), 1000, true);
+            let second = d.stamp(at(gap), 2000, false);
+            d.arrived(at(20), 1000, Some((first, false)), at(least));
+            let (_, rate) = d.arrived(at(acked), 1000, Some((second, true)), at(least));
+            rate.map(|r| (r.delivered, r.interval, r.app_limited, r.flight_then))
+        };
+        assert_eq!(rate(30, 25, 10), Some((2000, at(30), true, 2000)));
+        assert_eq!(rate(10, 25, 10), Some((2000, at(25), true, 2000)));
+        assert_eq!(rate(10, 25, 25), Some((2000, at(25), true, 2000)));
+        assert_eq!(rate(10, 25, 26), None);
+    }
+}

@@ -243,6 +243,15 @@ mod tests {
     }
 
     #[test]
+    fn high_window_below_twice_the_low_one_is_refused() {
+        let of = |high_window| {
+            State::tune(&Settings { low_window: 38, high_window, ..Settings::default() })
+        };
+        assert!(of(76).is_ok());
+        assert_eq!(of(75).unwrap_err().field, "congestion.high_window");
+    }
+
+    #[test]
     fn reno_up_to_the_low_window() {
         let mut r: Rounds<State> = Rounds::new(&Settings::default(), 38);
         r.loss();

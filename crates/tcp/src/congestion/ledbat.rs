@@ -230,6 +230,21 @@ mod tests {
         }
     }
 
+    /// CURRENT_FILTER, section 2.4.2 and appendix A.
+    #[test]
+    fn current_delay_is_least_of_last_four() {
+        let mut state = State::new(&State::tune(&Settings::default()).unwrap());
+        state.measure(Time::ZERO, Time::from_millis(50));
+        for rtt in [80, 90, 90] {
+            state.measure(Time::ZERO, Time::from_millis(rtt));
+            assert_eq!(state.queueing(), Some(Time::ZERO));
+        }
+        for waits in [30, 40] {
+            state.measure(Time::ZERO, Time::from_millis(90));
+            assert_eq!(state.queueing(), Some(Time::from_millis(waits)));
+        }
+    }
+
     #[test]
     fn base_delay_expires_after_ten_minutes() {
         let mut state = State::new(&State::tune(&Settings::default()).unwrap());

@@ -144,6 +144,19 @@ mod tests {
         }
     }
 
+    /// RFC 3465 section 2.1: what was acknowledged beyond a window counts for the next one.
+    #[test]
+    fn congestion_avoidance_carries_bytes_beyond_a_window() {
+        let (mut reno, mut w) = (State::default(), Window { cwnd: 10 * MSS, ssthresh: 10 * MSS });
+        let mut after = |acks: u32| {
+            (0..acks).for_each(|_| reno.on_ack(&tuning(), &mut w, acked(3 * MSS)));
+            w.cwnd / MSS
+        };
+        assert_eq!((after(3), after(1)), (10, 11)); // two are left over
+        assert_eq!((after(2), after(1)), (11, 12)); // 2 + 9 = 11
+        assert_eq!((after(3), after(1)), (12, 13)); // nothing was left over
+    }
+
     #[test]
     fn slow_start_adds_acked_bytes_up_to_two_segments() {
         let (mut reno, mut w) = (State::default(), Window { cwnd: 4 * MSS, ssthresh: u32::MAX });

@@ -172,6 +172,7 @@ mod tests {
     fn ack_train_of_half_rtt_ends_slow_start() {
         // The train may last (40 + 1)/2 ms from its round's first acknowledgement on.
         assert_eq!(rounds(&[ms(40)], 60, ms(1), 60 * MSS), Some((0, 22)));
+        assert_eq!(rounds(&[ms(41)], 60, ms(1), 60 * MSS), Some((0, 23)));
         // Acknowledgements farther apart than 2 ms are none.
         assert_eq!(rounds(&[ms(40)], 60, Time::from_micros(2001), 60 * MSS), None);
     }

@@ -266,6 +266,21 @@ fn option_counts_bytes_and_leaves_room_for_sack() {
     }
 }
 
+/// RFC 9768 section 3.2.3.3: what came without ECN moves no counter, and there is nothing to tell.
+#[test]
+fn option_is_left_out_while_its_counters_stand() {
+    let mut s = Script::connected(&accurate());
+    let options = |s: &mut Script| s.segments().iter().map(|s| s.sacks).collect::<Vec<_>>();
+    s.data_with(0, MSS, flags(5), Ecn::NotEct);
+    s.data_with(1, MSS, flags(5), Ecn::NotEct);
+    assert_eq!(options(&mut s), [0]);
+    s.data_with(2, MSS, flags(5), Ecn::Ect0);
+    s.data_with(3, MSS, flags(5), Ecn::NotEct);
+    s.data_with(4, MSS, flags(5), Ecn::NotEct);
+    s.data_with(5, MSS, flags(5), Ecn::NotEct);
+    assert_eq!(options(&mut s), [Segment::COUNTERS, 0]);
+}
+
 /// A segment whose counter is 0 looks like one without: it is counted all the same.
 #[test]
 fn data_marks_are_counted_regardless_of_peer_counter() {

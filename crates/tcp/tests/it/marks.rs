@@ -97,6 +97,9 @@ fn exact_echo_follows_marks() {
     s.data(4);
     s.data(5);
     assert_eq!(told(&mut s), [(from_peer(6), false)]);
+    // Nothing waits: one acknowledgement, of what changed.
+    s.data_with(6, MSS, Flags::NONE, Ecn::Ce);
+    assert_eq!(told(&mut s), [(from_peer(7), true)]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! BBR over a small closed model of a path: one bottleneck with a buffer, and a fixed delay.
 
 use super::machine::Mode;
+use super::model::NO_RATE;
 use super::*;
 use crate::congestion::Rate;
 use crate::congestion::rounds::sample;
@@ -359,4 +360,71 @@ fn first_pace_is_startup_gain_of_initial_window() {
     path.state.on_sample(&path.tuning, &mut path.window, &s);
     let pace = path.state.pace(&path.tuning, &path.window, s.srtt);
     assert_eq!(pace, 277_000);
+}
+
+/// BBRUpdateMaxBw, section 5.5.5: what the application limited counts only if it is more.
+#[test]
+fn application_limited_samples_count_if_they_are_the_greatest() {
+    let mut path = Path::new(100, 40, 1000);
+    let see = |model: &mut Model, rate, app_limited| {
+        let s = sample(Time::ZERO, Time::from_millis(40));
+        model.bandwidth(&s, &Reading { rate, app_limited, ..Reading::new(&s) });
+        model.max_bw
+    };
+    let model = &mut path.state.model;
+    assert_eq!(see(model, 1000, true), [1000, 0]);
+    assert_eq!(see(model, 2000, false), [2000, 0]);
+    model.advance();
+    assert_eq!(see(model, 500, true), [0, 2000]);
+    assert_eq!(see(model, 500, false), [500, 2000]);
+    assert_eq!(see(model, 3000, true), [3000, 2000]);
+}
+
+/// A sample of a rate over the round trip that began when `prior` bytes were delivered.
+fn reading(rate: u64, delivered: u32, prior: u64) -> Reading {
+    let of = sample(Time::ZERO, Time::from_millis(40));
+    Reading { rate, delivered, prior: Some(prior), ..Reading::new(&of) }
+}
+
+/// BBRAdaptLowerBoundsFromCongestion, section 5.5.10.3: beta is 0.7, and what was delivered in
+/// spite of the losses stays allowed.
+#[test]
+fn losses_bound_rate_and_volume_by_beta_or_what_was_delivered() {
+    let path = Path::new(100, 40, 1000);
+    let mut model = path.state.model;
+    let s = sample(Time::ZERO, Time::from_millis(40));
+    model.max_bw = [100_000, 0];
+    model.latest(&s, &reading(60_000, 3000, 0));
+    model.lower_bounds(&path.tuning, 10_000);
+    assert_eq!((model.bw_short, model.inflight_short), (NO_RATE, NO_BYTES), "nothing was lost");
+    assert!(model.note_loss(&s), "the first of the round trip");
+    assert!(!model.note_loss(&s));
+    model.lower_bounds(&path.tuning, 10_000);
+    assert!(model.bw_short.abs_diff(70_000) <= 1, "{}", model.bw_short);
+    assert!(model.inflight_short.abs_diff(7000) <= 1, "{}", model.inflight_short);
+    model.end_loss_round(&path.tuning);
+    model.lower_bounds(&path.tuning, 10_000);
+    assert!(model.bw_short.abs_diff(70_000) <= 1, "nothing more was lost");
+    assert!(model.note_loss(&s), "another round trip");
+    model.lower_bounds(&path.tuning, 10_000);
+    assert_eq!(model.bw_short, 60_000);
+    assert!(model.inflight_short.abs_diff(4900) <= 1, "{}", model.inflight_short);
+}
+
+/// BBRUpdateACKAggregation, section 5.5.9: what comes beyond the rate in an interval, which begins
+/// anew when the rate has caught up.
+#[test]
+fn aggregation_is_what_comes_beyond_the_rate() {
+    let mut model = Path::new(100, 40, 1000).state.model;
+    model.bw = 1_000_000;
+    model.restart(Time::ZERO);
+    let mut comes = |at: u64, acked: u32, cwnd: u32| {
+        let s = Sample { acked, ..sample(Time::from_millis(at), Time::from_millis(40)) };
+        model.aggregation(&s, cwnd, true);
+        model.extra_acked()
+    };
+    assert_eq!(comes(10, 15_000, 100_000), 15_000, "10 kB were expected, and none had come");
+    assert_eq!(comes(15, 10_000, 100_000), 20_000, "25 kB less 5");
+    assert_eq!(comes(16, 1000, 100_000), 20_000, "26 less 6: no more than before");
+    assert_eq!(comes(17, 9000, 25_000), 25_000, "a window at most");
 }
