@@ -223,6 +223,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "cake-reference acks": partial(_cake, "back", _ACKS),
     "cake-reference hosts": partial(_cake, "hosts", _SHARES),
     "cake-reference tins": partial(_cake, "call", _SHARES),
+    "cake-reference frames": partial(_cake, "frames", _SHARES),
     "cake-reference grid": _cake_grid,
     **{f"{name} claims": partial(claims_table, name, scale) for name, scale in CLAIMS.items()},
     "fluid-2000 experiments": partial(

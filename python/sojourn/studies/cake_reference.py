@@ -113,7 +113,17 @@ def _tins() -> Iterator[Cell]:
         yield Cell(words, 10, groups, {"tins": tins}, brief=tins == "diffserv4")
 
 
-CELLS = (*_grid(), *_acks(), *_machines(), *_tins())
+def _frames() -> Iterator[Cell]:
+    # A video call's: twelve packets thirty times a second are 3.5 Mb/s, above a third of the line.
+    udp = {"kind": "onoff", "rate": "100mbit", "packet": "1200B", "rtt": "40ms", "start": "0s..1s"}
+    for packets in (8, 12):
+        on_us = 96 * packets - 2
+        frames = {**udp, "name": "frames", "on": f"{on_us}us", "off": f"{33_000 - on_us}us"}
+        words = f"10 Mb/s, frames of {packets} packets and 2 × cubic"
+        yield Cell(words, 10, (frames, _flows(2, 40, name="flows")), brief=packets == 12)
+
+
+CELLS = (*_grid(), *_acks(), *_machines(), *_tins(), *_frames())
 """All situations, in the order of tables."""
 
 
