@@ -35,6 +35,14 @@ TYPES = {
     "tcp:recovery_metrics_updated": "TCPRecoveryMetricsUpdated",
     "tcp:congestion_state_updated": "TCPCongestionStateUpdated",
     "tcp:connection_closed": "TCPConnectionClosed",
+    "rtp:parameters_set": "RTPParametersSet",
+    "rtp:packet_sent": "RTPPacket",
+    "rtp:packet_received": "RTPPacket",
+    "rtp:feedback_sent": "RTPFeedback",
+    "rtp:feedback_received": "RTPFeedback",
+    "rtp:packet_lost": "RTPPacketLost",
+    "rtp:recovery_metrics_updated": "RTPRecoveryMetricsUpdated",
+    "rtp:congestion_state_updated": "RTPCongestionStateUpdated",
 }
 """The type of the data of each event that there is."""
 
@@ -71,8 +79,18 @@ rtt = "40ms"
 size = "100kB"
 repeat = true
 tcp = { profile = "classic" }
+[[traffic]]
+kind = "call"
+name = "gcc"
+rtt = "40ms"
+[[traffic]]
+kind = "call"
+name = "scream"
+control = "scream"
+ecn = "ect1"
+rtt = "40ms"
 [probes]
-qlog = ["quic.1", "short.0", "tcp.0", "classic.0"]
+qlog = ["quic.1", "short.0", "tcp.0", "classic.0", "gcc.0", "scream.0"]
 """
 
 
@@ -99,7 +117,7 @@ def records(file: Path) -> list[dict[str, Any]]:
 def test_every_record_is_what_the_page_says(logs: dict[str, list[dict[str, Any]]]) -> None:
     assert list(logs) == [
         f"{flow}.{end}.sqlog"
-        for flow in ("classic.0", "quic.1", "short.0", "tcp.0")
+        for flow in ("classic.0", "gcc.0", "quic.1", "scream.0", "short.0", "tcp.0")
         for end in ("client", "server")
     ]
     rules = schema()
@@ -118,7 +136,7 @@ def test_every_event_is_documented_in_the_namespace_of_its_file(
 ) -> None:
     page = (ROOT / "docs/reference/qlog.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in page for name in TYPES if name.startswith("quic:"))
-    assert all(f"{rule} = " in page for rule in TYPES.values() if rule.startswith("TCP"))
+    assert all(f"{rule} = " in page for rule in TYPES.values() if rule.startswith(("TCP", "RTP")))
     for head, *events in logs.values():
         (uri,) = head["trace"]["event_schemas"]
         assert f"`{uri}`" in page
@@ -168,3 +186,6 @@ def test_flows_that_cannot_be_logged_are_named() -> None:
     wrong = SCENARIO.replace('"tcp.0"', '"tcp.1"')
     with pytest.raises(ScenarioError, match=r'probes\.qlog\[2\]: "tcp\.1": the group has 1 member'):
         Scenario.from_toml(wrong)
+    pings = SCENARIO + '[[traffic]]\nkind = "ping"\nname = "ping"\n'
+    with pytest.raises(ScenarioError, match=r'probes\.qlog\[0\]: "ping\.0".*call'):
+        Scenario.from_toml(pings.replace('["quic.1"', '["ping.0"'))

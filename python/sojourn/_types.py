@@ -2365,9 +2365,10 @@ class Probes(TypedDict, total=False):
     pcap: list[str]
     """Links whose packets are written to a pcapng file, as they leave the queue."""
     qlog: list[str]
-    """Bulk flows, web users and viewers of video whose ends each write a log in the format
-    of qlog, named as in `traces`: packets sent and received on all their connections,
-    losses, and what recovery and congestion control make of them. In the packet engine."""
+    """Bulk flows, web users, viewers of video and calls whose ends each write a log in the
+    format of qlog, named as in `traces`: packets sent and received on all their
+    connections, losses, and what recovery and congestion control make of them. In the
+    packet engine."""
 
 
 class Packets(TypedDict, total=False):

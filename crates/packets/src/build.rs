@@ -185,7 +185,10 @@ fn meter(network: &Network, at: usize, sim: &mut Sim, watched: bool) {
     for &(_, member) in network.probes.qlog.iter().filter(|(of, _)| *of == at) {
         let meter = own_meter(group, &mut sim.probes.meters, member);
         let flow = format!("{}.{member}", network.groups[at].name);
-        sim.probes.open_log(meter, &flow, group);
+        match &network.groups[at].source {
+            Source::Call(call) => sim.probes.open_call_log(meter, &flow, call),
+            _ => sim.probes.open_log(meter, &flow, group),
+        }
         sim.net.doings = sim.probes.logs().then(Vec::new);
     }
 }

@@ -15,6 +15,9 @@ pub(crate) const DATAGRAM: u32 = 1 << 26;
 /// Bytes of an IPv4 header and a UDP header.
 pub(crate) const DATAGRAM_HEADER: u32 = 28;
 
+/// Bytes of an RTP header.
+pub(crate) const RTP_HEADER: u32 = 12;
+
 /// A packet: 32 bytes, copied from event to event. SACK blocks lie in a pool beside it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

@@ -4,10 +4,11 @@ use crate::end::End;
 use crate::group::Group;
 use crate::net::Net;
 use crate::packet::Packet;
-use crate::qlog::{Arrival, Doing, FlowLog, Subject};
+use crate::qlog::{Arrival, CallEvents, CallLog, Doing, FlowLog, Subject};
 use crate::tap::Tapped;
 use sojourn_base::{Ecn, Time};
 use sojourn_records::{CoarseHistogram, FILES, FlowId, Recorder, TraceRow};
+use sojourn_traffic::Call;
 
 /// What is known of one flow beyond its endpoints' own counters.
 #[derive(Clone, Default)]
@@ -23,7 +24,7 @@ pub(crate) struct FlowMeter {
     pub marked_ever: u64,
     /// The flow's number among those that are traced, if it is.
     pub trace: Option<u32>,
-    /// Its place among those that are logged, likewise.
+    /// Its place among the connections or the calls that are logged, likewise.
     pub log: Option<u32>,
     pub rtt: CoarseHistogram,
 }
@@ -55,6 +56,7 @@ pub(crate) struct Probes {
     pub links: sojourn_link::Probes,
     pub meters: Vec<FlowMeter>,
     logs: Vec<FlowLog>,
+    calls: Vec<CallLog>,
     /// Whether the measured window has begun: before, flows are not metered.
     pub measuring: bool,
     bottleneck: Option<u32>,
@@ -62,7 +64,14 @@ pub(crate) struct Probes {
 
 impl Probes {
     pub(crate) fn new(links: sojourn_link::Probes, bottleneck: Option<u32>) -> Self {
-        Self { links, meters: Vec::new(), logs: Vec::new(), measuring: false, bottleneck }
+        Self {
+            links,
+            meters: Vec::new(),
+            logs: Vec::new(),
+            calls: Vec::new(),
+            measuring: false,
+            bottleneck,
+        }
     }
 
     /// Packets that have left the bottleneck's queue since the start.
@@ -116,7 +125,22 @@ impl Probes {
         }
     }
 
-    /// Whether any flow is logged.
+    /// The same of a call.
+    pub(crate) fn open_call_log(&mut self, meter: u32, flow: &str, call: &Call) {
+        if let Some(log) = CallLog::open(&mut self.links.recorder, flow, call) {
+            self.meters[meter as usize].log = Some(self.calls.len() as u32);
+            self.calls.push(log);
+        }
+    }
+
+    /// The log of a call, if it has one.
+    pub(crate) fn call_log(&mut self, meter: u32) -> Option<CallEvents<'_>> {
+        let place = self.meters.get(meter as usize)?.log.filter(|_| FILES)?;
+        let log = self.calls.get_mut(place as usize)?;
+        Some(CallEvents { log, recorder: &mut self.links.recorder })
+    }
+
+    /// Whether any connection is logged.
     #[inline]
     pub(crate) fn logs(&self) -> bool {
         FILES && !self.logs.is_empty()

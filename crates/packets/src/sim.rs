@@ -16,6 +16,7 @@ use crate::group::Group;
 use crate::net::Net;
 use crate::packet::{DATAGRAM, Packet};
 use crate::probes::Probes;
+use crate::qlog::CallEvents;
 use crate::timers::Timers;
 use crate::wheel::Place;
 use sojourn_base::Time;
@@ -84,6 +85,11 @@ impl Sim {
     /// The group and the number in it of a packet's datagram flow.
     pub(crate) fn flow_of(&self, packet: &Packet) -> Member {
         flow_of(&self.groups, packet)
+    }
+
+    /// The log of a call, if it has one.
+    pub(crate) fn call_log(&mut self, (group, index): Member) -> Option<CallEvents<'_>> {
+        self.probes.call_log(self.groups[group].meter_of(index))
     }
 
     /// Schedules the next event of a member.

@@ -12,6 +12,8 @@ use std::io::{Result, Write};
 pub const QUIC: &str = "urn:ietf:params:qlog:events:quic";
 /// The event schema of TCP: ours, as there is no draft for it. docs/reference/qlog.md has it.
 pub const TCP: &str = "urn:sojourn:qlog:events:tcp";
+/// The event schema of calls: ours, for the same reason.
+pub const RTP: &str = "urn:sojourn:qlog:events:rtp";
 
 /// Begins a record (RFC 7464 section 2.2).
 const RECORD_SEPARATOR: u8 = 0x1e;

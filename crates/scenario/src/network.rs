@@ -337,7 +337,7 @@ fn probes(
             .collect::<Result<Vec<_>, _>>()
     };
     let traces = flows("traces", &probes.traces, &["bulk"])?;
-    let qlog = flows("qlog", &probes.qlog, &["bulk", "web", "video"])?;
+    let qlog = flows("qlog", &probes.qlog, &["bulk", "web", "video", "call"])?;
     let twice = (1..qlog.len()).find(|&index| qlog[..index].contains(&qlog[index]));
     if let Some(index) = twice {
         let message = format!("\"{}\" is named twice; name it once", probes.qlog[index]);

@@ -29,9 +29,9 @@ pub struct Probes {
     pub exchanges: bool,
     /// Links whose packets are written to a pcapng file, as they leave the queue.
     pub pcap: Vec<String>,
-    /// Bulk flows, web users and viewers of video whose ends each write a log in the format of
-    /// qlog, named as in `traces`: packets sent and received on all their connections, losses, and
-    /// what recovery and congestion control make of them. In the packet engine.
+    /// Bulk flows, web users, viewers of video and calls whose ends each write a log in the format
+    /// of qlog, named as in `traces`: packets sent and received on all their connections, losses,
+    /// and what recovery and congestion control make of them. In the packet engine.
     pub qlog: Vec<String>,
 }
 

@@ -24,8 +24,8 @@ mod web;
 pub use arrivals::{Arrivals, Transfers};
 pub use bulk::{Bulk, Fetches, Writer, Writes};
 pub use call::{
-    Arrival, Call, CallModel, DelayFilter, Feedback, Frame, Listener, Media, RateControl, Sender,
-    Wanted,
+    Arrival, Call, CallModel, ControlState, DelayFilter, Feedback, Frame, Listener, Media,
+    RateControl, Sender, Wanted,
 };
 pub use client::{Client, Command, Exchange, Input, PageEnded};
 pub use distribution::{

@@ -4,14 +4,11 @@ use super::{App, Member};
 use crate::connection::EndId;
 use crate::events::Call as Reason;
 use crate::group::Group;
-use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet};
+use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet, RTP_HEADER};
 use crate::sim::Sim;
 use sojourn_base::{Ecn, Time};
 use sojourn_traffic::{Call, CallModel, Feedback, Invalid, Listener, Sender, Wanted};
 use std::collections::VecDeque;
-
-/// Bytes of an RTP header.
-const RTP_HEADER: u64 = 12;
 
 /// The calls of a group.
 #[derive(Clone)]
@@ -63,16 +60,25 @@ impl App for Calls {
         let next = sender.step(model, now, &mut |wanted| match wanted {
             Wanted::Captured(frame, packets) => listener.expect(model, frame, now, packets),
             Wanted::Send(media) => {
+                if let Some(mut log) = sim.call_log((group, index)) {
+                    log.sent(now, &media, *ecn);
+                }
                 sim.groups[group].book.account(index).sent += 1;
                 let mut packet = Packet::datagram(member, media.ip_bytes, *ecn, now);
                 packet.segment.tsecr = media.number as u32;
                 sim.send_datagram(now, (group, index), EndId::server(member | DATAGRAM), packet);
             }
         });
+        if let Some(mut log) = sim.call_log((group, index)) {
+            log.update(now, sender);
+        }
         while let Some(frame) = listener.due(now) {
             sim.groups[group].book.frame(frame.due, frame.in_time);
         }
         if let Some(feedback) = listener.feedback(model, now) {
+            if let Some(mut log) = sim.call_log((group, index)) {
+                log.tells(now, &feedback);
+            }
             let mut packet = Packet::datagram(member, feedback.ip_bytes(), *ecn, now);
             packet.segment.tsecr = *feedbacks;
             told.push_back((*feedbacks, feedback));
@@ -101,6 +107,10 @@ impl App for Calls {
                 }
                 if *of == number {
                     call.sender.hear(now, feedback);
+                    if let Some(mut log) = sim.call_log((group, index)) {
+                        log.hears(now, feedback);
+                        log.update(now, &call.sender);
+                    }
                 }
                 call.told.pop_front();
             }
@@ -114,11 +124,14 @@ impl App for Calls {
         let account = g.book.account(index);
         account.received += 1;
         let payload = u64::from(packet.ip_bytes() - DATAGRAM_HEADER);
-        account.delivered += payload.saturating_sub(RTP_HEADER);
+        account.delivered += payload.saturating_sub(u64::from(RTP_HEADER));
         if let Some(first) = g.first_meter {
             sim.probes.delivered(first + index, now, true, packet);
         }
         if let Some(media) = call.sender.packet(u64::from(number)) {
+            if let Some(mut log) = sim.call_log((group, index)) {
+                log.received(now, media, packet.segment.ecn);
+            }
             call.listener.receive(&self.model, now, media, packet.segment.ecn == Ecn::Ce);
         }
         let next = call.listener.next_feedback();

@@ -1,12 +1,16 @@
-//! Logs of flows in the format of qlog: what each end of a connection sends, receives and takes for
-//! lost, and what that means for its window. Nothing here changes a decision.
+//! Logs of flows in the format of qlog: what each end of a connection or of a call sends, receives
+//! and takes for lost, and what that means for its window or its rate. Nothing here changes a
+//! decision.
 //!
 //! While an endpoint is called, what it does is noted; once the call is over, the notes become
 //! events, and after them what has changed of the endpoint.
 
 mod quic;
 mod recovery;
+mod rtp;
 mod tcp;
+
+pub(crate) use rtp::{CallEvents, CallLog};
 
 use crate::end::End;
 use crate::group::Group;
@@ -170,6 +174,14 @@ fn ecn_name(ecn: Ecn) -> &'static str {
         Ecn::Ect1 => "ECT(1)",
         Ecn::Ce => "CE",
     }
+}
+
+/// `congestion_state_updated`.
+#[derive(serde::Serialize)]
+struct StateUpdated {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old: Option<&'static str>,
+    new: &'static str,
 }
 
 /// Bytes of something on the wire: `RawInfo` of draft-ietf-quic-qlog-main-schema.

@@ -1,7 +1,7 @@
 //! Round trips, windows and what a sender does about congestion: events that both protocols have,
 //! with the fields of draft-ietf-quic-qlog-quic-events section 7. Only what has changed is written.
 
-use super::{Events, Subject};
+use super::{Events, StateUpdated, Subject};
 use crate::end::End;
 use serde::Serialize;
 use sojourn_base::Time;
@@ -61,14 +61,6 @@ impl Metrics {
             ssthresh,
         )
     }
-}
-
-/// `congestion_state_updated`.
-#[derive(Serialize)]
-struct StateUpdated {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    old: Option<&'static str>,
-    new: &'static str,
 }
 
 impl Recovery {

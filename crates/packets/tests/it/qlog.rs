@@ -24,7 +24,11 @@ struct Log {
 
 impl Log {
     fn of(files: &[(String, Vec<u8>)], end: &str) -> Self {
-        let name = format!("flow.0.{end}.sqlog");
+        Self::named(files, "flow.0", end)
+    }
+
+    fn named(files: &[(String, Vec<u8>)], flow: &str, end: &str) -> Self {
+        let name = format!("{flow}.{end}.sqlog");
         let (_, bytes) = files.iter().find(|(file, _)| *file == name).expect("there is a log");
         let text = str::from_utf8(bytes).unwrap();
         let mut records = text.split('\u{1e}').skip(1).map(|r| serde_json::from_str(r).unwrap());
@@ -199,5 +203,72 @@ fn a_log_changes_no_result() {
     for group in ["", "transport = \"quic\"", "size = \"100kB\"\nrepeat = true\ngap = \"100ms\""] {
         let (logged, _) = records(&scenario(group, "[probes]\nqlog = [\"flow.0\"]\n"));
         assert_eq!(difference(&logged, &simulate(&scenario(group, ""))), None, "{group}");
+    }
+}
+
+#[test]
+fn every_packet_of_a_call_is_in_the_logs_once() {
+    let line = "duration = \"20s\"\n[bottleneck]\nrate = \"1500kbit\"\n";
+    for (control, queue) in [
+        ("gcc", "kind = \"droptail\", limit = 3"),
+        ("scream", "kind = \"droptail\", limit = 3"),
+        ("scream", "kind = \"codel\", ecn = true"),
+        ("fixed", "kind = \"droptail\", limit = 3"),
+    ] {
+        let ecn = if queue.contains("ecn") { "ect1" } else { "not-ect" };
+        let text = format!(
+            "{line}qdisc = {{ {queue} }}\n[[traffic]]\nkind = \"call\"\nname = \"flow\"\nflows = 2\n\
+             control = \"{control}\"\necn = \"{ecn}\"\nrtt = \"50ms\"\nstop = \"18s\"\n\
+             [probes]\nqlog = [\"flow.0\", \"flow.1\"]\n"
+        );
+        let (summary, files) = records(&text);
+        assert!(files == records(&unfused(&text)).1, "{control}: unfused, other bytes");
+        let (mut sent, mut received, mut fed) = (0, 0, 0);
+        for flow in ["flow.0", "flow.1"] {
+            let (client, server) =
+                (Log::named(&files, flow, "client"), Log::named(&files, flow, "server"));
+            let numbers = |data: Vec<&Value>| -> Vec<u64> {
+                data.iter()
+                    .map(|data| data["header"]["sequence_number"].as_u64().unwrap())
+                    .collect()
+            };
+            let ours = numbers(client.data("rtp:packet_sent"));
+            assert!(ours.iter().copied().eq(0..ours.len() as u64), "{control}: each once");
+            let theirs: BTreeSet<u64> =
+                numbers(server.data("rtp:packet_received")).into_iter().collect();
+            // What the sender takes for lost did not come, and of what it heard nothing else did
+            // not: nothing is reordered here.
+            let heard = client.data("rtp:feedback_received");
+            let told: BTreeSet<u64> = heard
+                .iter()
+                .flat_map(|data| data["packets"].as_array().unwrap())
+                .map(|packet| packet["sequence_number"].as_u64().unwrap())
+                .collect();
+            let last = *told.last().unwrap();
+            let lost: BTreeSet<u64> = client
+                .data("rtp:packet_lost")
+                .iter()
+                .map(|data| data["sequence_number"].as_u64().unwrap())
+                .collect();
+            assert_eq!(told, theirs.range(..=last).copied().collect(), "{control}");
+            assert_eq!(lost, (0..last).filter(|number| !theirs.contains(number)).collect());
+            sent += ours.len() as u64;
+            received += theirs.len() as u64;
+            fed += server.data("rtp:feedback_sent").len() as u64;
+            let metrics = client.data("rtp:recovery_metrics_updated");
+            assert!(metrics[0]["target_bitrate"].is_u64(), "{control}");
+            assert_eq!(metrics.len() > 10, control != "fixed", "{control}: {}", metrics.len());
+            let windows = metrics.iter().any(|data| data["congestion_window"].is_u64());
+            assert_eq!(windows, control == "scream");
+            let states = client.data("rtp:congestion_state_updated");
+            assert_eq!(states.is_empty(), control != "gcc", "{control}");
+            let marked = server.data("rtp:packet_received").iter().any(|data| data["ecn"] == "CE");
+            assert_eq!(marked, ecn == "ect1", "{control}");
+        }
+        let counts = &summary.links[0].counts;
+        assert_eq!(sent, counts.enqueued + counts.dropped, "{control}");
+        assert_eq!(received, counts.dequeued, "{control}");
+        assert_eq!(fed, summary.links[1].counts.enqueued, "{control}");
+        assert!(counts.dropped > 0 || ecn == "ect1", "{control}: {counts:?}");
     }
 }

@@ -18,4 +18,4 @@ mod sender;
 
 pub use listener::{Arrival, Feedback, Frame, Listener};
 pub use params::{Call, CallModel, DelayFilter, RateControl};
-pub use sender::{Media, Sender, Wanted};
+pub use sender::{ControlState, Media, Sender, Wanted};

@@ -23,6 +23,18 @@ pub enum RateControl {
     Fixed,
 }
 
+impl RateControl {
+    /// Its name in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gcc => "gcc",
+            Self::Scream => "scream",
+            Self::Fixed => "fixed",
+        }
+    }
+}
+
 /// How Google Congestion Control tells from delays that a queue grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(

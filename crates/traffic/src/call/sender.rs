@@ -38,6 +38,21 @@ pub enum Wanted {
     Send(Media),
 }
 
+/// Where what sets the rate stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ControlState {
+    /// The rate that the sender aims at, in bits per second.
+    pub target: f64,
+    /// SCReAM's reference window, in bytes.
+    pub window: Option<f64>,
+    /// What it has in flight, in bytes.
+    pub in_flight: Option<f64>,
+    /// Its smoothed round trip in seconds, once one was measured.
+    pub smoothed_rtt: Option<f64>,
+    /// Of Google Congestion Control what the rate by delay does: "increase", "decrease" or "hold".
+    pub state: Option<&'static str>,
+}
+
 /// What sets the rate.
 #[derive(Clone, Debug)]
 enum Control {
@@ -122,6 +137,22 @@ impl Sender {
     #[must_use]
     pub fn target(&self) -> f64 {
         self.target
+    }
+
+    /// Where what sets the rate stands.
+    #[must_use]
+    pub fn control_state(&self) -> ControlState {
+        let fixed = ControlState { target: self.target, ..ControlState::default() };
+        match &self.control {
+            Control::Fixed => fixed,
+            Control::Gcc(control) => ControlState { state: Some(control.state()), ..fixed },
+            Control::Scream(control) => ControlState {
+                window: Some(control.window()),
+                in_flight: Some(control.in_flight()),
+                smoothed_rtt: control.smoothed_rtt(),
+                ..fixed
+            },
+        }
     }
 
     /// Captures and sends what is due; `out` is told. Gives when to come back, if nothing is heard

@@ -133,6 +133,15 @@ impl Gcc {
         self.target
     }
 
+    /// What the rate by delay does.
+    pub(super) fn state(&self) -> &'static str {
+        match self.state {
+            State::Increase => "increase",
+            State::Decrease => "decrease",
+            State::Hold => "hold",
+        }
+    }
+
     /// Feedback comes; `sent` knows the packets.
     pub(super) fn hear(
         &mut self,

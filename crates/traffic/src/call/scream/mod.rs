@@ -150,6 +150,21 @@ impl Scream {
         self.target
     }
 
+    /// The reference window, in bytes.
+    pub(super) fn window(&self) -> f64 {
+        self.ref_wnd
+    }
+
+    /// Bytes in flight.
+    pub(super) fn in_flight(&self) -> f64 {
+        self.in_flight
+    }
+
+    /// The smoothed round trip in seconds, once one was measured.
+    pub(super) fn smoothed_rtt(&self) -> Option<f64> {
+        self.srtt
+    }
+
     /// When the next packet may be sent; none before feedback comes.
     pub(super) fn open(&self) -> Option<Time> {
         if self.in_flight < self.ref_wnd * REF_WND_OVERHEAD {
