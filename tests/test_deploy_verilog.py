@@ -54,6 +54,15 @@ def test_modules_are_those_of_the_repository(gates: Path, exact: Path) -> None:
             assert (folder / name).read_text() == (HARDWARE / name).read_text()
 
 
+@pytest.mark.parametrize(
+    ("ecn", "wire"), [("false", "`0`"), ("true", "`ecn`"), ('"ect0"', "`{ecn[1], 1'b0}`")]
+)
+def test_readme_says_what_the_gates_are_told_of_ecn(ecn: str, wire: str) -> None:
+    text = verilog(scenario(f'{{ kind = "pi", ecn = {ecn} }}'))["README.md"]
+    (row,) = (line for line in text.splitlines() if line.startswith("| 0 | 1.822e-05 |"))
+    assert row.endswith(f"| {wire} |")
+
+
 def test_constants_are_those_of_the_scenario(gates: Path) -> None:
     words = TableGains(1.822e-5, 1.816e-5, 200, Table("geometric", 16, 0.001, 0.5, [])).words()
     memory = (gates / "constants.mem").read_text().split()

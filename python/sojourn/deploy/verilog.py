@@ -19,6 +19,10 @@ _KINDS = ("pi", "pi_table")
 # What `pi_table` has unless it says otherwise.
 _TABLE = {"table": "geometric", "entries": 16, "least": 0.001, "top": 0.5, "optimal_for": []}
 
+# What the gates are told of a packet's ECN field, by the discipline's `ecn`: of ECT(0) and CE the
+# upper bit is set.
+_WIRED = {False: "`0`", True: "`ecn`", "ect0": "`{ecn[1], 1'b0}`"}
+
 
 def verilog(scenario: Scenario, link: str = "bottleneck", bank: str = "table") -> dict[str, str]:
     """The files, by name: PI with a table for the controllers of a switch.
@@ -106,7 +110,8 @@ def _form(bank: str, settings: list[tuple[str, dict[str, Any]]]) -> Form:
 
 def _readme(scenario: Scenario, settings: list[tuple[str, dict[str, Any]]], form: Form) -> str:
     rows = "\n".join(
-        f"| {place} | {one['a']:.6g} | {one['b']:.6g} | {one['qref']:g} | {one['frequency']:g} |"
+        f"| {place} | {one['a']:.6g} | {one['b']:.6g} | {one['qref']:g} | {one['frequency']:g} "
+        f"| {_WIRED[one['ecn']]} |"
         for place, (_, one) in enumerate(settings)
     )
     left = len(settings)
@@ -119,12 +124,13 @@ def _readme(scenario: Scenario, settings: list[tuple[str, dict[str, Any]]], form
     return f"""\
 # PI controllers of {scenario.name or "a scenario"}
 
-| class | a | b | qref | passes a second |
-|---|---|---|---|---|
+| class | a | b | qref | passes a second | `packet_ecn` |
+|---|---|---|---|---|---|
 {rows}
 
 {rest}Gains and `qref` are per packet. Begin a pass (`start`, or the register `control`) as often as
-the table says.
+the table says. `packet_ecn` is made of the `ecn` in a packet's header: of a packet of 0 nothing is
+marked.
 
 {form.about}
 | word | register | access | what |
