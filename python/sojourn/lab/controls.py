@@ -18,16 +18,7 @@ from sojourn.scenario import Scenario, schema
 # Discipline parameters that a student would not look for first.
 _RARE = {"mean_packet", "limit_bytes", "limit_time", "mtu", "memory_limit", "whole_backlog"}
 _QDISC = "bottleneck.qdisc"
-_SMALLEST = """
-duration = "1s"
-[bottleneck]
-rate = "10mbit"
-qdisc = "codel"
-[[traffic]]
-kind = "bulk"
-"""
-
-
+# Something of everything that has controls.
 _EVERYTHING = """
 duration = "1s"
 [bottleneck]
@@ -70,7 +61,7 @@ def controls(experiment: Experiment) -> dict[str, list[Control]]:
 
 def disciplines() -> dict[str, list[Control]]:
     """The controls of each queue discipline, with its defaults."""
-    base = Scenario.from_toml(_SMALLEST)
+    base = Scenario.from_toml(_EVERYTHING)
     found = {}
     for kind, known in _simple().items():
         if set(known.get("required", ())) <= {"kind"}:
