@@ -110,8 +110,11 @@ def test_measures_are_found_by_name() -> None:
     assert measure("elsewhere.loss").of(summary) is None
     assert at("groups", "web", GROUP[2]).name == "web.jain"
     assert [each.name for each in of_link("x", named(LINK, "loss"))] == ["x.loss"]  # type: ignore[arg-type]
-    for wrong in ("beauty", "jain", ".loss", "web.beauty"):
+    for wrong in ("beauty", "jain", "web.beauty"):
         with pytest.raises(Error, match=rf"there is no measure '{wrong}'; there are .*GROUP\.jain"):
+            measure(wrong)
+    for wrong, meant in ((".loss", "loss"), ("utilization", "utilisation"), ("a.jian", "a.jain")):
+        with pytest.raises(Error, match=rf"'{wrong}'; did you mean {meant}\? there are .*jain"):
             measure(wrong)
 
 

@@ -114,6 +114,8 @@ def test_field_is_explained(name: str, full: str, said: str) -> None:
         ("coddel", "did you mean qdisc.codel?"),
         ("bottlenek", "did you mean bottleneck?"),
         ("codel.tarket", "did you mean qdisc.codel.target?"),
+        ("RED", "did you mean qdisc.red?"),
+        ("internet", "internet: nothing to explain; `sojourn explain` lists"),
         ("target", "qdisc.pie.target, "),
         ("xyzzy", "`sojourn explain` lists"),
     ],

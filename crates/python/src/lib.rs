@@ -36,11 +36,18 @@ fn documentation(kind: &str, name: &str) -> Option<String> {
     }
 }
 
+/// The known name that a mistyped one was meant to be; none if no name is near.
+#[pyfunction]
+fn nearest(wrong: &str, known: Vec<String>) -> Option<String> {
+    sojourn_scenario::nearest(wrong, known.iter().map(String::as_str)).map(str::to_owned)
+}
+
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::keep_panics_quiet();
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
+    module.add_function(wrap_pyfunction!(nearest, module)?)?;
     module.add_function(wrap_pyfunction!(quantity::quantity, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::schema, module)?)?;
     module.add_function(wrap_pyfunction!(vectors::vectors, module)?)?;

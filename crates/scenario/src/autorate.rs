@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 
-use crate::error::{Fault, steps, suggestion};
+use crate::error::{Fault, steps};
 use crate::groups::NetworkGroup;
 use crate::limits::MAX_RATE;
+use crate::nearest::suggestion;
 use crate::routes::Placed;
 
 /// The control loop of cake-autorate: a shaper whose rate follows the delay of pings and its load.

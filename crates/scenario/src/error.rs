@@ -4,6 +4,8 @@ use std::fmt;
 
 use sojourn_base::Invalid;
 
+use crate::nearest::suggestion;
+
 /// What is wrong with a scenario. Displays as one line:
 /// `web.toml:12:8: bottleneck.qdisc.min_th: 40 must be below max_th (30)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,56 +167,9 @@ pub(crate) fn show(path: &[Step]) -> String {
     text
 }
 
-/// "did you mean …" and the names there are.
-pub(crate) fn suggestion(wrong: &str, known: &[&str]) -> String {
-    let near = known
-        .iter()
-        .map(|name| (distance(wrong, name), *name))
-        .filter(|(d, name)| *d <= 1 + name.len() / 4)
-        .min_by_key(|(d, _)| *d);
-    match (near, known.is_empty()) {
-        (_, true) => "there is none to choose from".into(),
-        (Some((_, name)), _) => {
-            format!("did you mean \"{name}\"? (known: {})", known.join(", "))
-        }
-        (None, _) => format!("known: {}", known.join(", ")),
-    }
-}
-
-/// Edits (insert, delete, replace, swap neighbours) between two names; case does not count.
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.to_lowercase().replace('-', "_").chars().collect();
-    let b: Vec<char> = b.to_lowercase().chars().collect();
-    let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            rows[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                    best = best.min(rows[i - 2][j - 2] + 1);
-                }
-                best
-            };
-        }
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn suggestion_is_nearest_name() {
-        let known = ["rate", "delay", "qdisc", "frame_overhead"];
-        assert!(suggestion("rat", &known).starts_with("did you mean \"rate\"?"));
-        assert!(suggestion("qdics", &known).starts_with("did you mean \"qdisc\"?"));
-        assert!(suggestion("frame-overhead", &known).contains("mean \"frame_overhead\""));
-        assert!(suggestion("colour", &known).starts_with("known: rate, delay"));
-    }
 
     #[test]
     fn an_error_is_one_line() {

@@ -2,7 +2,8 @@
 //! variation gives the same error as a wrong file.
 
 use crate::document::{Document, Entry, Node, Value, parse_value};
-use crate::error::{Fault, Step, suggestion};
+use crate::error::{Fault, Step};
+use crate::nearest::suggestion;
 use crate::traffic::default_name;
 
 /// A variation's value as typed on a command line: a TOML value, or else a bare word

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Size, Time};
 
-use crate::error::{Fault, Step, steps, suggestion};
+use crate::error::{Fault, Step, steps};
+use crate::nearest::suggestion;
 use crate::routes::{Graph, Placed};
 
 /// Whose turn it is at a node that sends to several others.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sojourn._engine import documentation
+from sojourn._engine import documentation, nearest
 from sojourn.diagnoses import kinds
 from sojourn.errors import ScenarioError
+from sojourn.nearest import did_you_mean
 from sojourn.scenario import schema
 
 Schema = dict[str, Any]
@@ -53,8 +53,7 @@ def _diagnosis(name: str) -> str:
         width = max(map(len, known))
         return "\n".join(f"{each:<{width}}  {kind.summary}" for each, kind in known.items())
     if one not in known:
-        near = difflib.get_close_matches(one, known, n=1)
-        hint = f"did you mean diagnoses.{near[0]}? " if near else ""
+        hint = did_you_mean(name, [f"diagnoses.{each}" for each in known])
         raise ScenarioError(
             f"{name}: no such diagnosis; {hint}`sojourn explain diagnoses` lists them"
         )
@@ -79,12 +78,12 @@ def _full(name: str, known: Mapping[str, Schema], fields: Mapping[str, Schema]) 
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
-    """The nearest name, each of which may be written from any of its dots on."""
-    forms = {each: each for each in reversed(names)}
-    for each in reversed(names):
+    """The nearest name, each of which may be written from its first dot on."""
+    forms = {each: each for each in names}
+    for each in names:
         forms.setdefault(each.partition(".")[2] or each, each)
-    near = difflib.get_close_matches(name, forms, n=1)
-    mean = f"did you mean {forms[near[0]]}? " if near else ""
+    near = nearest(name, list(forms))
+    mean = "" if near is None else f"did you mean {forms[near]}? "
     return f"{mean}`sojourn explain` lists what there is"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from sojourn.errors import InputError
 from sojourn.files import cannot
+from sojourn.nearest import did_you_mean
 
 
 def new(
@@ -31,8 +31,7 @@ def new(
             print(f"{name:<{width}}  {text.splitlines()[0].lstrip('# ')}")
         return 0
     if kind not in known:
-        near = difflib.get_close_matches(kind, known, n=1)
-        hint = f"did you mean {near[0]}? " if near else ""
+        hint = did_you_mean(kind, known)
         said = f'"{kind}"' if kind else "a kind is missing"
         raise InputError(f"{said}: {hint}there are {', '.join(known)}")
     text = known[kind]

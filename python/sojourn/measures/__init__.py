@@ -17,6 +17,7 @@ from sojourn.errors import InputError
 from sojourn.measures import pooling
 from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition
 from sojourn.measures.pooling import Entry, Summary
+from sojourn.nearest import did_you_mean
 
 _SUMMED = ("goodput_bps", "retransmissions", "timeouts")
 # Of several groups as one there are no such numbers.
@@ -86,9 +87,10 @@ def measure(name: str) -> Measure:
         if place and last in definitions:
             return at(part, place, definitions[last])
     known = ", ".join([*BY_NAME, *(f"GROUP.{each}" for each in _SINGLE)])
+    meant = [f"{place}.{each}" for each in (*_OF_LINK, *_OF_GROUP)] if place else BY_NAME
     raise InputError(
-        f"there is no measure {name!r}; there are {known}; and of each link or group by its name, "
-        "such as reverse.loss"
+        f"there is no measure {name!r}; {did_you_mean(name, meant)}there are {known}; and of each "
+        "link or group by its name, such as reverse.loss"
     )
 
 

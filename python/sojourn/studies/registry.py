@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.errors import InputError
 from sojourn.extras import require
+from sojourn.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from sojourn.studies.study import Study
@@ -110,7 +111,8 @@ def study(name: str) -> Study:
         Error: If there is none.
     """
     if name not in STUDIES:
-        raise InputError(f"there is no study {name!r}; there are {', '.join(STUDIES)}")
+        hint = did_you_mean(name, STUDIES)
+        raise InputError(f"there is no study {name!r}; {hint}there are {', '.join(STUDIES)}")
     require("studies", f"the study {name!r}")
     module, _, attribute = STUDIES[name].where.partition(":")
     found: Study = getattr(import_module(module), attribute)()

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use serde::de;
 
-use crate::error::{Fault, MISSING, suggestion};
+use crate::error::{Fault, MISSING};
+use crate::nearest::suggestion;
 
 impl de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
