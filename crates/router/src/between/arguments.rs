@@ -190,7 +190,7 @@ fn range(text: &str) -> String {
 mod tests {
     use super::*;
     use clap::Parser;
-    use sojourn_qdisc::Config;
+    use sojourn_qdisc::{Config, EcnMarking};
 
     #[derive(Parser)]
     struct Program {
@@ -210,7 +210,7 @@ mod tests {
         let link = &network.links[0];
         assert_eq!(link.rate.unwrap().0, 100_000_000);
         let Config::Pi(pi) = &link.qdisc else { panic!("{:?}", link.qdisc) };
-        assert!(pi.ecn);
+        assert_eq!(pi.ecn, EcnMarking::On);
         assert_eq!(link.impairments.as_ref().unwrap().loss, 0.01);
         let delays: Vec<u64> = (0..200).map(|n| network.groups[0].private_delay(1, n)).collect();
         assert!(delays.iter().all(|d| (10_000_000..=150_000_000).contains(d)));
