@@ -62,6 +62,8 @@ PARTS = {
         ),
     ),
     "calibration": Part(("calibration.py", "load.py"), ("calibrate", "sweep_results")),
+    "tune": Part(("tune/*.py",), ("tune",)),
+    "advise": Part(("advise/*.py",), ("advise",)),
 }
 
 
