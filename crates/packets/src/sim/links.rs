@@ -7,8 +7,8 @@ use crate::group::Group;
 use crate::net::Net;
 use crate::packet::{Beside, Packet, Standing, addresses};
 use crate::tap::Tapped;
-use sojourn_base::{Dscp, Ecn, Time};
-use sojourn_link::{Fate, HOST, Machine, Sent, Step, Wake};
+use sojourn_base::{Ecn, Time};
+use sojourn_link::{Fate, HOST, Sent, Step, Wake};
 
 impl Sim {
     /// A packet reaches the link of its step.
@@ -24,7 +24,7 @@ impl Sim {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(link, at, &packet, to, dscp, machine);
+                    self.tap(at, &packet, to, step);
                     self.forward(at + delay, to, next, packet);
                 }
                 Fate::Dropped => self.lost(now, &packet),
@@ -51,25 +51,25 @@ impl Sim {
         let sent = l.serve(now, dropped, |at, why| wheel.push(at, Event::Serve { link, why }));
         let reorders = l.reorders();
         if let Some(sent) = sent {
-            self.sent(now, link, reorders, sent);
+            self.sent(now, reorders, sent);
         }
         self.collect_dropped(now);
     }
 
     /// A link sends a packet, and others may overtake it there if it `reorders`.
     #[inline(always)]
-    fn sent(&mut self, now: Time, link: u32, reorders: bool, sent: Sent<Standing>) {
+    fn sent(&mut self, now: Time, reorders: bool, sent: Sent<Standing>) {
         let Sent { standing, ends, through } = sent;
         let to = standing.to();
-        let Standing { packet, step, dscp, .. } = standing;
-        let step = self.net.paths.step(step);
-        self.tap(link, ends, &packet, to, dscp, step.machine);
+        let Standing { packet, step, .. } = standing;
+        self.tap(ends, &packet, to, step);
+        let Step { next, delay, .. } = self.net.paths.step(step);
         match through {
             None => self.lost(now, &packet),
-            Some(at) if reorders && step.next == HOST => {
-                self.crossed_later(at + step.delay, to, packet);
+            Some(at) if reorders && next == HOST => {
+                self.crossed_later(at + delay, to, packet);
             }
-            Some(at) => self.forward(at + step.delay, to, step.next, packet),
+            Some(at) => self.forward(at + delay, to, next, packet),
         }
     }
 
@@ -85,7 +85,7 @@ impl Sim {
         let mut aired = std::mem::take(&mut self.net.aired);
         for (link, sent) in aired.drain(..) {
             let reorders = self.net.links[link as usize].reorders();
-            self.sent(now, link, reorders, sent);
+            self.sent(now, reorders, sent);
         }
         self.net.aired = aired;
         self.collect_dropped(now);
@@ -99,33 +99,18 @@ impl Sim {
         }
     }
 
-    /// A packet's transmission on a link ends at `at`.
+    /// A packet's transmission on the link of its step ends at `at`.
     #[inline]
-    fn tap(
-        &mut self,
-        link: u32,
-        at: Time,
-        packet: &Packet,
-        to: EndId,
-        dscp: Dscp,
-        machine: Machine,
-    ) {
+    fn tap(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
         // A fused link knows now what it will send after the end.
         if self.probes.links.capturing() && at <= self.horizon {
-            self.capture(link, at, packet, to, dscp, machine);
+            self.capture(at, packet, to, step);
         }
     }
 
     #[cold]
-    fn capture(
-        &mut self,
-        link: u32,
-        at: Time,
-        packet: &Packet,
-        to: EndId,
-        dscp: Dscp,
-        machine: Machine,
-    ) {
+    fn capture(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
+        let Step { link, dscp, machine, .. } = self.net.paths.step(step);
         let (serial, group) = if packet.is_datagram() {
             (0, 0)
         } else {
