@@ -7,7 +7,7 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .into_iter()
         .map(|name| (distance(wrong, name), name))
         // A name of one letter is near to every other.
-        .filter(|(edits, name)| *edits <= (name.len() / 4).max(1) && *edits < name.len())
+        .filter(|(edits, name)| *edits <= ((name.len() + 1) / 4).max(1) && *edits < name.len())
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, name)| name)
 }
