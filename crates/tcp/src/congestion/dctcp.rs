@@ -208,6 +208,16 @@ mod tests {
         assert!((r.segments() - 22.5).abs() < 0.01, "a loss halves");
     }
 
+    /// Section 3.5, as RFC 5681 section 3.1: one segment, and half of what was under way.
+    #[test]
+    fn a_timeout_leaves_one_segment_whatever_was_marked() {
+        let mut r: Rounds<State> = Rounds::new(&Settings::default(), 100);
+        round(&mut r.control, &r.tuning, 100, 20);
+        let at = r.at();
+        r.control.on_timeout(&r.tuning, &mut r.window, at, true);
+        assert_eq!(r.window, Window { cwnd: MSS, ssthresh: 50 * MSS });
+    }
+
     #[test]
     fn under_full_marking_it_keeps_two_segments() {
         let mut r: Rounds<State> = Rounds::new(&Settings::default(), 100);
