@@ -48,10 +48,14 @@ impl Space {
     pub const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
 }
 
-/// Bytes of a variable-length integer (RFC 9000 section 16): a sum, as no branch foresees it.
-#[inline]
+/// Bytes of a variable-length integer (RFC 9000 section 16).
 pub(crate) const fn varint(value: u64) -> u32 {
-    1 + (value > 0x3f) as u32 + 2 * (value > 0x3fff) as u32 + 4 * (value > 0x3fff_ffff) as u32
+    match value {
+        0..=0x3f => 1,
+        0x40..=0x3fff => 2,
+        0x4000..=0x3fff_ffff => 4,
+        _ => 8,
+    }
 }
 
 /// Packets counted by their ECN field (RFC 9000 section 19.3.2).
@@ -357,8 +361,12 @@ impl Packet {
 /// Bytes for a number when `acked` is the largest that the peer is known to have: twice what is
 /// unacknowledged must fit (RFC 9000 appendix A.2).
 pub(crate) fn number_bytes(number: u64, acked: Option<u64>) -> u8 {
-    let twice = 2 * acked.map_or(number + 1, |acked| number - acked);
-    1 + u8::from(twice > 0xff) + u8::from(twice > 0xffff) + u8::from(twice > 0xff_ffff)
+    match 2 * acked.map_or(number + 1, |acked| number - acked) {
+        0..=0xff => 1,
+        0x100..=0xffff => 2,
+        0x1_0000..=0xff_ffff => 3,
+        _ => 4,
+    }
 }
 
 #[cfg(test)]

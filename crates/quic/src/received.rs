@@ -43,9 +43,7 @@ impl Received {
 
     /// Whether a packet of this number came before, or cannot be told from one that did.
     pub(crate) fn is_duplicate(&self, number: u64) -> bool {
-        // Nearly always it is the largest so far.
-        let larger = self.numbers.last().is_none_or(|(_, end)| number >= end);
-        number < self.floor || !larger && self.numbers.contains(number)
+        number < self.floor || self.numbers.contains(number)
     }
 
     /// A packet has come, not a duplicate. `delay` is how long its acknowledgement may wait; none
