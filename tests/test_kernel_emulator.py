@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import stat
 import subprocess
@@ -47,8 +48,18 @@ def test_tables_come_before_the_summary(tmp_path: Path) -> None:
 
 
 def test_dead_machine_error_quotes_last_output(tmp_path: Path) -> None:
-    (tmp_path / "console").write_text("Kernel panic:\n no init")
-    with pytest.raises(Error, match="without a result: Kernel panic: no init"):
+    (tmp_path / "console").write_text("no init\n found")
+    with pytest.raises(Error, match="without a result: no init found"):
+        machine.talk(emulator(tmp_path, ""), tmp_path / "console", None, None, None)
+
+
+def test_a_crash_of_linux_is_told_with_its_reason_and_a_remedy(tmp_path: Path) -> None:
+    reason = "Kernel panic - not syncing: Fatal exception in interrupt"
+    (tmp_path / "console").write_text(f"[ 5.2] CR2: 0\r\n[ 5.2] {reason}\r\n[ 5.2] Offset: 0\r\n")
+    said = re.escape(
+        f"Linux crashed in the virtual machine ({reason}); try again with another seed"
+    )
+    with pytest.raises(Error, match=said):
         machine.talk(emulator(tmp_path, ""), tmp_path / "console", None, None, None)
 
 

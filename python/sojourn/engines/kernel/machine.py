@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import threading
@@ -29,6 +30,7 @@ BEHAVIOUR = Behaviour(
 )
 # Of what the kernel prints, so much is told when it fails.
 _CONSOLE_KEPT = 400
+_PANIC = re.compile(r"Kernel panic - not syncing: [^\r\n]*")
 _MEMORY = "1024"
 # Instructions are time: a processor without fast strings copies eight bytes with one, not one byte,
 _PROCESSOR = "max,-erms,-fsrm"
@@ -118,6 +120,12 @@ def _failure(machine: Child, console: Path) -> Error:
         printed = console.read_text(encoding="utf-8", errors="replace")
     except OSError:
         printed = ""
+    panic = _PANIC.search(printed)
+    if panic:
+        return Error(
+            f"Linux crashed in the virtual machine ({panic[0]}); try again with another seed, with "
+            "which its course is another"
+        )
     said = " ".join(printed[-_CONSOLE_KEPT:].split())
     said = said or machine.stderr_end()
     said = said or f"the emulator's exit code is {code}"
