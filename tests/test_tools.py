@@ -74,8 +74,9 @@ def test_whatever_is_built_or_installed_is_locked() -> None:
 def test_mutants_are_drawn_from_every_part_and_differ_from_what_is_there() -> None:
     from mutants.sample import PACKAGE, PARTS, drawn
 
-    found = drawn(list(PARTS), 40, 1)
-    assert len(found) == 40 and found == drawn(list(PARTS), 40, 1) != drawn(list(PARTS), 40, 2)
+    number = 5 * len(PARTS)
+    found = drawn(list(PARTS), number, 1)
+    assert found == drawn(list(PARTS), number, 1) != drawn(list(PARTS), number, 2)
     assert [sum(each == part for each, _ in found) for part in PARTS] == [5] * len(PARTS)
     for part, mutant in found:
         compile(mutant.text, str(mutant.file), "exec")
