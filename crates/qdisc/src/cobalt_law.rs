@@ -203,3 +203,29 @@ struct Schedule {
     signal: bool,
     late: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAW: Constants = Constants {
+        target: 5_000_000,
+        interval: 100_000_000,
+        first_interval: false,
+        blue_threshold: u64::MAX,
+        above: 5_000_000,
+        increment: 0,
+        decrement: 0,
+        ecn: EcnMarking::Off,
+    };
+
+    #[test]
+    fn a_queue_is_at_rest_when_its_signals_have_decayed() {
+        let mut state = State::default();
+        assert!(state.at_rest(Time::ZERO));
+        state.overflowed(&LAW, Time::from_secs(1));
+        assert!(!state.at_rest(Time::from_secs(2)), "one signal is left");
+        state.emptied(&LAW, Time::from_secs(2));
+        assert!(state.at_rest(Time::from_secs(3)));
+    }
+}

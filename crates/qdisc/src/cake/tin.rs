@@ -513,10 +513,22 @@ mod tests {
         fn source(&self) -> u32 {
             self.source
         }
+        fn destination(&self) -> u32 {
+            self.flow
+        }
     }
 
     const SETTING: Setting =
         Setting { target: 5_000_000, rtt: 100_000_000, mtu: 1500, ecn: EcnMarking::On };
+
+    #[test]
+    fn pairs_of_hosts_fill_the_queues_evenly() {
+        let pairs = (0..32).flat_map(|source| (0..32).map(move |flow| Plain { flow, source }));
+        let hashes = pairs.map(|pair| Hashes::of(&pair, Isolation::Hosts, 7).flow % 1024);
+        let filled: alloc::collections::BTreeSet<u32> = hashes.collect();
+        // 1024 at random fill all but 1/e of them.
+        assert!((600..700).contains(&filled.len()), "{}", filled.len());
+    }
 
     #[test]
     fn slow_lines_have_longer_targets_and_intervals_and_smaller_quanta() {

@@ -1,7 +1,7 @@
 //! RED with the settings of a paper or a program, from which single ones may differ.
 
 use super::{Hits, Params, Spacing};
-use crate::{ByteMode, EcnMarking};
+use crate::ByteMode;
 
 /// Whose RED: where those parameters come from that are not given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ struct Given {
     idle_decay: Option<bool>,
     spacing: Option<Spacing>,
     min_queue: Option<u32>,
-    ecn: Option<EcnMarking>,
+    ecn: Option<crate::EcnMarking>,
     ecn_drop_above_max: Option<bool>,
     #[serde(rename = "$byte_mode", default)]
     byte_mode: GivenByteMode,

@@ -201,6 +201,17 @@ mod tests {
     }
 
     #[test]
+    fn exactly_beta_segments_waiting_are_not_too_many() {
+        let tuning = State::tune(&Settings::default()).unwrap();
+        let mut r: Rounds<State> = Rounds::new(&Settings::default(), 30);
+        r.window.ssthresh = 20 * MSS;
+        r.control.base = Time(900);
+        r.control.least = Time(1000); // a tenth of 30 segments waits
+        r.control.new_round(&tuning, &mut r.window, MSS);
+        assert_eq!(r.window.cwnd, 30 * MSS);
+    }
+
+    #[test]
     fn beta_below_alpha_is_refused() {
         let error = State::tune(&Settings { alpha: 5, ..Settings::default() }).unwrap_err();
         assert_eq!(error.field, "congestion.beta");
