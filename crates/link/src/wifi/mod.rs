@@ -18,6 +18,16 @@
 //! is sent again, and each doubles the window that it draws from. After every transmission the
 //! count is drawn anew, whether there is more to send or not.
 //!
+//! # Where the defaults come from
+//!
+//! SIFS of 16 µs and slots of 9 µs are those of OFDM in 20 MHz at 5 GHz; AIFS is SIFS and three
+//! slots, the contention window 15 to 1023, as for best effort (the default EDCA parameters). A
+//! preamble of 40 µs is HT's mixed format with two streams (8 + 8 + 4 + 8 + 4 + 2·4). A block
+//! acknowledgement has 32 bytes: at 24 Mb/s twelve µs, after a preamble of 20. 64 packets are the
+//! window of block acknowledgements, 65 535 bytes HT's longest aggregate. 4 ms for one, two below
+//! the disciplines and turns of 300 µs are those of ath9k (`ath_update_max_aggr_framelen`,
+//! `ATH_AGGR_MIN_QDEPTH`, `ATH_AIRTIME_QUANTUM`).
+//!
 //! # Differences from the sources
 //!
 //! 1. Everyone hears everyone, and frames are lost in collisions only: no hidden nodes, no fading,
