@@ -70,6 +70,18 @@ def test_openwrt_gets_the_same_rates(home: Advice) -> None:
     assert "uci set sqm.@queue[0].overhead='18'" in lines
 
 
+def test_what_nobody_notices_decides_nothing() -> None:
+    """CAKE's pings are surely sooner here, by less than 2 ms; its calls are late no more often."""
+    found = advise(Line("50mbit", "10mbit").today(40), seeds=3)
+    pings, late = (
+        zip(found.values("fq_codel", name), found.values("cake", name), strict=True)
+        for name in ("ping_p99_s", "call_late")
+    )
+    assert all(0 < mine - cake < 0.002 for mine, cake in pings)
+    assert all(mine <= cake for mine, cake in late)
+    assert found.taken == "fq_codel"
+
+
 def test_an_idle_line_is_left_as_it_is() -> None:
     """A call alone waits for nobody, so that nothing is surely better."""
     scenario = Scenario(

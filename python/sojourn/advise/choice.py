@@ -33,6 +33,8 @@ MEASURES = {
 _SQM = {"fq_codel": "simple.qos", "cake": "piece_of_cake.qos"}
 # So much of the best one's rate may be given for shorter queues.
 _COST = 0.9
+# By what one is better than another, in this order, and the least difference that anybody notices.
+_COUNTS = {"ping_p99_s": 0.002, "call_late": 0.005, "page_load_p50_s": 0.05}
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ def advise(
     """Runs a line as it is, and shaped to 95 % of its rates under each discipline of a router.
 
     Of those that keep nine tenths of the best rate of transfers the one is taken under which 99 %
-    of pings come back soonest; where two cannot be told apart, seed by seed, the one under which
-    fewer frames of calls come too late, then the one whose pages load sooner; and then the simpler
-    one.
+    of pings come back soonest; where two cannot be told apart, seed by seed, or by less than 2 ms,
+    the one under which fewer frames of calls come too late (by half a per cent of them), then the
+    one whose pages load sooner (by 50 ms); and then the simpler one.
 
     Args:
         scenario: The line as it is: a dumbbell whose way back has a rate, with pings.
@@ -189,14 +191,15 @@ def _best(runs: Mapping[str, Results]) -> str:
 
 
 def _sooner(one: Results, other: Results) -> bool:
-    """Whether one is surely better than another, simpler one, in what counts first."""
-    for measure in ("ping_p99_s", "call_late", "page_load_p50_s"):
+    """Whether one is surely and noticeably better than another, simpler one, in what counts
+    first."""
+    for measure, noticed in _COUNTS.items():
         mine, theirs = one.paired(other, measure)
         if not mine:
             continue
         found = paired_difference(mine, theirs)
         low = found.mean if found.low is None else found.low
         high = found.mean if found.high is None else found.high
-        if low > 0 or high < 0:
+        if (low > 0 or high < 0) and abs(found.mean) >= noticed:
             return high < 0
     return False
