@@ -92,6 +92,12 @@ pub(super) fn web(web: &Web, group: &Group) -> Result<Box<dyn App>, Invalid> {
     }))
 }
 
+/// The slot of the object that a stream of QUIC carries, if it is under way.
+#[inline]
+fn underway(streams: &[Stream], ids: &[u32], id: u32) -> Option<usize> {
+    ids.iter().position(|&known| known == id).filter(|&slot| streams[slot].underway.active)
+}
+
 impl App for Users {
     fn wake(&mut self, sim: &mut Sim, now: Time, user: Member, call: Call) {
         self.woken(sim, now, user, call);
@@ -185,9 +191,7 @@ impl Users {
         }
         self.done.clear();
         for &(id, _) in self.told.iter().filter(|(_, all)| *all) {
-            let slot = ids.iter().position(|&known| known == id);
-            let slot = slot.filter(|&slot| streams[slot].underway.active);
-            self.done.extend(slot.map(|slot| slot as u8));
+            self.done.extend(underway(streams, ids, id).map(|slot| slot as u8));
         }
         let delivered = sim.conns[*place].ends[1].bytes_delivered();
         while let Some(&(_, slot)) = asked.front().filter(|(end, _)| *end <= delivered) {
@@ -222,9 +226,7 @@ impl Users {
             }
         };
         for &(id, all) in &self.told {
-            if let Some(slot) = ids.iter().position(|&known| known == id)
-                && streams[slot].underway.active
-            {
+            if let Some(slot) = underway(streams, ids, id) {
                 first(&mut streams[slot]);
                 done.extend(all.then_some(slot as u8));
             }
