@@ -39,7 +39,6 @@ class Finished:
     output: str
     wall_s: float
     cpu_s: float
-    peak_bytes: int
 
 
 def run(command: Sequence[object], timeout_s: float = 3600.0) -> Finished:
@@ -48,7 +47,7 @@ def run(command: Sequence[object], timeout_s: float = 3600.0) -> Finished:
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         begin = time.perf_counter()
         child = subprocess.Popen(words, stdout=output, stderr=errors, stdin=subprocess.DEVNULL)
-        # wait4 alone gives this one child's memory and processor time.
+        # wait4 alone gives this one child's processor time.
         deadline = begin + timeout_s
         pause = 0.0002
         while True:
@@ -70,7 +69,26 @@ def run(command: Sequence[object], timeout_s: float = 3600.0) -> Finished:
             said = (errors.read() + text).strip().splitlines()
             why = said[-1] if said else "without a word"
             raise BenchError(f"{' '.join(words)}: exit code {child.returncode}: {why}")
-        return Finished(text, wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+        return Finished(text, wall, usage.ru_utime + usage.ru_stime)
+
+
+# A program's peak begins with that of the process which starts it, so a small one has to.
+_STARTER = """
+import os, sys
+child = os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+with open(sys.argv[1], "w") as told:
+    told.write(str(usage.ru_maxrss * 1024))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def run_and_weigh(command: Sequence[object]) -> tuple[str, int]:
+    """The output of a program, named by its path, and its peak resident size in bytes."""
+    with tempfile.NamedTemporaryFile("r") as told:
+        starter = [sys.executable, "-I", "-S", "-c", _STARTER, told.name]
+        output = run([*starter, *command]).output
+        return output, int(told.read())
 
 
 def run_json(command: Sequence[object]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import workloads
-from common import SOJOURN, millions, require_sojourn, run, table
+from common import SOJOURN, millions, require_sojourn, run_and_weigh, table
 
 SCENARIO = Path(__file__).resolve().parents[1] / "scenarios" / "isp.toml"
 FEW, MANY = 100, 1000
@@ -34,13 +34,13 @@ def report(quick: bool) -> tuple[str, bool]:
                 for link in written["links"]
             ]
             file = workloads.write(written | {"links": links}, Path(folder) / f"{count}.toml")
-            done = run([SOJOURN, "run", file, "--json"])
-            summary = json.loads(done.output)
+            output, peak = run_and_weigh([SOJOURN, "run", file, "--json"])
+            summary = json.loads(output)
             begin, end = summary["window_s"]
             trunk = summary["links"][0]["dequeued"] / (end - begin)
             speed = summary["simulated_s"] / summary["wall_s"]
-            each = (done.peak_bytes - before[1]) / (count - before[0])
+            each = (peak - before[1]) / (count - before[0])
             memory = f"{each / 1e6:.2f} MB" if before[0] else "–"
             rows.append([str(count), f"{speed:.2f}", millions(trunk * speed), memory])
-            before = (count, done.peak_bytes)
+            before = (count, peak)
     return table(HEADER, rows), True

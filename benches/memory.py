@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import workloads
-from common import SOJOURN, require_sojourn, run, table, verdict
+from common import SOJOURN, require_sojourn, run_and_weigh, table, verdict
 
 SMALL = 1_000
 LARGE = 100_000
@@ -59,7 +59,7 @@ def report(quick: bool) -> tuple[str, bool]:
             peaks = []
             for count in (SMALL, large):
                 file = workloads.write(scenario(count), Path(folder) / f"{count}.toml")
-                peaks.append(run([SOJOURN, "run", file, "--json"]).peak_bytes)
+                peaks.append(run_and_weigh([SOJOURN, "run", file, "--json"])[1])
             each = (peaks[1] - peaks[0]) / (large - SMALL)
             sizes = " and ".join(f"{peak / 1e6:.0f}" for peak in peaks)
             rows.append(
