@@ -7,6 +7,7 @@
     queue      nanoseconds in a queue discipline, side by side with DPDK's RED
     startup    wall time of short commands
     memory     bytes per flow and per user
+    sweep      what a sweep's store and Python add to its runs
     wasm       the engine in WebAssembly beside the native one, and its size
     learning   steps a second of the environment for learners
     all        all of them
@@ -31,6 +32,7 @@ import memory
 import queues
 import speed
 import startup
+import sweeps
 from common import BenchError, keep, machine, tables_of
 
 import wasm
@@ -43,6 +45,7 @@ REPORTS = {
     "queue": ("Queue disciplines", queues.report),
     "startup": ("Starting", startup.report),
     "memory": ("Memory", memory.report),
+    "sweep": ("Sweeps", sweeps.report),
     "households": ("Households", households.report),
     "wasm": ("WebAssembly", wasm.report),
     "learning": ("Environment for learners", learning.report),

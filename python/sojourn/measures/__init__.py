@@ -115,7 +115,12 @@ def of_group(name: str, definitions: Sequence[Definition] = GROUP) -> list[Measu
 
 def measures(summary: Summary) -> dict[str, float | None]:
     """All measures of a run, by name: first those that every run has, then by link and group."""
-    found = {name: each.of(summary) for name, each in BY_NAME.items()}
+    # Many measures are of one entry, and to pool groups takes time.
+    entries = {of: of(summary) for of in {each.entry for each in BY_NAME.values()}}
+    found = {
+        name: None if (entry := entries[each.entry]) is None else each.definition.of(entry)
+        for name, each in BY_NAME.items()
+    }
     for part in ("links", "groups"):
         for entry in summary[part]:
             definitions = LINK if part == "links" else GROUP

@@ -45,9 +45,11 @@ def webs(summary: Summary) -> list[Entry]:
 def pages(summary: Summary) -> Entry | None:
     """The pages of all groups of web users as one."""
     groups = webs(summary)
+    if not groups:
+        return None
     names = ("load_time_s", "first_byte_s", "byte_index_s")
     of_pages = _pooled_times([group["pages"] for group in groups], names)
-    return {"pages": of_pages, **_pooled_times(groups, ("first_byte_s",))} if groups else None
+    return {"pages": of_pages, **_pooled_times(groups, ("first_byte_s",))}
 
 
 def calls(summary: Summary) -> list[Entry]:
