@@ -41,8 +41,8 @@ mod params;
 
 pub use params::{Borrowing, Class, Params, Rounds};
 
-use crate::classes::{Leaves, Turns, bits};
-use crate::{Counters, Env, Invalid, Packet, Sink, Verdict};
+use crate::classes::{Leaves, Scheduled, Scheduler, Turns, bits};
+use crate::{Env, Invalid, Packet};
 use alloc::vec::Vec;
 use estimator::{Constants, State, maxidle};
 use params::Placed;
@@ -69,9 +69,11 @@ struct Node {
 }
 
 /// A tree of classes.
+pub type Discipline<P> = Scheduled<P, Tree>;
+
+/// Which leaf of a tree of classes sends.
 #[derive(Clone, Debug)]
-pub struct Discipline<P: Packet> {
-    leaves: Leaves<P>,
+pub struct Tree {
     nodes: Vec<Node>,
     /// The node of each leaf.
     node: Vec<usize>,
@@ -84,6 +86,8 @@ pub struct Discipline<P: Packet> {
     link_level: u8,
     /// For the top-level rule: up to which level may be borrowed from.
     top: u8,
+    /// The level of the class by which the leaf that was chosen last may send.
+    level: u8,
 }
 
 impl<P: Packet> Discipline<P> {
@@ -109,9 +113,8 @@ impl<P: Packet> Discipline<P> {
             }
             free |= u64::from(at == LINK && params.borrowing != Borrowing::None) << leaf;
         }
-        Ok(Self {
+        let scheduler = Tree {
             priorities: priorities(&placed, &node, env),
-            leaves: Leaves::new(&Params::leaves(&placed), default, env, coin)?,
             nodes,
             node,
             free,
@@ -119,9 +122,14 @@ impl<P: Packet> Discipline<P> {
             rounds: params.rounds,
             link_level,
             top: NO_LEVEL,
-        })
+            level: LEAF,
+        };
+        let leaves = Leaves::new(&Params::leaves(&placed), default, env, coin)?;
+        Ok(Self { leaves, scheduler })
     }
+}
 
+impl Tree {
     /// The level of the class by which `leaf` may send: its own, or the one it borrows from; none
     /// if it may not send. `eligible` says from which levels may be borrowed.
     #[inline]
@@ -213,10 +221,11 @@ impl<P: Packet> Discipline<P> {
         None
     }
 
-    /// A packet of `leaf` has been taken by way of a class on `level`: the books of its class and
-    /// of all around it.
+    /// A packet of `leaf`, which was chosen last, has been taken, and has left it `empty` or not:
+    /// the books of its class and of all around it.
     #[inline]
-    fn sent(&mut self, leaf: usize, level: u8, now: Time, bytes: u32) {
+    fn account(&mut self, leaf: usize, bytes: u32, empty: bool, now: Time) {
+        let level = self.level;
         let mut at = self.node[leaf];
         let (mut lender, mut seen) = (None, LINK);
         while at != LINK {
@@ -231,10 +240,9 @@ impl<P: Packet> Discipline<P> {
         }
         debug_assert!(seen != LINK);
         let bit = 1 << leaf;
-        let empty = !self.leaves.backlogged(leaf);
         let of = self.priorities.iter_mut().find(|(leaves, _)| leaves & bit != 0);
         if let Some((_, turns)) = of {
-            turns.sent(leaf, bytes, empty);
+            turns.spend(leaf, bytes, empty);
         }
         if self.borrowing == Borrowing::TopLevel && self.top >= level {
             // Section V-C: nothing more to be had at this level, so the bound falls away.
@@ -245,7 +253,7 @@ impl<P: Packet> Discipline<P> {
 
     /// Section V-C: a packet has come for `leaf`.
     #[inline]
-    fn arrived(&mut self, leaf: usize, now: Time) {
+    fn lower_top(&mut self, leaf: usize, now: Time) {
         let at = self.node[leaf];
         if self.top <= LEAF {
             return;
@@ -309,53 +317,27 @@ fn priorities(placed: &[Placed<'_>], node: &[usize], env: &Env) -> Vec<(u64, Tur
 
 impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
-impl<P: Packet> crate::Discipline<P> for Discipline<P> {
-    #[inline]
-    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
-        let (leaf, verdict) = self.leaves.enqueue(now, packet, sink);
-        if self.borrowing == Borrowing::TopLevel && self.leaves.backlogged(leaf) {
-            self.arrived(leaf, now);
-        }
-        verdict
-    }
-
-    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
-        let mut ready = self.leaves.ready(now);
-        while ready != 0 {
-            let (leaf, level) = self.choose(ready, now)?;
-            if let Some(packet) = self.leaves.dequeue(leaf, now, sink) {
-                self.sent(leaf, level, now, packet.bytes());
-                return Some(packet);
-            }
-            // It has dropped all it had.
-            ready &= !(1 << leaf);
-        }
-        None
-    }
-
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        let leaves = bits(self.leaves.backlog());
-        leaves.map(|leaf| self.leaves.ready_at(leaf, now).max(self.permitted_at(leaf, now))).min()
-    }
-
-    fn advance(&mut self, now: Time) {
-        self.leaves.advance(now);
+impl<P: Packet> Scheduler<P> for Tree {
+    fn next(&mut self, ready: u64, _: &Leaves<P>, now: Time) -> Option<usize> {
+        let (leaf, level) = self.choose(ready, now)?;
+        self.level = level;
+        Some(leaf)
     }
 
     #[inline]
-    fn counters(&self) -> &Counters {
-        self.leaves.counters()
+    fn sent(&mut self, leaf: usize, bytes: u32, leaves: &Leaves<P>, now: Time) {
+        self.account(leaf, bytes, !leaves.backlogged(leaf), now);
     }
 
-    fn each(&self, tell: &mut dyn FnMut(&P)) {
-        self.leaves.each(tell);
+    #[inline]
+    fn arrived(&mut self, leaf: usize, leaves: &Leaves<P>, now: Time) {
+        if self.borrowing == Borrowing::TopLevel && leaves.backlogged(leaf) {
+            self.lower_top(leaf, now);
+        }
     }
 
-    fn class_of(&self, packet: &P) -> usize {
-        self.leaves.class_of(packet)
-    }
-
-    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
-        self.leaves.classes(tell);
+    fn next_ready(&self, leaves: &Leaves<P>, now: Time) -> Option<Time> {
+        let waiting = bits(leaves.backlog());
+        waiting.map(|leaf| leaves.ready_at(leaf, now).max(self.permitted_at(leaf, now))).min()
     }
 }

@@ -7,9 +7,11 @@
 //! which of them have packets.
 
 mod filter;
+mod scheduled;
 mod turns;
 
 pub(crate) use filter::{Filter, check, name, twice};
+pub(crate) use scheduled::{Scheduled, Scheduler};
 pub(crate) use turns::Turns;
 
 use crate::{Config, Counters, Discipline, Env, Invalid, Packet, Qdisc, Sink, Verdict};
@@ -87,7 +89,7 @@ pub(crate) fn infos(leaves: &[Leaf<'_>]) -> Vec<ClassInfo> {
 
 /// The queues of all leaves.
 #[derive(Clone, Debug)]
-pub(crate) struct Leaves<P: Packet> {
+pub struct Leaves<P: Packet> {
     queues: Vec<Qdisc<P>>,
     filter: Filter,
     /// The number of each leaf's first class as seen from outside.

@@ -28,10 +28,8 @@
 //! 3. `sch_drr` drops packets that no filter has given a class; here the default class takes them.
 //! 4. Its list of active classes is that of the paper; see 4. above.
 
-use crate::classes::{Leaf, Leaves, Turns, check, infos};
-use crate::{
-    ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
-};
+use crate::classes::{Leaf, Leaves, Scheduled, Scheduler, Turns, check, infos};
+use crate::{ClassInfo, Config, Env, Invalid, Packet, Parameters, droptail};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -146,70 +144,32 @@ impl Parameters for Params {
 }
 
 /// Classes that take turns.
-#[derive(Clone, Debug)]
-pub struct Discipline<P: Packet> {
-    leaves: Leaves<P>,
-    turns: Turns,
-}
+pub type Discipline<P> = Scheduled<P, Turns>;
 
 impl<P: Packet> Discipline<P> {
     /// Empty queues; each draws from its own stream.
     pub fn new(params: &Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
-        let turns = Turns::new(params.quanta(env)?);
+        let scheduler = Turns::new(params.quanta(env)?);
         let leaves = params.leaves();
         let default = check(&leaves, params.default.as_deref(), env)?;
-        Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)?, turns })
+        Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)?, scheduler })
     }
 }
 
 impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
-impl<P: Packet> crate::Discipline<P> for Discipline<P> {
+impl<P: Packet> Scheduler<P> for Turns {
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
-        self.leaves.enqueue(now, packet, sink).1
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
-        let mut ready = self.leaves.ready(now);
-        while ready != 0 {
-            let leaves = &self.leaves;
-            let leaf = self.turns.choose(ready, |leaf| leaves.head(leaf).map_or(1, i64::from));
-            if let Some(packet) = self.leaves.dequeue(leaf, now, sink) {
-                self.turns.sent(leaf, packet.bytes(), !self.leaves.backlogged(leaf));
-                return Some(packet);
-            }
-            // It has dropped all it had.
-            self.turns.sent(leaf, 0, true);
-            ready &= !(1 << leaf);
-        }
-        None
+    fn next(&mut self, ready: u64, leaves: &Leaves<P>, _: Time) -> Option<usize> {
+        Some(self.choose(ready, |leaf| leaves.head(leaf).map_or(1, i64::from)))
     }
 
     #[inline]
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        self.leaves.next_ready(now)
+    fn sent(&mut self, leaf: usize, bytes: u32, leaves: &Leaves<P>, _: Time) {
+        self.spend(leaf, bytes, !leaves.backlogged(leaf));
     }
 
-    fn advance(&mut self, now: Time) {
-        self.leaves.advance(now);
-    }
-
-    #[inline]
-    fn counters(&self) -> &Counters {
-        self.leaves.counters()
-    }
-
-    fn each(&self, tell: &mut dyn FnMut(&P)) {
-        self.leaves.each(tell);
-    }
-
-    fn class_of(&self, packet: &P) -> usize {
-        self.leaves.class_of(packet)
-    }
-
-    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
-        self.leaves.classes(tell);
+    fn emptied(&mut self, leaf: usize) {
+        self.spend(leaf, 0, true);
     }
 }

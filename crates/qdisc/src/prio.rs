@@ -19,10 +19,8 @@
 //! 2. Filters and actions (`tc filter`) do not exist.
 //! 3. `sch_prio` asks the device for one packet at a time in the same order; nothing else differs.
 
-use crate::classes::{Leaf, Leaves, bits, check, infos};
-use crate::{
-    ClassInfo, Config, Counters, Env, Invalid, Packet, Parameters, Sink, Verdict, droptail,
-};
+use crate::classes::{Leaf, Leaves, Scheduled, Scheduler, check, infos};
+use crate::{ClassInfo, Config, Env, Invalid, Packet, Parameters, droptail};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use alloc::{format, vec};
@@ -118,57 +116,29 @@ impl Parameters for Params {
 }
 
 /// Classes in order of priority.
-#[derive(Clone, Debug)]
-pub struct Discipline<P: Packet> {
-    leaves: Leaves<P>,
-}
+pub type Discipline<P> = Scheduled<P, First>;
+
+/// The first class that has a packet ready sends.
+#[derive(Clone, Copy, Debug)]
+pub struct First;
 
 impl<P: Packet> Discipline<P> {
     /// Empty queues; each draws from its own stream.
     pub fn new(params: &Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
         let leaves = params.leaves();
         let default = check(&leaves, params.default.as_deref(), env)?;
-        Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)? })
+        Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)?, scheduler: First })
     }
 }
 
 impl<P: Packet> crate::Change<Params> for Discipline<P> {}
 
-impl<P: Packet> crate::Discipline<P> for Discipline<P> {
+impl<P: Packet> Scheduler<P> for First {
     #[inline]
-    fn enqueue(&mut self, now: Time, packet: P, sink: &mut impl Sink<P>) -> Verdict {
-        self.leaves.enqueue(now, packet, sink).1
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
-        // A discipline may have dropped all it had: then the next one's turn has come.
-        bits(self.leaves.ready(now)).find_map(|leaf| self.leaves.dequeue(leaf, now, sink))
+    fn next(&mut self, ready: u64, _: &Leaves<P>, _: Time) -> Option<usize> {
+        Some(ready.trailing_zeros() as usize)
     }
 
     #[inline]
-    fn next_ready(&self, now: Time) -> Option<Time> {
-        self.leaves.next_ready(now)
-    }
-
-    fn advance(&mut self, now: Time) {
-        self.leaves.advance(now);
-    }
-
-    #[inline]
-    fn counters(&self) -> &Counters {
-        self.leaves.counters()
-    }
-
-    fn each(&self, tell: &mut dyn FnMut(&P)) {
-        self.leaves.each(tell);
-    }
-
-    fn class_of(&self, packet: &P) -> usize {
-        self.leaves.class_of(packet)
-    }
-
-    fn classes(&self, tell: &mut dyn FnMut(&Counters)) {
-        self.leaves.classes(tell);
-    }
+    fn sent(&mut self, _: usize, _: u32, _: &Leaves<P>, _: Time) {}
 }

@@ -12,7 +12,7 @@ use super::bits;
 use alloc::vec::Vec;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Turns {
+pub struct Turns {
     deficits: Vec<i64>,
     quanta: Vec<i64>,
     at: usize,
@@ -81,7 +81,7 @@ impl Turns {
 
     /// A leaf has sent `bytes`; `emptied` if nothing stands there any more.
     #[inline]
-    pub(crate) fn sent(&mut self, leaf: usize, bytes: u32, emptied: bool) {
+    pub(crate) fn spend(&mut self, leaf: usize, bytes: u32, emptied: bool) {
         let deficit = &mut self.deficits[leaf];
         *deficit -= i64::from(bytes);
         if emptied {
@@ -102,7 +102,7 @@ mod tests {
         let mut sent = vec![0; sizes.len()];
         for _ in 0..n {
             let leaf = turns.choose((1 << sizes.len()) - 1, |leaf| sizes[leaf]);
-            turns.sent(leaf, sizes[leaf] as u32, false);
+            turns.spend(leaf, sizes[leaf] as u32, false);
             sent[leaf] += sizes[leaf];
         }
         sent
@@ -129,7 +129,7 @@ mod tests {
         let mut sent = [0; 2];
         for _ in 0..10_000 {
             let leaf = turns.choose(3, |_| 1);
-            turns.sent(leaf, 1500, false);
+            turns.spend(leaf, 1500, false);
             sent[leaf] += 1500;
         }
         assert!((f64::from(sent[1]) / f64::from(sent[0]) - 3.0).abs() < 0.01, "{sent:?}");
@@ -141,9 +141,9 @@ mod tests {
         for _ in 0..100 {
             // The first can send one packet each time before it is held back.
             assert_eq!(turns.choose(3, |_| 1500), 0);
-            turns.sent(0, 1500, false);
+            turns.spend(0, 1500, false);
             assert_eq!(turns.choose(2, |_| 1500), 1);
-            turns.sent(1, 1500, false);
+            turns.spend(1, 1500, false);
         }
         assert!(turns.deficits[0] <= 15_000, "{:?}", turns.deficits);
     }
