@@ -46,15 +46,17 @@ class Scenario:
     Raises :class:`sojourn.ScenarioError` with one line naming field, value and remedy.
     """
 
-    __slots__ = ("_core", "base_dir")
+    __slots__ = ("_core", "_json", "base_dir")
 
     _core: Core
+    _json: str | None
+    """What :meth:`to_json` gives, once it was asked: keys, checks and diagnoses all ask."""
     base_dir: Path
 
     def __init__(
         self, source: ScenarioLike, *, base_dir: str | os.PathLike[str] | None = None
     ) -> None:
-        folder = Path()
+        folder, self._json = Path(), None
         if isinstance(source, Scenario):
             self._core, folder = source._core, source.base_dir
         elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
@@ -77,7 +79,7 @@ class Scenario:
     @classmethod
     def _of(cls, core: Core, base_dir: Path) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._core = core
+        scenario._core, scenario._json = core, None
         scenario.base_dir = base_dir
         return scenario
 
@@ -123,7 +125,9 @@ class Scenario:
 
     def to_json(self) -> str:
         """Every field, defaults included, in one form for all ways of writing the same thing."""
-        return self._core.to_json()
+        if self._json is None:
+            self._json = self._core.to_json()
+        return self._json
 
     def to_toml(self) -> str:
         """The shortest file that says the same."""
