@@ -233,6 +233,18 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_that_has_fallen_does_not_rise_within_300_ms() {
+        let mut control = control();
+        answers(&mut control, (0, 10), 40, 50);
+        let fell = Time::from_secs(10);
+        (control.fell, control.high, control.fresh) = (fell, true, true);
+        control.measure_at = Time::MAX;
+        let (at, sent) = (Time::from_millis(40), control.sent);
+        assert_eq!(control.heard(fell + PAUSE, 0, at, sent), None);
+        assert_eq!(control.heard(fell + PAUSE + Time(1), 0, at, sent), Some(Rate(20_800_000)));
+    }
+
+    #[test]
     fn a_loaded_shaper_without_delay_grows_by_four_per_cent_every_200_ms() {
         let mut control = control();
         answers(&mut control, (0, 10), 40, 50);

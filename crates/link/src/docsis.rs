@@ -312,6 +312,22 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_may_stand_anywhere_in_its_interval() {
+        // All of 2 ms but one nanosecond: there are two places.
+        let params = Upstream { burst: 100_000, ..upstream(400_000_201) };
+        let mut docsis = Docsis::<u64>::new(params, Rate(1000 * MBIT), 1, 0);
+        let mut places = [0; 2];
+        for number in 1..65 {
+            docsis.eligible = 100_000;
+            docsis.decide(number);
+            let grant = docsis.grant.unwrap();
+            assert_eq!((grant.bytes, grant.ends - grant.starts), (100_000, Time(1_999_999)));
+            places[(grant.starts.0 - number * 2_000_000) as usize] += 1;
+        }
+        assert!(places.iter().all(|&times| times > 16), "{places:?}");
+    }
+
+    #[test]
     fn a_packet_on_an_idle_line_is_through_after_two_intervals_the_delay_and_half_its_time() {
         for (delay, bytes) in [(1200, 1500), (0, 1500), (2000, 64), (7300, 1500)] {
             let params =

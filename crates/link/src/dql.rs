@@ -155,6 +155,19 @@ mod tests {
     }
 
     #[test]
+    fn slack_lasts_longer_than_a_second_before_the_limit_shrinks() {
+        // Of a limit of ten packets two are completed at a time: there is slack.
+        for (ns, shrinks) in [(HOLD, false), (HOLD + 1, true)] {
+            let mut dql = Dql { limit: 15_000, ..Dql::default() };
+            dql.queued(15_000);
+            dql.completed(0, 3000);
+            dql.queued(3000);
+            dql.completed(ns, 3000);
+            assert_eq!(dql.limit() < 15_000, shrinks, "{ns}");
+        }
+    }
+
+    #[test]
     fn the_first_packet_passes_and_nothing_more_until_it_is_reported() {
         let mut dql = Dql::default();
         assert!(dql.available());

@@ -163,6 +163,14 @@ mod tests {
         assert_eq!(size_of::<Step>(), 24);
     }
 
+    #[test]
+    fn ends_share_a_private_delay_to_the_nanosecond() {
+        for delay in [0, 1, 20_000_000, 20_000_001] {
+            let [data, acks] = halves(delay);
+            assert_eq!((data.0 + acks.0, acks.0 - data.0), (delay, delay % 2));
+        }
+    }
+
     use sojourn_scenario::Scenario;
     use std::path::Path as File;
 

@@ -287,6 +287,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_where_a_piece_ends_is_sent_at_the_next_rate() {
+        // 8000 bits are 2666 ns at 3 Gb/s, and 2 bits more: 2 ns at 1 Gb/s.
+        let mut pieces = listed(&[(2666, 3_000_000_000), (u64::MAX, 1_000_000_000)], false);
+        let mut carry = 0;
+        assert_eq!((pieces.end(0, 1000, true, &mut carry), carry), (2668, 0));
+    }
+
+    #[test]
     fn outage_delays_transmission() {
         let mut pieces = listed(&[(MS, 8_000_000), (5 * MS, 0), (u64::MAX, 8_000_000)], false);
         // 1000 bytes take 1 ms; the second half waits for the end of the outage.

@@ -149,3 +149,32 @@ fn a_modem_asks_waits_and_sends_at_its_rate() {
     let utilisation = row.utilisation.unwrap();
     assert!((utilisation - 0.4).abs() < 1e-9, "{utilisation}");
 }
+
+#[test]
+fn a_modem_asks_for_packets_as_they_are_padded() {
+    // Ten packets of 28 bytes, of which frames make 84: 5.6 µs each.
+    let network = network("rate = \"12mbit\"\nmin_frame = 84\ndocsis = { channel = \"120mbit\" }");
+    let offers: Vec<_> = (0..10).map(|_| Offer::new(Time(1_000_000), 28)).collect();
+    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(100_000_000)));
+    for pair in outcome.through.windows(2) {
+        assert_eq!(pair[1].unwrap() - pair[0].unwrap(), Time(5600), "all are in one grant");
+    }
+}
+
+#[test]
+fn a_station_sends_what_its_discipline_held_back() {
+    let held = "qdisc = { kind = \"tbf\", rate = \"6mbit\", burst = \"1500B\" }";
+    let network = read(&format!(
+        "{MEDIUM}aggregate_packets = 1\n[[links]]\nname = \"up\"\nfrom = \"phone\"\n\
+         to = \"ap\"\nrate = \"100mbit\"\nwifi = \"home\"\n{held}\n[[links]]\n\
+         name = \"down\"\nfrom = \"ap\"\nto = \"phone\"\n[[traffic]]\nkind = \"bulk\"\n\
+         from = \"phone\"\nto = \"ap\"\n"
+    ));
+    let offers: Vec<_> = (0..20).map(|_| Offer::new(Time(1_000_000), 1500)).collect();
+    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(1_000_000_000)));
+    for (through, number) in outcome.through.iter().zip(0..) {
+        // 2 ms each at 6 Mb/s, and then a millisecond at most to contend and to send.
+        let after = through.unwrap() - Time(1_000_000 + number * 2_000_000);
+        assert!(after <= Time(1_000_000), "{number}: {after:?}");
+    }
+}

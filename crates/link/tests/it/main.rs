@@ -3,4 +3,5 @@
 mod air;
 mod host;
 mod lindley;
+mod probes;
 mod stages;

@@ -103,3 +103,51 @@ pub struct DeviceSummary {
     /// The limit in bytes that byte queue limits had reached at the end; `None` without them.
     pub limit_bytes: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_device_is_given_it_sends_or_holds() {
+        let counts = LinkCounts {
+            arrived: 9,
+            arrived_bytes: 9_000,
+            enqueued: 9,
+            enqueued_bytes: 9_000,
+            dequeued: 9,
+            dequeued_bytes: 9_000,
+            ..LinkCounts::default()
+        };
+        let device = DeviceSummary {
+            queued_at_start: 2,
+            queued_at_start_bytes: 2_000,
+            sent: 8,
+            sent_bytes: 8_000,
+            queued_at_end: 3,
+            queued_at_end_bytes: 3_000,
+            ..DeviceSummary::default()
+        };
+        let good = LinkSummary {
+            counts,
+            lost: 8,
+            lost_bytes: 8_000,
+            device: Some(device),
+            ..LinkSummary::default()
+        };
+        assert_eq!(good.check_conservation(), Ok(()));
+        let broken: [fn(&mut LinkSummary, &mut DeviceSummary); 4] = [
+            |_, device| device.sent += 1,
+            |_, device| device.queued_at_end_bytes -= 1,
+            |link, _| link.lost += 1,
+            |link, _| link.lost_bytes += 1,
+        ];
+        for (case, damage) in broken.iter().enumerate() {
+            let mut link = good.clone();
+            let mut device = link.device.take().unwrap();
+            damage(&mut link, &mut device);
+            link.device = Some(device);
+            assert!(link.check_conservation().is_err(), "case {case}");
+        }
+    }
+}

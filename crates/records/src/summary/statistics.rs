@@ -131,6 +131,25 @@ mod tests {
     }
 
     #[test]
+    fn nanoseconds_become_seconds_in_fine_and_in_coarse_histograms() {
+        let (mut fine, mut coarse) = (Histogram::new(), CoarseHistogram::new());
+        for ns in (1..=1000).map(|ms| ms * 1_000_000) {
+            fine.record(ns);
+            coarse.record(ns);
+        }
+        let cases = [
+            (Quantiles::seconds(&fine), Histogram::ERROR),
+            (Quantiles::seconds_coarse(&coarse), CoarseHistogram::ERROR),
+        ];
+        for (found, error) in cases {
+            assert_eq!((found.mean, found.max), (Some(0.5005), Some(1.0)));
+            for (found, exact) in [(found.p50, 0.5), (found.p90, 0.9), (found.p99, 0.99)] {
+                assert!((found.unwrap() / exact - 1.0).abs() <= error, "{exact}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
     fn jains_index_runs_from_one_over_n_to_one() {
         assert_eq!(jain([3.0, 3.0, 3.0, 3.0]), Some(1.0));
         assert_eq!(jain([8.0, 0.0, 0.0, 0.0]), Some(0.25));

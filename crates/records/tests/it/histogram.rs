@@ -97,6 +97,16 @@ proptest! {
 }
 
 #[test]
+fn a_curve_of_few_values_keeps_them_all() {
+    // 50 values near each other and one far away, whose buckets are almost all empty.
+    let mut h = Histogram::new();
+    (1..=50).chain([1_000_000]).for_each(|value| h.record(value));
+    let steps = (1..=50).map(|value| (value, value as f64 / 51.0));
+    let curve: Vec<_> = [(1, 0.0)].into_iter().chain(steps).chain([(1_000_000, 1.0)]).collect();
+    assert_eq!(h.cdf(52), curve);
+}
+
+#[test]
 fn a_thinned_curve_leaves_no_wide_gap_and_keeps_its_tail() {
     // Half of the values within 5 %, the other half a Pareto tail with exponent 1.
     let mut h = Histogram::new();

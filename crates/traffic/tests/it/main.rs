@@ -2,6 +2,7 @@
 
 mod allocation;
 mod browser;
+mod call;
 mod distributions;
 mod fuzzed;
 mod hurst;
