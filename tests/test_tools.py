@@ -114,7 +114,7 @@ def test_every_equivalent_mutant_of_rust_code_is_of_a_line_that_is_there() -> No
 
 
 def test_modules_that_a_macro_declares_are_declared_for_cargo_mutants() -> None:
-    from mutants.rust import hidden
+    from mutants.rust_tree import hidden
 
     for folder, module, plain in (
         ("qdisc/src/lib.rs", "pi", "managed"),
