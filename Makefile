@@ -27,9 +27,9 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 CARGO := env -u MAKEFLAGS cargo
 ALL := --locked --quiet --profile quick --workspace --all-features
 
-# Modules that a macro declares: cargo fmt does not find them.
+# Modules that a macro declares, and what is outside of the workspace: cargo fmt does not find them.
 LISTED := $(wildcard $(addsuffix /*.rs,crates/qdisc/src crates/qdisc/tests/it/sequences \
-    crates/fluid/src/queues crates/tcp/src/congestion))
+    crates/fluid/src/queues crates/tcp/src/congestion tests/mutants/switch/src))
 
 # What the extension is made of: it is built again only when one of these has changed.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml \

@@ -127,6 +127,27 @@ def test_modules_that_a_macro_declares_are_declared_for_cargo_mutants() -> None:
         assert declared.count("mod") == declared.count("#[cfg(any())]")
 
 
+def test_errors_of_the_compiler_are_laid_to_the_mutants_that_make_them() -> None:
+    from mutants.rust_build import concerns
+    from mutants.rust_tree import Mutant
+
+    def error(message: str, file: str, line: int) -> dict[str, object]:
+        span = {"file_name": file, "line_start": line, "line_end": line}
+        child = {"message": "", "spans": [span], "children": []}
+        return {"message": message, "spans": [], "children": [child]}
+
+    span = {"start": {"line": 7, "column": 1}, "end": {"line": 9, "column": 1}}
+    told = {"name": "", "file": "a.rs", "span": span, "function": {"function_name": "A<T>::of"}}
+    mutant = Mutant(1, told)
+    found = [concerns(error("", "a.rs", line), mutant) for line in (6, 7, 9, 10)]
+    assert found == [False, True, True, False]
+    assert not concerns(error("", "b.rs", 8), mutant)
+    # A function that is not constant any more is missed elsewhere.
+    for name, is_it in (("A::<B>::of", True), ("of", True), ("A::<B>::off", False)):
+        message = f"cannot call non-const associated function `{name}` in constants"
+        assert concerns(error(message, "b.rs", 8), mutant) == is_it
+
+
 def test_mutants_that_are_caught_are_told_from_those_that_are_not(tmp_path: Path) -> None:
     from mutants.__main__ import Reach, caught
     from mutants.changes import mutants_of

@@ -6,5 +6,5 @@ A mutant is a copy of the package with one operator, comparison, number, conditi
 changed. Mutants are drawn at random, as many from each part, and each is caught if one of the tests
 fails that reach the place, or does not end.
 
-The Rust code is broken by cargo-mutants: `python -m mutants.rust --help`.
+The Rust code is broken as cargo-mutants would do it: `python -m mutants.rust --help`.
 """

@@ -26,7 +26,7 @@ def built(crate: str, chosen: list[Mutant]) -> tuple[list[Mutant], list[Path]]:
         errors, programs = _compiled(crate)
         if not errors:
             return chosen, programs
-        left = [each for each in chosen if not any(_concerns(error, each) for error in errors)]
+        left = [each for each in chosen if not any(concerns(error, each) for error in errors)]
         if len(left) == len(chosen):
             told = "".join(error["rendered"] for error in errors)
             raise SystemExit(f"without a mutant the tests do not compile:\n{told}")
@@ -64,7 +64,7 @@ def _compiled(crate: str) -> tuple[list[dict[str, Any]], list[Path]]:
     return errors, [Path(each["executable"]) for each in told if each.get("executable")]
 
 
-def _concerns(error: dict[str, Any], mutant: Mutant) -> bool:
+def concerns(error: dict[str, Any], mutant: Mutant) -> bool:
     """Whether an error is within a mutant, or a constant needs the function that it is in."""
     constant = re.search(r"cannot call non-const \w+(?: \w+)? `([^`(]+)", error["message"])
     if constant and mutant.function == re.sub(r"<.*?>", "", constant[1]).rpartition("::")[2]:
