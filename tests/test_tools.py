@@ -131,8 +131,9 @@ def test_errors_of_the_compiler_are_laid_to_the_mutants_that_make_them() -> None
     from mutants.rust_build import concerns
     from mutants.rust_tree import Mutant
 
-    def error(message: str, file: str, line: int) -> dict[str, object]:
-        span = {"file_name": file, "line_start": line, "line_end": line}
+    def error(message: str, file: str, line: int, text: str = "") -> dict[str, object]:
+        highlighted = {"text": text + "wrong", "highlight_end": len(text) + 6}
+        span = {"file_name": file, "line_start": line, "text": [highlighted]}
         child = {"message": "", "spans": [span], "children": []}
         return {"message": message, "spans": [], "children": [child]}
 
@@ -142,6 +143,10 @@ def test_errors_of_the_compiler_are_laid_to_the_mutants_that_make_them() -> None
     found = [concerns(error("", "a.rs", line), mutant) for line in (6, 7, 9, 10)]
     assert found == [False, True, True, False]
     assert not concerns(error("", "b.rs", 8), mutant)
+    # Of several mutants in a line that before it.
+    for numbers, is_it in (((2, 1), True), ((1, 2), False)):
+        text = "".join(f"(if crate::mutant::on({number}) {{ " for number in numbers)
+        assert concerns(error("", "a.rs", 3, text), mutant) == is_it
     # A function that is not constant any more is missed elsewhere.
     for name, is_it in (("A::<B>::of", True), ("of", True), ("A::<B>::off", False)):
         message = f"cannot call non-const associated function `{name}` in constants"

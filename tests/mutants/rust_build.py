@@ -65,17 +65,18 @@ def _compiled(crate: str) -> tuple[list[dict[str, Any]], list[Path]]:
 
 
 def concerns(error: dict[str, Any], mutant: Mutant) -> bool:
-    """Whether an error is within a mutant, or a constant needs the function that it is in."""
+    """Whether an error is in a mutant's text, or a constant needs the function that it is in."""
     constant = re.search(r"cannot call non-const \w+(?: \w+)? `([^`(]+)", error["message"])
     if constant and mutant.function == re.sub(r"<.*?>", "", constant[1]).rpartition("::")[2]:
         return True
-    first, last = mutant.lines[0], mutant.lines[-1]
-    return any(
-        span["file_name"] == mutant.file
-        and first <= span["line_end"]
-        and span["line_start"] <= last
-        for span in _spans(error)
-    )
+    for span in (span for span in _spans(error) if span["file_name"] == mutant.file):
+        line = span["text"][0]
+        switches = re.findall(r"mutant::on\((\d+)\)", line["text"][: line["highlight_end"] - 1])
+        # Of several in a line the error is behind its own. What was there before may go on over
+        # lines without one.
+        if int(switches[-1]) == mutant.number if switches else span["line_start"] in mutant.lines:
+            return True
+    return False
 
 
 def _spans(error: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -141,6 +141,9 @@ impl<'a> Visit<'a> for Places<'_> {
                 let left =
                     it.fields.iter().filter(|each| each.span().start() != field.span().start());
                 other.fields = left.cloned().collect();
+                if it.dot2_token.is_some() && !other.fields.empty_or_trailing() {
+                    other.fields.push_punct(Default::default());
+                }
                 self.instead(mutant, it, &other.to_token_stream());
             }
         }
