@@ -419,6 +419,24 @@ mod tests {
     }
 
     #[test]
+    fn viewers_are_seen_at_both_ends_of_the_window() {
+        use sojourn_traffic::{Client, Input, Player, Video};
+        let mut model = Video::default().compile().unwrap();
+        let (mut book, at) = (book("kind = \"video\""), Time::from_secs);
+        let mut player = Player::default();
+        player.tell(&mut model, Time::ZERO, Input::Start, &mut |_| {});
+        let came = Input::ResponseDone { slot: 0, first_byte: at(1) };
+        player.tell(&mut model, at(1), came, &mut |_| {});
+        book.watched(0, player.playback().unwrap());
+        // A segment of 4 s plays from 1 s to 5 s; no other comes.
+        book.start_window(at(2), book.totals([]));
+        book.end_window(at(7), &book.totals([]));
+        let video = book.summary(at(5)).video.unwrap();
+        assert_eq!((video.played_s, video.stalled_s, video.stalls), (3.0, 2.0, 1));
+        assert_eq!((video.begun, video.startup_s, video.segments), (1, Some(1.0), 0));
+    }
+
+    #[test]
     fn page_counts_where_it_begins_in_the_window() {
         let mut book = book("kind = \"web\"\nusers = 3");
         book.page_begins();
