@@ -146,3 +146,29 @@ impl Playback {
         self.viewed.switches += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_since_is_what_was_added() {
+        let seen = |n: u64| Viewed {
+            begun: n,
+            startup: Time(2 * n),
+            played: Time(3 * n),
+            stalled: Time(4 * n),
+            stalls: 5 * n,
+            segments: 6 * n,
+            rates: 7 * n,
+            switches: 8 * n,
+        };
+        let (before, since) = (seen(3), seen(4));
+        let mut now = before;
+        now += since;
+        assert_eq!(now, seen(7));
+        // Who began is told from the very beginning.
+        let of_all = Viewed { begun: now.begun, startup: now.startup, ..since };
+        assert_eq!(now.since(&before), of_all);
+    }
+}

@@ -167,9 +167,10 @@ mod tests {
         fn screens_add_up(
             rates in proptest::collection::vec(50_000u64..20_000_000, 1..60),
             bola in any::<bool>(),
+            startup in (4u64..12).prop_map(Time::from_secs),
         ) {
             let adaptation = if bola { Adaptation::Bola } else { Adaptation::Throughput };
-            let video = Video { adaptation, ..Video::default() };
+            let video = Video { adaptation, startup: Some(startup), ..Video::default() };
             let (asked, screen, now) = over(&video, &rates);
             let viewed = screen.viewed();
             let came = Time(video.segment.0 * viewed.segments);
@@ -177,8 +178,6 @@ mod tests {
             prop_assert!(screen.buffered() <= video.buffer);
             prop_assert!(viewed.begun == 0 || viewed.startup + viewed.played + viewed.stalled == now);
             prop_assert!(viewed.switches < asked.len() as u64);
-
-
         }
     }
 }

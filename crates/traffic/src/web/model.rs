@@ -204,3 +204,29 @@ impl WebModel {
         1.0 / (1e-9 / self.think.renewal_rate() + page_time.as_secs_f64())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Count, Distribution};
+    use sojourn_base::Size;
+
+    #[test]
+    fn mean_page_is_that_of_persistent_connections_and_of_others_by_their_shares_of_pages() {
+        let size = |bytes| Distribution::Constant(Size(bytes));
+        let elements = Elements {
+            embedded: Distribution::Constant(Count(4.0)),
+            response: size(10_000),
+            embedded_response: size(2000),
+            persistent_response: Some(size(5000)),
+            persistent: 0.25,
+            pages_per_connection: Distribution::Constant(Count(3.0)),
+            ..Elements::packmime()
+        };
+        let dealt = (None, Priorities::default());
+        let model = WebModel::new(&elements, dealt, None).unwrap();
+        // Of four connections one has three pages, and the three others have one each: half of the
+        // pages have five responses of 5 kB, half of them one of 10 kB and four of 2 kB.
+        assert!((model.response_bytes_per_page() - 21_500.0).abs() < 1e-6);
+    }
+}

@@ -3,7 +3,8 @@
 
 use sojourn_base::{Rate, Time};
 use sojourn_traffic::{
-    Call, CallModel, ControlState, Feedback, Frame, Listener, Media, RateControl, Sender, Wanted,
+    Call, CallModel, Codepoint, ControlState, Feedback, Frame, Listener, Media, RateControl,
+    Sender, Wanted,
 };
 use std::collections::VecDeque;
 
@@ -16,6 +17,8 @@ struct Line {
     delay: Time,
     /// One of so many packets is lost.
     loses: Option<u64>,
+    /// What waits longer is marked.
+    marks: Time,
 }
 
 /// A call under way.
@@ -26,7 +29,7 @@ struct Running {
     listener: Listener,
     /// When the line is free.
     free: Time,
-    forth: VecDeque<(Time, Media)>,
+    forth: VecDeque<(Time, Media, bool)>,
     back: VecDeque<(Time, Feedback)>,
     frames: Vec<Frame>,
     feedbacks: Vec<Feedback>,
@@ -55,7 +58,7 @@ impl Running {
 
     fn until(&mut self, end: Time) -> &mut Self {
         loop {
-            let forth = self.forth.front().map_or(Time::MAX, |(at, _)| *at);
+            let forth = self.forth.front().map_or(Time::MAX, |(at, ..)| *at);
             let back = self.back.front().map_or(Time::MAX, |(at, _)| *at);
             let (speaks, tells) = (self.sender.next(), self.listener.next_feedback());
             let now = forth.min(back).min(speaks).min(tells);
@@ -63,8 +66,8 @@ impl Running {
                 return self;
             }
             if now == forth {
-                let (_, media) = self.forth.pop_front().unwrap();
-                self.listener.receive(&self.model, now, &media, false);
+                let (_, media, marked) = self.forth.pop_front().unwrap();
+                self.listener.receive(&self.model, now, &media, marked);
             } else if now == back {
                 let (_, feedback) = self.back.pop_front().unwrap();
                 self.sender.hear(now, &feedback);
@@ -85,10 +88,11 @@ impl Running {
             Wanted::Captured(frame, packets) => listener.expect(model, frame, now, packets),
             Wanted::Send(media) => {
                 let takes = f64::from(media.ip_bytes) * 8e9 / line.rate;
+                let marked = free.saturating_sub(now) > line.marks;
                 *free = (*free).max(now) + Time(takes as u64);
                 through.push((media, *free));
                 if line.loses.is_none_or(|each| media.number % each != each - 1) {
-                    forth.push_back((*free + line.delay, media));
+                    forth.push_back((*free + line.delay, media, marked));
                 }
             }
         });
@@ -103,7 +107,7 @@ impl Running {
 }
 
 fn line(rate: f64) -> Line {
-    Line { rate, delay: MS * 20, loses: None }
+    Line { rate, delay: MS * 20, loses: None, marks: Time::MAX }
 }
 
 fn fixed(rate: u64) -> Call {
@@ -212,4 +216,34 @@ fn states_are_those_of_the_control() {
     let most = 2.0 * 2.5e6 * round_trip / 8.0;
     assert!(last.in_flight.unwrap() <= most, "{last:?}");
     assert!(last.window.unwrap() * 8.0 / round_trip >= 2.5e6, "{last:?}");
+}
+
+#[test]
+fn feedback_by_rate_is_two_per_cent_of_it_while_packets_come() {
+    let rate = Rate(8_000_000);
+    let call = Call { control: RateControl::Scream, max_rate: rate, ..Call::default() };
+    let mut running = Running::new(&call, line(1e9));
+    running.until(Time::from_secs(61));
+    assert_eq!(running.sender.target(), 8e6);
+    // Packets of 100 bytes that take 160 kb/s are 200 a second, while packets come: a frame goes
+    // out in two thirds of its time.
+    let last = running.feedbacks.iter().filter(|feedback| feedback.at > Time::from_secs(51));
+    let each_second = last.count() as f64 / 10.0;
+    assert!((133.0..=200.0).contains(&each_second), "{each_second}");
+}
+
+#[test]
+fn marks_of_l4s_keep_the_queue_shorter_than_delay_alone() {
+    let mean = |marks| {
+        let call = Call { control: RateControl::Scream, ecn: Codepoint::Ect1, ..Call::default() };
+        let mut running = Running::new(&call, Line { marks, ..line(1.5e6) });
+        running.until(Time::from_secs(60));
+        let used = running.sent(Time::from_secs(30), Time::from_secs(60)) / 1.5e6;
+        assert!((0.6..1.001).contains(&used), "{used}");
+        let late = running.through.iter().filter(|(media, _)| media.sent > Time::from_secs(30));
+        let waits: Vec<f64> = late.map(|(media, at)| (*at - media.sent).as_secs_f64()).collect();
+        waits.iter().sum::<f64>() / waits.len() as f64
+    };
+    let (marked, unmarked) = (mean(MS * 5), mean(Time::MAX));
+    assert!(marked < 0.7 * unmarked, "{marked} {unmarked}");
 }

@@ -32,7 +32,9 @@ fn every_form_of_a_distribution_is_read() {
     };
     let text =
         "{dist = \"quantiles\", points = [[0, \"1s\"], [1.0, \"2s\"]], interpolate = \"linear\"}";
-    assert_eq!(think(text), Ok(table));
+    assert_eq!(think(text), Ok(table.clone()));
+    let written = serde_json::to_value(&table).unwrap();
+    assert_eq!(serde_json::from_value::<Distribution<Time>>(written).unwrap(), table);
     let Distribution::Mixture { parts } =
         think("{dist = \"mixture\", parts = [{weight = 1, value = \"1s\"}]}").unwrap()
     else {

@@ -85,9 +85,32 @@ mod tests {
         increase.at_decrease(1e6);
         // 1 Mb/s are 33.3 kbit in a frame, four packets of 8.33 kbit.
         assert!((grown(&mut increase, 1e6) - 0.5 * 1e6 / 120.0).abs() < 1e-6);
-        assert!((grown(&mut increase, 0.9e6) - 80_000.0).abs() < 1e-6, "far below");
+        // The deviation of 1 Mb/s is 20 kb/s at the least variance; three of them are near.
+        for near in [0.945e6, 1.055e6] {
+            assert!((grown(&mut increase, near) - 0.5 * 1e6 / 120.0).abs() < 1e-6, "{near}");
+        }
+        assert!((grown(&mut increase, 0.935e6) - 80_000.0).abs() < 1e-6, "far below");
         assert!((grown(&mut increase, 1e6) - 0.5 * 1e6 / 120.0).abs() < 1e-6);
+        // Half of a response time of 100 ms and a round trip.
+        let half = increase.grown(1e6, 1e6, second / 10, second / 10) - 1e6;
+        assert!((half - 0.25 * 1e6 / 120.0).abs() < 1e-6, "{half}");
         assert!((grown(&mut increase, 1.2e6) - 80_000.0).abs() < 1e-6, "far above: forgotten");
         assert!((grown(&mut increase, 1e6) - 80_000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn averages_of_falls_take_a_twentieth_of_the_new() {
+        let mut increase = Increase::default();
+        increase.at_decrease(1e6);
+        assert_eq!((increase.mean, increase.variance), (Some(1000.0), LEAST));
+        // 55 kb/s more is within three deviations of 20 kb/s. The variance becomes 19/20 of 0.4,
+        // and 1/20 of 52.25² over the mean.
+        increase.at_decrease(1.055e6);
+        assert!((increase.mean.unwrap() - 1002.75).abs() < 1e-9, "{increase:?}");
+        let variance = 0.38 + 52.25 * 52.25 / 1002.75 / 20.0;
+        assert!((increase.variance - variance).abs() < 1e-9, "{increase:?}");
+        // Ten times as much is another network.
+        increase.at_decrease(1e7);
+        assert_eq!(increase.mean, Some(1e4));
     }
 }

@@ -127,6 +127,16 @@ mod tests {
     }
 
     #[test]
+    fn a_single_group_says_nothing_of_what_is_usual() {
+        let mut line = Trendline::default();
+        let usual = line.threshold.at;
+        after(&mut line, 1, 0.0);
+        assert_eq!(line.threshold.at, usual);
+        after(&mut line, 1, 0.0);
+        assert!(line.threshold.at < usual);
+    }
+
+    #[test]
     fn no_line_is_drawn_before_there_are_twenty_points() {
         let mut line = Trendline::default();
         assert_eq!(after(&mut line, 19, 20.0), Use::Normal);

@@ -75,6 +75,7 @@ mod tests {
         // Of a steady 150 ms the mean is the target, with losses half as much again.
         assert!((after([0.15; 300].into_iter(), 0.0) - 0.15).abs() < 1e-9);
         assert!((after([0.15; 300].into_iter(), 0.1) - 0.225).abs() < 1e-9);
+        assert!((after([0.15; 300].into_iter(), LOSSES) - 0.15).abs() < 1e-9, "not above");
         assert_eq!(after([0.5; 300].into_iter(), 0.1), HIGH);
         let gone = [0.15; 300].into_iter().chain([0.0; 300]);
         assert_eq!(after(gone, 0.0), LOW);
