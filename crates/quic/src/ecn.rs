@@ -157,8 +157,12 @@ mod tests {
 
     #[test]
     fn losing_every_test_fails() {
-        let mut path = sent(10);
-        (0..10).for_each(|_| path.lost());
-        assert_eq!(path.next(Ecn::Ect0), Ecn::NotEct);
+        for (lost, capable) in [(10, false), (9, true)] {
+            let mut path = sent(10);
+            (0..lost).for_each(|_| path.lost());
+            assert_eq!(path.next(Ecn::Ect0), Ecn::NotEct, "the test is over");
+            path.report(Ecn::Ect0, 1, counts(1, 0));
+            assert_eq!(path.is_capable(), capable, "{lost}");
+        }
     }
 }

@@ -87,4 +87,13 @@ mod tests {
         assert_eq!((at(15.0), at(16.0), at(17.0)), (1.0, 2.0, 3.0));
         assert_eq!(blend(0.5, 0.0, || 1.0, || 3.0), 3.0);
     }
+
+    #[test]
+    fn one_law_gives_way_to_the_other_within_a_hundredth_of_the_window() {
+        let share = |w: f64| blend(w, 50.0, || 0.0, || 1.0);
+        let cases = [(49.5, 0.0), (49.75, 0.25), (50.0, 0.5), (50.25, 0.75), (50.5, 1.0)];
+        for (w, exact) in cases {
+            assert!((share(w) - exact).abs() < 1e-12, "{w}");
+        }
+    }
 }

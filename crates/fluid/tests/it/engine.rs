@@ -97,6 +97,13 @@ fn flows_that_differ_are_classes_of_their_own_up_to_a_limit() {
 }
 
 #[test]
+fn windows_end_at_what_the_receiver_has_room_for() {
+    let changes = [("tcp.receive_window", "4600B"), ("traffic.flows.flows", "1")];
+    let most = read(&network(&changes)).unwrap().parameters.classes[0].max_window;
+    assert!((most - 10.0).abs() < 1e-12, "{most} segments of 460 bytes");
+}
+
+#[test]
 fn round_trips_hold_transmissions_and_private_links() {
     let rtt = |changes: &[(&str, &str)]| read(&network(changes)).unwrap().parameters.classes[0].rtt;
     let bare = rtt(&[]);

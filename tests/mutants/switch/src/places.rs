@@ -4,7 +4,7 @@ use proc_macro2::{LineColumn, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Arm, BinOp, Block, Expr, ExprBinary, ExprStruct, ExprUnary, Signature};
+use syn::{Arm, BinOp, Block, Expr, ExprBinary, ExprMatch, ExprStruct, ExprUnary, Pat, Signature};
 
 use crate::edits::Edits;
 use crate::{Mutant, Point};
@@ -120,10 +120,19 @@ impl<'a> Visit<'a> for Places<'_> {
         visit::visit_expr_unary(self, it);
     }
 
-    fn visit_arm(&mut self, it: &'a Arm) {
-        for mutant in self.starting("MatchArm", it.span().start()) {
-            self.arm(mutant, it);
+    fn visit_expr_match(&mut self, it: &'a ExprMatch) {
+        // Without an arm that has no guard, others would not cover all that comes.
+        let all = |arm: &Arm| matches!(arm.pat, Pat::Wild(_)) && arm.guard.is_none();
+        let covered = it.arms.iter().any(all);
+        for arm in it.arms.iter().filter(|arm| covered || arm.guard.is_some()) {
+            for mutant in self.starting("MatchArm", arm.span().start()) {
+                self.arm(mutant, arm);
+            }
         }
+        visit::visit_expr_match(self, it);
+    }
+
+    fn visit_arm(&mut self, it: &'a Arm) {
         if let Some((_, guard)) = &it.guard {
             for mutant in self.starting("MatchArmGuard", guard.span().start()) {
                 if let Ok(other) = mutant.replacement.parse() {
