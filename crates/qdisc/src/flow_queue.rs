@@ -347,6 +347,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_bit_of_a_flow_turns_half_of_the_bits_of_its_hash() {
+        let n = 2000u32;
+        for bit in 0..32 {
+            let mut turned = [0u32; 32];
+            for flow in 0..n {
+                let (flow, key) = (flow.wrapping_mul(0x9e37_79b9), u64::from(flow) << 20 | 5);
+                let change = perturbed(flow, key) ^ perturbed(flow ^ 1 << bit, key);
+                (0..32).for_each(|at| turned[at] += change >> at & 1);
+            }
+            // A standard deviation is 22.
+            assert!(turned.iter().all(|&t| t.abs_diff(n / 2) < 130), "{bit}: {turned:?}");
+        }
+    }
+
+    #[test]
     fn flows_spread_evenly_over_the_queues_and_otherwise_with_another_key() {
         let n = 64;
         for key in [1u64, 0xdead_beef_0123_4567, u64::MAX] {

@@ -131,3 +131,45 @@ impl<P: Packet, K: Kept<P>, S: Sink<P>> Sink<K> for Unkept<'_, P, S> {
         self.0.dropped(now, packet.packet(), reason);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet of which no two things that it tells are the same.
+    #[derive(Clone, Copy)]
+    struct Told;
+
+    impl Packet for Told {
+        fn bytes(&self) -> u32 {
+            2
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::Ect1
+        }
+        fn set_ce(&mut self) {}
+        fn flow_hash(&self) -> u32 {
+            3
+        }
+        fn label(&self) -> u32 {
+            4
+        }
+        fn dscp(&self) -> u8 {
+            5
+        }
+        fn source(&self) -> u32 {
+            6
+        }
+        fn destination(&self) -> u32 {
+            7
+        }
+    }
+
+    #[test]
+    fn a_stamp_changes_nothing_of_a_packet() {
+        let it = Stamped { packet: Told, at: Time(9) };
+        let told = (it.bytes(), it.flow_hash(), it.label(), it.dscp());
+        assert_eq!(told, (2, 3, 4, 5));
+        assert_eq!((it.ecn(), it.source(), it.destination()), (Ecn::Ect1, 6, 7));
+    }
+}

@@ -241,6 +241,14 @@ mod tests {
     }
 
     #[test]
+    fn probabilities_are_in_units_of_two_to_the_minus_32() {
+        let rows = rows(&Config::named("pi").expect("listed"));
+        let most = rows.iter().map(|row| row[9].parse::<u64>().unwrap()).max().unwrap();
+        // The work drives it above one in a thousand.
+        assert!((1 << 22..=1 << 32).contains(&most), "{most}");
+    }
+
+    #[test]
     fn time_never_runs_backwards_and_the_same_seed_gives_the_same_text() {
         let config = Config::named("red").expect("listed");
         let times: Vec<u64> = rows(&config).iter().map(|row| row[1].parse().unwrap()).collect();

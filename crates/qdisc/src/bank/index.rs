@@ -227,3 +227,26 @@ impl IndexBank {
 
 // Fraction bits of a product at exponent 0, but for those of x: 2 less than are dithered.
 const _: () = assert!(16 + RATIO_BITS - FRACTION + 2 == DITHER);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What follows a state.
+    fn after(state: u32) -> u32 {
+        let mut dither = Dither(state);
+        dither.next();
+        dither.0
+    }
+
+    #[test]
+    fn feedback_is_linear_and_comes_with_a_one_that_falls_out() {
+        assert_eq!((after(0), after(1), after(2)), (0, 0xa300_0000, 1));
+        let mut state = Dither(1);
+        for _ in 0..1000 {
+            let (one, other) = (state.0, state.0.rotate_left(7));
+            assert_eq!(after(one ^ other), after(one) ^ after(other));
+            state.next();
+        }
+    }
+}

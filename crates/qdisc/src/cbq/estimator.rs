@@ -175,9 +175,11 @@ mod tests {
         let mut reference = Reference { avgidle: 0.0, undertime: 0.0, last: 0.0 };
         let mut now = 0u64;
         let mut stream = sojourn_base::Stream::new(1, sojourn_base::Kind::Qdisc, 0, 0);
-        for _ in 0..100_000 {
+        for packet in 0..100_000 {
             let bytes = 40 + stream.below(1460) as u32;
-            now += stream.below(6_000_000);
+            // Below its share and above it, in turns.
+            let pause = if packet / 1000 % 2 == 0 { 6_000_000 } else { 2_000_000 };
+            now += stream.below(pause);
             let finish = constants.finish(Time(now), bytes);
             now = finish;
             state.sent(&constants, finish, bytes);

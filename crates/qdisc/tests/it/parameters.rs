@@ -426,6 +426,40 @@ fn codel_takes_an_ethernet_mtu_or_a_larger_mean_packet() {
 }
 
 #[test]
+fn a_bucket_may_hold_a_gigabyte() {
+    let tbf = |burst| Config::Tbf(tbf::Params { burst: Size(burst), ..Default::default() });
+    assert!(tbf(1_000_000_000).validate(&env(100, 1500)).is_ok());
+    assert_eq!(refused(tbf(1_000_000_001), &env(100, 1500)).field, "burst");
+}
+
+#[test]
+fn classes_lie_at_most_eight_deep_in_each_other() {
+    let nested = |depth| {
+        let leaf = cbq::Class::new("leaf", 1.0, &["leaf"], droptail::config());
+        let around = |inner, at| cbq::Class::around(&format!("around{at}"), 1.0, vec![inner]);
+        let class = (1..depth).fold(leaf, around);
+        Config::Cbq(cbq::Params { classes: vec![class], ..Default::default() })
+    };
+    let depth = (1..20).find(|&depth| nested(depth).validate(&env(100, 1500)).is_err());
+    // The discipline of the innermost class is one more.
+    assert_eq!(depth, Some(8));
+    assert_eq!(refused(nested(8), &env(100, 1500)).field, "classes");
+}
+
+#[test]
+fn cake_holds_what_comes_in_four_round_trips_at_its_rate() {
+    // 200 Mb/s in 400 ms are 10 MB: between the bounds of 4 MiB and 10240 packets of 1514 bytes.
+    for (mbit, most) in [(200, 10_000_000), (1, 4 << 20)] {
+        let bandwidth = Some(Rate(mbit * 1_000_000));
+        let params = cake::Params { bandwidth, ..Default::default() };
+        let mut q = queue(&Config::Cake(params), &env(1000, 1500));
+        crate::common::offer(&mut q, Time::ZERO, 9000, Ecn::NotEct);
+        let standing = q.counters().standing().bytes;
+        assert!((most - 1500..=most).contains(&standing), "{standing} of {most}");
+    }
+}
+
+#[test]
 fn droptail_limits_in_packets_bytes_and_time() {
     let fill = |params: droptail::Params| {
         let mut q = queue(&Config::Droptail(params), &env(100, 1500));

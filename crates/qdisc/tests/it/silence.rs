@@ -1,6 +1,6 @@
 //! A long silence is crossed in a bounded number of steps, and to the same end as tick by tick.
 
-use crate::common::{drain, env, marking, offer, queue};
+use crate::common::{drain, env, marking, offer, queue, token};
 use sojourn_base::Time;
 use sojourn_qdisc::*;
 
@@ -172,4 +172,17 @@ fn updates_reach_end_of_time_without_panic() {
         offer(&mut q, Time::MAX, 1, Ecn::Ect0);
         assert!((0.0..=1.0).contains(&q.probability()));
     }
+}
+
+#[test]
+fn an_instant_that_does_not_wait_for_another_is_one_step() {
+    let params = pi::Params { frequency: 100.0, ..Default::default() };
+    let mut q = queue(&Config::Pi(params), &env(12, 1500));
+    for ms in 0..=1000 {
+        q.enqueue(Time::from_millis(ms), token(ms, 1500, Ecn::NotEct), &mut ());
+        q.dequeue(Time::from_millis(ms), &mut ());
+    }
+    let Qdisc::Pi(q) = &q else { unreachable!() };
+    let statistics = q.law().statistics();
+    assert_eq!((statistics.steps, statistics.instants), (100, 100));
 }

@@ -175,6 +175,15 @@ mod tests {
     }
 
     #[test]
+    fn timeout_halves_the_flight() {
+        let tuning = State::tune(&Settings::default()).unwrap();
+        let mut window = Window { cwnd: 100 * MSS, ssthresh: u32::MAX };
+        let at = Congested { now: Time::ZERO, srtt: RTT, flight: 60 * MSS, mss: MSS };
+        State::new(&tuning).on_timeout(&tuning, &mut window, at, true);
+        assert_eq!((window.cwnd, window.ssthresh), (MSS, 30 * MSS));
+    }
+
+    #[test]
     fn alpha_is_the_moving_average_of_the_share_marked() {
         let tuning = State::tune(&Settings::default()).unwrap();
         let mut state = State::new(&tuning);

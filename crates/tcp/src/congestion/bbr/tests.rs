@@ -428,3 +428,30 @@ fn aggregation_is_what_comes_beyond_the_rate() {
     assert_eq!(comes(16, 1000, 100_000), 20_000, "26 less 6: no more than before");
     assert_eq!(comes(17, 9000, 25_000), 25_000, "a window at most");
 }
+
+/// Section 5.3.4.3: it is over when its time has passed, not when it has come.
+#[test]
+fn probe_rtt_ends_after_its_last_instant() {
+    let mut path = Path::new(20, 20, 1000);
+    path.run(Time::from_secs(3));
+    let done = path.now + Time::from_secs(1);
+    let state = &mut path.state;
+    (state.mode, state.probe_rtt_done, state.probe_rtt_round) = (Mode::ProbeRtt, Some(done), true);
+    for (now, mode) in [(done, true), (done + Time(1), false)] {
+        let s = sample(now, Time::from_millis(20));
+        state.probe_rtt(&mut path.window, &s);
+        assert_eq!(state.mode == Mode::ProbeRtt, mode);
+    }
+}
+
+/// Section 5.4.1: a restart paces at the bandwidth in ProbeBW alone.
+#[test]
+fn restart_in_startup_keeps_its_pace() {
+    let mut path = Path::new(100, 40, 100_000);
+    path.app_limited = true;
+    path.run(Time::from_secs(1));
+    let (pace, bandwidth) = (path.state.pace, path.state.model.bw);
+    assert!(path.state.mode == Mode::Startup && bandwidth > 0 && pace > 2 * bandwidth);
+    path.state.on_restart(&path.tuning, &mut path.window);
+    assert_eq!(path.state.pace, pace);
+}
