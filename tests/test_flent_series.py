@@ -44,6 +44,8 @@ TRACES = [
     (0.5, "bulk1.0", 4000),
     (0.6, "bulk1.0", 6000),
     (0.8, "bulk1.reverse.0", 700),
+    # No more than before.
+    (1.2, "bulk1.1", 500),
     # Another transfer: it has 300 bytes of its own.
     (1.4, "bulk1.0", 300),
     (1.9, "bulk1.1", 2500),

@@ -17,7 +17,15 @@ import pytest
 from conftest import SMALL
 from sojourn import Error, Scenario, open_runs, run
 from sojourn.errors import InputError
-from sojourn.files import cannot, page_file, read_json, with_remedy, write_whole
+from sojourn.files import (
+    cache_folder,
+    cannot,
+    page_file,
+    read_json,
+    reason,
+    with_remedy,
+    write_whole,
+)
 from sojourn.results import flent, sums
 from sojourn.results.draft import Draft, _exchange
 from sojourn.results.run import RunResult
@@ -195,6 +203,30 @@ def test_what_cannot_be_written_is_said_with_a_remedy() -> None:
     assert with_remedy("something else (os error 28)") == "something else (os error 28)"
 
 
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({"SOJOURN_CACHE": "/own", "XDG_CACHE_HOME": "/xdg"}, "/own"),
+        ({"XDG_CACHE_HOME": "/xdg"}, "/xdg/sojourn"),
+        ({"XDG_CACHE_HOME": ""}, "/home/somebody/.cache/sojourn"),
+        ({}, "/home/somebody/.cache/sojourn"),
+    ],
+)
+def test_the_cache_is_where_the_environment_says(
+    variables: dict[str, str], folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SOJOURN_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in ({"HOME": "/home/somebody"} | variables).items():
+        monkeypatch.setenv(name, value)
+    assert str(cache_folder()) == folder
+
+
+def test_the_reason_of_an_error_is_one_line() -> None:
+    assert reason(ValueError("first\nsecond")) == "first"
+    assert reason(MemoryError()) == "MemoryError"
+
+
 def test_json_is_an_object(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     for text, words in (("[1]", "damaged: not an object"), ("{", "damaged: ")):
@@ -212,6 +244,15 @@ def test_what_is_written_whole_takes_the_place_of_the_file_behind_a_link(tmp_pat
     write_whole(tmp_path / "link", b"new")
     assert (tmp_path / "real").read_text() == "new" and (tmp_path / "link").is_symlink()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "real"]
+
+
+def test_a_file_that_is_written_is_no_program(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        write_whole(tmp_path / "it", b"")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "it").stat().st_mode & 0o777 == 0o666
 
 
 def test_a_series_for_flent_has_means_and_sums_by_hand() -> None:

@@ -53,7 +53,9 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
         yield "number", ast.copy_location(ast.Constant(node.value + 1), node)
     if isinstance(node, ast.Constant) and type(node.value) is bool:
         yield "truth", ast.copy_location(ast.Constant(not node.value), node)
-    if isinstance(node, ast.Return) and ast.unparse(node) not in ("return", "return None"):
+    # None is as false as False; that it becomes True is tried.
+    unchanged = ("return", "return None", "return False")
+    if isinstance(node, ast.Return) and ast.unparse(node) not in unchanged:
         yield "result", ast.copy_location(ast.Return(ast.Constant(None)), node)
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         other = copy.deepcopy(node)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error, InputError
 from sojourn.extras import require
+from sojourn.files import reason
 from sojourn.results import sums
 
 if TYPE_CHECKING:
@@ -157,8 +158,7 @@ class RunResult:
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise Error(f"{path}: damaged: {reason}") from error
+            raise Error(f"{path}: damaged: {reason(error)}") from error
 
     def has(self, name: str) -> bool:
         """Whether the scenario asked for the table of that name, and it is there."""

@@ -36,7 +36,7 @@ def read(folder: Path) -> dict[str, str]:
     file = folder / SUMS
     try:
         text = file.read_text(encoding="utf-8")
-        sums = {name: value for value, name in (x.split("  ", 1) for x in text.splitlines())}
+        sums = {name: value for value, name in (x.split("  ") for x in text.splitlines())}
     except (OSError, ValueError) as error:
         raise Error(f"{file}: damaged: {reason(error)}; make the run again") from error
     if _LAST not in sums or _text(sums) != text:
