@@ -29,7 +29,7 @@ def mser5(series: Sequence[float] | Floats) -> int:
     values = np.asarray(series, dtype=np.float64)
     if len(values) < 20:
         raise ValueError(f"MSER-5 needs 20 values, not {len(values)}")
-    batches = values[: len(values) // 5 * 5].reshape(-1, 5).mean(axis=1)
+    batches = _blocks(values, 5).mean(axis=1)
     n = len(batches)
     # Sums over what is left after each truncation.
     left = np.arange(n, 0, -1)
@@ -47,7 +47,7 @@ def aggregated_variance(counts: Sequence[float] | Floats) -> float:
     values = np.asarray(counts, dtype=np.float64)
     points = []
     for m in _scales(len(values)):
-        blocks = values[: len(values) // m * m].reshape(-1, m).mean(axis=1)
+        blocks = _blocks(values, m).mean(axis=1)
         points.append((math.log2(m), math.log2(max(float(blocks.var(ddof=1)), 1e-300))))
     return 1 + _slope(points) / 2
 
@@ -59,7 +59,7 @@ def rescaled_range(counts: Sequence[float] | Floats) -> float:
     for m in _scales(len(values)):
         if m < 16:
             continue
-        blocks = values[: len(values) // m * m].reshape(-1, m)
+        blocks = _blocks(values, m)
         walks = np.cumsum(blocks - blocks.mean(axis=1, keepdims=True), axis=1)
         spread = blocks.std(axis=1)
         ranges = (walks.max(axis=1) - walks.min(axis=1))[spread > 0] / spread[spread > 0]
@@ -79,7 +79,7 @@ def wavelet(counts: Sequence[float] | Floats, least_octave: int = 3) -> float:
     octave = 0
     while len(level) // 2 >= _LEAST_VALUES:
         octave += 1
-        pairs = level[: len(level) // 2 * 2].reshape(-1, 2)
+        pairs = _blocks(level, 2)
         detail = (pairs[:, 0] - pairs[:, 1]) / math.sqrt(2)
         level = pairs.sum(axis=1) / math.sqrt(2)
         energy = float((detail**2).mean())
@@ -87,6 +87,11 @@ def wavelet(counts: Sequence[float] | Floats, least_octave: int = 3) -> float:
             points.append((float(octave), math.log2(energy)))
             weights.append(float(len(detail)))
     return (1 + _slope(points, weights)) / 2
+
+
+def _blocks(values: Floats, length: int) -> Floats:
+    """Rows of so many values each, without what is left over at the end."""
+    return values[: len(values) // length * length].reshape(-1, length)
 
 
 def _scales(length: int) -> list[int]:
