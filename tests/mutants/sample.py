@@ -63,7 +63,7 @@ PARTS = {
     ),
     "calibration": Part(("calibration.py", "load.py"), ("calibrate", "sweep_results")),
     "tune": Part(("tune/*.py",), ("tune",)),
-    "advise": Part(("advise/*.py",), ("advise",)),
+    "advise": Part(("advise/*.py",), ("advise_choice", "advise")),
 }
 
 

@@ -130,9 +130,9 @@ def advise(
         ScenarioError: If something is wrong with it.
     """
     fields = json.loads(scenario.to_json())
-    link = fields.get("bottleneck") or {}
-    if link.get("rate") is None:
-        raise InputError("the scenario has no [bottleneck] with a rate; give the line as one")
+    link = fields.get("bottleneck")
+    if link is None:
+        raise InputError("the scenario has no [bottleneck]; give the line as one")
     down = str(link["rate"])
     up = str((link.get("reverse") or {}).get("rate") or down)
     if not any(group["kind"] == "ping" for group in fields["traffic"]):

@@ -1,0 +1,190 @@
+"""Which queue is taken, from runs whose numbers are known, and what advice says of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import SMALL
+from sojourn import Scenario
+from sojourn.advise import Advice, Line, advise
+from sojourn.advise.choice import TODAY, _best
+from sojourn.errors import InputError
+from sojourn.results.run import RunResult
+from sojourn.sweep import Case, Result, Results
+
+
+def results(
+    rates: Sequence[float],
+    pings: Sequence[float | None],
+    late: Sequence[float | None] = (),
+    pages: Sequence[float | None] = (),
+) -> Results:
+    """Runs with these rates of transfers, pings, late frames and page loads, seed by seed."""
+    none = [None] * len(rates)
+    runs = []
+    for seed, (rate, ping, lost, page) in enumerate(
+        zip(rates, pings, late or none, pages or none, strict=True), 1
+    ):
+        times = {"load_time_s": {"count": 9, "p50": page}}
+        groups: list[dict[str, Any]] = [
+            {"name": "p", "kind": "ping", "response_time_s": {"p99": ping}, "goodput_bps": 0},
+            {"name": "c", "kind": "call", "call": {"late": lost}, "goodput_bps": rate / 4},
+            {"name": "w", "kind": "web", "pages": times, "goodput_bps": 3 * rate / 4},
+        ]
+        summary = {
+            "name": "", "engine": "packets", "seed": seed, "simulated_s": 4.0, "wall_s": 0.25,
+            "links": [{"name": "l", "rate_bps": 1e7}], "groups": groups,
+        }  # fmt: skip
+        run = RunResult.from_engine(json.dumps(summary), Scenario(SMALL))
+        runs.append(Result(Case({}, Scenario(SMALL), [seed]), seed, run))
+    return Results(runs)
+
+
+FAST, SLOW = [10e6] * 3, [8.9e6] * 3
+LATE = [0.1, 0.11, 0.12]
+
+
+@pytest.mark.parametrize(
+    ("other", "taken"),
+    [
+        # Sooner in every seed, by 10 ms.
+        (results(FAST, [0.09, 0.10, 0.11]), "other"),
+        (results(FAST, [0.11, 0.12, 0.13]), "simple"),
+        # By 1.9 ms nobody notices; by 2.1 ms they do.
+        (results(FAST, [0.0981, 0.1081, 0.1181]), "simple"),
+        (results(FAST, [0.0979, 0.1079, 0.1179]), "other"),
+        # By 10 ms in the mean, of which three seeds are not sure.
+        (results(FAST, [0.05, 0.11, 0.14]), "simple"),
+        # A tenth of the rate may be given for it, not more.
+        (results([9e6] * 3, [0.05, 0.06, 0.07]), "other"),
+        (results(SLOW, [0.05, 0.06, 0.07]), "simple"),
+    ],
+)
+def test_the_one_whose_pings_are_surely_and_noticeably_sooner_is_taken(
+    other: Results, taken: str
+) -> None:
+    assert _best({"simple": results(FAST, [0.10, 0.11, 0.12]), "other": other}) == taken
+
+
+def test_what_is_much_faster_leaves_no_choice() -> None:
+    assert _best({"slow": results(SLOW, [0.01, 0.02, 0.03]), "fast": results(FAST, LATE)}) == "fast"
+
+
+@pytest.mark.parametrize(
+    ("late", "pages", "taken"),
+    [
+        # Of two with the same pings the one with fewer late frames; by 0.4 % nobody notices.
+        ([0.094, 0.104, 0.114], [9.0, 9.1, 9.2], "other"),
+        ([0.106, 0.116, 0.126], [0.1, 0.2, 0.3], "simple"),
+        ([0.096, 0.106, 0.116], [1.0, 1.1, 1.2], "simple"),
+        # Then the one whose pages load sooner; by 40 ms nobody notices.
+        (LATE, [0.94, 1.04, 1.14], "other"),
+        (LATE, [0.96, 1.06, 1.16], "simple"),
+        (LATE, [1.06, 1.16, 1.26], "simple"),
+        # What was not measured decides nothing.
+        ((), [0.94, 1.04, 1.14], "other"),
+        ((), (), "simple"),
+    ],
+)
+def test_where_pings_are_alike_calls_count_and_then_pages(
+    late: Sequence[float], pages: Sequence[float], taken: str
+) -> None:
+    pings = [0.10, 0.11, 0.12]
+    simple = results(FAST, pings, LATE, [1.0, 1.1, 1.2])
+    assert _best({"simple": simple, "other": results(FAST, pings, late, pages)}) == taken
+
+
+def test_with_one_seed_its_difference_counts() -> None:
+    one = {"simple": results([1e6], [0.1]), "other": results([1e6], [0.09])}
+    assert _best(one) == "other"
+    assert _best({"simple": one["other"], "other": one["simple"]}) == "simple"
+
+
+def test_the_last_one_that_is_better_than_the_best_before_is_taken() -> None:
+    runs = {str(ping): results(FAST, [ping, ping + 0.01, ping + 0.02]) for ping in (0.3, 0.1, 0.2)}
+    assert _best(runs) == "0.1"
+
+
+def advice(taken: str) -> Advice:
+    runs = {name: results(FAST, [0.10, 0.11, 0.12]) for name in (TODAY, taken)}
+    scenarios = {name: Line("20mbit", "4mbit").today(40) for name in runs}
+    return Advice(taken, scenarios, runs, {"down": 19_000_400, "up": 3_799_600})
+
+
+def test_openwrt_is_told_in_kilobits_and_only_what_it_has_a_script_for() -> None:
+    assert advice("fq_codel").sqm(18) == [
+        "uci set sqm.@queue[0].enabled='1'",
+        "uci set sqm.@queue[0].download='19000'",
+        "uci set sqm.@queue[0].upload='3800'",
+        "uci set sqm.@queue[0].qdisc='fq_codel'",
+        "uci set sqm.@queue[0].script='simple.qos'",
+        "uci set sqm.@queue[0].linklayer='ethernet'",
+        "uci set sqm.@queue[0].overhead='18'",
+        "uci commit sqm && service sqm restart",
+    ]
+    assert "uci set sqm.@queue[0].script='piece_of_cake.qos'" in advice("cake").sqm(0)
+    assert advice("codel").sqm(18) == []
+
+
+def test_advice_as_json_has_the_measures_of_each_seed() -> None:
+    told = advice(TODAY).to_dict()
+    assert (told["taken"], told["scripts"]) == (TODAY, {})
+    assert told["measures"][TODAY]["ping_p99_s"] == [0.10, 0.11, 0.12]
+    assert told["measures"][TODAY]["goodput_bps"] == FAST
+    assert told["measures"][TODAY]["call_late"] == []
+
+
+def test_a_line_is_what_people_have() -> None:
+    fields = Line("20mbit", "100kbit", rtt="80ms", link="ethernet", users=7).today(40).to_dict()
+    assert fields["name"] == "20mbit down, 100kbit up, ethernet"
+    assert (fields["duration"], fields["warmup"]) == ("40s", "10s")
+    link = fields["bottleneck"]
+    # An eighth of the round trip on the line itself.
+    assert (link["delay"], link["frame_overhead"], link["min_frame"]) == ("10ms", 38, 84)
+    # Half a second of 1500 bytes each is 833.3 packets; 100 kb/s would have 4.
+    assert link["qdisc"] == {"kind": "droptail", "limit": 833}
+    assert link["reverse"] == {"rate": "100kbit", "qdisc": {"kind": "droptail", "limit": 20}}
+    groups = {group["name"]: group for group in fields["traffic"]}
+    assert all(group["rtt"] == "80ms" for group in groups.values())
+    assert (groups["downloads"]["flows"], groups["people"]["users"]) == (2, 7)
+    assert groups["upload"]["direction"] == "reverse" and groups["call"]["direction"] == "both"
+    assert Line("1mbit", "1mbit").link_layer() == "docsis"
+    assert Line("1mbit", "1mbit", link="vdsl").link_layer() == "pppoe_ptm"
+
+
+def test_ten_thousand_users_are_the_most() -> None:
+    assert Line("1mbit", "1mbit", users=10_000).users == 10_000
+    with pytest.raises(InputError, match="users"):
+        Line("1mbit", "1mbit", users=10_001)
+
+
+def test_a_network_of_links_is_no_line() -> None:
+    with pytest.raises(InputError, match=r"no \[bottleneck\]; give the line as one"):
+        advise(Scenario.from_file(Path(__file__).parent.parent / "scenarios" / "chain.toml"))
+
+
+def test_without_a_rate_of_its_own_the_way_back_is_as_fast() -> None:
+    scenario = Scenario(
+        """
+        seed = 7
+        duration = "3s"
+        warmup = "1s"
+        bottleneck = { rate = "10mbit" }
+        traffic = [{ kind = "ping", rtt = "20ms", interval = "50ms" }]
+        """
+    )
+    found = advise(scenario, seeds=2, link_layer="ethernet")
+    assert found.shaped == {"down": 9_500_000, "up": 9_500_000}
+    assert list(found.scenarios) == [TODAY, "codel", "pie", "fq_codel", "cake"]
+    for name, runs in found.runs.items():
+        assert [each.seed for each in runs] == [7, 8]
+        assert {each.case.name for each in runs} == {name}
+    cake = found.scenarios["cake"].to_dict()["bottleneck"]
+    assert cake["qdisc"]["link_layer"] == "ethernet"
+    back = found.scenarios["codel"].to_dict()["bottleneck"]["reverse"]
+    assert back["rate"] == found.scenarios["codel"].to_dict()["bottleneck"]["rate"]
