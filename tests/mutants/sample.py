@@ -62,7 +62,7 @@ PARTS = {
         ),
     ),
     "calibration": Part(("calibration.py", "load.py"), ("calibrate", "sweep_results")),
-    "tune": Part(("tune/*.py",), ("tune",)),
+    "tune": Part(("tune/*.py",), ("tune_found", "tune")),
     "advise": Part(("advise/*.py",), ("advise_choice", "advise")),
 }
 
