@@ -40,6 +40,7 @@ BUSY = Constraint.read("utilisation>=95%")
         ("10..500", (10, 47.6, 500), (10, 48, 500)),
         ("0.01..0.5", (0.01, 0.123456, 0.5), (0.01, 0.123, 0.5)),
         ("100kbit..1gbit", (1e5, 12_345_678, 1e9), ("100kbit", "12.3mbit", "1gbit")),
+        ("1B..2kB", (1, 123, 2e3), ("1B", "123B", "2kB")),
         ("3kB..1MB", (3e3, 45_678, 1e6), ("3kB", "45.7kB", "1MB")),
     ],
 )
@@ -54,6 +55,7 @@ def test_values_of_a_range_are_written_as_people_write_them(
     assert axis.number("no") is None
     assert axis.number(axis.value(axis.high * 1000)) == axis.high
     assert not Axis.read("p", "5ms..20ms").logarithmic
+    assert not Axis.read("p", "0..20").logarithmic
 
 
 @pytest.mark.parametrize(
@@ -248,6 +250,12 @@ def test_the_design_of_a_tuned_parameter_is_that_of_the_rule() -> None:
     for each, name in zip(found, ("alpha", "beta"), strict=True):
         assert each.designed == pytest.approx(rule[name])
         assert each.ratio == pytest.approx(each.tuned / rule[name])
+
+
+def test_a_target_that_was_tuned_is_the_designs_own() -> None:
+    (found,) = designed(_line('{ kind = "pie", target = "10ms" }'), {"bottleneck.qdisc.target": 0})
+    # RFC 8033, 5.
+    assert (found.tuned, found.designed) == (0.01, 0.015)
 
 
 def test_what_has_no_design_is_left_out_or_told() -> None:

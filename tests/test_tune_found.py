@@ -12,7 +12,7 @@ from scipy import stats
 from sojourn import Scenario
 from sojourn.errors import InputError
 from sojourn.measures import measure
-from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, figures, words
+from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, figures, page, words
 from sojourn.tune.asking import Asking
 
 PATH = "bottleneck.qdisc.target"
@@ -235,6 +235,15 @@ def test_figures_show_each_setting_in_units_for_people() -> None:
     assert [row["x"] for row in points(drawn, 1)] == pytest.approx([70, 94, 97])
     assert [row["kind"] for row in points(drawn, 2)] == ["tried", "front", "front", "best"]
     assert drawn.to_dict()["layer"][1]["encoding"]["x"]["title"] == "Utilisation, %"
+    # Neither begins at 0, where there is nothing; a range of factors goes by factors.
+    axes = [figures.by_parameter(told, AXIS).to_dict(), drawn.to_dict()["layer"][2]]
+    for spec in axes:
+        assert [spec["encoding"][way]["scale"]["zero"] for way in "xy"] == [False, False]
+    assert axes[0]["encoding"]["x"]["title"] == "target, ms"
+    assert axes[0]["encoding"]["x"]["scale"]["type"] == "log"
+    narrow = figures.by_parameter(told, Axis.read(PATH, "4ms..39ms"))
+    assert narrow.to_dict()["encoding"]["x"]["scale"]["type"] == "linear"
+    assert [row["x"] for row in points(narrow)] == [None, None, 20.0, 5.0]
     with pytest.raises(InputError, match="given up after one seed"):
         figures.by_parameter(found([GIVEN_UP], None), AXIS)
     with pytest.raises(InputError, match="give a constraint"):
@@ -289,6 +298,74 @@ def test_a_search_begins_with_its_own_setting_and_spreads() -> None:
     assert numbers == pytest.approx([1e6 * each for each in spread], rel=0.01)
     # A setting that comes again is the same one.
     assert search.ask(0) == asked and len(search.candidates) == 7
+
+
+def test_each_setting_is_there_once() -> None:
+    two = Asking([Axis.read("x", "1..2")], DELAY, [], "worst", 20)
+    asked = two.ask(8)
+    assert asked == two.candidates
+    assert sorted(str(each.values["x"]) for each in asked) == ["1", "2"]
+
+
+def test_what_the_scenario_has_not_is_not_tried_first() -> None:
+    scenario = Scenario(
+        """
+        duration = "5s"
+        bottleneck = { rate = "10mbit" }
+        traffic = [{ kind = "bulk", flows = 20 }]
+        """
+    )
+    for path, first in (("traffic.0.flows", True), ("traffic.1.flows", False), ("x.y", False)):
+        search = Asking([Axis.read(path, "10..50")], DELAY, [], "worst", 20)
+        search.begin_with(scenario)
+        (asked,) = search.ask(1)
+        # Else the first one spread over the range: 10 + 40 · 0.118.
+        assert asked.values == {path: 20 if first else 15}
+
+
+def test_near_the_best_is_nearer_the_later() -> None:
+    scenario = Scenario(
+        """
+        duration = "5s"
+        bottleneck = { rate = "10mbit", qdisc = { kind = "codel", target = "7ms" } }
+        traffic = [{ kind = "bulk" }]
+        """
+    )
+    search = Asking([AXIS], DELAY, [], "worst", 200)
+    search.begin_with(scenario)
+    apart: dict[bool, list[float]] = {False: [], True: []}
+    while search.asked < 200:
+        number = search.asked
+        (asked,) = search.ask(1)
+        asked.measured = asked.measured or {0: {1: [abs(math.log(_ms(asked) / 7))]}}
+        search.tell()
+        if number % 2 and number >= 100:
+            apart[number >= 150].append(abs(math.log(_ms(asked) / 7, 50)))
+    # From a tenth of the range down to a hundredth of it, by factors.
+    early, late = (math.fsum(each) / len(each) for each in apart.values())
+    assert 0.02 < early < 0.1 and 0.005 < late < 0.03
+
+
+def _ms(candidate: Candidate) -> float:
+    number = AXIS.number(candidate.values[PATH])
+    assert number is not None
+    return number / 1e6
+
+
+def test_facts_and_tables_of_the_page_are_of_what_there_is() -> None:
+    told = found(ALL, GOOD, constraints=())
+    assert [each.title for each in page._tables(told)] == ["All settings that ran with all seeds"]
+    assert [each.slug for each in page._figures(told)] == ["parameter-1"]
+    assert list(page._facts(told)) == [
+        ("Settings", "5"), ("Given up after one seed", "1"), ("Seeds of each", "2"),
+    ]  # fmt: skip
+    two = at("5ms", {1: [0.001, 0.95]}, {1: [0.002, 0.95]})
+    for across, what in (("worst", "2, the worst one counts"), ("mean", "2, the mean of all")):
+        told = found([two], two, fresh=two, own=two, across=across)
+        assert ("Places of the region", what) in list(page._facts(told))
+        assert len(list(page._tables(told))) == 3
+    assert list(page._tables(found([GIVEN_UP], None))) == []
+    assert list(page._figures(found([GIVEN_UP], None))) == []
 
 
 @pytest.mark.parametrize(
