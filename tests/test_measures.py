@@ -400,6 +400,8 @@ def test_calls_as_one_weigh_as_much_as_they_send() -> None:
     assert found["call_loss"] == pytest.approx(0.05)
     assert found["call_delay_p50_s"] == pytest.approx(0.1, rel=0.02)
     assert found["finished"] is None, "nobody waits for a packet of a call"
+    alone = measures({"links": [], "groups": [other]})
+    assert (alone["call_rate_bps"], alone["call_late"]) == (2e6, 0.4)
 
 
 def test_first_bytes_as_one_weigh_as_many_as_they_are() -> None:
@@ -448,6 +450,7 @@ def test_viewers_as_one_weigh_as_much_as_they_watch() -> None:
     assert found["video_stalled"] == 0.1 and found["video_bitrate_bps"] == 2.5e6
     assert found["video_startup_s"] == 1.75 and found["video_stalls"] == 6
     assert found["video_switches"] == 6
+    assert measures({"links": [], "groups": [other]})["video_bitrate_bps"] == 3e6
     alone = measures({"links": [], "groups": [nobody, nobody]})
     assert alone["video_stalled"] is None and alone["video_bitrate_bps"] is None
     assert shown.videos({"links": [], "groups": [one]}).rows == [
