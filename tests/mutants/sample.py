@@ -47,7 +47,7 @@ PARTS = {
     ),
     "report": Part(
         ("report/differences.py", "report/frames.py", "report/runs.py", "report/tables.py"),
-        ("report_data", "report", "compare"),
+        ("report_data", "report_by_hand", "report", "compare"),
     ),
     "verdict": Part(("verdict/*.py",), ("verdict", "compare")),
     "control": Part(

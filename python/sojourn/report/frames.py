@@ -255,12 +255,7 @@ def _samples(layout: Layout, run: Run, column: str = "packets") -> pl.DataFrame 
     """The samples of the reported link, in order of time, if they have that column."""
     if run.queues is None:
         return None
-    link = pl.col("link")
-    if run.queues.schema["link"].is_integer():
-        names = [x["name"] for x in run.summary["links"]]
-        wanted = link == names.index(layout.link)
-    else:
-        wanted = link.cast(pl.String) == layout.link
+    wanted = pl.col("link").cast(pl.String) == layout.link
     samples = run.queues.filter(wanted).sort("time_s")
     if column == "delay_ms":
         if not {"bytes", "rate_bps"} <= set(samples.columns):
