@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from sojourn.calibration import (
     _write,
     with_users,
 )
+from sojourn.errors import Stopped
 from sojourn.load import realised_load, uncongested
 
 # Sizes without a heavy tail, so that a short run realises what is asked for.
@@ -85,6 +88,7 @@ def test_a_load_needs_a_bottleneck(web: Scenario) -> None:
 
 
 RATE = 1e6
+WAYS = ("forward", "reverse", "both")
 
 
 def test_loads_of_half_and_more_than_all_are_aimed_at(light: Scenario) -> None:
@@ -107,6 +111,30 @@ def test_a_kept_calibration_is_taken_only_for_what_it_is_of(tmp_path: Path) -> N
     assert _read(file, "web1", RATE) is None
     assert _read(tmp_path / "none.json", "web1", RATE) is None
     assert made.users_for(0.5) == 250_000 and made.users_for(1e-9) == 1
+
+
+def test_the_load_is_of_the_datas_direction_or_the_mean_of_both() -> None:
+    def summary(forward: float | None, back: float | None) -> dict[str, Any]:
+        links = {"bottleneck": forward, "reverse": back}
+        return {"links": [{"name": name, "throughput_bps": bps} for name, bps in links.items()]}
+
+    found = {way: realised_load(summary(3e6, 1e6), 8e6, direction=way) for way in WAYS}
+    assert found == {"forward": 0.375, "reverse": 0.125, "both": 0.25}
+    # Nothing was measured.
+    assert [realised_load(summary(None, None), 8e6, direction=way) for way in WAYS] == [0.0] * 3
+
+
+def test_the_misfit_is_that_of_the_point_farthest_from_the_line() -> None:
+    assert Calibration("web1", RATE, 2.0, [(1, 2.2), (2, 3.0)]).misfit == 0.25
+
+
+def test_whoever_waits_can_give_up(light: Scenario) -> None:
+    stop = threading.Event()
+    stop.set()
+    told: list[str] = []
+    with pytest.raises(Stopped):
+        calibrate(light.with_({"duration": "41s"}), stop=stop, notice=told.append)
+    assert told == ["calibrating web1: users against load"]
 
 
 def test_groups_are_found_by_kind_and_named_by_it() -> None:
