@@ -91,7 +91,7 @@ def _cell(difference: Difference | None) -> Cell:
 
     def written(value: float) -> str:
         sign = "+" if value > 0 else ""
-        return sign + formatting.text(value * scale, 2 if abs(value * scale) < 100 else 3)
+        return sign + formatting.text(value * scale, 2)
 
     between = ""
     if difference.low is not None and difference.high is not None:

@@ -127,7 +127,7 @@ def _absolute(each: Difference) -> str:
 
 
 def _signed(value: float, digits: int = 3) -> str:
-    return ("+" if value > 0 else "") + text(value, digits if abs(value) < 100 else 3)
+    return ("+" if value > 0 else "") + text(value, digits)
 
 
 def _caution(found: Sequence[Difference]) -> list[str]:
