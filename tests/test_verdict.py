@@ -153,6 +153,40 @@ def test_many_cases_get_a_line_each_and_all_numbers_when_asked_for() -> None:
     assert "95 % interval" in found.in_full[0]
 
 
+def test_two_cases_get_all_numbers_and_three_a_line_each() -> None:
+    surely = replace(one([0.03, 0.03], [0.01, 0.01]), p_holm=0.01, low=0.005, high=0.035)
+    two = [replace(surely, case=case) for case in ("a", "b")]
+    assert sum("95 % interval" in said for said in sentences(two)) == 2
+    three = [*two, replace(surely, case="c", place="load 0.9")]
+    said = sentences(three)
+    assert not any("95 % interval" in each for each in said)
+    assert said[2] == "c (load 0.9) against base: worse in loss (+200 %), in all 2 seeds."
+    assert sum("95 % interval" in said for said in sentences(three, whole=True)) == 3
+
+
+def test_ten_pairs_are_enough_to_be_unsure_for_another_reason() -> None:
+    seems = replace(one([0.03, 0.03], [0.01, 0.01]), p_holm=0.06, low=0.005, high=0.035)
+    for pairs, why in ((9, "but 9 are too few to be sure"), (10, "but not among so many")):
+        said = sentences([replace(seems, pairs=pairs, agree=pairs - 1)])
+        assert said[0].startswith(f"case seems worse than base, {why}")
+        # A caution follows the nine.
+        assert len(said) == 1 + (pairs == 9)
+    assert sentences([]) == []
+
+
+def test_the_adjusted_p_must_be_below_the_level() -> None:
+    surely = one([0.03, 0.03], [0.01, 0.01])
+    surely = replace(surely, low=0.005, high=0.035)
+    for p, grade in ((0.0499, "worse"), (0.05, "seems worse"), (None, "seems worse")):
+        assert replace(surely, p_holm=p).grade == grade
+
+
+def test_where_nothing_can_be_told_of_many_cases_that_is_all_that_is_said() -> None:
+    unsure = replace(one([0.03, 0.03], [0.01, 0.01]), low=-0.5, high=0.5)
+    said = sentences([replace(unsure, case=case) for case in "abc"])
+    assert said[:2] == [f"No difference between {case} and base can be told." for case in "ab"]
+
+
 def test_pairs_share_everything_else_that_is_varied() -> None:
     runs = [
         Made(kind, seed, level + seed * 1e-3, varied={"load": load})
