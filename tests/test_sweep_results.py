@@ -13,7 +13,7 @@ from sojourn import Comparison, Error, Scenario, compare
 from sojourn.load import realised_load, uncongested
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store
-from sojourn.sweep import Case, Result, Results, Rule, sweep
+from sojourn.sweep import Case, Result, Results, Rule, grid, sweep
 from sojourn.sweep.execute import Progress, _Work
 from sojourn.sweep.plan import Plan
 
@@ -61,6 +61,27 @@ def test_rows_are_means_over_seeds_the_uncongested_ones_first() -> None:
     assert tail["realised_load"] == pytest.approx(0.8) and codel["realised_load"] is None
     assert (ideal["seeds"], ideal["loss"]) == (1, 0.0)
     assert comparison.table()["label"].to_list() == comparison.labels
+
+
+@pytest.mark.parametrize(
+    ("values", "listed"),
+    [
+        ("codel", ["codel"]),
+        ({"kind": "codel"}, [{"kind": "codel"}]),
+        (("codel", "pie"), ["codel", "pie"]),
+        (iter(["codel"]), ["codel"]),
+    ],
+)
+def test_a_single_value_is_varied_like_a_list_of_one(values: object, listed: list[object]) -> None:
+    cases = grid(SMALL, {QDISC: values}, 7)
+    assert [dict(case.labels) for case in cases] == [{QDISC: each} for each in listed]
+    assert all(case.seeds == (7,) for case in cases)
+
+
+def test_a_number_is_a_single_value() -> None:
+    cases = grid(SMALL, {"tcp.mss": 1000, QDISC: ["codel", "pie"]}, range(2))
+    assert [case.label for case in cases] == ["mss 1000, codel", "mss 1000, pie"]
+    assert cases[0].seeds == (0, 1)
 
 
 def test_differences_are_those_of_pairs() -> None:
