@@ -82,6 +82,7 @@ def test_what_is_better_and_worse_is_said() -> None:
     assert "loss 3.00 % against 2.00 % (+50 %" in second
     assert second.startswith("CoDel is worse than drop-tail, in all 10 seeds: ")
     assert third == "CoDel and drop-tail are alike, within 1 %: throughput."
+    assert str(found) == "\n".join([first, second, third])
     # Ten seeds need no caution, and the other way round all is the other way round.
     back = verdict(runs, "codel")
     assert grades(back)["response_p50_s"] == "worse"

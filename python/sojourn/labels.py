@@ -11,7 +11,7 @@ def label_of(varied: Mapping[str, object]) -> str:
 
 
 def _name(path: str, value: object) -> str:
-    last = path.rsplit(".", 1)[-1]
+    last = path.rpartition(".")[2]
     if isinstance(value, Mapping):
         words = [str(value["kind"])] if "kind" in value else [last]
         for name, inner in value.items():

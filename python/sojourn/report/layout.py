@@ -227,7 +227,7 @@ def _facts(run: Run, link: str, told: bool) -> _Facts:
     for key in ("engine", "version"):
         fields[key] = str(run.summary.get(key))
     silent = {place, "tcp.ecn", "seed", "name"}
-    silent |= {key for key in fields if key.rsplit(".", 1)[-1] == "load"}
+    silent |= {key for key in fields if key.rpartition(".")[2] == "load"}
     # Varied as the forward direction is, the way back adds nothing to the name.
     back = "bottleneck.reverse.qdisc"
     if scenario.get(f"{back}.kind", scenario.get(back)) == kind:
@@ -243,7 +243,7 @@ def _facts(run: Run, link: str, told: bool) -> _Facts:
 def _load(run: Run) -> float | None:
     """The offered load that was asked for; in the scenario it may have become users by now."""
     for key, value in run.varied.items():
-        if key.rsplit(".", 1)[-1] == "load":
+        if key.rpartition(".")[2] == "load":
             return number(value)
     return number(run.scenario.get("load"))
 

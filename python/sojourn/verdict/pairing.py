@@ -60,7 +60,7 @@ class Pairing:
 
 def is_load(path: str) -> bool:
     """Whether a dotted path is that of a load."""
-    return path.rsplit(".", 1)[-1] == "load"
+    return path.rpartition(".")[2] == "load"
 
 
 def reference(
@@ -114,7 +114,7 @@ def pairings(entrants: Sequence[Entrant], baseline: str) -> list[Pairing]:
 
 def case_name(path: str, value: object) -> str:
     """What a value is called in a sentence: "FQ-CoDel", "PI qref 24 ECN", "congestion cubic"."""
-    last = path.rsplit(".", 1)[-1]
+    last = path.rpartition(".")[2]
     if isinstance(value, Mapping) and "kind" in value:
         kind = str(value["kind"])
         words = [style.DISPLAY.get(kind, kind)]
