@@ -124,6 +124,11 @@ def test_the_load_is_of_the_datas_direction_or_the_mean_of_both() -> None:
     assert [realised_load(summary(None, None), 8e6, direction=way) for way in WAYS] == [0.0] * 3
 
 
+def test_a_scenario_without_a_load_stays_as_it_is(light: Scenario) -> None:
+    given = light.with_({"traffic.0.users": 7, "load": None})
+    assert with_users(given) is given
+
+
 def test_the_misfit_is_that_of_the_point_farthest_from_the_line() -> None:
     assert Calibration("web1", RATE, 2.0, [(1, 2.2), (2, 3.0)]).misfit == 0.25
 

@@ -28,10 +28,10 @@ class Column:
     title: str
     """What exactly it is, for a tooltip and the reader who wants to know."""
     measure: Read
-    scale: float = 1.0
-    whole: bool = False
+    scale: float
+    whole: bool
     """A count: no decimals."""
-    group: str = ""
+    group: str
     """Heading over neighbouring columns that belong together."""
 
 
