@@ -80,6 +80,11 @@ def test_both_directions_are_calibrated_together(light: Scenario) -> None:
     assert realised_load(summary, 10_000_000, direction="both") == pytest.approx(0.6, rel=0.06)
 
 
+def test_users_of_the_way_back_offer_as_much(light: Scenario) -> None:
+    back = calibrate(light.with_({"traffic.0.direction": "reverse"}))
+    assert back.bps_per_user == pytest.approx(calibrate(light).bps_per_user, rel=0.05)
+
+
 def test_a_load_needs_a_bottleneck(web: Scenario) -> None:
     fields = dict(web.to_dict())
     fields["parking_lot"] = {**fields.pop("bottleneck"), "hops": 2}

@@ -266,6 +266,10 @@ def test_other_steps_are_refused(step: float) -> None:
         flent.document(Made(), step)
 
 
+def test_instants_are_in_whole_microseconds() -> None:
+    assert flent.document(Made(), 1 / 3)["x_values"][:2] == [0.333333, 0.666667]
+
+
 def test_a_run_in_memory_ended_now() -> None:
     before = time.time()
     found = flent.document(Made(), 0.5)["raw_values"]["Ping (ms) UDP BE3"][0]["t"] - 1.2 + 0.4

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import polars as pl
 import pytest
 
 from conftest import SMALL
@@ -28,7 +29,7 @@ from sojourn.files import (
 )
 from sojourn.results import flent, sums
 from sojourn.results.draft import Draft, _exchange
-from sojourn.results.run import RunResult
+from sojourn.results.run import TABLES, RunResult
 from sojourn.results.store import Store, about, open_run
 
 SUMMARY: dict[str, Any] = {
@@ -111,6 +112,43 @@ def test_a_comparison_is_opened_with_its_own_names_and_loads(tmp_path: Path) -> 
     # The same through a list, and beside a single run.
     both = open_runs([tmp_path, tmp_path / "b"])
     assert [each.seed for each in both] == [7, 4, 4]
+
+
+def test_drafts_are_not_opened(tmp_path: Path) -> None:
+    whole = kept(tmp_path / "run", result())
+    shutil.copytree(tmp_path / "run", tmp_path / ".run.0")
+    assert [each.folder for each in open_runs(tmp_path)] == [whole.folder]
+    assert [each.folder for each in Store(tmp_path).runs()] == [whole.folder]
+
+
+def test_each_table_has_a_name_of_its_own(tmp_path: Path) -> None:
+    scratch = TemporaryDirectory(dir=tmp_path)
+    made = RunResult.from_engine(json.dumps(SUMMARY), Scenario(SMALL), scratch=scratch)
+    for name in TABLES:
+        pl.DataFrame({"it": [name]}).write_parquet(Path(scratch.name) / f"{name}.parquet")
+    for name in TABLES:
+        assert getattr(made, name)["it"].to_list() == [name]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc says which file is meant")
+@pytest.mark.parametrize("sync", [True, False])
+def test_a_run_is_on_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sync: bool
+) -> None:
+    synced: list[tuple[str, bool]] = []
+
+    def fsync(opened: int) -> None:
+        name = Path(f"/proc/self/fd/{opened}").readlink().name
+        synced.append((name, (tmp_path / "run").exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    draft = Draft(tmp_path / "run")
+    draft.finish(result(), {}, sync=sync)
+    draft.discard()
+    written = ["run.json", "scenario.toml", "summary.json", "SHA256SUMS", draft.folder.name]
+    before = sorted((name, False) for name in written)
+    # Its name as well, which the folder above holds.
+    assert sorted(synced) == (sorted([*before, (tmp_path.name, True)]) if sync else [])
 
 
 def test_a_store_tells_of_each_run_what_it_measured(tmp_path: Path) -> None:

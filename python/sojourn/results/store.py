@@ -170,7 +170,8 @@ def _open_folder(path: Path) -> list[RunResult]:
         return [open_run(path)]
     if (path / COMPARISON).exists():
         return _open_comparison(path)
-    folders = sorted(p.parent for p in path.glob(f"*/{SUMMARY}") if p.parent.name[0] != ".")
+    # A draft's name begins with a dot.
+    folders = sorted(p.parent for p in path.glob(f"[!.]*/{SUMMARY}"))
     return [open_run(folder) for folder in folders] or [open_run(path)]
 
 
