@@ -277,6 +277,13 @@ def test_settings_are_written_in_the_words_of_each_simulator() -> None:
     ]
 
 
+def test_settings_that_linux_has_not_say_so() -> None:
+    blue = settings({"kind": "blue"}, Link(15e6, 500))
+    assert blue.tc is None
+    (said,) = blue.remarks
+    assert said.startswith("There is no tc command: qdisc = blue: Linux has BLUE only for")
+
+
 def test_power_is_utilisation_over_the_round_trip_with_a_full_setpoint() -> None:
     f = np.linspace(0, 1, 21)
     utilisation = tables.utilisation_rounds(f) / tables.utilisation_rounds(0.0)
