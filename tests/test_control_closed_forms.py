@@ -202,7 +202,7 @@ def test_gains_of_pi_may_be_sampled_at_half_of_the_zero_and_no_more_rarely() -> 
 
 def test_rem_is_designed_to_the_loop_of_pi() -> None:
     # p = 1 − φ^(−price), so that dp = ln φ (1 − p₀) d(price): the same controller at rest.
-    region = Region(3750, 60, 0.246)
+    region = Region(3750, 60, 0.246, 80, 0.2)
     both = [loop(design(region).model) for design in (pi, rem)]
     omega = np.geomspace(0.05, 5, 7)
     ours, theirs = (each.response(omega) for each in both)
@@ -275,6 +275,25 @@ def test_settings_are_written_in_the_words_of_each_simulator() -> None:
         "Queue/RED set adaptive_ 0",
         "Queue/RED set mean_pktsize_ 500",
     ]
+
+
+def test_reds_weight_is_taken_as_it_is_given() -> None:
+    region = Region(3750, 60, 0.246, 80, 0.2)
+    found = red(region, wq=2e-6)
+    assert found.qdisc["wq"] == pytest.approx(2e-6, rel=1e-9)
+    # The pole of the average that takes a sample a packet.
+    assert found.values["K"] == pytest.approx(-math.log(1 - 2e-6) * 3750, rel=1e-9)
+    for wq in (0.0, 1.0, -0.1):
+        with pytest.raises(ControlError, match=r"wq = \S+: must be above 0 and below 1"):
+            red(region, wq=wq)
+    for max_p in (0.0, 1.01):
+        with pytest.raises(ControlError, match=r"max_p = \S+: must be above 0 and at most 1"):
+            red(region, max_p=max_p)
+
+
+def test_response_functions_are_told_for_losses_of_ten_powers() -> None:
+    rows = tables.responses().rows
+    assert [row[0] for row in rows] == pytest.approx([10.0**-n for n in range(1, 11)])
 
 
 def test_settings_that_linux_has_not_say_so() -> None:
