@@ -296,6 +296,19 @@ def test_response_functions_are_told_for_losses_of_ten_powers() -> None:
     assert [row[0] for row in rows] == pytest.approx([10.0**-n for n in range(1, 11)])
 
 
+def test_the_gains_of_a_scan_are_those_of_its_loops() -> None:
+    flows = [60.0, 80.0]
+    found = scan(
+        Model(Network(60, 3750, rtt=0.246), qdisc=PAPER), {"flows": flows}, coefficients=True
+    )
+    for omega in (0.1, 1.0, 20.0):
+        gains = [
+            abs(loop(Model(Network(each, 3750, rtt=0.246), qdisc=PAPER)).response(omega))
+            for each in flows
+        ]
+        assert found.gain_at(omega) == pytest.approx(gains, rel=1e-9)
+
+
 def test_settings_that_linux_has_not_say_so() -> None:
     blue = settings({"kind": "blue"}, Link(15e6, 500))
     assert blue.tc is None

@@ -10,6 +10,7 @@ import numpy as np
 
 from sojourn._engine import margins as margins_of
 from sojourn.control.errors import ControlError, positive
+from sojourn.control.loops import value
 from sojourn.control.models import Model, asked
 
 PARAMETERS = {
@@ -53,14 +54,7 @@ class Scan:
         """|L(jω)|, for a scan with coefficients."""
         s = 1j * omega
         with np.errstate(invalid="ignore"):
-            return np.abs(_value(self.numerator, s) / _value(self.denominator, s))
-
-
-def _value(polynomial: Any, s: complex) -> Any:
-    total: Any = 0.0
-    for coefficient in polynomial:
-        total = total * s + coefficient
-    return total
+            return np.abs(value(self.numerator, s) / value(self.denominator, s))
 
 
 def scan(
