@@ -76,6 +76,10 @@ def test_windows_are_of_the_first_few_flows_of_the_first_repeat() -> None:
         ("PI", "a", 0.0, 20.0),
     ]
     assert frames.windows(layout, layout.panels[0])["flow"].unique().sort().to_list() == [*"abc"]
+    flows = [*"gfedc"]
+    first.traces = pl.DataFrame({"time_s": [0.0] * 5, "flow": flows, "cwnd_bytes": [1] * 5})
+    layout = compared(first)
+    assert frames.windows(layout, layout.panels[0])["flow"].to_list() == flows[:4]
     bare = compared(long_run("pi", traces=False))
     assert frames.windows(bare, bare.panels[0]).is_empty()
 
