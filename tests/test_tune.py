@@ -58,6 +58,7 @@ def test_values_of_a_range_are_written_as_people_write_them(
     assert axis.number(axis.value(axis.high * 1000)) == axis.high
     assert not Axis.read("p", "5ms..20ms").logarithmic
     assert not Axis.read("p", "0..20").logarithmic
+    assert Axis.read("p", "0s..20ms").value(0) == "0ns"
 
 
 @pytest.mark.parametrize(
