@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -324,32 +325,19 @@ def test_what_the_scenario_has_not_is_not_tried_first() -> None:
 
 
 def test_near_the_best_is_nearer_the_later() -> None:
-    scenario = Scenario(
-        """
-        duration = "5s"
-        bottleneck = { rate = "10mbit", qdisc = { kind = "codel", target = "7ms" } }
-        traffic = [{ kind = "bulk" }]
-        """
-    )
-    search = Asking([AXIS], DELAY, [], "worst", 200)
-    search.begin_with(scenario)
-    apart: dict[bool, list[float]] = {False: [], True: []}
-    while search.asked < 200:
-        number = search.asked
-        (asked,) = search.ask(1)
-        asked.measured = asked.measured or {0: {1: [abs(math.log(_ms(asked) / 7))]}}
-        search.tell()
-        if number % 2 and number >= 100:
-            apart[number >= 150].append(abs(math.log(_ms(asked) / 7, 50)))
-    # From a tenth of the range down to a hundredth of it, by factors.
-    early, late = (math.fsum(each) / len(each) for each in apart.values())
-    assert 0.02 < early < 0.1 and 0.005 < late < 0.03
-
-
-def _ms(candidate: Candidate) -> float:
-    number = AXIS.number(candidate.values[PATH])
-    assert number is not None
-    return number / 1e6
+    search = asking()
+    tried: list[dict[str, float]] = []
+    search._study = SimpleNamespace(enqueue_trial=tried.append)
+    search._enqueue_near_the_best(0.5)
+    assert tried == [], "there is no best one yet"
+    search.candidates = [GOOD]
+    # From a tenth of the range, which goes by factors, down to a hundredth of it.
+    for share, spread in ((0.5, 0.1), (0.75, math.sqrt(0.1 * 0.01)), (1.0, 0.01)):
+        tried.clear()
+        for _ in range(500):
+            search._enqueue_near_the_best(share)
+        moved = [math.log(each[PATH] / 5e6, 50) for each in tried]
+        assert math.sqrt(math.fsum(x * x for x in moved) / 500) == pytest.approx(spread, rel=0.1)
 
 
 def test_facts_and_tables_of_the_page_are_of_what_there_is() -> None:
