@@ -28,9 +28,9 @@ class Axis:
     """The least value: nanoseconds, bits per second, bytes, or a bare number."""
     high: float
     """The greatest."""
-    unit: str = ""
+    unit: str
     """What text says: "time", "rate" or "size"; empty for a bare number."""
-    whole: bool = False
+    whole: bool
     """Whether it is a whole number."""
 
     @property
