@@ -377,3 +377,15 @@ def test_loads_alone_are_not_compared() -> None:
 )
 def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
     assert formatting.text(value) == text
+
+
+def test_charts_may_have_more_rows_than_a_notebook_wants() -> None:
+    import altair as alt
+
+    from sojourn.parts import Figure
+    from sojourn.report.vega_lite import vega_lite
+
+    rows = pl.DataFrame({"x": range(6000)})
+    figure = Figure("many", "Many", alt.Chart(rows).mark_point().encode(x="x:Q"), "Many points.")
+    (spec,) = vega_lite([figure]).values()
+    assert [len(each) for each in spec["datasets"].values()] == [6000]

@@ -11,6 +11,7 @@ from sojourn import style
 from sojourn.report.layout import arrange
 from sojourn.report.runs import ReportError, RunLike, check
 from sojourn.report.sections import sections
+from sojourn.report.vega_lite import vega_lite
 
 # What is shown of runs unless something is asked for: the first of these that they can fill.
 _FIRST = ("response-times", "delay-utilisation", "queue", "goodput")
@@ -40,7 +41,7 @@ def chart(runs: Sequence[RunLike], figure: str | None = None) -> Any:
             f"{asked} of these runs; there are: {found}; those of queues need probes.queues = true "
             "in the scenario"
         )
-    parts = [_fixed(each.chart.to_dict(validate=False)) for each in made[0].figures]
+    parts = [_fixed(each) for each in vega_lite(made[0].figures).values()]
     data = {name: table for part in parts for name, table in part.pop("datasets", {}).items()}
     whole = parts[0] if len(parts) == 1 else {"vconcat": parts}
     for part in parts:

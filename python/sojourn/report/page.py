@@ -25,6 +25,7 @@ from sojourn.report.differences import Differences, differences
 from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import ReportError, Run, RunLike, check, number
 from sojourn.report.sections import sections
+from sojourn.report.vega_lite import vega_lite
 from sojourn.verdict.diagnosed import merged
 
 FOLDER = "figures"
@@ -70,7 +71,7 @@ def write(
     layout = arrange(check(runs))
     made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
-    specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
+    specs = vega_lite(figures)
     html = _render(layout, made, specs, title, differences(layout, baseline), lab)
     try:
         folder = target.parent / FOLDER

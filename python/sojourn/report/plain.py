@@ -22,6 +22,7 @@ from sojourn.report.page import (
     themes,
     without,
 )
+from sojourn.report.vega_lite import vega_lite
 
 
 def write_plain(
@@ -50,7 +51,7 @@ def write_plain(
     Raises:
         OSError: If one of the files cannot be written.
     """
-    specs = {figure.slug: figure.chart.to_dict(validate=False) for figure in figures}
+    specs = vega_lite(figures)
     folder = target.parent / FOLDER
     if figures:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -126,7 +127,7 @@ def _curves(at: Results, load: float) -> Figure | None:
         loads = [pooling.pages(each.run.summary) for each in found]
         times = [each["pages"]["load_time_s"] for each in loads if each]
         curve = pooling.mix([pooling.points(x) for x in times], [x["count"] for x in times])
-        step = max(1, len(curve) // 300)
+        step = max(1, math.ceil(len(curve) / 300))
         rows += [(scheme, x, y) for x, y in curve[::step]]
     if not rows:
         return None
