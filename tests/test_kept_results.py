@@ -200,6 +200,33 @@ def test_web_today_quotes_versions_of_http_right() -> None:
     assert f"takes {lossy[0]} s over HTTP/1.1 and {lossy[1]} and {lossy[2]} s over" in text
 
 
+def test_web_today_quotes_its_runs_at_full_length_right() -> None:
+    text = words("web-today")
+    verdicts = [each["verdict"] for each in study_tables.claims("web-today", "full")]
+    assert [verdicts.count(each) for each in ("agrees", "differs", "undecided")] == [11, 8, 3]
+    assert "eleven agree, eight do not, and three cannot be told. Five are judged" in text
+    assert study_tables.turned("web-today", "quick", "full").count("\n") == 5 + 1
+
+    home = {str(row[""]): [*row.values()] for row in study_tables.table(
+        "web-today", "full", "The household")}  # fmt: skip
+
+    def mean(scheme: str, column: int) -> float:
+        return float(str(home[scheme][column]).split(" ± ")[0])
+
+    tail = "drop-tail 500 ms, CUBIC"
+    assert f"to {mean(tail, 2):.2f} Mb/s where two minutes gave 1.5" in text
+    assert f"a median page takes {mean(tail, 1) / 1e3:.1f} s instead of 10.6 s" in text
+    prague, cubic = (mean(f"DualPI2, {each}", 1) / 1e3 for each in ("Prague", "CUBIC"))
+    assert f"{prague:.2f} s beside it, {cubic:.2f} s beside CUBIC." in text
+    lost = [
+        float(str([*row.values()][2]).split(" ± ")[0]) / 1e3
+        for row in study_tables.table("web-today", "full", "Pages over each version of HTTP")
+        if row[""] == "0.5 % lost"
+    ]
+    _, two, three = lost
+    assert f"takes {three:.2f} s over it and {two:.2f} s over HTTP/2" in text
+
+
 def test_web_today_quotes_its_tables_right() -> None:
     text = words("web-today")
 

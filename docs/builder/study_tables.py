@@ -52,6 +52,18 @@ def claims_table(name: str, scale: str) -> str:
     return markdown(heads, [[each[name] for name in columns] for each in told])
 
 
+def turned(name: str, first: str, second: str) -> str:
+    """The claims that one scale judges otherwise than another, with what came out at both."""
+    before = {each["claim"]: each for each in claims(name, first)}
+    rows = []
+    for each in claims(name, second):
+        was = before[each["claim"]]
+        if was["verdict"] != each["verdict"]:
+            verdicts = [f"{found['ours']}: {_VERDICTS[found['verdict']]}" for found in (was, each)]
+            rows.append([each["claim"], *verdicts])
+    return markdown(["claim", f"`{first}`", f"`{second}`"], rows)
+
+
 def table(name: str, scale: str, title: str) -> list[dict[str, Any]]:
     """The rows of a table of a study as they were kept, by column."""
     found = kept(name, scale)
@@ -256,6 +268,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
     "web-today versions": partial(plain, "web-today", "quick", "Pages over each version of HTTP"),
+    "web-today turned": partial(turned, "web-today", "quick", "full"),
     "web-today household": partial(plain, "web-today", "quick", "The household"),
     "home places": partial(
         plain, "home", "quick", "The household, by the place of its slowest link"
