@@ -65,9 +65,9 @@ class Store:
     def runs(self) -> list[RunResult]:
         """All runs that are whole, in the order of their names."""
         found = []
-        for path in sorted(self.folder.glob(f"[!.]*/{SUMMARY}")):
+        for folder in _runs_in(self.folder):
             try:
-                found.append(open_run(path.parent))
+                found.append(open_run(folder))
             except Error as error:
                 warnings.warn(str(error), DamagedRunWarning, stacklevel=2)
         return found
@@ -170,9 +170,12 @@ def _open_folder(path: Path) -> list[RunResult]:
         return [open_run(path)]
     if (path / COMPARISON).exists():
         return _open_comparison(path)
-    # A draft's name begins with a dot.
-    folders = sorted(p.parent for p in path.glob(f"[!.]*/{SUMMARY}"))
-    return [open_run(folder) for folder in folders] or [open_run(path)]
+    return [open_run(folder) for folder in _runs_in(path)] or [open_run(path)]
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Where its runs are, in the order of their names. A draft's name begins with a dot."""
+    return sorted(path.parent for path in folder.glob(f"[!.]*/{SUMMARY}"))
 
 
 def kept_baseline(path: Path) -> str | None:
