@@ -156,7 +156,9 @@ mod tests {
         }
         let mut draws = Stream::new(11, Kind::Test, 0, 0);
         let mut kinds = [0; 3];
-        for turn in 0..300u64 {
+        // Miri takes seconds for each.
+        let turns = if cfg!(miri) { 9 } else { 300 };
+        for turn in 0..turns {
             let between = |draws: &mut Stream, low: f64, high: f64| {
                 libm::exp2(low + (high - low) * draws.uniform())
             };
@@ -193,6 +195,6 @@ mod tests {
                 assert_eq!(one, other, "a = {a}, a − b = {difference}, qref = {qref}");
             }
         }
-        assert!(kinds.iter().all(|&n| n > 50), "{kinds:?}");
+        assert!(kinds.iter().all(|&n| n >= turns / 9), "{kinds:?}");
     }
 }
