@@ -1,6 +1,7 @@
 """Sojourn's benchmarks: `python benches/run.py WHAT [--quick]`. Python 3.11, nothing else.
 
     speed      the engine's rate, side by side with ns-2 and ns-3
+    goals      what the engine is to reach, and what it does
     pages      the engine's time for a page over HTTP/1.1, 2 and 3
     fidelity   utilisation, queue, loss and fairness against ns-2, over 20 seeds
     ns3        the same against ns-3, for disciplines and congestion controls that ns-2 lacks
@@ -26,6 +27,7 @@ from collections.abc import Callable
 
 import fidelity
 import fidelity_ns3
+import goals
 import households
 import learning
 import memory
@@ -39,6 +41,7 @@ import wasm
 
 REPORTS = {
     "speed": ("Speed", speed.report),
+    "goals": ("Goals", goals.report),
     "pages": ("Pages over HTTP/1.1, 2 and 3", speed.pages),
     "fidelity": ("Fidelity against ns-2", fidelity.report),
     "ns3": ("Fidelity against ns-3", fidelity_ns3.report),

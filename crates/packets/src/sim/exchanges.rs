@@ -12,7 +12,12 @@ use sojourn_traffic::PageEnded;
 impl Sim {
     /// An exchange or a transfer begins on a connection that has one at a time.
     pub(crate) fn begin_exchange(&mut self, place: u32, exchange: Exchange) {
-        self.exchanges[place as usize] = self.begin(place, exchange);
+        let (at, begun) = (place as usize, self.begin(place, exchange));
+        // Flows without end have none, and no room for one.
+        if self.exchanges.len() <= at {
+            self.exchanges.resize(at + 1, Underway::default());
+        }
+        self.exchanges[at] = begun;
         self.conns[place].awaits_first = true;
     }
 
@@ -27,7 +32,9 @@ impl Sim {
     pub(crate) fn end_exchange(&mut self, now: Time, place: u32, outcome: Outcome) {
         let Self { conns, groups, probes, exchanges, connected, .. } = self;
         let at = place as usize;
-        end(&conns[place], groups, probes, (now, connected[at]), &mut exchanges[at], outcome);
+        if let Some(underway) = exchanges.get_mut(at) {
+            end(&conns[place], groups, probes, (now, connected[at]), underway, outcome);
+        }
     }
 
     /// One of the exchanges on a connection ends, if it is under way.

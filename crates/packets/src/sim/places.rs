@@ -49,12 +49,13 @@ impl Sim {
         });
         assert!(place < DATAGRAM, "too many connections at once");
         self.timers.make_room(place);
-        if self.exchanges.len() <= place as usize {
-            self.exchanges.resize(place as usize + 1, Underway::default());
+        if self.connected.len() <= place as usize {
             self.connected.resize(place as usize + 1, Time::ZERO);
         }
         self.connected[place as usize] = Time::ZERO;
-        self.exchanges[place as usize] = Underway::default();
+        if let Some(last) = self.exchanges.get_mut(place as usize) {
+            *last = Underway::default();
+        }
         place
     }
 

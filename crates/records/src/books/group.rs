@@ -235,8 +235,10 @@ impl GroupBook {
     pub fn end_window(&mut self, now: Time, totals: &[Totals]) {
         self.measuring = false;
         self.viewed = self.viewed_at(now).since(&self.viewed_at_start);
-        let came = totals.iter().zip(&self.at_start).map(|(end, start)| end.since(start));
-        self.counted = came.collect();
+        self.counted = std::mem::take(&mut self.at_start);
+        for (counted, end) in self.counted.iter_mut().zip(totals) {
+            *counted = end.since(counted);
+        }
     }
 
     /// What each account counted in the window, after its end.
