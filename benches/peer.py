@@ -34,6 +34,14 @@ def ns3(options: Mapping[str, Any]) -> dict[str, Any] | None:
     return run_json([program, *(f"--{name}={value}" for name, value in options.items())])
 
 
+def htsim(options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """One run of the dumbbell in htsim, drop-tail."""
+    program = htsim_program()
+    if program is None:
+        return None
+    return run_json([program, *(f"--{name}={value}" for name, value in options.items())])
+
+
 def rte_red(million: int = 20, repetitions: int = 9) -> dict[str, dict[str, float]] | None:
     """Nanoseconds that a decision of DPDK's RED takes, by pattern of queue length."""
     program = rte_red_program()
@@ -54,6 +62,18 @@ def ns3_program() -> Path | None:
     return _build(
         output, source / "dumbbell.cc", ["sh", source / "build.sh", output, *filter(None, [venv])]
     )
+
+
+@functools.cache
+def htsim_program() -> Path | None:
+    """Builds the dumbbell, once, against the library in $HTSIM, the folder of htsim's sources."""
+    library = Path(os.environ.get("HTSIM") or "-") / "libhtsim.a"
+    if not library.exists():
+        return None
+    source = BENCHES / "peers" / "htsim" / "dumbbell.cpp"
+    output = SCRATCH / "htsim"
+    options = ["-O3", "-std=c++14", "-I", library.parent, "-o", output]
+    return _build(output, source, ["c++", source, *options, library])
 
 
 @functools.cache
