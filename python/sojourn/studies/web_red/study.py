@@ -14,7 +14,18 @@ from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Findings, Study
 from sojourn.studies.verdicts import Pairs, Tested, less, same
 from sojourn.studies.web_red.exchanges import told
-from sojourn.studies.web_red.schemes import LOADS, SCHEMES, cases, settings
+from sojourn.studies.web_red.schemes import (
+    BOTH,
+    FORMULA,
+    LOADS,
+    PLAIN,
+    RING,
+    SCHEMES,
+    TESTBEDS,
+    cases,
+    made_in,
+    settings,
+)
 from sojourn.studies.words import percent, with_interval
 from sojourn.sweep import Case, Results
 
@@ -25,6 +36,7 @@ if TYPE_CHECKING:
 
 SAME = 0.05
 _TALK = "talk (SIGCOMM 2003), on the study before it"
+_OURS = "ours, before any run: the talk's sentence on another testbed"
 
 
 def short(run: RunResult) -> float:
@@ -73,12 +85,15 @@ class WebRed(Study):
     def evaluate(self, results: Results) -> Findings:
         """The sentences, the curves, the tables."""
         found = Findings()
-        found.checks = [*_sentences(results), *_waving(results), _tuning(results)]
+        found.checks = [*_sentences(results, PLAIN), *_waving(results), _tuning(results)]
+        for testbed in TESTBEDS:
+            if len(_runs(results, testbed, "PI 20", 0.8)):
+                found.checks += _sentences(results, testbed)
         found.figures = _figures(results)
-        found.tables = [_table(results), _settings(results)]
+        found.tables = [_table(results), _testbeds(results), _settings(results)]
         found.notes = list(_NOTES)
-        tail = results.where(part="schemes", scheme="FIFO", load=1.1)
-        ideal = results.where(part="schemes", scheme=UNCONGESTED, load=1.1)
+        tail = _runs(results, PLAIN, "FIFO", 1.1)
+        ideal = _runs(results, PLAIN, UNCONGESTED, 1.1)
         mine, best = tail.paired(ideal, limited_mean)
         found.bands = [
             Band("FIFO over the uncongested network at 110 %", sum(mine) / sum(best), 1.0, 8.0),
@@ -88,56 +103,70 @@ class WebRed(Study):
         return found
 
 
+def _runs(results: Results, testbed: str, scheme: str, load: float) -> Results:
+    testbed = made_in(testbed, scheme)
+    return results.where(part="schemes", testbed=testbed, scheme=scheme, load=load)
+
+
 def _pairs(
     results: Results,
     names: Sequence[tuple[str, str]],
     loads: Sequence[float],
     measure: Measure,
+    testbed: str = PLAIN,
 ) -> dict[str, Pairs]:
     found: dict[str, Pairs] = {}
     for load in loads:
         for first, second in names:
-            mine, theirs = (
-                results.where(part="schemes", scheme=name, load=load) for name in (first, second)
-            )
+            mine, theirs = (_runs(results, testbed, name, load) for name in (first, second))
             if len(mine):
                 found[f"{first} − {second}, {percent(load)}"] = mine.paired(theirs, measure)
     return found
 
 
-def _check(claim: str, published: str, tested: Tested, note: str = "") -> Check:
+def _check(
+    claim: str, published: str, tested: Tested, note: str = "", testbed: str = PLAIN
+) -> Check:
     note = f"{note} {tested.note}".strip()
-    return Check(claim, _TALK, published, tested.ours, tested.verdict, note=note)
+    source = _TALK
+    if testbed != PLAIN:
+        source, claim = _OURS, f"{_GIVEN[testbed]}: {claim}"
+    return Check(claim, source, published, tested.ours, tested.verdict, note=note)
 
 
-def _sentences(results: Results) -> list[Check]:
-    """Response times."""
-    others = ("RED", "PI 20", "PI 200")
+_GIVEN = {
+    RING: "With a ring of 128 packets below the discipline",
+    FORMULA: "With PI's gains by the formula for this link",
+    BOTH: "With the ring and these gains",
+}
+
+
+def _sentences(results: Results, testbed: str) -> list[Check]:
+    """Response times, on one of the testbeds."""
     short_note = "Short: responses of at most 10 kB, each counted as two seconds at most."
+    at_80 = [(name, "FIFO") for name in ("RED", "PI 20", "PI 200")]
+    best = [("PI 20", name) for name in ("PI 200", "FIFO", "RED")]
+    second = [("PI 200", "FIFO"), ("PI 200", "RED")]
     return [
         _check(
             "At 80 % all schemes coincide.",
             "one curve",
-            alike(_pairs(results, [(name, "FIFO") for name in others], [0.8], limited_mean), SAME),
+            alike(_pairs(results, at_80, [0.8], limited_mean, testbed), SAME),
+            testbed=testbed,
         ),
         _check(
             "At 100 and 110 % PI 20 is best for short objects.",
             "best",
-            quicker(
-                _pairs(
-                    results,
-                    [("PI 20", name) for name in ("PI 200", "FIFO", "RED")],
-                    LOADS[1:],
-                    short,
-                )
-            ),
+            quicker(_pairs(results, best, LOADS[1:], short, testbed)),
             short_note,
+            testbed,
         ),
         _check(
             "PI 200 is next for short objects, ahead of FIFO and RED.",
             "second",
-            quicker(_pairs(results, [("PI 200", "FIFO"), ("PI 200", "RED")], LOADS[1:], short)),
+            quicker(_pairs(results, second, LOADS[1:], short, testbed)),
             short_note,
+            testbed,
         ),
     ]
 
@@ -188,10 +217,7 @@ def _tuning(results: Results) -> Check:
 def _figures(results: Results) -> list[Figure]:
     figures = []
     for load in LOADS:
-        curves = {
-            name: results.where(part="schemes", scheme=name, load=load)
-            for name in (UNCONGESTED, *SCHEMES)
-        }
+        curves = {name: _runs(results, PLAIN, name, load) for name in (UNCONGESTED, *SCHEMES)}
         slug, title = f"responses-{round(100 * load)}", f"{percent(load)} load"
         figures.append(response_figure(slug, title, curves))
     return [figure for figure in figures if figure is not None]
@@ -205,7 +231,7 @@ def _table(results: Results) -> Table:
     rows = []
     for load in LOADS:
         for scheme in (UNCONGESTED, *SCHEMES):
-            found = results.where(part="schemes", scheme=scheme, load=load)
+            found = _runs(results, PLAIN, scheme, load)
             if len(found):
                 cells = [_interval(found, measure, scale) for measure, scale in MEASURES.values()]
                 rows.append([f"{scheme}, {percent(load)}", *cells])
@@ -215,9 +241,27 @@ def _table(results: Results) -> Table:
     return Table("What each scheme does", ["scheme, load", *MEASURES], rows, note)
 
 
+def _testbeds(results: Results) -> Table:
+    """Response times and losses of each scheme on each testbed."""
+    testbeds = (PLAIN, *TESTBEDS)
+    rows = []
+    for load in LOADS:
+        for scheme in SCHEMES:
+            found = [_runs(results, testbed, scheme, load) for testbed in testbeds]
+            if len(found[0]):
+                times = [
+                    _interval(each, limited_mean, 1e3) if len(each) else None for each in found
+                ]
+                losses = [_interval(each, loss, 100) if len(each) else None for each in found]
+                rows.append([f"{scheme}, {percent(load)}", *times, *losses])
+    columns = [f"{name}, ms" for name in testbeds] + [f"{name}, loss (%)" for name in testbeds]
+    note = "Response times of all objects, each counted as two seconds at most."
+    return Table("Each scheme on other testbeds", ["scheme, load", *columns], rows, note)
+
+
 def _settings(results: Results) -> Table:
     rows: list[tuple[float, list[object]]] = []
-    fifo = results.where(part="schemes", scheme="FIFO", load=1.0)
+    fifo = _runs(results, PLAIN, "FIFO", 1.0)
     for name in settings(results.scale):
         found = results.where(part="tuning", scheme=name)
         mean = found.mean(limited_mean) or 0.0
@@ -240,6 +284,9 @@ _NOTES = (
     "ms (recalled), a FIFO of 120 packets (1.25 bandwidth-delay products), RED 30/90 with max_p "
     "0.1 and wq 1/512, not gentle, with room for 480 packets. PI has the gains of its paper, which "
     "were made for another link, as in the later study; it counts bytes over a mean packet of 500.",
+    "Other testbeds: a transmit ring of 128 packets below the discipline, as in web-aqm-factors; "
+    "PI's gains by the formula of its paper for 60 flows, 2500 packets of 500 bytes a second and "
+    "250 ms, at 170 Hz. PI's gains change PI alone.",
     "Users are those of the Bell Labs model in a closed loop, in both directions, without ECN. "
     "Response times count two seconds at most: the area above the curves of the figures.",
     f"'Coincide' is equivalence within {percent(SAME)}, set before any run.",
