@@ -1,7 +1,8 @@
 """What stood around the discipline in the experiment: one factor at a time, at 98 %.
 
 The paper names the disciplines and the load. It does not name what lay below a discipline in a
-router of 2003, what the hosts' interfaces were, nor which TCP they had. Each is a factor here.
+router of 2003, what the hosts' interfaces were, nor which TCP they had. Each is a factor here;
+those that had a reason of their own are in `testbed` together.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sojourn.studies import registry
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Findings, Study
 from sojourn.studies.verdicts import Pairs, Tested, less, more, same
+from sojourn.studies.web_aqm import testbed
 from sojourn.studies.web_aqm.schemes import RTTS, SCHEMES, TAIL, base
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval
 from sojourn.sweep import Case, Results
@@ -25,9 +27,6 @@ _AT = 2
 """Which column of the published table that load has."""
 _SCHEMES = ("PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN", TAIL)
 _HYPOTHESIS = "hypothesis of this study, written before its runs"
-
-# Hosts behind 100 Mb/s: how many the users of a side shared is not known.
-_MACHINES = 16
 
 
 @dataclass(frozen=True)
@@ -43,17 +42,16 @@ def _ring(packets: int) -> Mapping[str, Any]:
     return {"bottleneck.device": {"packets": packets}}
 
 
-_ALTQ = {"spacing": "altq", "min_queue": 2}
 PLAIN, RING, GUARD, BOTH = "plain", "ring 128", "RED of ALTQ", "ring 128, RED of ALTQ"
 FACTORS: dict[str, Factor] = {
     PLAIN: Factor(),
     RING: Factor(_ring(128)),
-    GUARD: Factor(red=_ALTQ),
-    BOTH: Factor(_ring(128), _ALTQ),
+    GUARD: Factor(red=testbed.ALTQ),
+    BOTH: Factor(_ring(128), testbed.ALTQ),
     "ring 64": Factor(_ring(64)),
     "ring 256": Factor(_ring(256)),
     "hosts 100 Mb/s": Factor({"access.rate": "100mbit"}),
-    "hosts 100 Mb/s, shared": Factor({"access.rate": "100mbit", "access.hosts": _MACHINES}),
+    "hosts 100 Mb/s, shared": Factor({"access.rate": "100mbit", "access.hosts": testbed.MACHINES}),
     "FreeBSD 4": Factor({"tcp.profile": "freebsd4"}),
     "think times Pareto": Factor(
         {"traffic.0.think": {"dist": "pareto", "shape": 1.5, "min": "5s", "max": "1000s"}}
@@ -70,7 +68,10 @@ milliseconds = partial(same, unit="ms", scale=1e3)
 
 
 def cases(scale: str) -> list[Case]:
-    """Every factor by itself under a few schemes; at smoke only what the hypotheses need."""
+    """Every factor by itself under a few schemes; at smoke only what the hypotheses need, and a
+    little of the testbed with several at once, which is all of ``long``."""
+    if scale == "long":
+        return list(testbed.cases(scale))
     factors = [PLAIN, RING, GUARD, BOTH] if scale == "smoke" else list(FACTORS)
     schemes = _SCHEMES[:4] if scale == "smoke" else _SCHEMES
     found = []
@@ -80,7 +81,7 @@ def cases(scale: str) -> list[Case]:
             if factor.red and not scheme.startswith("ARED"):
                 continue
             found.append(_case(name, factor, scheme, scale))
-    return found
+    return found + (list(testbed.cases(scale)) if scale == "smoke" else [])
 
 
 def _case(name: str, factor: Factor, scheme: str, scale: str) -> Case:
@@ -118,6 +119,8 @@ class WebAqmFactors(Study):
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "8 s a run, one seed, a ring and ALTQ's RED only",
         "quick": "90 s a run, half of it measured, three seeds, all factors",
+        "long": "the testbed as it probably was: 25 minutes a run, 20 measured, three seeds, all "
+        "cells of the published table",
         "full": "ten minutes a run, 350 s measured, ten seeds, all factors",
     }
 
@@ -126,14 +129,21 @@ class WebAqmFactors(Study):
         return cases(scale)
 
     def evaluate(self, results: Results) -> Findings:
-        """The hypotheses and the table."""
-        found = Findings(checks=_hypotheses(results), tables=[_table(results)], notes=list(_NOTES))
-        plain = [loss(each.run) for each in results.where(factor=PLAIN, scheme="PI 24")]
-        rate = [throughput(each.run) / 1e6 for each in results.where(factor=PLAIN)]
-        found.bands = [
-            Band("loss under PI 24, plain", sum(plain) / len(plain), 0.0, 0.15),
-            Band("mean rate, plain, Mb/s", sum(rate) / len(rate), 40.0, 95.0),
-        ]
+        """The hypotheses and the tables."""
+        found = Findings(checks=testbed.checks(results), notes=list(_NOTES))
+        together = testbed.table(results)
+        if together is not None:
+            found.tables.append(together)
+        plain = results.where(factor=PLAIN, scheme="PI 24")
+        if len(plain):
+            found.checks = [*_hypotheses(results), *found.checks]
+            found.tables.insert(0, _table(results))
+            lost = [loss(each.run) for each in plain]
+            rate = [throughput(each.run) / 1e6 for each in results.where(factor=PLAIN)]
+            found.bands = [
+                Band("loss under PI 24, plain", sum(lost) / len(lost), 0.0, 0.15),
+                Band("mean rate, plain, Mb/s", sum(rate) / len(rate), 40.0, 95.0),
+            ]
         return found
 
 
@@ -253,7 +263,7 @@ _NOTES = [
     "The plain testbed is that of web-aqm-2003: no ring, a private interface of 1 Gb/s for each "
     "user, round trips drawn for each user, TCP of 2003 with SACK, log-normal think times, framing "
     "of Ethernet, a mean packet of 500 bytes, RED as its paper has it.",
-    f"On shared interfaces the users of a direction are dealt over {_MACHINES} machines; how many "
-    "there were is not known. A round trip drawn for each connection is not among the factors: the "
-    "engine draws it for each user.",
+    f"On shared interfaces the users of a direction are dealt over {testbed.MACHINES} machines; "
+    "how many there were is not known. A round trip drawn for each connection is not among the "
+    "factors: the engine draws it for each user.",
 ]
