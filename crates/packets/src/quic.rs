@@ -11,7 +11,7 @@ const END: u32 = u32::MAX;
 
 /// A packet on its way, and the place of the one coalesced behind it.
 #[derive(Clone)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Slot {
     next: u32,
     pub packet: QuicPacket,
@@ -132,7 +132,11 @@ mod tests {
 
     #[test]
     fn datagrams_keep_their_packets_and_slots_are_used_again() {
-        let numbered = |number| QuicPacket { number, ..QuicPacket::empty(Space::Data) };
+        let numbered = |number| {
+            let mut packet = QuicPacket::empty(Space::Data);
+            packet.number = number;
+            packet
+        };
         let mut pool = QuicPool::default();
         let one = pool.put(&[numbered(1)]);
         let three = pool.put(&[numbered(2), numbered(3), numbered(4)]);

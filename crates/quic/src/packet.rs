@@ -89,14 +89,16 @@ pub struct Ack {
     pub largest: u64,
     /// How long ago that packet came.
     pub delay: Time,
-    /// With counts it is an ACK_ECN frame.
-    pub ecn: Option<EcnCounts>,
     /// Packets below the largest in its range.
     pub first: u32,
-    /// How many more ranges follow.
-    more: u8,
-    /// Their bytes on the wire.
+    /// Bytes of the other ranges on the wire.
     below_bytes: u16,
+    /// How many these are.
+    more: u8,
+    /// Whether it is an ACK_ECN frame, with counts. As the one field that cannot have every value,
+    /// it says too whether there is a frame: among what nearly all have.
+    has_counts: bool,
+    counts: EcnCounts,
     /// Of each how many numbers above it are missing, and how many it has.
     below: [(u32, u32); MOST_RANGES - 1],
 }
@@ -115,11 +117,12 @@ impl Ack {
         let ack = place.insert(Self {
             largest: end - 1,
             delay,
-            ecn,
             first: (end - 1 - start) as u32,
-            below: [(0, 0); MOST_RANGES - 1],
-            more: 0,
             below_bytes: 0,
+            more: 0,
+            has_counts: ecn.is_some(),
+            counts: ecn.unwrap_or_default(),
+            below: [(0, 0); MOST_RANGES - 1],
         });
         let mut above = start;
         for ((start, end), below) in ranges.zip(&mut ack.below) {
@@ -132,11 +135,21 @@ impl Ack {
         }
     }
 
+    /// With counts it is an ACK_ECN frame.
+    #[must_use]
+    pub fn ecn(&self) -> Option<EcnCounts> {
+        self.has_counts.then_some(self.counts)
+    }
+
     /// Puts it in the place of another; of the ranges only those that there are.
     fn overwrite(&self, old: &mut Self) {
-        let &Self { largest, delay, ecn, first, ref below, more, below_bytes } = self;
-        (old.largest, old.delay, old.ecn, old.first) = (largest, delay, ecn, first);
-        (old.more, old.below_bytes) = (more, below_bytes);
+        let &Self { largest, delay, first, below_bytes, more, has_counts, counts, ref below } =
+            self;
+        (old.largest, old.delay, old.first) = (largest, delay, first);
+        (old.below_bytes, old.more, old.has_counts) = (below_bytes, more, has_counts);
+        if has_counts {
+            old.counts = counts;
+        }
         for (old, new) in old.below.iter_mut().zip(&below[..usize::from(more)]) {
             *old = *new;
         }
@@ -163,7 +176,7 @@ impl Ack {
             + varint(u64::from(self.more))
             + varint(u64::from(self.first))
             + u32::from(self.below_bytes);
-        if let Some(EcnCounts { ect0, ect1, ce }) = self.ecn {
+        if let Some(EcnCounts { ect0, ect1, ce }) = self.ecn() {
             bytes += varint(ect0) + varint(ect1) + varint(ce);
         }
         bytes
@@ -172,7 +185,7 @@ impl Ack {
 
 impl PartialEq for Ack {
     fn eq(&self, other: &Self) -> bool {
-        let rest = |ack: &Self| (ack.delay, ack.ecn);
+        let rest = |ack: &Self| (ack.delay, ack.ecn());
         rest(self) == rest(other) && self.ranges().eq(other.ranges())
     }
 }
@@ -219,8 +232,53 @@ impl CryptoFrame {
     }
 }
 
-/// A packet. What few have lies last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Frames that few packets have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rare {
+    /// Bytes of PADDING (RFC 9000 section 19.1).
+    pub padding: u16,
+    /// A DATAGRAM frame of so many bytes (RFC 9221 section 4).
+    pub message: Option<u16>,
+    /// CRYPTO.
+    pub crypto: Option<CryptoFrame>,
+    /// MAX_DATA (section 19.9).
+    pub max_data: Option<u64>,
+    /// MAX_STREAM_DATA of a stream (section 19.10).
+    pub max_stream_data: Option<(u32, u64)>,
+}
+
+impl Rare {
+    const NONE: Self =
+        Self { padding: 0, message: None, crypto: None, max_data: None, max_stream_data: None };
+
+    #[cold]
+    fn is_eliciting(&self) -> bool {
+        *self != Self { padding: self.padding, ..Self::NONE }
+    }
+
+    #[cold]
+    fn bytes(&self) -> u32 {
+        let mut bytes = u32::from(self.padding);
+        if let Some(len) = self.message {
+            bytes += 1 + varint(u64::from(len)) + u32::from(len);
+        }
+        if let Some(CryptoFrame { offset, len }) = self.crypto {
+            let len = u32::from(len);
+            bytes += CryptoFrame::header(u64::from(offset), len) + len;
+        }
+        if let Some(most) = self.max_data {
+            bytes += 1 + varint(most);
+        }
+        if let Some((id, most)) = self.max_stream_data {
+            bytes += 1 + varint(u64::from(id)) + varint(most);
+        }
+        bytes
+    }
+}
+
+/// A packet. What most have lies in its first 56 bytes, so that those of a packet with one STREAM
+/// frame or a short ACK frame are all that is touched of it.
+#[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Packet {
     /// Its number, in its space.
@@ -237,28 +295,36 @@ pub struct Packet {
     pub done: bool,
     /// CONNECTION_CLOSE (section 19.19).
     pub close: bool,
-    /// How many of `streams` there are.
-    pub count: u8,
-    /// Bytes of PADDING (section 19.1).
-    pub padding: u16,
-    /// A DATAGRAM frame of so many bytes (RFC 9221 section 4).
-    pub message: Option<u16>,
-    /// CRYPTO.
-    pub crypto: Option<CryptoFrame>,
-    /// MAX_DATA (section 19.9).
-    pub max_data: Option<u64>,
-    /// MAX_STREAM_DATA of a stream (section 19.10).
-    pub max_stream_data: Option<(u32, u64)>,
-    /// STREAM frames.
-    pub streams: [StreamFrame; MOST_STREAMS],
+    /// How many STREAM frames there are.
+    count: u8,
+    /// Whether `rare` is its own, and not what a packet had in whose place this was put.
+    has_rare: bool,
+    /// The first STREAM frame.
+    stream: StreamFrame,
     /// ACK.
     pub ack: Option<Ack>,
+    /// The other STREAM frames.
+    streams: [StreamFrame; MOST_STREAMS - 1],
+    rare: Rare,
 }
+
+impl PartialEq for Packet {
+    fn eq(&self, other: &Self) -> bool {
+        let head = |p: &Self| (p.number, p.space, p.early, p.number_bytes, p.ping, p.done, p.close);
+        head(self) == head(other)
+            && self.ack == other.ack
+            && self.rare() == other.rare()
+            && self.streams().eq(other.streams())
+    }
+}
+
+impl Eq for Packet {}
 
 impl Packet {
     /// A packet without frames.
     #[must_use]
     pub const fn empty(space: Space) -> Self {
+        let stream = StreamFrame { id: 0, len: 0, fin: false, offset: 0 };
         Self {
             number: 0,
             space,
@@ -268,21 +334,18 @@ impl Packet {
             done: false,
             close: false,
             count: 0,
-            padding: 0,
-            message: None,
-            crypto: None,
-            max_data: None,
-            max_stream_data: None,
-            streams: [StreamFrame { id: 0, len: 0, fin: false, offset: 0 }; MOST_STREAMS],
+            has_rare: false,
+            stream,
             ack: None,
+            streams: [stream; MOST_STREAMS - 1],
+            rare: Rare::NONE,
         }
     }
 
-    /// Puts it in the place of another. An ACK frame has room for more than most have in it, which
-    /// is not copied.
+    /// Puts it in the place of another. What there is not of it is not copied.
+    #[inline]
     pub fn overwrite(&self, old: &mut Self) {
         let &Self { number, space, early, number_bytes, ping, done, close, count, .. } = self;
-        let &Self { padding, message, crypto, max_data, max_stream_data, streams, .. } = self;
         match (&self.ack, &mut old.ack) {
             (Some(ack), Some(old)) => ack.overwrite(old),
             (Some(ack), old) => *old = Some(*ack),
@@ -290,27 +353,63 @@ impl Packet {
         }
         (old.number, old.space, old.early, old.number_bytes) = (number, space, early, number_bytes);
         (old.ping, old.done, old.close, old.count) = (ping, done, close, count);
-        (old.padding, old.message, old.crypto) = (padding, message, crypto);
-        (old.max_data, old.max_stream_data, old.streams) = (max_data, max_stream_data, streams);
+        (old.stream, old.has_rare) = (self.stream, self.has_rare);
+        if count > 1 {
+            old.streams = self.streams;
+        }
+        if self.has_rare {
+            old.rare = self.rare;
+        }
     }
 
     /// Its STREAM frames.
+    #[inline]
+    pub fn streams(&self) -> impl Iterator<Item = &StreamFrame> {
+        let behind = |at: usize| at.checked_sub(1).and_then(|at| self.streams.get(at));
+        (0..usize::from(self.count)).map(move |at| behind(at).unwrap_or(&self.stream))
+    }
+
+    /// Whether there is room for a STREAM frame.
+    pub(crate) fn takes_stream(&self) -> bool {
+        usize::from(self.count) < MOST_STREAMS
+    }
+
+    /// Adds a STREAM frame, for which there is room.
+    pub(crate) fn add_stream(&mut self, frame: StreamFrame) {
+        match self.count {
+            0 => self.stream = frame,
+            count => self.streams[usize::from(count) - 1] = frame,
+        }
+        self.count += 1;
+    }
+
+    /// Frames that few packets have, if this one has any.
+    #[inline]
     #[must_use]
-    pub fn streams(&self) -> &[StreamFrame] {
-        &self.streams[..usize::from(self.count)]
+    pub fn rare(&self) -> Option<&Rare> {
+        self.has_rare.then_some(&self.rare)
+    }
+
+    /// The same, to be set.
+    pub(crate) fn rare_mut(&mut self) -> &mut Rare {
+        if !self.has_rare {
+            (self.rare, self.has_rare) = (Rare::NONE, true);
+        }
+        &mut self.rare
     }
 
     /// Whether it asks for an acknowledgement (RFC 9002 section 2: anything but ACK, PADDING and
     /// CONNECTION_CLOSE).
+    #[inline]
     #[must_use]
     pub fn is_eliciting(&self) -> bool {
-        self.ping
-            || self.done
-            || self.count > 0
-            || self.message.is_some()
-            || self.crypto.is_some()
-            || self.max_data.is_some()
-            || self.max_stream_data.is_some()
+        self.count > 0 || self.ping || self.done || self.rare().is_some_and(Rare::is_eliciting)
+    }
+
+    /// Bytes of PADDING.
+    #[inline]
+    pub(crate) fn padding(&self) -> u16 {
+        self.rare().map_or(0, |rare| rare.padding)
     }
 
     /// Bytes of header and tag around the frames.
@@ -332,23 +431,10 @@ impl Packet {
     /// Bytes in a datagram.
     #[must_use]
     pub fn bytes(&self) -> u32 {
-        let mut bytes = self.around() + u32::from(self.padding);
+        let mut bytes = self.around() + self.rare().map_or(0, Rare::bytes);
         bytes += u32::from(self.ping) + u32::from(self.done);
         if self.close {
             bytes += 4; // type, error code, frame type, length of the reason
-        }
-        if let Some(len) = self.message {
-            bytes += 1 + varint(u64::from(len)) + u32::from(len);
-        }
-        if let Some(CryptoFrame { offset, len }) = self.crypto {
-            let len = u32::from(len);
-            bytes += CryptoFrame::header(u64::from(offset), len) + len;
-        }
-        if let Some(most) = self.max_data {
-            bytes += 1 + varint(most);
-        }
-        if let Some((id, most)) = self.max_stream_data {
-            bytes += 1 + varint(u64::from(id)) + varint(most);
         }
         for frame in self.streams() {
             let len = u32::from(frame.len);
@@ -393,11 +479,10 @@ mod tests {
     #[test]
     fn a_full_packet_of_one_stream_carries_all_but_31_bytes() {
         let mut packet = Packet::empty(Space::Data);
-        packet.count = 1;
-        packet.streams[0] = StreamFrame { id: 0, len: 1421, fin: false, offset: 100 };
+        packet.add_stream(StreamFrame { id: 0, len: 1421, fin: false, offset: 100 });
         // 9 header, 1 number, 16 tag, 1 type, 1 stream, 2 offset, 2 length.
         assert_eq!(packet.bytes(), 1421 + 32);
-        packet.streams[0].offset = 0;
+        packet.stream.offset = 0;
         assert_eq!(packet.bytes(), 1421 + 30);
     }
 
@@ -437,13 +522,17 @@ mod tests {
             ping: true,
             done: true,
             close: true,
-            count: 1,
-            padding: 3,
-            message: Some(5),
-            crypto: Some(CryptoFrame { offset: 1, len: 2 }),
-            max_data: Some(1 << 20),
-            max_stream_data: Some((4, 1 << 16)),
-            streams: [frame; MOST_STREAMS],
+            count: 4,
+            has_rare: true,
+            stream: frame,
+            streams: [StreamFrame { id: 8, ..frame }; MOST_STREAMS - 1],
+            rare: Rare {
+                padding: 3,
+                message: Some(5),
+                crypto: Some(CryptoFrame { offset: 1, len: 2 }),
+                max_data: Some(1 << 20),
+                max_stream_data: Some((4, 1 << 16)),
+            },
             ack: ack(&[(90, 100), (50, 60), (0, 49)]),
         };
         let short = Packet { ack: ack(&[(7, 9), (1, 3)]), ..Packet::empty(Space::Handshake) };
@@ -454,5 +543,11 @@ mod tests {
             assert_eq!(slot.bytes(), packet.bytes());
         }
         assert_ne!(full, short);
+    }
+
+    #[test]
+    fn what_most_packets_have_lies_together() {
+        assert_eq!(core::mem::offset_of!(Packet, ack) + core::mem::offset_of!(Ack, counts), 56);
+        assert_eq!(size_of::<Option<Ack>>(), size_of::<Ack>());
     }
 }

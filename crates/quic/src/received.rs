@@ -164,7 +164,7 @@ mod tests {
         let mut side = Side::new();
         side.0.come(&side.1, ms(0), 0, Ecn::Ce, Some(ms(25)));
         assert!(side.0.is_due(ms(0)));
-        let counts = side.frame(0).unwrap().ecn;
+        let counts = side.frame(0).unwrap().ecn();
         assert_eq!(counts, Some(EcnCounts { ce: 1, ..EcnCounts::default() }));
     }
 

@@ -145,10 +145,12 @@ impl Queues {
 /// The frames of a packet that few packets have.
 #[cold]
 fn push_control(frames: &mut VecDeque<Frame>, packet: &Packet) {
-    frames.extend(packet.crypto.map(Frame::Crypto));
+    let rare = packet.rare();
+    frames.extend(rare.and_then(|rare| rare.crypto).map(Frame::Crypto));
     frames.extend(packet.done.then_some(Frame::Done));
-    frames.extend(packet.max_data.map(|_| Frame::MaxData));
-    frames.extend(packet.max_stream_data.map(|(id, _)| Frame::MaxStreamData(id)));
+    frames.extend(rare.and_then(|rare| rare.max_data).map(|_| Frame::MaxData));
+    let grant = rare.and_then(|rare| rare.max_stream_data);
+    frames.extend(grant.map(|(id, _)| Frame::MaxStreamData(id)));
 }
 
 impl SentLog {
@@ -178,8 +180,7 @@ impl SentLog {
         for &frame in packet.streams() {
             frames.push_back(Frame::Stream(frame));
         }
-        let grants = packet.max_data.is_some() || packet.max_stream_data.is_some();
-        if grants || packet.done || packet.crypto.is_some() {
+        if packet.done || packet.rare().is_some() {
             push_control(frames, packet);
         }
         self.packets.push_back(Sent {
@@ -312,7 +313,8 @@ mod tests {
     fn log(packets: u64) -> SentLog {
         let mut log = SentLog::new();
         for number in 0..packets {
-            let packet = Packet { number, ping: true, ..Packet::empty(Space::Data) };
+            let mut packet = Packet::empty(Space::Data);
+            (packet.number, packet.ping) = (number, true);
             log.push(&packet, ms(number), false, true, packet.bytes());
         }
         log

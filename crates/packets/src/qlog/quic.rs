@@ -156,9 +156,9 @@ impl AckFrame {
         Self {
             ack_delay: milliseconds(ack.delay),
             acked_ranges,
-            ect1: ack.ecn.map(|counts| counts.ect1),
-            ect0: ack.ecn.map(|counts| counts.ect0),
-            ce: ack.ecn.map(|counts| counts.ce),
+            ect1: ack.ecn().map(|counts| counts.ect1),
+            ect0: ack.ecn().map(|counts| counts.ect0),
+            ce: ack.ecn().map(|counts| counts.ce),
         }
     }
 }
@@ -175,19 +175,17 @@ fn packet_type(space: Space, early: bool) -> &'static str {
 fn frames(packet: &Packet) -> Vec<Frame> {
     let mut frames = Vec::new();
     frames.extend(packet.ack.as_ref().map(|ack| Frame::Ack(AckFrame::new(ack))));
-    frames.extend(packet.crypto.map(|frame| Frame::Crypto {
+    let rare = packet.rare().copied().unwrap_or_default();
+    frames.extend(rare.crypto.map(|frame| Frame::Crypto {
         offset: u64::from(frame.offset),
         raw: Raw::payload(frame.len),
     }));
     frames.extend(packet.done.then_some(Frame::HandshakeDone));
-    frames.extend(packet.max_data.map(|maximum| Frame::MaxData { maximum }));
-    frames.extend(
-        packet
-            .max_stream_data
-            .map(|(stream_id, maximum)| Frame::MaxStreamData { stream_id, maximum }),
-    );
-    frames.extend(packet.message.map(|len| Frame::Datagram { raw: Raw::payload(len) }));
-    frames.extend(packet.streams().iter().map(|frame| Frame::Stream {
+    frames.extend(rare.max_data.map(|maximum| Frame::MaxData { maximum }));
+    let grant = rare.max_stream_data;
+    frames.extend(grant.map(|(stream_id, maximum)| Frame::MaxStreamData { stream_id, maximum }));
+    frames.extend(rare.message.map(|len| Frame::Datagram { raw: Raw::payload(len) }));
+    frames.extend(packet.streams().map(|frame| Frame::Stream {
         stream_id: frame.id,
         offset: frame.offset,
         fin: frame.fin,
@@ -199,7 +197,7 @@ fn frames(packet: &Packet) -> Vec<Frame> {
             .close
             .then_some(Frame::ConnectionClose { error_space: "transport", error: "no_error" }),
     );
-    frames.extend((packet.padding > 0).then(|| Frame::Padding { raw: Raw::whole(packet.padding) }));
+    frames.extend((rare.padding > 0).then(|| Frame::Padding { raw: Raw::whole(rare.padding) }));
     frames
 }
 

@@ -3,7 +3,7 @@
 use super::{Endpoint, Event, Output, State, Unread, state_of};
 use crate::control::Shown;
 use crate::handshake;
-use crate::packet::{Ack, Packet, Space};
+use crate::packet::{Ack, Packet, Rare, Space};
 use crate::params::Params;
 use crate::sent::Frame;
 use sojourn_base::{Ecn, Time};
@@ -89,23 +89,12 @@ impl Endpoint {
         if let Some(ack) = &packet.ack {
             self.on_ack(params, now, packet.space, ack, out);
         }
-        if let Some(frame) = packet.crypto {
-            let start = u64::from(frame.offset);
-            self.space_mut(packet.space).input.come(start, start + u64::from(frame.len));
-            self.shake_hands(params, out);
-        }
         if packet.done && !self.progress.confirmed {
             (self.progress.confirmed, self.progress.validated) = (true, true);
             self.discard(Space::Handshake);
         }
-        if let Some(most) = packet.max_data {
-            self.streams.on_max_data(most);
-        }
-        if let Some((id, most)) = packet.max_stream_data {
-            self.streams.on_max_stream_data(id, most);
-        }
-        if let Some(bytes) = packet.message {
-            out.message(bytes);
+        if let Some(rare) = packet.rare() {
+            self.on_rare(params, packet.space, rare, out);
         }
         for frame in packet.streams() {
             let brought = self.streams.come(params, frame);
@@ -121,6 +110,25 @@ impl Endpoint {
         }
         if packet.close {
             self.end(State::Closed, Event::Closed, out);
+        }
+    }
+
+    /// What comes with few packets.
+    #[cold]
+    fn on_rare(&mut self, params: &Params, space: Space, rare: &Rare, out: &mut impl Output) {
+        if let Some(frame) = rare.crypto {
+            let start = u64::from(frame.offset);
+            self.space_mut(space).input.come(start, start + u64::from(frame.len));
+            self.shake_hands(params, out);
+        }
+        if let Some(most) = rare.max_data {
+            self.streams.on_max_data(most);
+        }
+        if let Some((id, most)) = rare.max_stream_data {
+            self.streams.on_max_stream_data(id, most);
+        }
+        if let Some(bytes) = rare.message {
+            out.message(bytes);
         }
     }
 
@@ -221,7 +229,7 @@ impl Endpoint {
             out.rtt(now - sent);
         }
         if space == Space::Data && raises && params.ecn {
-            shown.marks = self.ecn.report(params.ect, shown.capable, ack.ecn);
+            shown.marks = self.ecn.report(params.ect, shown.capable, ack.ecn());
         }
         if space == Space::Handshake && !self.is_server {
             self.progress.validated = true;

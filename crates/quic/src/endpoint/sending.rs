@@ -159,7 +159,7 @@ impl Endpoint {
         let first = &mut packets[0];
         if first.space == Space::Initial && (!self.is_server || first.is_eliciting()) {
             let padding = LEAST_DATAGRAM.saturating_sub(used);
-            first.padding = padding as u16;
+            first.rare_mut().padding = padding as u16;
             sizes[0] += padding;
         }
         self.put(params, now, &sizes[..count], &packets[..count], out);
@@ -263,7 +263,7 @@ impl Endpoint {
             return left;
         };
         let len = (end - start) as u32;
-        packet.crypto = Some(CryptoFrame { offset: start as u32, len: len as u16 });
+        packet.rare_mut().crypto = Some(CryptoFrame { offset: start as u32, len: len as u16 });
         left - CryptoFrame::header(start, len) - len
     }
 
@@ -275,14 +275,13 @@ impl Endpoint {
         if let Some(&bytes) = self.messages.front() {
             let all = 1 + varint(u64::from(bytes)) + u32::from(bytes);
             if all <= left {
-                packet.message = self.messages.pop_front();
+                packet.rare_mut().message = self.messages.pop_front();
                 left -= all;
             }
         }
-        while usize::from(packet.count) < packet.streams.len() {
+        while packet.takes_stream() {
             let Some(frame) = self.streams.take(left) else { break };
-            packet.streams[usize::from(packet.count)] = frame;
-            packet.count += 1;
+            packet.add_stream(frame);
             let len = u32::from(frame.len);
             left -= crate::packet::StreamFrame::header(frame.id, frame.offset, len) + len;
         }
@@ -301,11 +300,11 @@ impl Endpoint {
         }
         if self.streams.grant_all {
             let most = self.streams.own_max();
-            (packet.max_data, self.streams.grant_all) = (Some(most), false);
+            (packet.rare_mut().max_data, self.streams.grant_all) = (Some(most), false);
             left -= 1 + varint(most);
         }
-        packet.max_stream_data = self.streams.take_grant();
-        if let Some((id, most)) = packet.max_stream_data {
+        if let Some((id, most)) = self.streams.take_grant() {
+            packet.rare_mut().max_stream_data = Some((id, most));
             left -= 1 + varint(u64::from(id)) + varint(most);
         }
         left
@@ -315,7 +314,7 @@ impl Endpoint {
     #[inline(always)]
     fn note(&mut self, params: &Params, now: Time, packet: &Packet, bytes: u32, ecn: Ecn) {
         let eliciting = packet.is_eliciting();
-        let in_flight = eliciting || packet.padding > 0;
+        let in_flight = eliciting || packet.padding() > 0;
         let Self { data, early, control, rtt, .. } = self;
         let log = &mut state_of(data, early, packet.space).log;
         let counts = if in_flight { bytes } else { 0 };

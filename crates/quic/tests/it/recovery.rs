@@ -182,7 +182,10 @@ fn a_lost_grant_is_sent_again() {
     let spec = Spec { max_data: Some(Size(16_000)), ..spec() };
     let mut dropped = 0;
     let mut net = Net::new(&spec, |flying: Flying<'_>| {
-        let grants = flying.packets.iter().any(|packet| packet.max_data.is_some());
+        let grants = flying
+            .packets
+            .iter()
+            .any(|packet| packet.rare().is_some_and(|rare| rare.max_data.is_some()));
         if flying.from == 1 && grants && dropped < 3 {
             dropped += 1;
             return vec![];
