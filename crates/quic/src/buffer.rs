@@ -63,6 +63,17 @@ impl SendBuffer {
         })
     }
 
+    /// Takes `most` new bytes if nothing was lost and there are more of them before `limit`:
+    /// where they begin.
+    #[inline]
+    pub(crate) fn take_new(&mut self, most: u64, limit: u64) -> Option<u64> {
+        let (start, end) = (self.next, self.next + most);
+        (end < self.written.min(limit) && !self.has_lost()).then(|| {
+            self.next = end;
+            start
+        })
+    }
+
     /// A range was acknowledged; returns how many bytes of it for the first time.
     #[inline]
     pub(crate) fn acknowledged(&mut self, start: u64, end: u64) -> u64 {

@@ -59,8 +59,21 @@ impl Ranges {
     }
 
     /// The highest range.
+    #[inline]
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.all().last().copied()
+    }
+
+    /// The same, to be extended.
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> Option<&mut (u64, u64)> {
+        if self.one.0 < self.one.1 {
+            Some(&mut self.one)
+        } else if self.are_several() {
+            self.many.as_mut().and_then(|many| many.0.last_mut())
+        } else {
+            None
+        }
     }
 
     /// The ranges, the highest first.

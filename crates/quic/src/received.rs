@@ -42,8 +42,10 @@ impl Received {
     }
 
     /// Whether a packet of this number came before, or cannot be told from one that did.
+    #[inline]
     pub(crate) fn is_duplicate(&self, number: u64) -> bool {
-        number < self.floor || self.numbers.contains(number)
+        let below_largest = self.numbers.last().is_some_and(|(_, end)| number < end);
+        number < self.floor || below_largest && self.numbers.contains(number)
     }
 
     /// A packet has come, not a duplicate. `delay` is how long its acknowledgement may wait; none
@@ -56,8 +58,32 @@ impl Received {
         ecn: Ecn,
         delay: Option<Time>,
     ) {
-        let largest = self.numbers.last().map(|(_, end)| end - 1);
         self.counts.count(ecn);
+        // The first of the range that the largest is in.
+        let start = match self.numbers.last_mut() {
+            // Most follow the one before.
+            Some((start, end)) if *end == number => {
+                *end += 1;
+                self.largest_at = now;
+                *start
+            }
+            _ => self.come_apart(now, number),
+        };
+        let Some(delay) = delay else { return };
+        // Section 13.2.1: at once if it is out of order, or leaves a gap, or is marked.
+        let out_of_order =
+            (self.largest_eliciting).is_some_and(|largest| number < largest || start > largest + 1);
+        self.largest_eliciting = self.largest_eliciting.max(Some(number));
+        self.unacked += 1;
+        let at_once = out_of_order || ecn == Ecn::Ce || self.unacked >= params.ack_every;
+        self.due = self.due.min(if at_once { now } else { now + delay });
+    }
+
+    /// The same of a number that does not follow the largest. Returns where the range of the
+    /// largest begins.
+    #[inline(never)]
+    fn come_apart(&mut self, now: Time, number: u64) -> u64 {
+        let largest = self.numbers.last().map(|(_, end)| end - 1);
         self.numbers.insert(number, number + 1);
         if self.numbers.count() > MOST_RANGES {
             self.floor = self.numbers.first().map_or(self.floor, |(_, end)| end);
@@ -66,15 +92,7 @@ impl Received {
         if largest.is_none_or(|largest| number > largest) {
             self.largest_at = now;
         }
-        let Some(delay) = delay else { return };
-        // Section 13.2.1: at once if it is out of order, or leaves a gap, or is marked.
-        let out_of_order = self.largest_eliciting.is_some_and(|largest| {
-            number < largest || self.numbers.last().is_some_and(|(start, _)| start > largest + 1)
-        });
-        self.largest_eliciting = self.largest_eliciting.max(Some(number));
-        self.unacked += 1;
-        let at_once = out_of_order || ecn == Ecn::Ce || self.unacked >= params.ack_every;
-        self.due = self.due.min(if at_once { now } else { now + delay });
+        self.numbers.last().map_or(number, |(start, _)| start)
     }
 
     /// Whether an acknowledgement is due.

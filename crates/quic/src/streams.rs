@@ -11,52 +11,12 @@
 //! 3. A sender that flow control holds back does not say so (DATA_BLOCKED, section 4.1): grants
 //!    are sent again when they are lost, so that none is missing for good.
 
-use crate::buffer::{ReceiveBuffer, SendBuffer};
+mod table;
+
+use self::table::{Fin, Stream, Table, UNKNOWN, class};
 use crate::packet::StreamFrame;
 use crate::params::Params;
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
-
-/// Where the end of the sending side is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Fin {
-    /// More may be written.
-    #[default]
-    Open,
-    /// It is to be sent.
-    Due,
-    Sent,
-    Acked,
-}
-
-/// A stream: a cache line for either direction, of which an end mostly uses one.
-#[derive(Clone, Debug, Default)]
-#[repr(C, align(64))]
-struct Stream {
-    send: SendBuffer,
-    /// The peer's MAX_STREAM_DATA.
-    peer_max: u64,
-    fin: Fin,
-    /// Whether it is in the queue of those that have something to send.
-    queued: bool,
-    /// Its priority: see [`Streams::prioritise`].
-    class: u8,
-    receive: ReceiveBuffer,
-    /// Where the receiving side ends, or [`UNKNOWN`].
-    end: u64,
-    /// Our MAX_STREAM_DATA.
-    own_max: u64,
-}
-
-/// The end of a stream of which more may come.
-const UNKNOWN: u64 = u64::MAX;
-
-/// The class of streams of which nothing is said: all alike, in turns.
-const ALIKE: u8 = class(3, true);
-
-const fn class(urgency: u8, incremental: bool) -> u8 {
-    urgency << 1 | incremental as u8
-}
 
 /// Where a stream comes in the queue: by its class, and if it takes no turns by its ID.
 const fn rank(class: u8, id: u32) -> u64 {
@@ -65,71 +25,6 @@ const fn rank(class: u8, id: u32) -> u64 {
 
 const fn takes_turns(rank: u64) -> bool {
     rank >> 32 & 1 == 1
-}
-
-impl Stream {
-    /// The same for another, or a first, with so much to be sent either way at first.
-    fn renew(&mut self, most: u64) {
-        self.send.reset();
-        self.receive.reset();
-        (self.fin, self.queued, self.class) = (Fin::Open, false, ALIKE);
-        (self.peer_max, self.own_max, self.end) = (most, most, UNKNOWN);
-    }
-
-    /// Whether all has come.
-    fn has_all(&self) -> bool {
-        self.end == self.receive.delivered
-    }
-
-    /// Whether both directions are over.
-    fn is_over(&self) -> bool {
-        self.fin == Fin::Acked && self.send.all_acked() && self.has_all()
-    }
-
-    /// The first byte that may not be sent, `left` being what the connection has left.
-    fn limit(&self, left: u64) -> u64 {
-        self.peer_max.min(self.send.next.saturating_add(left))
-    }
-
-    /// Whether there is something that may be sent.
-    fn can_send(&self, left: u64) -> bool {
-        self.send.offset(self.limit(left)).is_some() || self.bare_fin()
-    }
-
-    /// Whether only the end is to be sent.
-    fn bare_fin(&self) -> bool {
-        self.fin == Fin::Due && self.send.unsent() == 0 && !self.send.has_lost()
-    }
-}
-
-/// The streams that one side opened, by number. Those that are over leave at the front, and memory
-/// that they have is used again.
-#[derive(Clone, Debug, Default)]
-struct Table {
-    base: u32,
-    open: VecDeque<Stream>,
-    spare: Vec<Stream>,
-}
-
-impl Table {
-    fn get(&mut self, number: u32) -> Option<&mut Stream> {
-        self.open.get_mut(number.checked_sub(self.base)? as usize)
-    }
-
-    fn push(&mut self, params: &Params) -> u32 {
-        let mut stream = self.spare.pop().unwrap_or_default();
-        stream.renew(params.max_stream_data.0);
-        self.open.push_back(stream);
-        self.base + self.open.len() as u32 - 1
-    }
-
-    fn tidy(&mut self) {
-        while self.open.front().is_some_and(Stream::is_over) {
-            let has_memory = |s: &Stream| s.send.has_memory() || s.receive.has_memory();
-            self.spare.extend(self.open.pop_front().filter(has_memory));
-            self.base += 1;
-        }
-    }
 }
 
 /// The streams of a connection.
@@ -287,6 +182,20 @@ impl Streams {
                 continue;
             };
             let limit = stream.limit(left);
+            // Most frames fill a packet and have more of their stream behind them.
+            let header = StreamFrame::header(id, stream.send.next, room);
+            if room > header + 16
+                && room < 1 << 16
+                && let len = room - header
+                && let Some(offset) = stream.send.take_new(u64::from(len), limit)
+            {
+                self.sent += u64::from(len);
+                if takes_turns(rank) && self.queue.len() > 1 {
+                    self.queue.pop_front();
+                    self.line_up(rank, id);
+                }
+                return Some(StreamFrame { id, len: len as u16, fin: false, offset });
+            }
             let Some(offset) =
                 stream.send.offset(limit).or_else(|| stream.bare_fin().then_some(stream.send.next))
             else {
