@@ -45,24 +45,25 @@ pub(crate) struct Shown {
 
 /// The congestion control of an endpoint.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Control {
-    pub window: Window,
-    algorithm: Congestion,
-    pub delivered: Delivered,
-    pub pacer: Pacer,
     /// Bytes in flight.
     pub in_flight: u32,
-    /// When the present or last recovery began (`congestion_recovery_start_time`).
-    recovery: Option<Time>,
-    /// Whether nothing that was sent in it has been acknowledged yet.
-    recovering: bool,
-    /// When a mark last reduced the window.
-    marked: Option<Time>,
+    pub window: Window,
     /// Whether the window held the sender back when it last sent.
     pub limited: bool,
     /// A packet may go out whatever the window is, so that the loss is mended soon (section
     /// 7.3.2).
     pub credit: bool,
+    /// Whether nothing that was sent in it has been acknowledged yet.
+    recovering: bool,
+    /// When the present or last recovery began (`congestion_recovery_start_time`).
+    recovery: Option<Time>,
+    /// When a mark last reduced the window.
+    marked: Option<Time>,
+    pub pacer: Pacer,
+    pub delivered: Delivered,
+    algorithm: Congestion,
 }
 
 impl Control {

@@ -13,19 +13,20 @@ use sojourn_base::{Ecn, Time};
 
 /// What has come in a space.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Received {
     numbers: Ranges,
     /// Everything below came or is forgotten.
     floor: u64,
-    counts: EcnCounts,
-    /// When the largest number came.
-    largest_at: Time,
     /// The largest that asked for an acknowledgement.
     largest_eliciting: Option<u64>,
-    /// Packets that ask for an acknowledgement and have none yet.
-    unacked: u32,
+    /// When the largest number came.
+    largest_at: Time,
     /// When an acknowledgement is due; [`Time::MAX`] for never.
     pub due: Time,
+    /// Packets that ask for an acknowledgement and have none yet.
+    unacked: u32,
+    counts: EcnCounts,
 }
 
 impl Received {

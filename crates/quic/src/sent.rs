@@ -97,17 +97,18 @@ impl<'a> Beside<'a> {
 
 /// The packets of a space that were sent, from the first of which the fate is open.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub(crate) struct SentLog {
-    packets: VecDeque<Sent>,
-    beside: Queues,
-    /// The number of the next packet.
-    pub next: u64,
-    pub largest_acked: Option<u64>,
     /// Outstanding packets that ask for an acknowledgement, and when the last of them was sent.
     pub eliciting: u32,
     pub last_eliciting: Time,
     /// When the next packet is lost by time (`loss_time`); [`Time::MAX`] if none is.
     pub loss_at: Time,
+    /// The number of the next packet.
+    pub next: u64,
+    pub largest_acked: Option<u64>,
+    packets: VecDeque<Sent>,
+    beside: Queues,
 }
 
 /// What lies beside the packets of a log, in their order.

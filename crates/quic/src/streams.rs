@@ -29,25 +29,26 @@ const fn takes_turns(rank: u64) -> bool {
 
 /// The streams of a connection.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Streams {
-    /// Those that the client opened, and those that the server did: bit 0 of an ID (RFC 9000
-    /// section 2.1).
-    tables: [Table; 2],
-    /// Who we are in that.
-    own: u32,
     /// Those that have something to send, by rank and in turn.
     queue: VecDeque<(u64, u32)>,
     /// Those whose grant is to be sent.
     grants: VecDeque<u32>,
+    pub grant_all: bool,
+    /// Who we are in that.
+    own: u32,
     /// The peer's MAX_DATA, and what was sent of it.
     peer_max: u64,
     sent: u64,
     /// Our MAX_DATA, whether it is to be sent, and what was delivered.
     own_max: u64,
-    pub grant_all: bool,
     pub delivered: u64,
     /// Bytes written here that the peer has acknowledged.
     pub acked: u64,
+    /// Those that the client opened, and those that the server did: bit 0 of an ID (RFC 9000
+    /// section 2.1).
+    tables: [Table; 2],
 }
 
 /// What a STREAM frame brought.
