@@ -248,3 +248,70 @@ fn guards_and_stops_are_met_to_the_instant() {
     assert_eq!(landed.len(), 2);
     assert!((landed[0] - 1.0).abs() < 1e-8 && (landed[1] - 5.0).abs() < 1e-8, "{landed:?}");
 }
+
+/// A switch that is thrown every `period` seconds, or at once again if that is 0.
+struct Switch {
+    period: f64,
+    next: f64,
+}
+
+impl System for Switch {
+    fn states(&self) -> usize {
+        1
+    }
+    fn signals(&self) -> usize {
+        0
+    }
+    fn kept(&self) -> usize {
+        0
+    }
+    fn lags(&self) -> usize {
+        0
+    }
+    fn guards(&self) -> usize {
+        1
+    }
+    fn past_time(&self, _: usize, time: f64, _: &[f64]) -> f64 {
+        time
+    }
+    fn slope(&self, _: f64, _: &[f64], _: &Past<'_>, slope: &mut [f64]) {
+        slope[0] = 1.0;
+    }
+    fn signal(&self, _: f64, _: &[f64], _: bool, _: &mut [f64]) {}
+    fn scales(&self, scales: &mut [f64]) {
+        scales.fill(1.0);
+    }
+    fn guard(&self, time: f64, _: &[f64], guards: &mut [f64]) {
+        guards[0] = self.next - time;
+    }
+    fn crossed(&mut self, _: usize, _: f64, _: &mut [f64]) {
+        self.next += self.period;
+    }
+    fn stops(&self) -> &[f64] {
+        &[]
+    }
+    fn stop(&mut self, _: usize, _: f64, _: &mut [f64]) {}
+}
+
+#[test]
+fn events_without_progress_are_an_error_and_any_number_with_progress_is_none() {
+    let solver = |period| {
+        let system = Switch { period, next: 0.005 };
+        Solver::new(system, 0.0, &[1.0], vec![0.0], Settings::default())
+    };
+    let mut often = solver(0.01);
+    while often.time() < 5.0 {
+        often.advance(5.0).unwrap();
+    }
+    assert!((499..=501).contains(&often.work().events), "{:?}", often.work());
+    assert!((often.state()[0] - 5.0).abs() < 1e-9);
+    let mut stuck = solver(0.0);
+    let failure = loop {
+        match stuck.advance(5.0) {
+            Ok(()) => assert!(stuck.time() < 1.0),
+            Err(failure) => break failure,
+        }
+    };
+    let Failure::Chatter(time) = failure else { panic!("{failure}") };
+    assert!((time - 0.005).abs() < 1e-6, "{time}");
+}

@@ -271,6 +271,30 @@ mod tests {
         assert!(calm.words.starts_with("stable: gain margin"), "{}", calm.words);
     }
 
+    #[test]
+    fn the_distance_is_the_least_along_the_curve() {
+        for (numerator, denominator, delay) in [
+            (&[1.0][..], &[1.0, 0.0][..], 0.3),
+            (&[2.0], &[1.0, 0.0], 0.6),
+            (&[0.5], &[1.0, 1.0], 0.1),
+            (&[3.0, 1.0], &[1.0, 2.0, 0.5, 0.0], 0.4),
+        ] {
+            let open = open(numerator, denominator, delay);
+            let found = open.nyquist();
+            let from = |omega: f64| {
+                let (real, imaginary) = open.at(omega);
+                libm::hypot(1.0 + real, imaginary)
+            };
+            let near = (0..POINTS)
+                .min_by(|&a, &b| from(found.omega[a]).total_cmp(&from(found.omega[b])))
+                .unwrap();
+            let (low, high) = (found.omega[near.max(1) - 1], found.omega[near.min(POINTS - 2) + 1]);
+            let fine = (0..=100_000).map(|at| from(low + (high - low) * f64::from(at) / 1e5));
+            let least = fine.fold(f64::INFINITY, f64::min);
+            assert!((found.distance - least).abs() < 1e-9, "{} {least}", found.distance);
+        }
+    }
+
     /// The turns of D + M e^(−sτ) along the axis: a root on the left gives half a turn, one on the
     /// right takes it away (Mikhailov).
     fn stable_by_turns(open: &Open<'_>) -> bool {

@@ -72,3 +72,53 @@ impl Bottleneck {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_scenario::Scenario;
+
+    fn bottleneck(traffic: &str) -> Result<Bottleneck, String> {
+        let text = format!(
+            r#"
+duration = "60s"
+[bottleneck]
+rate = "15mbit"
+delay = "20ms"
+mean_packet = 500
+qdisc = "pi"
+{traffic}"#
+        );
+        let scenario = Scenario::from_toml(&text, "loop").unwrap();
+        Bottleneck::of(&scenario.network(std::path::Path::new(".")).unwrap())
+    }
+
+    fn bulk(name: &str, more: &str) -> String {
+        format!("[[traffic]]\nkind = \"bulk\"\nname = \"{name}\"\n{more}\n")
+    }
+
+    #[test]
+    fn flows_are_taken_at_the_mean_of_their_round_trips() {
+        let traffic = bulk("near", "flows = 10\nrtt = \"60ms\"\ntcp.congestion = \"reno\"")
+            + &bulk("far", "flows = 30\nrtt = \"100ms\"\ntcp.congestion = \"reno\"")
+            + &bulk("short", "flows = 5\nsize = \"1MB\"\ntcp.congestion = \"cubic\"");
+        let found = bottleneck(&traffic).unwrap();
+        assert_eq!((found.flows, found.capacity), (40.0, 3750.0));
+        let propagation = found.propagation.unwrap();
+        assert!((propagation - 0.09).abs() < 1e-12, "{propagation}");
+    }
+
+    #[test]
+    fn what_has_no_law_is_refused_by_its_name() {
+        let wrong = |traffic: &str| bottleneck(traffic).unwrap_err();
+        let two = bulk("a", "tcp.congestion = \"reno\"")
+            + &bulk("b", "tcp.congestion = \"scalable\"");
+        assert!(wrong(&two).starts_with("traffic.b.tcp: the linear model has one"), "{}", wrong(&two));
+        let none = wrong(&bulk("a", "tcp.congestion = \"cubic\""));
+        assert!(none.starts_with("traffic.a.tcp.congestion = \"cubic\": there is no law"), "{none}");
+        let short = wrong(&bulk("a", "size = \"1MB\""));
+        assert!(short.contains("no long flows over the bottleneck"), "{short}");
+        let quic = wrong(&bulk("a", "transport = \"quic\""));
+        assert!(quic.starts_with("traffic.a.transport: there is no linear model"), "{quic}");
+    }
+}

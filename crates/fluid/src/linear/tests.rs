@@ -330,3 +330,43 @@ fn a_law_without_a_derivative_says_so() {
         "qdisc": {"kind": "red", "max_p": 0.01, "gentle": false}"#;
     assert!(described(text).linearise().unwrap_err().contains("more than the profile gives"));
 }
+
+#[test]
+fn a_law_that_counts_in_smaller_packets_rests_at_as_many_bytes_with_a_higher_gain() {
+    // Packets of 500 bytes count as two of 250, in the queue and in the probability.
+    let (gain, denominator) = plant();
+    let count = r#""queue_in_bytes": true, "scale_by_size": true, "mean_packet": 250"#;
+    let with = |qdisc: &str| {
+        found(&format!(r#"{PAPER}, "mean_packet": 500, "qdisc": {{{qdisc}, {count}}}"#))
+    };
+    let pi = with(r#""kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 350"#);
+    close(pi.point.queue, 175.0);
+    let (k, proportional) = (0.006e-5 * 160.0, 1.819e-5);
+    agree(
+        &pi,
+        &[4.0 * gain * proportional, 4.0 * gain * k],
+        &product(&denominator, &[1.0, 0.0]),
+    );
+    let slope = with(r#""kind": "proportional", "slope": 1e-4, "offset": 20"#);
+    close(slope.point.queue, 0.5 * (20.0 + 0.5 * slope.point.p / 1e-4));
+    agree(&slope, &[4.0 * gain * 1e-4], &denominator);
+    // 0.1/50 for each packet above 5 of the average.
+    let red = with(r#""kind": "red", "min_th": 5, "max_th": 55, "wq": 1.33e-6"#);
+    close(red.point.queue, 0.5 * (5.0 + 0.5 * red.point.p / 0.002));
+    close(red.point.window * red.point.window * red.point.p, 2.0);
+}
+
+#[test]
+fn laws_of_the_delay_hold_their_target_whatever_the_rate() {
+    for capacity in [1000.0, 3750.0] {
+        for (kind, target) in [("pie", 0.03), ("pi2", 0.03)] {
+            let text = format!(
+                r#""flows": 20, "capacity": {capacity}, "propagation": 0.2,
+                   "qdisc": {{"kind": "{kind}", "target": "30ms"}}"#
+            );
+            let found = found(&text);
+            close(found.point.queue, target * capacity);
+            close(found.point.rtt, 0.2 + target);
+        }
+    }
+}

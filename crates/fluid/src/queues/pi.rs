@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_clamped_probability_leaves_when_the_queue_asks_for_it() {
-        let pi = Pi { integral: 1e-5, proportional: 1e-5, qref: 100.0, period: 0.01 };
+        let pi = Pi { integral: 1e-5, proportional: 2e-5, qref: 100.0, period: 0.01 };
         let view = |queue| View { queue, ..View::default() };
         let mut mode = Mode { piece: LOW, ..Mode::default() };
         assert!(pi.guards(&mode, 0.0, &view(90.0))[1] > 0.0);
@@ -114,5 +114,29 @@ mod tests {
         pi.crossed(&mut mode, 1, &mut 0.0, &view(101.0));
         assert_eq!(mode.piece, FREE);
         assert!(pi.slope(&mode, 0.0, &view(101.0)) > 0.0);
+    }
+
+    #[test]
+    fn guards_are_of_the_order_of_one_a_packet_away_whatever_the_gains() {
+        for (integral, proportional) in [(1e-5, 1e-5), (1e-9, 3e-9), (0.3, 0.2)] {
+            let pi = Pi { integral, proportional, qref: 100.0, period: 0.01 };
+            let view = View { queue: 99.0, ..View::default() };
+            let mode = Mode { piece: LOW, ..Mode::default() };
+            let guard = pi.guards(&mode, 0.0, &view)[1];
+            assert!((0.1..=1.0).contains(&guard), "{integral} {proportional}: {guard}");
+        }
+    }
+
+    #[test]
+    fn between_two_samples_it_moves_by_what_the_sampled_form_says() {
+        let (a, b, frequency, qref) = (1.822e-5, 1.816e-5, 160.0, 200.0);
+        let pi = Pi::sampled(a, b, frequency, qref);
+        for (before, now) in [(180.0, 230.0), (230.0, 180.0), (200.0, 200.0)] {
+            let sampled = a * (now - qref) - b * (before - qref);
+            let drift = (now - before) * frequency;
+            let view = View { queue: pi.between(now, before), drift, ..View::default() };
+            let moved = pi.slope(&Mode { piece: FREE, ..Mode::default() }, 0.5, &view) / frequency;
+            assert!((moved - sampled).abs() < 1e-12, "{moved} {sampled}");
+        }
     }
 }

@@ -100,3 +100,47 @@ impl<S: System> Solver<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_died_fast_once_is_forgotten_step_by_step() {
+        let mut overlap = Overlap::new();
+        assert_eq!(overlap.reach(0.001, 1.0), 0.0);
+        overlap.stepped(Some(100.0));
+        let rate = |overlap: &Overlap| STABLE / (overlap.reach(0.001, 1e9) + 0.001);
+        for steps in 0..30 {
+            // In between nothing may be seen of it: that is no reason to forget.
+            overlap.stepped(None);
+            let wanted = f64::max(100.0 * libm::pow(0.7, f64::from(steps)), 1.0);
+            assert!((rate(&overlap) / wanted - 1.0).abs() < 1e-9, "{steps}: {}", rate(&overlap));
+            overlap.stepped(Some(1.0));
+        }
+        // No step is more than twice as long as the last one and the lag together.
+        assert_eq!(overlap.reach(0.001, 0.25), 0.25);
+    }
+
+    #[test]
+    fn the_steady_pair_takes_over_where_the_exact_one_is_not_stable() {
+        let mut overlap = Overlap::new();
+        overlap.stepped(Some(10.0));
+        assert!(std::ptr::eq(overlap.pair(0.149), &raw const EXACT));
+        assert!(std::ptr::eq(overlap.pair(0.151), &raw const STEADY));
+    }
+
+    #[test]
+    fn after_failures_steps_stay_within_the_lag_for_longer_and_longer() {
+        let mut overlap = Overlap::new();
+        for pause in [4, 8, 16, 32, 64, 64] {
+            overlap.stepped(Some(1.0));
+            overlap.failed();
+            for _ in 0..pause {
+                assert_eq!(overlap.reach(0.001, 1.0), 0.0);
+                overlap.stepped(None);
+            }
+            assert!(overlap.reach(0.001, 1.0) > 0.0);
+        }
+    }
+}

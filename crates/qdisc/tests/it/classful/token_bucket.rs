@@ -3,7 +3,7 @@
 use super::{Source, droptail, run};
 use crate::common::{Token, env, queue, token};
 use sojourn_base::{Rate, Size, Time};
-use sojourn_qdisc::{Config, Discipline, Ecn, codel, pi, tbf};
+use sojourn_qdisc::{Config, Discipline, Ecn, codel, pi, prio, tbf};
 
 fn config(rate: u64, burst: u64, peak: Option<u64>, inner: Config) -> Config {
     Config::Tbf(tbf::Params {
@@ -108,4 +108,22 @@ fn a_bucket_tells_the_probability_of_the_discipline_inside() {
     }
     q.advance(Time::from_secs(1));
     assert!(q.probability() > 0.0 && q.probability() <= 1.0, "{}", q.probability());
+}
+
+#[test]
+fn a_bucket_tells_of_the_classes_inside() {
+    let class = |flow: u32| {
+        prio::Class::new(&format!("c{flow}"), &[&format!("flow{flow}")], droptail(10))
+    };
+    let classes = vec![class(0), class(1), class(2)];
+    let inner = Config::Prio(prio::Params { classes, default: None });
+    let mut q = queue(&config(1_000_000, 1500, None, inner), &env(100, 1000));
+    for (id, flow) in [2, 1, 2, 2].into_iter().enumerate() {
+        let packet = Token { flow, ..token(id as u64, 500, Ecn::NotEct) };
+        assert_eq!(q.class_of(&packet), flow as usize);
+        let _ = q.enqueue(Time::ZERO, packet, &mut ());
+    }
+    let mut told = Vec::new();
+    q.classes(&mut |counters| told.push(counters.arrived().packets));
+    assert_eq!(told, [0, 1, 3]);
 }

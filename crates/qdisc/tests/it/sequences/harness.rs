@@ -223,6 +223,13 @@ impl<'a> Harness<'a> {
         assert_eq!(*c, expected);
         assert_eq!(c.arrived(), self.arrived);
         assert_eq!(c.standing(), Count { packets: stands.0 as u64, bytes: stands.1 });
+        let mut classes = Vec::new();
+        q.classes(&mut |counters| classes.push(counters.standing()));
+        assert_eq!(classes.len(), self.case.config.classes().len());
+        if !classes.is_empty() {
+            let sum = classes.into_iter().fold(Count::default(), Count::plus);
+            assert_eq!(sum, c.standing(), "each packet stands in one class");
+        }
         let p = q.probability();
         assert!((0.0..=1.0).contains(&p), "{p}");
     }
