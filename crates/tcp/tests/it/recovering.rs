@@ -51,6 +51,17 @@ fn cwnd_grows_only_while_it_is_the_limit() {
 }
 
 #[test]
+fn cwnd_is_the_limit_where_no_further_segment_fits() {
+    for (segments, grown) in [(9, 0), (10, 1)] {
+        let mut s = Script::connected(&Spec { initial_window: Some(10), ..spec() });
+        s.write(segments * 1000);
+        s.wait(100);
+        s.ack(1);
+        assert_eq!(s.cwnd(), 10 + grown, "{segments} outstanding");
+    }
+}
+
+#[test]
 fn max_window_caps_cwnd() {
     let mut s = Script::sending(&Spec { max_window: Some(5), ..spec() });
     for n in 1..40 {
@@ -212,6 +223,21 @@ fn newreno_restarts_rto_at_first_partial_ack_only() {
     s.wait(100);
     s.ack(6);
     assert_eq!(s.end.deadline(), deadline);
+}
+
+/// RFC 6298 section 5: new data acknowledged restart the timer, duplicates do not.
+#[test]
+fn duplicates_in_recovery_leave_the_timer_alone() {
+    let mut s = ten(&spec());
+    for end in 2..5 {
+        s.sack(0, &[(1, end)]);
+    }
+    let due = s.end.deadline();
+    s.wait(50);
+    s.sack(0, &[(1, 5)]);
+    assert_eq!(s.end.deadline(), due);
+    s.sack(1, &[(2, 5)]);
+    assert!(s.end.deadline() > due);
 }
 
 #[test]

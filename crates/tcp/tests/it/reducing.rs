@@ -1,7 +1,7 @@
 //! What a mark does to a sender that keeps a log, and what becomes of a window that goes unused:
 //! as Linux, and by the letter of RFC 3168 and RFC 5681 where the switches are off.
 
-use crate::common::script::{MSS, Script, modern};
+use crate::common::script::{MSS, Script, modern, ten};
 use sojourn_base::Time;
 use sojourn_tcp::{Flags, Spec};
 
@@ -158,4 +158,15 @@ fn cwnd_validation_keeps_used_window() {
         s.ack(acked);
     }
     assert!(s.cwnd() >= before && s.now > Time::ZERO);
+}
+
+/// RFC 9937: below the threshold as much is sent as has arrived, and a segment more only for an
+/// acknowledgement that moves on.
+#[test]
+fn prr_sends_what_arrives_while_nothing_is_acknowledged() {
+    let mut s = ten(&modern());
+    s.sack(0, &[(6, 9)]);
+    let first = s.sent().len();
+    s.sack(0, &[(6, 10)]);
+    assert_eq!(first + s.sent().len(), 4);
 }

@@ -2,6 +2,7 @@
 //! RFC 3522, RFC 3708; duplicates as the receiver tells of them, RFC 2883.
 
 use crate::common::script::{MSS, Script, modern};
+use sojourn_base::Time;
 use sojourn_tcp::Spec;
 
 fn ten(spec: &Spec) -> Script {
@@ -57,6 +58,38 @@ fn tlp_repaired_loss_reduces_window() {
         assert_eq!(s.cwnd() < before, !duplicate);
         assert_eq!(s.end.ssthresh().is_some(), !duplicate);
     }
+}
+
+/// Section 7.2: the acknowledgement of a single segment may be delayed; but the timeout comes first.
+#[test]
+fn tlp_of_one_segment_waits_for_its_delayed_acknowledgement() {
+    let mut s = Script::connected(&modern());
+    s.write(1000);
+    assert_eq!(s.sent(), [0]);
+    let patient = Time::from_millis(200) + s.p.delayed_ack_time.max(s.p.min_rto);
+    let due = s.now + patient.min(s.end.rto());
+    s.wait((due - s.now).0 / 1_000_000 - 1);
+    assert!(s.sent().is_empty());
+    s.wait(2);
+    assert_eq!(s.sent(), [0]);
+}
+
+/// Section 7.4: an acknowledgement that says nothing is that of the second copy.
+#[test]
+fn bare_duplicate_after_probe_shows_that_nothing_was_lost() {
+    let mut s = Script::connected(&modern());
+    s.write(10_000);
+    s.wait(100);
+    s.ack(9);
+    s.wait(450);
+    assert_eq!(s.sent().last(), Some(&9));
+    s.ack(10);
+    s.ack(10);
+    s.write(1000);
+    s.wait(100);
+    let before = s.cwnd();
+    s.ack(11);
+    assert_eq!((s.cwnd() >= before, s.end.ssthresh()), (true, None));
 }
 
 fn timed_out(spec: &Spec) -> Script {

@@ -455,3 +455,49 @@ fn restart_in_startup_keeps_its_pace() {
     path.state.on_restart(&path.tuning, &mut path.window);
     assert_eq!(path.state.pace, pace);
 }
+
+/// BBRCheckFullBWReached, section 5.3.1.2: a quarter more counts as growth.
+#[test]
+fn startup_ends_after_three_rounds_with_less_than_a_quarter_more() {
+    let path = Path::new(100, 40, 1000);
+    let mut state = path.state;
+    state.model.round_start = true;
+    let s = Sample { flight: u32::MAX / 2, ..sample(Time::ZERO, Time::from_millis(40)) };
+    let counts: Vec<u32> = [1000, 1250, 1562, 1562, 1953, 1954, 1955, 1956]
+        .map(|rate| {
+            assert_eq!(state.mode, Mode::Startup, "{rate}");
+            let r = Reading { app_limited: false, ..reading(rate, 0, 0) };
+            state.startup_and_drain(&path.tuning, &s, &r);
+            u32::from(state.full_bw_count)
+        })
+        .to_vec();
+    assert_eq!(counts, [0, 0, 1, 2, 0, 1, 2, 3]);
+    assert_eq!(state.mode, Mode::Drain);
+}
+
+/// BBRCheckStartupHighLoss, section 5.3.1.3, and its like for marks.
+#[test]
+fn startup_ends_at_six_losses_of_a_recovery_or_at_marks() {
+    // A flight of 1 MB: 2 % of it lost, or half of it marked, is too much.
+    for (recovering, losses, lost, marked, round, ends) in [
+        (true, 6, 40_000, 0, false, true),
+        (true, 5, 40_000, 0, false, false),
+        (false, 6, 40_000, 0, false, false),
+        (true, 6, 10_000, 0, false, false),
+        (false, 0, 0, 600_000, true, true),
+        (false, 0, 0, 600_000, false, false),
+        (false, 0, 0, 400_000, true, false),
+        (false, 0, 40_000, 0, true, false),
+    ] {
+        let path = Path::new(100, 40, 1000);
+        let mut state = path.state;
+        state.recovering = recovering;
+        state.model.losses = losses;
+        (state.model.marked, state.model.loss_round_start) = (marked, round);
+        let s = Sample { flight: u32::MAX / 2, ..sample(Time::ZERO, Time::from_millis(40)) };
+        let r = Reading { lost, flight_then: 1_000_000, ..reading(1000, 0, 0) };
+        state.startup_and_drain(&path.tuning, &s, &r);
+        let what = (recovering, losses, lost, marked, round);
+        assert_eq!(state.mode == Mode::Drain, ends, "{what:?}");
+    }
+}
