@@ -179,6 +179,21 @@ mod tests {
     }
 
     #[test]
+    fn queues_lie_class_after_class() {
+        let profile = || Profile::new(100, 1000, 0.1, 0).expect("valid");
+        let mut bank = RedBank::new(&[profile(), profile(), profile()], 4).expect("valid");
+        let queues: alloc::vec::Vec<u16> = (0..12).map(|n| 90 * n).collect();
+        bank.update(&queues);
+        for class in 0..3 {
+            for at in 0..4 {
+                let queue = queues[4 * class + at];
+                assert_eq!(bank.average(class, at), u32::from(queue) << FRACTION);
+                assert_eq!(bank.level(class, at) > 0, queue >= 100, "{class} {at}");
+            }
+        }
+    }
+
+    #[test]
     fn the_chance_of_a_hit_is_that_of_the_profile() {
         let profile = Profile::new(100, 1000, 0.2, 0).expect("valid");
         let mut bank = RedBank::new(&[profile], 1).expect("valid");

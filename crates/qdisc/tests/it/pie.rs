@@ -160,6 +160,16 @@ fn batched_updates_equal_single_updates() {
 }
 
 #[test]
+fn an_update_that_does_not_wait_for_another_is_one_step() {
+    let mut q = queue(&Config::Pie(pie::Params::default()), &env(12, 1500));
+    offer(&mut q, Time::ZERO, 100, Ecn::Ect0);
+    for n in 1..=100 {
+        q.advance(Time(n * 15 * MS));
+        assert_eq!(state(&q).steps, n);
+    }
+}
+
+#[test]
 fn pie_updates_without_any_enqueue() {
     let mut q = queue(&Config::Pie(pie::Params::default()), &env(100, 1500));
     offer(&mut q, Time::ZERO, 100, Ecn::Ect0);

@@ -1,7 +1,9 @@
 //! Deficit round robin keeps its shares whatever the sizes of packets.
 
 use super::{Source, assert_close, droptail, run};
-use sojourn_qdisc::{Config, codel, drr};
+use crate::common::{Token, env, queue, token};
+use sojourn_base::Time;
+use sojourn_qdisc::{Config, Discipline, Ecn, codel, drr, droptail as tail};
 
 fn config(weights: &[f64], inner: &Config) -> Config {
     let class = |(at, weight): (usize, &f64)| {
@@ -45,4 +47,19 @@ fn unused_share_is_divided_by_weight() {
     assert_close(shares[0], 0.05, 0.002, "what it wants");
     assert_close(shares[1], 0.95 * 0.6, 0.01, "three of five of the rest");
     assert_close(shares[2], 0.95 * 0.4, 0.01, "two of five of the rest");
+}
+
+#[test]
+fn a_limit_in_time_is_that_of_the_share() {
+    // 2 and 6 Mb/s: 25 and 75 packets of 1000 bytes in 100 ms.
+    let limit_time = Some(Time::from_millis(100));
+    let inner = Config::Droptail(tail::Params { limit_time, ..Default::default() });
+    let mut q = queue(&config(&[5.0, 15.0], &inner), &env(8, 1000));
+    for id in 0..200 {
+        let packet = Token { flow: (id % 2) as u32, ..token(id, 1000, Ecn::NotEct) };
+        let _ = q.enqueue(Time::ZERO, packet, &mut ());
+    }
+    let mut standing = Vec::new();
+    q.classes(&mut |counters| standing.push(counters.standing().packets));
+    assert_eq!(standing, [25, 75]);
 }

@@ -1,6 +1,7 @@
 //! Link-sharing by CBQ: what the paper's guidelines promise.
 
 use super::{Source, assert_close, droptail, run};
+use sojourn_base::Time;
 use sojourn_qdisc::cbq::{Borrowing, Class, Params, Rounds};
 use sojourn_qdisc::{Config, pi};
 
@@ -114,4 +115,20 @@ fn pi_in_each_class_holds_its_own_queue() {
     for share in sent.shares::<3>(20.0, 60.0) {
         assert_close(share, 1.0 / 3.0, 0.01, "a third");
     }
+}
+
+#[test]
+fn a_class_that_is_held_back_waits_for_its_extra_delay() {
+    let longest = |extradelay| {
+        let class = Class { borrow: false, extradelay, ..leaf(0, 0.5) };
+        let config = config(vec![class, leaf(1, 0.5)], Borrowing::Ancestor);
+        let sources = [0, 1].map(|flow| Source::new(flow, 1000, 10e6));
+        let sent = run(&config, 10, &sources, 20.0);
+        let times: Vec<Time> = sent.0.iter().filter(|one| one.1 == 0).map(|one| one.0).collect();
+        times.windows(2).map(|two| two[1] - two[0]).max().unwrap()
+    };
+    // A packet takes 1.6 ms at the class's own rate.
+    assert!(longest(Time::ZERO) < Time::from_millis(5));
+    let delayed = longest(Time::from_millis(20));
+    assert!((20..25).contains(&(delayed.0 / 1_000_000)), "{delayed}");
 }
