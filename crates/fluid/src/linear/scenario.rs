@@ -111,11 +111,18 @@ qdisc = "pi"
     #[test]
     fn what_has_no_law_is_refused_by_its_name() {
         let wrong = |traffic: &str| bottleneck(traffic).unwrap_err();
-        let two = bulk("a", "tcp.congestion = \"reno\"")
-            + &bulk("b", "tcp.congestion = \"scalable\"");
-        assert!(wrong(&two).starts_with("traffic.b.tcp: the linear model has one"), "{}", wrong(&two));
+        let two =
+            bulk("a", "tcp.congestion = \"reno\"") + &bulk("b", "tcp.congestion = \"scalable\"");
+        assert!(
+            wrong(&two).starts_with("traffic.b.tcp: the linear model has one"),
+            "{}",
+            wrong(&two)
+        );
         let none = wrong(&bulk("a", "tcp.congestion = \"cubic\""));
-        assert!(none.starts_with("traffic.a.tcp.congestion = \"cubic\": there is no law"), "{none}");
+        assert!(
+            none.starts_with("traffic.a.tcp.congestion = \"cubic\": there is no law"),
+            "{none}"
+        );
         let short = wrong(&bulk("a", "size = \"1MB\""));
         assert!(short.contains("no long flows over the bottleneck"), "{short}");
         let quic = wrong(&bulk("a", "transport = \"quic\""));

@@ -342,11 +342,7 @@ fn a_law_that_counts_in_smaller_packets_rests_at_as_many_bytes_with_a_higher_gai
     let pi = with(r#""kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 350"#);
     close(pi.point.queue, 175.0);
     let (k, proportional) = (0.006e-5 * 160.0, 1.819e-5);
-    agree(
-        &pi,
-        &[4.0 * gain * proportional, 4.0 * gain * k],
-        &product(&denominator, &[1.0, 0.0]),
-    );
+    agree(&pi, &[4.0 * gain * proportional, 4.0 * gain * k], &product(&denominator, &[1.0, 0.0]));
     let slope = with(r#""kind": "proportional", "slope": 1e-4, "offset": 20"#);
     close(slope.point.queue, 0.5 * (20.0 + 0.5 * slope.point.p / 1e-4));
     agree(&slope, &[4.0 * gain * 1e-4], &denominator);

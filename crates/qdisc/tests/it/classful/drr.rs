@@ -3,7 +3,7 @@
 use super::{Source, assert_close, droptail, run};
 use crate::common::{Token, env, queue, token};
 use sojourn_base::Time;
-use sojourn_qdisc::{Config, Discipline, Ecn, codel, drr, droptail as tail};
+use sojourn_qdisc::{Config, Discipline, Ecn, codel, droptail as tail, drr};
 
 fn config(weights: &[f64], inner: &Config) -> Config {
     let class = |(at, weight): (usize, &f64)| {

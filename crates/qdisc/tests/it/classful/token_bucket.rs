@@ -112,9 +112,8 @@ fn a_bucket_tells_the_probability_of_the_discipline_inside() {
 
 #[test]
 fn a_bucket_tells_of_the_classes_inside() {
-    let class = |flow: u32| {
-        prio::Class::new(&format!("c{flow}"), &[&format!("flow{flow}")], droptail(10))
-    };
+    let class =
+        |flow: u32| prio::Class::new(&format!("c{flow}"), &[&format!("flow{flow}")], droptail(10));
     let classes = vec![class(0), class(1), class(2)];
     let inner = Config::Prio(prio::Params { classes, default: None });
     let mut q = queue(&config(1_000_000, 1500, None, inner), &env(100, 1000));
