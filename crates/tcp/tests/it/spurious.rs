@@ -60,7 +60,7 @@ fn tlp_repaired_loss_reduces_window() {
     }
 }
 
-/// Section 7.2: the acknowledgement of a single segment may be delayed; but the timeout comes first.
+/// Section 7.2: the acknowledgement of a single segment may be delayed; the timeout comes first.
 #[test]
 fn tlp_of_one_segment_waits_for_its_delayed_acknowledgement() {
     let mut s = Script::connected(&modern());
