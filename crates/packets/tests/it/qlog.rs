@@ -103,6 +103,13 @@ fn every_packet_of_quic_is_in_the_logs_once() {
         let arrived: BTreeSet<_> = received.into_iter().collect();
         let wrongly = lost.iter().filter(|packet| arrived.contains(packet)).count();
         assert_eq!(wrongly, 0, "{settings}: nothing is reordered here");
+        // The first datagram is filled up, and nothing is where there is nothing to fill.
+        let sent = client.data("quic:packet_sent");
+        let frames = sent.iter().flat_map(|data| data["frames"].as_array().unwrap());
+        let padding: Vec<_> =
+            frames.filter(|frame| frame["frame_type"] == "padding").map(|f| &f["raw"]).collect();
+        assert!(!padding.is_empty() && padding.len() < 10, "{settings}: {padding:?}");
+        assert!(padding.iter().all(|raw| raw["length"].as_u64() > Some(0)), "{padding:?}");
         let flow = &summary.flows[0];
         assert_eq!(flow.timeouts, Some(0), "{settings}: or packets are sent again as probes");
         assert_eq!(flow.retransmissions, Some(lost.len() as u64), "{settings}");
@@ -152,6 +159,11 @@ fn metrics_follow_the_endpoint_as_traces_do() {
             metrics.iter().filter_map(|data| data[field].as_f64()).collect()
         };
         assert!(all("latest_rtt").iter().all(|&rtt| rtt > 50.0), "{protocol}");
+        // What is told is other than before, and what is in flight is about a window at its most.
+        assert!(metrics.iter().all(|data| data.as_object().is_some_and(|data| !data.is_empty())));
+        let most = |field| all(field).into_iter().fold(0.0, f64::max);
+        let filled = most("bytes_in_flight") / most("congestion_window");
+        assert!((0.5..1.2).contains(&filled), "{protocol}: {filled}");
         let least = all("latest_rtt").into_iter().reduce(f64::min);
         assert_eq!(all("min_rtt").into_iter().reduce(f64::min), least, "{protocol}");
         // Every reduction to a threshold is in a recovery.
@@ -260,6 +272,15 @@ fn every_packet_of_a_call_is_in_the_logs_once() {
             assert_eq!(metrics.len() > 10, control != "fixed", "{control}: {}", metrics.len());
             let windows = metrics.iter().any(|data| data["congestion_window"].is_u64());
             assert_eq!(windows, control == "scream");
+            // Nothing is lost on the way back, which takes half of the round trip.
+            let times = |log: &Log, name: &str| -> Vec<f64> {
+                let of = log.events.iter().filter(|event| event["name"] == name);
+                of.map(|event| event["time"].as_f64().unwrap()).collect()
+            };
+            let told = times(&server, "rtp:feedback_sent");
+            let heard = times(&client, "rtp:feedback_received");
+            assert!(told.len() - heard.len() < 20 && heard.len() > 20, "{control}");
+            assert!(heard.iter().zip(&told).all(|(heard, told)| heard - told > 24.9), "{control}");
             let states = client.data("rtp:congestion_state_updated");
             assert_eq!(states.is_empty(), control != "gcc", "{control}");
             let marked = server.data("rtp:packet_received").iter().any(|data| data["ecn"] == "CE");

@@ -5,8 +5,9 @@ use crate::common::difference;
 use crate::fused::scenario;
 use proptest::prelude::*;
 use sojourn_base::{Time, Value};
-use sojourn_packets::{Control, Observation, Recorder, Simulation, Summary, run};
+use sojourn_packets::{Clock, Control, Observation, Recorder, Simulation, Summary, run};
 use sojourn_scenario::Scenario;
+use std::cell::Cell;
 use std::path::Path;
 
 fn read(text: &str) -> Scenario {
@@ -175,12 +176,47 @@ fn a_window_set_by_hand_is_what_is_in_flight() {
         until(&mut simulation, Time::from_secs(second + 2));
         let flow = simulation.observe().groups[0].flows[0];
         assert_eq!(flow.cwnd_bytes, Some(bytes));
+        let filled = f64::from(flow.in_flight_bytes) / f64::from(bytes);
+        assert!((0.5..=1.0).contains(&filled), "{bytes}: {}", flow.in_flight_bytes);
         // Whole segments of 1448 bytes, a window a round trip, which delayed acknowledgements and
         // pacing make a little longer.
         let most = f64::from(bytes / 1448 * 1448) * 8.0 / 0.1;
         let throughput = flow.throughput_bps.unwrap();
         assert!((0.8 * most..=1.01 * most).contains(&throughput), "{bytes}: {throughput} {most}");
     }
+}
+
+#[test]
+fn what_is_set_by_hand_stands_beside_the_changes_of_the_scenario() {
+    let text = format!(
+        "changes = [{}, {}]\n{}",
+        "{ at = \"1s\", set = { \"bottleneck.rate\" = \"3mbit\" } }",
+        "{ at = \"4s\", set = { \"bottleneck.qdisc.limit\" = 30 } }",
+        bench("codel", 3).to_toml()
+    );
+    let scenario = read(&text);
+    let mut simulation = started(&scenario);
+    for (at, limit) in [(2, 60), (3, 20), (5, 90)] {
+        until(&mut simulation, Time::from_secs(at));
+        simulation.set("bottleneck.qdisc.limit", Value::Integer(limit)).unwrap();
+    }
+    let saved = simulation.scenario().unwrap().clone();
+    let times: Vec<u64> = saved.changes.iter().map(|change| change.at.0 / 1_000_000_000).collect();
+    assert_eq!(times, [1, 2, 3, 4, 5]);
+    assert_eq!(difference(&finished(simulation), &whole(&saved)), None);
+}
+
+#[test]
+fn the_time_that_steps_take_adds_up() {
+    thread_local! { static NOW: Cell<f64> = const { Cell::new(0.0) }; }
+    // It goes on by a second whenever it is read, which is at the ends of each step.
+    let clock = Clock(|| NOW.replace(NOW.get() + 1.0));
+    let control = Control { clock, ..Control::default() };
+    let mut simulation = started(&bench("codel", 1));
+    for second in 1..=6 {
+        simulation.run_until(Time::from_secs(second), &control).unwrap();
+    }
+    assert_eq!(simulation.finish().0.engine_seconds, 6.0);
 }
 
 fn looked(mut simulation: Simulation, at: u64) -> Observation {
