@@ -62,7 +62,9 @@ mod tests {
             let found = between((low, f(low)), (high, f(high)), counted);
             let within = if number == 3 { 1e-5 } else { 1e-14 };
             assert!((found - root).abs() < within, "{number}: {found}");
-            assert!(calls < 70, "{number}: {calls}");
+            // A smooth one takes a few, a step takes half a double's digits.
+            let most = [12, 40, 60, 70][number];
+            assert!(calls < most, "{number}: {calls}");
         }
     }
 }

@@ -366,3 +366,26 @@ fn laws_of_the_delay_hold_their_target_whatever_the_rate() {
         }
     }
 }
+
+#[test]
+fn a_law_bends_at_its_bounds_and_nowhere_near_them() {
+    // PIE's gains change at p = 0.01.
+    let at = |p: f64| {
+        let rtt = libm::sqrt(2.0 / p) * 60.0 / 3750.0;
+        described(&format!(r#""flows": 60, "capacity": 3750, "rtt": {rtt}, "qdisc": "pie""#))
+            .linearise()
+    };
+    assert!(at(0.01).unwrap_err().contains("it bends there"));
+    for p in [0.01 * (1.0 - 1e-8), 0.01 * (1.0 + 1e-8)] {
+        assert!(at(p).is_ok(), "{p}");
+    }
+}
+
+#[test]
+fn what_a_profile_lacks_is_told_at_its_end() {
+    // At 15 packets the round trip is 0.304 s: W = 2.85.
+    let text = r#""flows": 400, "capacity": 3750, "propagation": 0.3,
+        "qdisc": {"kind": "red", "max_p": 0.01, "gentle": false}"#;
+    let why = described(text).linearise().unwrap_err();
+    assert!(why.contains("need a probability of 0.246,"), "{why}");
+}

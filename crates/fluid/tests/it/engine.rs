@@ -44,6 +44,22 @@ fn pi_holds_its_queue_and_the_counts_add_up() {
     link.counts.check_conservation().unwrap();
     assert!((link.queue_packets.mean.unwrap() - 200.0).abs() < 10.0, "{:?}", link.queue_packets);
     assert!(link.utilisation.unwrap() > 0.999);
+    // 500 bytes each, 3750 a second.
+    let pairs = [
+        (&link.queue_bytes, 500.0, &link.queue_packets),
+        (&link.sojourn_s, 1.0 / 3750.0, &link.queue_packets),
+        (&link.standing_s, 1.0 / 3750.0, &link.standing_packets),
+    ];
+    for (scaled, by, of) in pairs {
+        for (scaled, of) in [(scaled.mean, of.mean), (scaled.max, of.max)] {
+            assert!((scaled.unwrap() / of.unwrap() / by - 1.0).abs() < 1e-9, "{scaled:?} {of:?}");
+        }
+    }
+    let throughput = link.throughput_bps.unwrap();
+    assert!((throughput / 15e6 - 1.0).abs() < 1e-3, "{throughput}");
+    let (loss, counts) = (link.loss.unwrap(), &link.counts);
+    let dropped = counts.dropped as f64 / (counts.dropped + counts.dequeued) as f64;
+    assert!((loss / dropped - 1.0).abs() < 0.01, "{loss} {dropped}");
     // 460 of 500 bytes are payload, and what is dropped is not delivered.
     let goodput = summary.groups[0].goodput_bps.unwrap();
     assert!((goodput / (15e6 * 0.92) - 1.0).abs() < 0.01, "{goodput}");

@@ -62,3 +62,47 @@ impl Unused {
         (now - self.since >= rto).then_some(self.used)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::State;
+    use crate::ecn::Feedback;
+
+    /// A paced sender's window grows in slow start while half of it is in use, told by the most
+    /// that was outstanding.
+    #[test]
+    fn the_most_of_a_round_trip_counts_and_the_next_begins_anew() {
+        let mut conn = Connection::new(State::Established, 1000, Feedback::Latched);
+        let mut limited = CwndLimited::new(conn.snd_nxt);
+        for (nxt, una, most) in [
+            (6000, 1000, 5000),
+            (11_000, 1000, 10_000),
+            // Less is outstanding, in the same round trip.
+            (12_000, 8000, 10_000),
+            // All that was sent then is acknowledged.
+            (15_000, 12_000, 3000),
+        ] {
+            (conn.snd_nxt, conn.snd_una) = (nxt, una);
+            limited.note(false, &conn);
+            assert!(limited.holds(2 * most - 1, true), "{nxt}");
+            assert!(!limited.holds(2 * most, true) && !limited.holds(1, false), "{nxt}");
+        }
+        limited.note(true, &conn);
+        assert!(limited.holds(u32::MAX, false));
+        limited.note(false, &conn);
+        assert!(limited.holds(u32::MAX, false), "until the round trip is over");
+        conn.snd_una = conn.snd_nxt;
+        limited.note(false, &conn);
+        assert!(!limited.holds(u32::MAX, false));
+    }
+
+    #[test]
+    fn what_was_used_is_told_after_a_timeout() {
+        let rto = Time::from_millis(300);
+        let mut unused = Unused::new(Time::from_secs(1));
+        assert_eq!(unused.after(Time::from_millis(1100), 5000, rto), None);
+        assert_eq!(unused.after(Time::from_millis(1299), 2000, rto), None);
+        assert_eq!(unused.after(Time::from_millis(1300), 3000, rto), Some(5000));
+    }
+}

@@ -247,3 +247,18 @@ fn retransmitted_last_segment_keeps_fin() {
     assert_eq!(again.len(), 1);
     assert_eq!((again[0].len, again[0].flags), (1000, Flags::FIN | Flags::ACK));
 }
+
+/// RFC 9293 section 3.10.7.3: what does not acknowledge the SYN opens nothing.
+#[test]
+fn syn_ack_of_another_syn_is_ignored() {
+    let mut s = Script::idle(&spec());
+    s.open();
+    s.wait(100);
+    let right = s.syn_ack(Flags::NONE);
+    s.arrives(Segment { ack: right.ack.wrapping_sub(1), ..right });
+    s.arrives(Segment { ack: right.ack.wrapping_add(1), ..right });
+    s.arrives(Segment { flags: Flags::SYN, ..right });
+    assert_eq!(s.out.events, []);
+    s.arrives(right);
+    assert_eq!(s.out.events, [Event::Connected]);
+}

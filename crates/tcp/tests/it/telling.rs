@@ -163,3 +163,21 @@ fn settings_are_exchanged_within_one_congestion_control_only() {
     let outside = params(&Spec { congestion: Some(Algorithm::External(class)), ..spec() });
     assert!(!outside.goes_on_with(&outside), "a class keeps what it was made with");
 }
+
+/// RFC 9293 section 3.8.6: a FIN takes a place in the peer's window as a byte does.
+#[test]
+fn fin_waits_for_room_in_the_peers_window() {
+    for (segments, at_once) in [(59, 1), (60, 0)] {
+        let mut s = Script::connected(&Spec { initial_window: Some(100), ..spec() });
+        s.write(u64::from(segments * MSS));
+        s.close();
+        let fins = |s: &mut Script| {
+            s.segments().iter().filter(|segment| segment.flags.has(Flags::FIN)).count()
+        };
+        assert_eq!(s.end.in_flight(), segments * MSS + at_once as u32);
+        assert_eq!(fins(&mut s), at_once, "{segments}");
+        s.wait(50);
+        s.ack(10);
+        assert_eq!(fins(&mut s), 1 - at_once, "{segments}");
+    }
+}

@@ -1,8 +1,8 @@
 //! The receive window that grows with what the application takes.
 
-use crate::common::script::{MSS, Script, modern};
+use crate::common::script::{MSS, Script, from_peer, modern, place};
 use sojourn_base::Size;
-use sojourn_tcp::Spec;
+use sojourn_tcp::{Flags, Segment, Spec};
 
 /// Windows that were told, in bytes, in a transfer of `segments` a round trip of 100 ms, doubling.
 fn told(spec: &Spec, rounds: u32) -> Vec<u32> {
@@ -90,4 +90,28 @@ fn rcvbuf_growth_acks_every_segment() {
         steady = round(&mut s, 40).len();
     }
     assert_eq!(steady, 20);
+}
+
+/// RFC 7323 section 4.3 would have the time of every segment that is in order echoed; here it is
+/// that of data alone, but where the receiver needs round trips to size its window.
+#[test]
+fn time_of_bare_acknowledgement_is_echoed_where_the_window_is_tuned() {
+    for (autotune, echoed) in [(true, 555), (false, 0)] {
+        let spec = Spec { autotune: Some(autotune), timestamps: Some(true), ..modern() };
+        let mut s = Script::connected(&spec);
+        let bare = Segment {
+            seq: from_peer(0),
+            ack: place(0),
+            flags: Flags::ACK,
+            window: 60_000,
+            tsval: 555,
+            ..Segment::EMPTY
+        };
+        // One that is not in order says nothing.
+        s.arrives(Segment { seq: from_peer(1), tsval: 777, ..bare });
+        s.arrives(bare);
+        s.forget();
+        s.write(1000);
+        assert_eq!(s.segments()[0].tsecr, echoed, "{autotune}");
+    }
 }

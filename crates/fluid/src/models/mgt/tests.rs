@@ -350,3 +350,39 @@ fn bad_parameters_and_points_that_do_not_exist_are_named() {
     p.queues[0].buffer = 250.0;
     assert!(text(&p).starts_with("queues[0].buffer = 250: the setpoint of 300"), "{}", text(&p));
 }
+
+#[test]
+fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
+    let red = |by: f64, weight: f64| {
+        QueueLaw::Red(Red {
+            min_th: 150.0 * by,
+            max_th: 200.0 * by,
+            max_p: 0.1 / weight,
+            wq: 1e-4,
+            gentle: false,
+            spacing: None,
+            fastest: f64::INFINITY,
+        })
+    };
+    let pi = |by: f64, weight: f64| {
+        let by = by * weight;
+        QueueLaw::Pi(Pi::sampled(1.822e-5 / by, 1.816e-5 / by, 160.0, 200.0 * by / weight))
+    };
+    for law in [&red as &dyn Fn(f64, f64) -> QueueLaw, &pi] {
+        let with = |unit: f64, weight: f64| {
+            // RED averages by packets: as many of them in a second, whatever they count as.
+            let mut queue = Queue::new(3750.0, law(unit, weight));
+            (queue.unit, queue.weight) = (unit, weight);
+            Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] }
+        };
+        let plain = with(1.0, 1.0).equilibrium(0.0).unwrap();
+        for (unit, weight) in [(2.0, 1.0), (1.0, 2.0), (0.5, 4.0)] {
+            let other = with(unit, weight).equilibrium(0.0).unwrap();
+            assert!((other.queues[0] / plain.queues[0] - 1.0).abs() < 1e-6, "{unit} {weight}");
+            assert!((other.windows[0] / plain.windows[0] - 1.0).abs() < 1e-6, "{unit} {weight}");
+            let solver = solve(with(unit, weight), 300.0, 1e-8);
+            let found = solver.state()[1];
+            assert!((found / plain.queues[0] - 1.0).abs() < 1e-3, "{unit} {weight}: {found}");
+        }
+    }
+}

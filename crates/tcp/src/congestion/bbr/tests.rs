@@ -501,3 +501,22 @@ fn startup_ends_at_six_losses_of_a_recovery_or_at_marks() {
         assert_eq!(state.mode == Mode::Drain, ends, "{what:?}");
     }
 }
+
+/// BBRAdaptLowerBoundsFromCongestion, section 5.5.10.3: losses bound rate and volume for a while,
+/// but not where the bandwidth is probed for.
+#[test]
+fn losses_bound_the_short_term_only_where_nothing_is_probed() {
+    let mut path = Path::new(100, 40, 50);
+    path.run(Time::from_secs(3));
+    // Half of the rate: what it sends at is lost until the two cycles of the filter are over.
+    path.rate /= 2;
+    let mut bounded = Vec::new();
+    for _ in 0..20_000 {
+        path.run(Time::from_millis(1));
+        if path.state.model.bw_short != NO_RATE && !bounded.contains(&path.state.mode) {
+            bounded.push(path.state.mode);
+        }
+    }
+    assert!(bounded.contains(&Mode::Cruise) || bounded.contains(&Mode::Down), "{bounded:?}");
+    assert!(!bounded.contains(&Mode::Refill), "{bounded:?}");
+}
