@@ -370,7 +370,6 @@ fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
     };
     for law in [&red as &dyn Fn(f64, f64) -> QueueLaw, &pi] {
         let with = |unit: f64, weight: f64| {
-            // RED averages by packets: as many of them in a second, whatever they count as.
             let mut queue = Queue::new(3750.0, law(unit, weight));
             (queue.unit, queue.weight) = (unit, weight);
             Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] }
@@ -380,9 +379,14 @@ fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
             let other = with(unit, weight).equilibrium(0.0).unwrap();
             assert!((other.queues[0] / plain.queues[0] - 1.0).abs() < 1e-6, "{unit} {weight}");
             assert!((other.windows[0] / plain.windows[0] - 1.0).abs() < 1e-6, "{unit} {weight}");
-            let solver = solve(with(unit, weight), 300.0, 1e-8);
-            let found = solver.state()[1];
-            assert!((found / plain.queues[0] - 1.0).abs() < 1e-3, "{unit} {weight}: {found}");
         }
+    }
+    for (unit, weight) in [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (0.5, 4.0)] {
+        let mut queue = Queue::new(3750.0, pi(unit, weight));
+        (queue.unit, queue.weight) = (unit, weight);
+        let parameters =
+            Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] };
+        let found = solve(parameters, 300.0, 1e-7).state()[1];
+        assert!((found - 200.0).abs() < 0.5, "{unit} {weight}: {found}");
     }
 }
