@@ -132,6 +132,10 @@ mod tests {
         let found = integers(&Config::named("red").unwrap(), &ENV).unwrap();
         assert!(found[0].error <= 0.0 && found[0].error > -1e-14, "rounded down: {found:?}");
         assert_eq!(found[1].name, "max_p");
+        let ared = integers(&Config::named("ared").unwrap(), &ENV).unwrap();
+        let names = ared.iter().map(|integer| integer.name);
+        assert!(names.eq(["wq", "max_p"]), "{ared:?}");
+        assert!(ared[0].error <= 0.0 && ared[0].error > -1e-14, "{ared:?}");
         let found = integers(&Config::named("rem").unwrap(), &ENV).unwrap();
         assert!(found[0].error.abs() < 1e-12, "{found:?}");
     }

@@ -253,3 +253,28 @@ impl Law for Pi {
         self.state.probability.as_f64()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_rounded_to_the_nearest() {
+        let (a, b, qref) = (1.822e-5, 1.816e-5, 50.0);
+        let c = Constants::new(&Params { a, b, qref, ..Default::default() }).expect("valid");
+        let mut draws = Stream::new(1, sojourn_base::Kind::Test, 0, 0);
+        let mut both = [0; 2];
+        for _ in 0..10_000 {
+            let mut queue = || draws.below(100 << QUEUE_BITS) as i64;
+            let (queue, previous) = (queue(), queue());
+            let before = Probability::from_f64(0.5);
+            let step = i128::from(c.step(before, queue, previous).raw()) - i128::from(before.raw());
+            let exact = i128::from(c.a) * i128::from(queue - previous)
+                + i128::from(c.difference) * i128::from(previous - c.qref);
+            let off = (step << QUEUE_BITS) - exact;
+            assert!(off.abs() <= 1 << (QUEUE_BITS - 1), "{off}");
+            both[usize::from(off > 0)] += 1;
+        }
+        assert!(both.iter().all(|&count| count > 4000), "as often up as down: {both:?}");
+    }
+}

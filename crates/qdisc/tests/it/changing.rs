@@ -89,3 +89,24 @@ fn discipline_does_not_become_another() {
     let mut q = queue(&Config::Droptail(Default::default()), &env);
     assert!(q.change(&Config::Droptail(none), &env).is_err());
 }
+
+#[test]
+fn what_was_counted_stays_counted() {
+    let counted = |q: &Qdisc<Token>| match q {
+        Qdisc::Red(q) => format!("{:?}", q.law().statistics()),
+        Qdisc::Ared(q) => format!("{:?} {:?}", q.law().statistics(), q.law().red().statistics()),
+        Qdisc::Pi(q) => format!("{:?}", q.law().statistics()),
+        Qdisc::Rem(q) => format!("{:?}", q.law().statistics()),
+        Qdisc::Pie(q) => q.law().state().steps.to_string(),
+        Qdisc::Codel(_) | Qdisc::Droptail(_) => String::new(),
+        _ => unreachable!(),
+    };
+    for config in changeable() {
+        let env = env(12, 1500);
+        let mut q = queue(&config, &env);
+        overload(&mut q, 0, 3000);
+        let (statistics, counters) = (counted(&q), *q.counters());
+        assert!(q.change(&config, &env).unwrap());
+        assert_eq!((counted(&q), *q.counters()), (statistics, counters), "{}", config.name());
+    }
+}

@@ -1,7 +1,7 @@
 //! PI2 against its formula in double precision, and what the paper says of its decisions.
 
 use crate::common::traffic::{Traffic, odds};
-use crate::common::{Token, env, offer, queue, token};
+use crate::common::{Token, drain, env, offer, queue, token};
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::*;
 
@@ -113,4 +113,35 @@ fn pi2_head_age_moves_p_without_departures() {
     q.advance(Time::from_millis(992));
     let p: f64 = (1..=31).map(|i| 0.03 * (0.032 * f64::from(i) - 0.02)).sum();
     assert!((q.probability() - p * p).abs() < 1e-12, "{} {p}", q.probability());
+}
+
+/// Instants that were missed while one packet stood come to the same as each by itself: first the
+/// delay is below the target and the probability falls, then it rises.
+#[test]
+fn pi2_makes_up_for_missed_instants_below_and_above_its_target() {
+    for target in [20, 300, 2000] {
+        let target = Time::from_millis(target);
+        let config = Config::Pi2(pi2::Params { target, ..Default::default() });
+        let mut q = queue(&config, &env(12, 1500));
+        offer(&mut q, Time::ZERO, 200, Ecn::Ect0);
+        let mut now = Time::ZERO;
+        while q.probability() < 0.3 {
+            now += Time::from_millis(16);
+            q.advance(now);
+        }
+        drain(&mut q, now, 0);
+        while q.packets() == 0 {
+            offer(&mut q, now, 1, Ecn::NotEct);
+        }
+        let Qdisc::Pi2(twin) = &q else { unreachable!() };
+        let mut each = Qdisc::Pi2(twin.clone());
+        for ms in 0..=3000 {
+            each.advance(now + Time::from_millis(ms));
+            if ms % 777 == 0 {
+                let mut at_once = Qdisc::Pi2(twin.clone());
+                at_once.advance(now + Time::from_millis(ms));
+                assert_eq!(at_once.probability().to_bits(), each.probability().to_bits(), "{ms}");
+            }
+        }
+    }
 }

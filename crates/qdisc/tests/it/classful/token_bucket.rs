@@ -3,7 +3,7 @@
 use super::{Source, droptail, run};
 use crate::common::{Token, env, queue, token};
 use sojourn_base::{Rate, Size, Time};
-use sojourn_qdisc::{Config, Discipline, Ecn, codel, pi, prio, tbf};
+use sojourn_qdisc::{Config, Discipline, Ecn, codel, droptail as tail, pi, prio, tbf};
 
 fn config(rate: u64, burst: u64, peak: Option<u64>, inner: Config) -> Config {
     Config::Tbf(tbf::Params {
@@ -108,6 +108,23 @@ fn a_bucket_tells_the_probability_of_the_discipline_inside() {
     }
     q.advance(Time::from_secs(1));
     assert!(q.probability() > 0.0 && q.probability() <= 1.0, "{}", q.probability());
+}
+
+#[test]
+fn a_limit_in_time_is_that_of_the_bucket() {
+    // 25 packets of 1000 bytes in 100 ms at 2 Mb/s, 90 at nine tenths of 8 Mb/s; and one waits in
+    // front for its tokens.
+    let limit_time = Some(Time::from_millis(100));
+    let inner = Config::Droptail(tail::Params { limit_time, ..Default::default() });
+    for (rate, packets) in [(Some(Rate(2_000_000)), 25), (None, 90)] {
+        let qdisc = Box::new(inner.clone());
+        let params = tbf::Params { rate, burst: Size(1000), qdisc, ..Default::default() };
+        let mut q = queue(&Config::Tbf(params), &env(8, 1000));
+        for id in 0..200 {
+            let _ = q.enqueue(Time::ZERO, token(id, 1000, Ecn::NotEct), &mut ());
+        }
+        assert!((packets..=packets + 1).contains(&q.packets()), "{}", q.packets());
+    }
 }
 
 #[test]

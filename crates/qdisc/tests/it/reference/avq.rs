@@ -1,7 +1,7 @@
 //! AVQ against its pseudocode (the paper's figure 1) in double precision: the same packets are hit.
 
 use super::{Traffic, coin};
-use crate::common::{Token, env};
+use crate::common::{Token, env, queue, token};
 use sojourn_base::Time;
 use sojourn_qdisc::*;
 
@@ -73,4 +73,27 @@ fn avq_lets_pass_what_gamma_asks_for() {
         let load = bytes * 8.0 / 2000.0 / 1e7;
         assert!((load - gamma).abs() < 0.02, "{load} instead of {gamma}");
     }
+}
+
+/// What is told as the probability is whether a mean packet that comes at once would be hit.
+#[test]
+fn avq_tells_whether_the_next_packet_would_be_hit() {
+    let params = avq::Params { virtual_buffer: 20, ..Default::default() };
+    let mut q = queue(&Config::Avq(params), &env(12, 1500));
+    let (mut hits, mut id) = ([0, 0], 0);
+    for ms in 0..2000 {
+        for at in 0..3 {
+            let told = q.probability();
+            let verdict = q.enqueue(Time::from_millis(ms), token(id, 1500, Ecn::Ect0), &mut ());
+            id += 1;
+            // Before the first of this instant the virtual queue was served.
+            if at > 0 {
+                let hit = verdict != Verdict::Queued;
+                assert_eq!(told, f64::from(u8::from(hit)), "{ms}");
+                hits[usize::from(hit)] += 1;
+            }
+            q.dequeue(Time::from_millis(ms), &mut ());
+        }
+    }
+    assert!(hits.iter().all(|&count| count > 10), "{hits:?}");
 }
