@@ -31,7 +31,7 @@ from sojourn.control.loops import DelaySystem, Loop
 from sojourn.control.maps import StabilityMap, _pieces, _thinned, scan
 from sojourn.control.models import Table
 from sojourn.control.region import Held
-from sojourn.control.roots import system_roots
+from sojourn.control.roots import _interpolated, chebyshev, system_roots
 from sojourn.control.simulated import _swing, with_fluid
 from sojourn.control.stability import angle, damping, sampled_margins, sensitivity_peak
 from sojourn.control.text import law_name, price_name
@@ -165,6 +165,7 @@ def test_adaptive_reds_thresholds_are_a_pipe_over_the_rules_root_apart() -> None
     span = 0.246 * 3750 / math.sqrt(1 + 10**2)
     assert found.qdisc["min_th"] == pytest.approx(span / 2, rel=1e-9)
     assert found.qdisc["max_th"] == pytest.approx(3 * span / 2, rel=1e-9)
+    assert found.values["target_s"] == pytest.approx(span / 3750, rel=1e-9)
     pole = -math.log1p(-found.qdisc["wq"]) * 3750
     assert pole == pytest.approx(crossover(network) / 10, rel=1e-9)
 
@@ -219,7 +220,7 @@ def test_codels_interval_is_the_round_trip_and_its_target_a_share() -> None:
     assert slow.qdisc["target"] == "50ms"
     assert slow.values["fraction"] == pytest.approx(0.25)
     assert "25.0% of the interval rather than 10%" in slow.notes[0]
-    with pytest.raises(ControlError, match="a packet takes 200 ms"):
+    with pytest.raises(ControlError, match="takes 200 ms, as long as the round trip of 200 ms"):
         codel(region, packet_time=0.2)
     for wrong in (0.0, 1.0):
         with pytest.raises(ControlError, match="must be above 0 and below 1"):
@@ -406,6 +407,9 @@ def test_a_point_of_a_map_is_run_as_its_network(monkeypatch: pytest.MonkeyPatch)
     assert found["tcp"]["mss"] == 460
     # 1200 round trips would be longer than the longest.
     assert found["duration"] == "5min"
+    with pytest.raises(StopError):
+        simulated.packet_swing(replace(model, network=Network(60, 3750, rtt=0.2)), Link(15e6, 500))
+    assert asked[1]["duration"] == "4min"
 
 
 def test_marching_squares_follow_a_circle() -> None:
@@ -457,6 +461,33 @@ def test_a_region_turns_unstable_where_its_margin_crosses_zero() -> None:
     assert held.worst == {
         "phase_margin_deg": -250.0, "flows": 10.0, "rtt_s": 3.5, "delay_margin_s": -250.0,
     }  # fmt: skip
+
+
+def test_a_region_without_a_point_before_turns_unstable_where_it_begins() -> None:
+    rtts = np.array([0.5, 1.5, 2.5])
+    phase = np.array([[math.nan, -5, -15], [math.nan, 5, -5]])
+    scan: Any = SimpleNamespace(phase=phase, delay=phase)
+    held = Held(Region(3750, 5, 2.5), np.array([5, 10]), rtts, scan)
+    assert held.edge() == [{"flows": 5.0, "rtt_s": 1.5}, {"flows": 10.0, "rtt_s": 2.0}]
+
+
+@pytest.mark.parametrize("design", [ared, codel, pi, rem])
+def test_a_design_tells_what_it_sets(design: Any) -> None:
+    found = design(Region(3750, 60, 0.246, 80, 0.2))
+    shared = {"a", "b", "gamma", "max_th", "min_th", "qref", "wq"} & found.values.keys()
+    assert {key: found.values[key] for key in shared} == {
+        key: pytest.approx(found.qdisc[key], rel=1e-9) for key in shared
+    }
+    assert shared or design is codel
+
+
+def test_values_between_chebyshevs_points_are_those_of_a_polynomial() -> None:
+    x, slopes = chebyshev(8)
+    for power in range(9):
+        values = x**power
+        assert slopes @ values == pytest.approx(power * x ** max(power - 1, 0), abs=1e-10)
+        for at in (-0.9, 0.0, 0.33, float(x[3])):
+            assert _interpolated(x, at) @ values == pytest.approx(at**power, abs=1e-12)
 
 
 def test_a_scan_leaves_the_sampler_out_unless_it_is_asked_for() -> None:

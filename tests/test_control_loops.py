@@ -287,6 +287,8 @@ def test_the_lost_symbol_read_as_where_marking_starts() -> None:
     several = first_multiple(network, 2)
     assert several is not None
     assert round(several, 2) == 0.42
+    assert len(branches(network, 2, several - 2e-6)) == 1
+    assert len(branches(network, 2, several)) == 3
     assert len(branches(network, 2, 0.41)) == 1
     assert len(branches(network, 2, 0.43)) == 3
     # Of three crossings one needs a probability above 1.
