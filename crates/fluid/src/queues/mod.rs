@@ -368,3 +368,71 @@ impl QueueLaw {
 fn step(mode: &mut Mode, guard: usize) {
     mode.piece = if guard == 0 { mode.piece - 1 } else { mode.piece + 1 };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Price;
+
+    /// A law whose probability follows from its own state, and where that bends.
+    fn profiles() -> Vec<(QueueLaw, Vec<f64>)> {
+        let red = |gentle| {
+            let (min_th, max_th, max_p, wq) = (5.0, 15.0, 0.1, 0.002);
+            Red { min_th, max_th, max_p, wq, gentle, spacing: None, fastest: f64::INFINITY }
+        };
+        let rate = |price| QueueLaw::Rate(Rate { price, averaging: 0.1 });
+        let ramp = Price::Ramp { start: 0.5, exponent: 1.0, clipped: true };
+        let pie = DelayPi { target: 0.015, alpha: 0.125, beta: 1.25, period: 0.015 };
+        vec![
+            (red(false).into(), vec![5.0, 15.0]),
+            (red(true).into(), vec![5.0, 15.0, 30.0]),
+            (rate(Price::Power { exponent: 2.0 }), vec![1.0]),
+            (rate(ramp), vec![0.5, 1.0]),
+            (rate(Price::Exponential { price: 0.5 }), vec![]),
+            (Pie(pie).into(), vec![1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]),
+        ]
+    }
+
+    /// A guard is what is left to the next bend, and crossing bend after bend leads from the piece
+    /// that fits one state to that which fits another.
+    #[test]
+    fn guards_lead_from_any_piece_to_the_one_that_fits() {
+        let view = View { queue: 100.0, inflow: 1000.0, capacity: 1000.0, ..View::default() };
+        for (law, bends) in profiles() {
+            // In the middle of each piece, and beyond the last.
+            let mut places: Vec<f64> = [0.0]
+                .iter()
+                .chain(&bends)
+                .zip(&bends)
+                .map(|(low, high)| 0.5 * (low + high))
+                .collect();
+            places.push(bends.last().map_or(0.7, |last| 1.3 * last));
+            for (from, &start) in places.iter().enumerate() {
+                for (to, &end) in places.iter().enumerate() {
+                    let mut mode = law.mode_at(start, &view);
+                    let mut crossings = 0;
+                    loop {
+                        let guards = law.guards(&mode, end, &view);
+                        let Some(guard) = guards.iter().position(|guard| *guard < 0.0) else {
+                            assert!(guards.iter().all(|guard| *guard > 0.0), "{law:?}");
+                            break;
+                        };
+                        assert_eq!(guard, usize::from(to > from), "{law:?}: {start} {end}");
+                        law.crossed(&mut mode, guard, &mut end.clone(), &view);
+                        crossings += 1;
+                    }
+                    assert_eq!(crossings, from.abs_diff(to), "{law:?}: from {start} to {end}");
+                    assert_eq!(mode.piece, law.mode_at(end, &view).piece, "{law:?}");
+                }
+            }
+            for bend in bends {
+                let close = |own: f64| {
+                    let guards = law.guards(&law.mode_at(own, &view), own, &view);
+                    guards.into_iter().fold(f64::INFINITY, |least, guard| least.min(guard.abs()))
+                };
+                assert!(close(bend * (1.0 - 1e-9)) < 1e-7 && close(bend * (1.0 + 1e-9)) < 1e-7);
+                assert!(close(0.97 * bend) > 1e-3, "{law:?}: {bend}");
+            }
+        }
+    }
+}

@@ -65,6 +65,9 @@ fn pi_holds_its_queue_and_the_counts_add_up() {
     assert!((goodput / (15e6 * 0.92) - 1.0).abs() < 0.01, "{goodput}");
     assert_eq!(summary.flows.len(), 40);
     assert_eq!(summary.flows[7].index, 7);
+    assert!((summary.groups[0].jain.unwrap() - 1.0).abs() < 1e-9, "all are alike");
+    let alone = outcome(&[("traffic.flows.flows", "1")]).unwrap();
+    assert_eq!(alone.groups[0].jain, None);
     assert_eq!(summary.groups[0].timeouts, None);
 }
 

@@ -381,6 +381,24 @@ fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
             assert!((other.windows[0] / plain.windows[0] - 1.0).abs() < 1e-6, "{unit} {weight}");
         }
     }
+    // From where it rests, and from nothing.
+    for (unit, weight) in [(2.0, 1.0), (1.0, 2.0), (0.5, 4.0)] {
+        let mut queue = Queue::new(3750.0, pi(unit, weight));
+        (queue.unit, queue.weight) = (unit, weight);
+        let parameters =
+            Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] };
+        let point = parameters.equilibrium(0.0).unwrap();
+        let (past, state) = (parameters.past_at(&point), parameters.state_at(&point, 0.0));
+        let start = state.clone();
+        let model = Mgt::new(parameters, &state);
+        let mut solver = Solver::new(model, 0.0, &past, state, Settings::default());
+        while solver.time() < 5.0 {
+            solver.advance(5.0).unwrap();
+        }
+        for (now, then) in solver.state().iter().zip(&start) {
+            assert!((now - then).abs() < 1e-9 * then.abs(), "{unit} {weight}: {now} {then}");
+        }
+    }
     for (unit, weight) in [(1.0, 1.0), (2.0, 1.0), (1.0, 2.0), (0.5, 4.0)] {
         let mut queue = Queue::new(3750.0, pi(unit, weight));
         (queue.unit, queue.weight) = (unit, weight);
@@ -388,5 +406,32 @@ fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
             Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] };
         let found = solve(parameters, 300.0, 1e-7).state()[1];
         assert!((found - 200.0).abs() < 0.5, "{unit} {weight}: {found}");
+    }
+}
+
+#[test]
+fn a_queue_is_read_with_a_discipline_or_a_price_and_not_with_both() {
+    let read = |text: &str| sojourn_scenario::from_json::<Queue>(text);
+    let price =
+        read(r#"{"capacity": 1000, "price": {"kind": "power", "exponent": 4}, "averaging": 0.1}"#)
+            .unwrap();
+    let wanted = Rate { price: Price::Power { exponent: 4.0 }, averaging: 0.1 };
+    assert_eq!((price.law, price.buffer), (QueueLaw::Rate(wanted), f64::INFINITY));
+    let tail = |more: &str| {
+        read(&format!(
+            r#"{{"capacity": 1000, "qdisc": {{"kind": "droptail", "limit": 70}}{more}}}"#
+        ))
+    };
+    assert_eq!(tail("").unwrap().buffer, 70.0);
+    assert_eq!(tail(r#", "buffer": 30"#).unwrap().buffer, 30.0);
+    let both = tail(r#", "price": {"kind": "power", "exponent": 4}"#).unwrap_err().to_string();
+    let neither = read(r#"{"capacity": 1000}"#).unwrap_err().to_string();
+    for why in [both, neither] {
+        assert!(why.contains("exactly one of them"), "{why}");
+    }
+    for capacity in ["0", "-1", "1e13"] {
+        let text = format!(r#"{{"capacity": {capacity}, "qdisc": "pi"}}"#);
+        let why = read(&text).unwrap_err().to_string();
+        assert!(why.contains("must be above 0 packets per second"), "{why}");
     }
 }
