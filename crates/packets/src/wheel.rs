@@ -418,6 +418,40 @@ mod tests {
         assert!(take(&mut wheel, Time::MAX).is_none());
     }
 
+    /// Thousands at nearly the same time wait apart, and those that come meanwhile take their
+    /// places among them.
+    #[test]
+    fn a_crowd_comes_out_in_order_whoever_joins_it() {
+        let mut draws = sojourn_base::Stream::new(1, sojourn_base::Kind::Test, 0, 0);
+        for joining in [0u64, 1, 2] {
+            let (mut wheel, mut heap) = (Wheel::new(1 << 20), BinaryHeap::new());
+            let (mut now, mut count) = (0, 0);
+            let mut push = |wheel: &mut Wheel<Numbered>, heap: &mut BinaryHeap<_>, at: u64| {
+                wheel.push(Time(at), Numbered { order: count % 3, number: count });
+                heap.push(Reverse((Time(at), count % 3, count)));
+                count += 1;
+            };
+            // One that opens the bucket, and a crowd in it.
+            push(&mut wheel, &mut heap, 0);
+            assert!(take(&mut wheel, Time::MAX).is_some() && heap.pop().is_some());
+            for _ in 0..5000 {
+                push(&mut wheel, &mut heap, draws.below(1000));
+            }
+            let mut taken = 0;
+            while let Some(Reverse(wanted)) = heap.pop() {
+                let got = take(&mut wheel, Time::MAX).map(|(at, e)| (at, e.order, e.number));
+                assert_eq!(got, Some(wanted), "{taken}");
+                now = now.max(wanted.0.0);
+                taken += 1;
+                // As many again join the crowd, at once or ahead of it.
+                for _ in 0..if taken < 4000 { joining } else { 0 } {
+                    push(&mut wheel, &mut heap, now + draws.below(1200));
+                }
+            }
+            assert!(take(&mut wheel, Time::MAX).is_none());
+        }
+    }
+
     #[derive(Clone, Debug)]
     enum Op {
         Push { ahead: u64, order: u32 },
