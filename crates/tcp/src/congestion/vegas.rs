@@ -212,6 +212,19 @@ mod tests {
     }
 
     #[test]
+    fn two_segments_are_left_however_many_wait() {
+        let settings = Settings { alpha: 1, beta: 1, ..Settings::default() };
+        let mut r: Rounds<State> = Rounds::new(&settings, 4);
+        r.window.ssthresh = 2 * MSS;
+        for _ in 0..5 {
+            // Nine of ten parts wait.
+            (r.control.base, r.control.least) = (Time(100), Time(1000));
+            r.control.new_round(&r.tuning, &mut r.window, MSS);
+        }
+        assert_eq!(r.window.cwnd, 2 * MSS);
+    }
+
+    #[test]
     fn beta_below_alpha_is_refused() {
         let error = State::tune(&Settings { alpha: 5, ..Settings::default() }).unwrap_err();
         assert_eq!(error.field, "congestion.beta");

@@ -520,3 +520,44 @@ fn losses_bound_the_short_term_only_where_nothing_is_probed() {
     assert!(bounded.contains(&Mode::Cruise) || bounded.contains(&Mode::Down), "{bounded:?}");
     assert!(!bounded.contains(&Mode::Refill), "{bounded:?}");
 }
+
+/// BBRInflightWithHeadroom, section 5.5.10.2: a share of the bound is left to others, a segment at
+/// least, and no less than four are kept.
+#[test]
+fn headroom_is_a_share_of_the_bound() {
+    let path = Path::new(100, 40, 1000);
+    let mut state = path.state;
+    let s = sample(Time::ZERO, Time::from_millis(40));
+    let mut left = |bound: u32| {
+        state.model.inflight_long = bound;
+        state.with_headroom(&path.tuning, &s)
+    };
+    assert_eq!(left(NO_BYTES), NO_BYTES);
+    assert!(left(100_000).abs_diff(85_000) <= 1);
+    assert_eq!((left(5500), left(4500)), (4500, 4 * MSS));
+}
+
+/// BBRProbeInflightLongUpward, section 5.3.3.6: while UP the bound rises with what is acknowledged,
+/// if it is what holds the sender back.
+#[test]
+fn bound_rises_while_probing_where_it_is_the_limit() {
+    for (cwnd, flight, mode, rises) in [
+        (10_000, 8000, Mode::Up, true),
+        // One segment more would fit.
+        (10_000, 7000, Mode::Up, false),
+        // The window is below the bound.
+        (9999, 8000, Mode::Up, false),
+        (10_000, 8000, Mode::Cruise, false),
+    ] {
+        let path = Path::new(100, 40, 1000);
+        let mut state = path.state;
+        (state.mode, state.full_bw_reached) = (mode, true);
+        (state.up_count, state.model.inflight_long) = (10, 10_000);
+        let window = Window { cwnd, ssthresh: u32::MAX };
+        let s = Sample { flight, ..sample(Time::ZERO, Time::from_millis(40)) };
+        state.cycle(&path.tuning, &window, &s, &reading(1000, 0, 0));
+        // An MSS was acknowledged, a tenth of which counts.
+        let bound = if rises { 10_000 + MSS / 10 } else { 10_000 };
+        assert_eq!(state.model.inflight_long, bound, "{cwnd} {flight} {mode:?}");
+    }
+}
