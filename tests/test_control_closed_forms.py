@@ -28,7 +28,7 @@ from sojourn.control.design.pi import Gains, pi, rem
 from sojourn.control.design.red import ared, crossover, red
 from sojourn.control.design.settings import Link, settings
 from sojourn.control.loops import DelaySystem, Loop
-from sojourn.control.maps import StabilityMap, _pieces, _thinned, scan
+from sojourn.control.maps import Axis, StabilityMap, _pieces, _thinned, scan
 from sojourn.control.models import Table
 from sojourn.control.region import Held
 from sojourn.control.roots import _interpolated, chebyshev, system_roots
@@ -335,7 +335,8 @@ def test_the_table_of_setpoints_has_the_functions_at_its_percentages() -> None:
     assert [each.name for each in found.columns[1:]] == [
         "utilisation_rounds", "utilisation_time", "power_rounds", "power_time",
     ]  # fmt: skip
-    assert (found.rows[0][0], found.rows[-1][0]) == (0, 100)
+    percents = [row[0] for row in found.rows]
+    assert percents == [0, 2.5, 5, 10, 15, 20, 28, 30, 40, 50, 75, 100]
     for percent, rounds, time, *powers in found.rows:
         f = percent / 100
         assert rounds == pytest.approx(25 * (3 + 6 * f - f**2) / (1 + f), rel=1e-12)
@@ -461,6 +462,28 @@ def test_a_region_turns_unstable_where_its_margin_crosses_zero() -> None:
     assert held.worst == {
         "phase_margin_deg": -250.0, "flows": 10.0, "rtt_s": 3.5, "delay_margin_s": -250.0,
     }  # fmt: skip
+
+
+def test_a_point_next_to_one_of_a_map_is_found_along_both_axes() -> None:
+    phase = np.arange(12.0).reshape(3, 4)
+    x, y = Axis("rtt", 0.1, 0.8), Axis("flows", 10, 1000)
+    scan: Any = SimpleNamespace(phase=phase)
+    found: Any = SimpleNamespace(x=x, y=y, scan=scan)
+    for i, flows in enumerate(y.values(3)):
+        for j, rtt in enumerate(x.values(4)):
+            for off in (0.9, 1.0, 1.1):
+                assert StabilityMap.margin_at(found, rtt * off, flows / off) == phase[i, j]
+
+
+def test_a_region_of_one_number_of_flows_is_one_row() -> None:
+    for region, rows, columns in (
+        (Region(3750, 60, 0.2, 60, 0.2), 1, 1),
+        (Region(3750, 60, 0.2, 80, 0.2), 7, 1),
+        (Region(3750, 60, 0.2, 60, 0.1), 1, 7),
+    ):
+        grid = region.grid(7)
+        assert (grid["flows"].shape, grid["rtt"].shape) == ((rows, 1), (1, columns))
+        assert (region.fixed_flows, region.fixed_rtt) == (rows == 1, columns == 1)
 
 
 def test_a_region_without_a_point_before_turns_unstable_where_it_begins() -> None:

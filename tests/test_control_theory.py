@@ -83,6 +83,7 @@ def test_averages_over_time_are_those_of_a_sawtooth() -> None:
 
 def test_codel_drops_at_the_times_of_its_control_law() -> None:
     times = column(tables.codel_drops(count=8), "time_ms")
+    assert "interval 100 ms" in tables.codel_drops().title
     assert times == pytest.approx([0, 100, 170.7, 228.4, 278.4, 323.2, 364.0, 401.8], abs=0.06)
 
 
