@@ -28,7 +28,7 @@ from sojourn.control.design.pi import Gains, pi, rem
 from sojourn.control.design.red import ared, crossover, red
 from sojourn.control.design.settings import Link, settings
 from sojourn.control.loops import DelaySystem, Loop
-from sojourn.control.maps import Axis, StabilityMap, _pieces, _thinned, scan
+from sojourn.control.maps import StabilityMap, _pieces, _thinned, scan
 from sojourn.control.models import Table
 from sojourn.control.region import Held
 from sojourn.control.roots import _interpolated, chebyshev, system_roots

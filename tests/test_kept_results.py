@@ -148,7 +148,9 @@ COUNTS = {
     "web-today": (
         "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,
     ),
-    "web-red-2000": ("Of eight claims four agree and four do not.", 8, 4, 0),
+    "web-red-2000": (
+        "Of 17 claims six agree, eight do not, and three cannot be told.", 17, 8, 3,
+    ),
 }  # fmt: skip
 
 
@@ -160,10 +162,28 @@ def test_pages_count_their_verdicts_right(name: str) -> None:
     assert counts == [len(found), found.count("differs"), found.count("undecided")]
 
 
-def test_web_red_2000_is_of_as_many_seeds_as_it_says() -> None:
-    record = kept("web-red-2000", "quick")
-    assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 270)
-    assert "`--scale quick --seeds 10`: 270 runs" in words("web-red-2000")
+def test_web_red_2000_quotes_its_runs_right() -> None:
+    record = kept("web-red-2000", "full")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 225)
+    text = words("web-red-2000")
+    assert "`--scale full --seeds 3`: 225 runs" in text
+    scheme = {
+        row["scheme, load"]: row
+        for row in study_tables.table("web-red-2000", "full", "Each scheme on other testbeds")
+    }
+
+    def of(name: str, column: str) -> float:
+        return float(scheme[name][column].split(" ± ")[0])
+
+    assert f"within 9 ms of FIFO's {of('FIFO, 80 %', 'ring 128, ms'):.0f}" in text
+    for each in ("RED", "PI 20", "PI 200"):
+        for testbed in ("ring 128", "ring 128, formula"):
+            column = f"{testbed}, ms"
+            assert abs(of(f"{each}, 80 %", column) - of("FIFO, 80 %", column)) < 9
+    lost = (of("PI 20, 80 %", f"{name}, loss (%)") for name in ("ring 128", "plain"))
+    assert "({} % for {:.1f} %)".format(*lost) in text
+    times = (of("PI 200, 100 %", f"{name}, ms") for name in ("plain", "formula"))
+    assert "take PI 200 from {:.0f} to {:.0f} ms at 100 %".format(*times) in text
 
 
 def test_web_today_quotes_versions_of_http_right() -> None:

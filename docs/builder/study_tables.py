@@ -19,7 +19,7 @@ CLAIMS = {
     "pi-2001": "full",
     "rfc7928": "quick",
     "web-aqm-2003": "long",
-    "web-red-2000": "quick",
+    "web-red-2000": "full",
     "web-today": "quick",
 }
 
@@ -266,6 +266,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     ),
     "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
+    "web-red-2000 testbeds": partial(
+        plain, "web-red-2000", "full", "Each scheme on other testbeds"
+    ),
     "web-today pages": partial(plain, "web-today", "quick", "Pages on the shared link"),
     "web-today versions": partial(plain, "web-today", "quick", "Pages over each version of HTTP"),
     "web-today turned": partial(turned, "web-today", "quick", "full"),
