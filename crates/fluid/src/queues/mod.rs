@@ -132,7 +132,8 @@ pub trait Law: Sized {
     /// The law of a discipline on a link.
     fn of(params: &Self::Params, env: &Env) -> Result<Made<Self>, Invalid>;
 
-    /// Works out what depends on nothing but the parameters and the link's capacity.
+    /// Works out what depends on nothing but the parameters and the link's capacity, in packets of
+    /// the traffic: so often it samples.
     fn prepare(&mut self, _capacity: f64) {}
 
     /// Whether it has a state of its own.

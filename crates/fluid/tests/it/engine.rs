@@ -72,6 +72,23 @@ fn pi_holds_its_queue_and_the_counts_add_up() {
 }
 
 #[test]
+fn red_in_bytes_is_red_in_packets_with_its_thresholds_in_other_units() {
+    // A packet of 500 bytes counts as two, and the average still takes a sample with each.
+    let packets = r#"{ kind = "red", min_th = 50, max_th = 150, wq = 1e-4, limit = 800 }"#;
+    let bytes = r#"{ kind = "red", min_th = 100, max_th = 300, wq = 1e-4, limit = 800,
+        queue_in_bytes = true, mean_packet = 250 }"#;
+    let [one, other] = [packets, bytes].map(|qdisc| {
+        let link = outcome(&[("bottleneck.qdisc", qdisc)]).unwrap().links.remove(0);
+        (link.queue_packets, link.loss.unwrap())
+    });
+    assert!(one.0.max.unwrap() - one.0.mean.unwrap() > 20.0, "it swings: {:?}", one.0);
+    let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-3, "{one:?} {other:?}");
+    near(one.0.mean.unwrap(), other.0.mean.unwrap());
+    near(one.0.max.unwrap(), other.0.max.unwrap());
+    near(one.1, other.1);
+}
+
+#[test]
 fn each_discipline_with_a_law_runs() {
     for (qdisc, low, high) in [
         // Packets: thresholds of 5 ms at 3750 a second; 20 ms, about which it swings with round

@@ -35,7 +35,8 @@ impl Port {
     /// Queue number `number` with this length.
     pub(super) fn new(mut queue: Queue, number: usize, layout: Layout, length: f64) -> Self {
         let capacity = queue.capacity * queue.unit;
-        queue.law.prepare(capacity);
+        // An average is updated with each packet, whatever one counts for.
+        queue.law.prepare(queue.capacity);
         let fill = match length {
             q if q <= 0.0 => Fill::Empty,
             q if q >= queue.buffer => Fill::Full,
