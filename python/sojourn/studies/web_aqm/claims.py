@@ -35,10 +35,11 @@ Measure = Callable[["RunResult"], float]
 
 
 class Claims:
-    """The runs of the study, asked for pairs."""
+    """The runs of a study, asked for pairs; ``grid`` is the part with all schemes and loads."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, grid: str = "grid") -> None:
         self.results = results
+        self.grid = grid
         # A case is asked for many times, and its curve takes a while.
         self._known: dict[tuple[Measure, int], float] = {}
 
@@ -52,7 +53,7 @@ class Claims:
         second: str,
         load: float,
         measure: Measure = limited_mean,
-        part: str = "grid",
+        part: str | None = None,
         **labels: object,
     ) -> Pairs:
         """Values of two schemes at the same load, seed by seed; empty if they did not run."""
@@ -62,8 +63,10 @@ class Claims:
         )
         return mine.paired(theirs, lambda run: self._value(measure, run))
 
-    def _part(self, scheme: str, part: str) -> str:
-        return "ared" if part == "grid" and scheme not in (*SCHEMES, UNCONGESTED) else part
+    def _part(self, scheme: str, part: str | None) -> str:
+        if part is None and self.grid == "grid" and scheme not in (*SCHEMES, UNCONGESTED):
+            return "ared"
+        return part or self.grid
 
     def _value(self, measure: Measure, run: RunResult) -> float:
         # By its summary, which all names of a run share.
@@ -239,7 +242,7 @@ class Claims:
         """What PI with ECN gains over drop-tail, for three spreads of round-trip times."""
         gains = {}
         for name, labels in {
-            "talk": {"part": "grid"},
+            "talk": {"part": self.grid},
             "narrow": {"part": "rtt", "rtt": "narrow"},
             "wide": {"part": "rtt", "rtt": "wide"},
         }.items():

@@ -6,6 +6,7 @@ drop-tail had been seen one detail at a time; REM and the other loads had not.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from sojourn.parts import Table
 from sojourn.studies.responses import completed, limited_mean, loss, throughput
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, same
+from sojourn.studies.web_aqm.claims import Claims
 from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TIMES, base, calibration
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval
 from sojourn.studies.words import percent
@@ -63,6 +65,16 @@ def _runs(results: Results, scheme: str, load: float) -> Results:
 
 
 def checks(results: Results) -> list[Check]:
+    """The table's cells, and the sentences of the publications, on this testbed."""
+    if not len(results.where(part=PART)):
+        return []
+    sentences = (each for each in Claims(results, PART).checks() if each.ours != "no runs")
+    here = "On the testbed as it probably was: "
+    told = [dataclasses.replace(each, claim=here + each.claim) for each in sentences]
+    return [*_cells(results), *told]
+
+
+def _cells(results: Results) -> list[Check]:
     """For each scheme: are loss and rate those of the table?"""
     points = partial(same, margin=LOSS, unit="points")
     mbits = partial(same, margin=RATE, unit="Mb/s")
