@@ -145,6 +145,9 @@ COUNTS = {
     "web-aqm-2003": (
         "Of 22 claims ten agree, ten do not, and two cannot be told.", 22, 10, 2,
     ),
+    "web-aqm-factors": (
+        "Of 28 claims seven agree, 15 do not, and six cannot be told.", 28, 15, 6,
+    ),
     "web-today": (
         "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,
     ),
@@ -160,6 +163,43 @@ def test_pages_count_their_verdicts_right(name: str) -> None:
     assert sentence in words(name)
     found = [each["verdict"] for each in study_tables.claims(name, study_tables.CLAIMS[name])]
     assert counts == [len(found), found.count("differs"), found.count("undecided")]
+
+
+def test_the_testbed_of_2003_is_quoted_right() -> None:
+    record = kept("web-aqm-factors", "long")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 96)
+    text = words("web-aqm-factors")
+    table = study_tables.table("web-aqm-factors", "long", "The testbed as it probably was")
+    rows = {row["scheme, load"]: row for row in table}
+
+    def of(name: str, column: str) -> float:
+        return float(str(rows[name][column]).split(" ± ")[0])
+
+    def rate(name: str) -> float:
+        return of(name, "rate (Mb/s)") / of(name, "rate, published (Mb/s)")
+
+    numbers = [
+        round(of(f"{name}, 98 %", column), 1)
+        for name in ("drop-tail 240", "PI 24", "PI 24 ECN")
+        for column in ("rate (Mb/s)", "rate, published (Mb/s)")
+    ]
+    quoted = "{} Mb/s at 98 % for {}, over PI {} for {}, with ECN {} for {}".format(*numbers)
+    assert quoted in text
+    for load in ("90 %", "98 %", "105 %"):
+        for name in ("drop-tail 240", "PI 24", "PI 24 ECN"):
+            assert abs(rate(f"{name}, {load}") - 1) < 0.01
+    loads = ("80 %", "90 %", "98 %", "105 %")
+    rem, ared = (max(rate(f"{n}, {at}") for at in loads) for n in ("REM 24", "ARED 24"))
+    assert f"up to {100 * (rem - 1):.1f} % more than there" in text
+    assert f"without ECN up to {100 * (ared - 1):.1f} %" in text
+    times = {
+        name: [of(f"{name}, {at}", "response, 2 s at most (ms)") for at in loads]
+        for name in ("PI 24", "PI 24 ECN", "REM 24 ECN", "uncongested")
+    }
+    gains = [a - b for a, b in zip(times["PI 24"][1:], times["PI 24 ECN"][1:], strict=True)]
+    assert "improves PI by {:.0f}, {:.0f} and {:.0f} ms".format(*gains) in text
+    near = (times[name][1] for name in ("PI 24 ECN", "REM 24 ECN", "uncongested"))
+    assert "({:.0f} and {:.0f} ms for {:.0f})".format(*near) in text
 
 
 def test_web_red_2000_quotes_its_runs_right() -> None:

@@ -19,6 +19,7 @@ CLAIMS = {
     "pi-2001": "full",
     "rfc7928": "quick",
     "web-aqm-2003": "long",
+    "web-aqm-factors": "long",
     "web-red-2000": "full",
     "web-today": "quick",
 }
@@ -266,6 +267,9 @@ TABLES: Mapping[str, Callable[[], str]] = {
     ),
     "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
+    "web-aqm-factors testbed": partial(
+        plain, "web-aqm-factors", "long", "The testbed as it probably was", form="g"
+    ),
     "web-red-2000 testbeds": partial(
         plain, "web-red-2000", "full", "Each scheme on other testbeds"
     ),
