@@ -17,7 +17,7 @@ from sojourn.studies import registry
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Findings, Study
 from sojourn.studies.verdicts import Pairs, Tested, less, more, same
-from sojourn.studies.web_aqm import testbed
+from sojourn.studies.web_aqm import figures, testbed
 from sojourn.studies.web_aqm.schemes import RTTS, SCHEMES, TAIL, base
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval
 from sojourn.sweep import Case, Results
@@ -131,6 +131,7 @@ class WebAqmFactors(Study):
     def evaluate(self, results: Results) -> Findings:
         """The hypotheses and the tables."""
         found = Findings(checks=testbed.checks(results), notes=list(_NOTES))
+        found.figures = figures.responses(results, testbed.PART)
         together = testbed.table(results)
         if together is not None:
             found.tables.append(together)

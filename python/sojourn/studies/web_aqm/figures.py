@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from sojourn.sweep import Results
 
 
-def responses(results: Results) -> list[Figure]:
-    """Two figures a load, one for the switches of adaptive RED, one for each spread of RTTs."""
+def responses(results: Results, grid: str = "grid") -> list[Figure]:
+    """Two figures a load, one for the switches of adaptive RED, one for each spread of RTTs;
+    ``grid`` is the part with all loads."""
     figures = []
     for load in LOADS:
         for ecn in (False, True):
             names = [n for n in SCHEMES if ecn == n.endswith("ECN") or (ecn and n == TAIL)]
             curves = {
-                name: results.where(part="grid", scheme=name, load=load)
+                name: results.where(part=grid, scheme=name, load=load)
                 for name in (UNCONGESTED, *names)
             }
             if all(name in (UNCONGESTED, TAIL) for name, found in curves.items() if len(found)):
