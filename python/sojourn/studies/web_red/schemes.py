@@ -135,7 +135,7 @@ def cases(scale: str) -> Iterator[Case]:
     for load in loads:
         for scheme in (UNCONGESTED, *SCHEMES):
             yield _case(scale, PLAIN, scheme, load)
-    for testbed in (RING,) if scale == "smoke" else TESTBEDS:
+    for testbed in TESTBEDS:
         for load in loads:
             for scheme in SCHEMES:
                 if made_in(testbed, scheme) == testbed:
