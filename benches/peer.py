@@ -28,15 +28,15 @@ def ns2(options: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def ns3(options: Mapping[str, Any]) -> dict[str, Any] | None:
     """One run of the dumbbell in ns-3."""
-    program = ns3_program()
-    if program is None:
-        return None
-    return run_json([program, *(f"--{name}={value}" for name, value in options.items())])
+    return _dumbbell(ns3_program(), options)
 
 
 def htsim(options: Mapping[str, Any]) -> dict[str, Any] | None:
     """One run of the dumbbell in htsim, drop-tail."""
-    program = htsim_program()
+    return _dumbbell(htsim_program(), options)
+
+
+def _dumbbell(program: Path | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
     if program is None:
         return None
     return run_json([program, *(f"--{name}={value}" for name, value in options.items())])
