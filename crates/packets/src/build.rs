@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::apps::app_of;
 use crate::connection::{Connections, NONE};
-use crate::events::{Call, Event};
+use crate::events::Event;
 use crate::group::Group;
 use crate::interface::{Access, Interface, Machines};
 use crate::net::Net;
@@ -11,6 +11,7 @@ use crate::packet::DATAGRAM;
 use crate::probes::{FlowMeter, Probes};
 use crate::run::Run;
 use crate::sim::Sim;
+use crate::starts::Starts;
 use crate::timers::Timers;
 use crate::wheel::Wheel;
 use sojourn_base::Time;
@@ -75,6 +76,7 @@ pub(crate) fn build(
         groups,
         probes: Probes::new(links, places(network)[network.bottleneck]),
         timers: Timers::default(),
+        starts: Starts::default(),
         opened: 0,
         fused: !network.unfused,
         boundary: Time::ZERO,
@@ -207,12 +209,14 @@ fn own_meter(group: &mut Group, meters: &mut Vec<FlowMeter>, member: u32) -> u32
 
 /// Schedules the members' starts.
 fn start(network: &Network, sim: &mut Sim) {
-    for (at, group) in network.groups.iter().enumerate() {
-        for index in 0..group.members.max(1) {
-            let start = group.start_of(network.seed, u64::from(index));
-            sim.call_member(start, at, index, Call::Start);
-        }
-    }
+    let groups = network.groups.iter().zip(&sim.groups);
+    let starts = groups.flat_map(|(group, made)| {
+        (0..group.members.max(1)).map(|index| {
+            (group.start_of(network.seed, u64::from(index)), made.first_member + index)
+        })
+    });
+    sim.starts = Starts::new(starts.collect());
+    sim.starts.schedule(&mut sim.net.wheel);
 }
 
 /// Schedules the samples, the beginning of the window, and the ends of groups.

@@ -42,6 +42,8 @@ pub(crate) enum Event {
 
 /// Bits of the order below the kind: whom the event concerns.
 const WHOM_BITS: u32 = 28;
+/// Bits of a call of a member.
+const CALL_BITS: u32 = 2;
 
 impl Ordered for Event {
     #[inline(always)]
@@ -62,6 +64,19 @@ impl Ordered for Event {
         };
         debug_assert!(whom < 1 << WHOM_BITS);
         kind << WHOM_BITS | whom
+    }
+
+    fn brief(&self) -> Option<u32> {
+        match *self {
+            Self::Member { member, call } => Some(member << CALL_BITS | call as u32),
+            _ => None,
+        }
+    }
+
+    fn of_brief(brief: u32) -> Self {
+        const CALLS: [Call; 3] = [Call::Start, Call::GoOn, Call::Write];
+        let call = CALLS[(brief & ((1 << CALL_BITS) - 1)) as usize];
+        Self::Member { member: brief >> CALL_BITS, call }
     }
 }
 

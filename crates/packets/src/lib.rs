@@ -28,6 +28,7 @@ mod quic;
 mod run;
 mod sim;
 mod simulation;
+mod starts;
 mod summary;
 mod tap;
 mod timers;

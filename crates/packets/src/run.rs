@@ -4,7 +4,7 @@ use crate::Control;
 use crate::apps::App;
 use crate::connection::EndId;
 use crate::end::End;
-use crate::events::{Event, Notes};
+use crate::events::{Call, Event, Notes};
 use crate::sim::Sim;
 use crate::wheel::Place;
 use sojourn_base::Time;
@@ -71,6 +71,9 @@ impl Run {
                 self.tell(now, server, |app, sim| app.answer(sim, now, server), Notes::default());
             }
             Event::Member { member, call } => {
+                if call == Call::Start {
+                    sim.starts.schedule(&mut sim.net.wheel);
+                }
                 let group = sim.group_of(member);
                 if !sim.groups[group].stopped {
                     let index = member - sim.groups[group].first_member;

@@ -17,6 +17,7 @@ use crate::net::Net;
 use crate::packet::{DATAGRAM, Packet};
 use crate::probes::Probes;
 use crate::qlog::CallEvents;
+use crate::starts::Starts;
 use crate::timers::Timers;
 use crate::wheel::Place;
 use sojourn_base::Time;
@@ -34,6 +35,7 @@ pub(crate) struct Sim {
     pub groups: Vec<Group>,
     pub probes: Probes,
     pub timers: Timers,
+    pub starts: Starts,
     /// Connections that have been opened.
     pub opened: u32,
     /// Whether packets may be handled ahead of their time and links run on tokens.

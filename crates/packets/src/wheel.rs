@@ -9,18 +9,20 @@
 //! links lie apart so that a list can be walked without touching its events; it is sorted when the
 //! clock reaches it. A far bucket is a list of arrays, read from end to end when its turn comes.
 //! The near level holds buckets of `1 << shift` nanoseconds, the far level holds whole turns of the
-//! near one, and what lies beyond both waits in a heap. After the high-water mark nothing is
-//! allocated.
+//! near one, and what lies beyond both waits in a heap, without a slot if it says little. After the
+//! high-water mark nothing is allocated.
 
+mod beyond;
 mod crowd;
 mod levels;
+#[cfg(test)]
+mod tests;
 
+use self::beyond::{Beyond, Lies};
 use self::crowd::Crowd;
 use self::levels::{BITS, BUCKETS, Far, MASK, Near};
 use crate::{huge, prefetch};
 use sojourn_base::Time;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
@@ -28,6 +30,12 @@ const NONE: u32 = u32::MAX;
 pub(crate) trait Ordered: Copy {
     /// Smaller ones come first at the same instant.
     fn order(&self) -> u32;
+
+    /// All that it says, in 31 bits, if it fits there.
+    fn brief(&self) -> Option<u32>;
+
+    /// The event that says this.
+    fn of_brief(brief: u32) -> Self;
 }
 
 #[derive(Clone, Copy)]
@@ -82,7 +90,7 @@ pub(crate) struct Wheel<E> {
     few: usize,
     near: Near,
     far: Far,
-    beyond: BinaryHeap<Reverse<Key>>,
+    beyond: Beyond,
     /// The slot of an event in the bucket after the current one.
     after: u32,
 }
@@ -113,7 +121,7 @@ impl<E: Ordered> Wheel<E> {
             few: FEW,
             near: Near::new(),
             far: Far::new(),
-            beyond: BinaryHeap::new(),
+            beyond: Beyond::default(),
             after: NONE,
         }
     }
@@ -142,6 +150,26 @@ impl<E: Ordered> Wheel<E> {
         }
     }
 
+    /// Puts an event into a slot.
+    #[inline(always)]
+    fn fill(&mut self, time: Time, counter: u32, event: E) -> u32 {
+        let filled = Slot { time, order: event.order(), counter, event };
+        let slot = self.free;
+        if slot == NONE {
+            return self.grow(filled);
+        }
+        self.free = self.next[slot as usize];
+        self.slots[slot as usize] = filled;
+        slot
+    }
+
+    /// Gives a slot back; what lies there stays until the next event comes.
+    #[inline(always)]
+    fn empty(&mut self, slot: u32) {
+        self.next[slot as usize] = self.free;
+        self.free = slot;
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filled: Slot<E>) -> u32 {
@@ -167,8 +195,23 @@ impl<E: Ordered> Wheel<E> {
         } else if (bucket >> BITS) - (self.current >> BITS) < BUCKETS {
             self.far.add(slot, bucket);
         } else {
-            self.beyond.push(Reverse(self.key(slot)));
+            self.put_beyond(slot);
         }
+    }
+
+    /// Puts an event among those that are far away, where it needs no slot if it says little.
+    #[cold]
+    #[inline(never)]
+    fn put_beyond(&mut self, slot: u32) {
+        let Slot { time, counter, event, .. } = self.slots[slot as usize];
+        let lies = match event.brief() {
+            Some(brief) => {
+                self.empty(slot);
+                Lies::Here { brief, counter }
+            }
+            None => Lies::InSlot(slot),
+        };
+        self.beyond.add(time, lies);
     }
 
     #[inline]
@@ -186,6 +229,11 @@ impl<E: Ordered> Wheel<E> {
         let key = self.key(slot);
         if self.open.len() > self.few && self.joins_crowd(key) {
             return;
+        }
+        if self.open.len() == self.open.capacity() && self.position > self.open.len() / 2 {
+            // Where each event of an instant makes the next, those before are not kept.
+            self.open.drain(..self.position);
+            self.position = 0;
         }
         // Ages in `open` were taken against an older counter, so compare by place and put
         // the newcomer behind its equals, which is where the newest counter belongs.
@@ -243,8 +291,7 @@ impl<E: Ordered> Wheel<E> {
         }
         self.position += 1;
         self.len -= 1;
-        self.next[key.slot as usize] = self.free;
-        self.free = key.slot;
+        self.empty(key.slot);
         Some((key.time, Place(key.slot)))
     }
 
@@ -341,7 +388,7 @@ impl<E: Ordered> Wheel<E> {
                 None => self.far.occupied.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
             }
         };
-        let in_beyond = self.beyond.peek().map(|Reverse(key)| (key.time.0 >> self.shift) >> BITS);
+        let in_beyond = self.beyond.first().map(|time| (time.0 >> self.shift) >> BITS);
         let turn = match (in_far, in_beyond) {
             (None, None) => return false,
             (Some(a), None) => a,
@@ -353,157 +400,14 @@ impl<E: Ordered> Wheel<E> {
             let Self { near, far, next, .. } = self;
             far.empty(turn, |slot, bucket| near.link(next, slot, bucket));
         }
-        while let Some(Reverse(key)) = self.beyond.peek() {
-            if (key.time.0 >> self.shift) >> BITS != turn {
-                break;
-            }
-            let slot = key.slot;
-            self.beyond.pop();
-            let bucket = self.slots[slot as usize].time.0 >> self.shift;
-            self.near.link(&mut self.next, slot, bucket);
+        while self.beyond.first().is_some_and(|time| (time.0 >> self.shift) >> BITS == turn) {
+            let Some((time, lies)) = self.beyond.pop() else { break };
+            let slot = match lies {
+                Lies::InSlot(slot) => slot,
+                Lies::Here { brief, counter } => self.fill(time, counter, E::of_brief(brief)),
+            };
+            self.near.link(&mut self.next, slot, time.0 >> self.shift);
         }
         true
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// An event with a number.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    struct Numbered {
-        order: u32,
-        number: u32,
-    }
-
-    impl Ordered for Numbered {
-        fn order(&self) -> u32 {
-            self.order
-        }
-    }
-
-    fn take(wheel: &mut Wheel<Numbered>, until: Time) -> Option<(Time, Numbered)> {
-        wheel.pop(until).map(|(at, place)| (at, *wheel.event(place)))
-    }
-
-    #[test]
-    fn slot_of_an_event_is_one_cache_line() {
-        assert_eq!(size_of::<Slot<crate::events::Event>>(), 64);
-    }
-
-    #[test]
-    fn equal_events_come_out_in_the_order_they_went_in() {
-        for start in [0, u32::MAX - 2] {
-            let mut wheel = Wheel::new(1024);
-            wheel.counter = start;
-            for i in 0..100 {
-                wheel.push(Time::from_millis(50), Numbered { order: 7, number: i });
-            }
-            for i in 0..100 {
-                assert_eq!(take(&mut wheel, Time::MAX).unwrap().1.number, i);
-            }
-        }
-    }
-
-    #[test]
-    fn events_beyond_horizon_stay_in_wheel() {
-        let mut wheel = Wheel::new(64);
-        wheel.push(Time(1000), Numbered { order: 0, number: 0 });
-        assert!(take(&mut wheel, Time(999)).is_none());
-        wheel.push(Time(999), Numbered { order: 0, number: 1 });
-        assert_eq!(take(&mut wheel, Time(1000)).unwrap().1.number, 1);
-        assert_eq!(take(&mut wheel, Time(1000)).unwrap().1.number, 0);
-        assert!(take(&mut wheel, Time::MAX).is_none());
-    }
-
-    /// Thousands at nearly the same time wait apart, and those that come meanwhile take their
-    /// places among them.
-    #[test]
-    fn a_crowd_comes_out_in_order_whoever_joins_it() {
-        let mut draws = sojourn_base::Stream::new(1, sojourn_base::Kind::Test, 0, 0);
-        for joining in [0u64, 1, 2] {
-            let (mut wheel, mut heap) = (Wheel::new(1 << 20), BinaryHeap::new());
-            let (mut now, mut count) = (0, 0);
-            let mut push = |wheel: &mut Wheel<Numbered>, heap: &mut BinaryHeap<_>, at: u64| {
-                wheel.push(Time(at), Numbered { order: count % 3, number: count });
-                heap.push(Reverse((Time(at), count % 3, count)));
-                count += 1;
-            };
-            // One that opens the bucket, and a crowd in it.
-            push(&mut wheel, &mut heap, 0);
-            assert!(take(&mut wheel, Time::MAX).is_some() && heap.pop().is_some());
-            for _ in 0..5000 {
-                push(&mut wheel, &mut heap, draws.below(1000));
-            }
-            let mut taken = 0;
-            while let Some(Reverse(wanted)) = heap.pop() {
-                let got = take(&mut wheel, Time::MAX).map(|(at, e)| (at, e.order, e.number));
-                assert_eq!(got, Some(wanted), "{taken}");
-                now = now.max(wanted.0.0);
-                taken += 1;
-                // As many again join the crowd, at once or ahead of it.
-                for _ in 0..if taken < 4000 { joining } else { 0 } {
-                    push(&mut wheel, &mut heap, now + draws.below(1200));
-                }
-            }
-            assert!(take(&mut wheel, Time::MAX).is_none());
-        }
-    }
-
-    #[derive(Clone, Debug)]
-    enum Op {
-        Push { ahead: u64, order: u32 },
-        Pop,
-    }
-
-    fn op() -> impl Strategy<Value = Op> {
-        let ahead = prop_oneof![
-            Just(0u64),
-            0u64..100,
-            0u64..100_000,
-            0u64..50_000_000,
-            0u64..20_000_000_000,
-            0u64..100_000_000_000_000,
-        ];
-        prop_oneof![
-            3 => (ahead, 0u32..4).prop_map(|(ahead, order)| Op::Push { ahead, order }),
-            2 => Just(Op::Pop),
-        ]
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(300))]
-        #[test]
-        fn the_order_is_that_of_a_binary_heap(
-            ops in prop::collection::vec(op(), 1..600),
-            width in prop_oneof![Just(1u64), Just(128), Just(4096), Just(1 << 20)],
-            start in prop_oneof![Just(0u32), Just(u32::MAX - 50)],
-        ) {
-            let mut wheel = Wheel::new(width);
-            wheel.counter = start;
-            let mut heap = BinaryHeap::new();
-            let (mut now, mut count) = (Time::ZERO, 0u32);
-            for op in ops.into_iter().chain(std::iter::repeat_n(Op::Pop, 600)) {
-                match op {
-                    Op::Push { ahead, order } => {
-                        let at = now + Time(ahead);
-                        wheel.push(at, Numbered { order, number: count });
-                        heap.push(Reverse((at, order, count)));
-                        count += 1;
-                    }
-                    Op::Pop => {
-                        let expected = heap.pop().map(|Reverse(e)| e);
-                        let got = take(&mut wheel, Time::MAX);
-                        prop_assert_eq!(got.map(|(at, e)| (at, e.order, e.number)), expected);
-                        if let Some((at, _)) = got {
-                            now = at;
-                        }
-                        prop_assert_eq!(wheel.len(), heap.len());
-                    }
-                }
-            }
-        }
     }
 }
