@@ -356,15 +356,4 @@ fn probability(law: &QueueLaw, share: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loss_is_what_neither_the_law_nor_the_buffer_lets_through() {
-        for (law, overflow) in [(0.0, 0.0), (0.1, 0.0), (0.0, 0.3), (0.02, 0.5), (0.6, 0.9)] {
-            let loss = 1.0 - (1.0 - law) * (1.0 - overflow);
-            assert!((law_share(loss, overflow) - law).abs() < 1e-12, "{law} {overflow}");
-        }
-        assert_eq!(law_share(1.0, 1.0), 0.0, "nothing is left for the law");
-    }
-}
+mod tests;

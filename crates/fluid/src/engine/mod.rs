@@ -9,6 +9,8 @@ mod classes;
 mod links;
 mod measure;
 mod read;
+#[cfg(test)]
+mod sampled;
 mod summary;
 
 use std::fmt;

@@ -193,26 +193,4 @@ fn quantiles(values: &mut [(f64, f64)]) -> Quantiles {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_go_by_weight() {
-        let q = quantiles(&mut [(3.0, 1.0), (1.0, 8.0), (2.0, 1.0)]);
-        assert_eq!((q.p50, q.p90, q.max), (Some(1.0), Some(2.0), Some(3.0)));
-        assert!((q.mean.unwrap() - 1.3).abs() < 1e-12);
-        assert_eq!(quantiles(&mut []), Quantiles::default());
-    }
-
-    #[test]
-    fn counts_of_expected_numbers_obey_conservation() {
-        let mut meter = QueueMeter::default();
-        (meter.at_start, meter.length) = (10.4, 3.6);
-        meter.window.arrived = 1000.3;
-        meter.window.early = 7.5;
-        meter.window.overflow = 0.7;
-        let counts = counts(&meter, 500);
-        counts.check_conservation().unwrap();
-        assert_eq!((counts.arrived, counts.dropped, counts.dequeued), (1000, 9, 997));
-    }
-}
+mod tests;
