@@ -106,4 +106,40 @@ mod tests {
             assert!((got - want).abs() < 1e-12, "{c:?}");
         }
     }
+    #[test]
+    fn the_past_is_known_up_to_the_end_of_its_last_step() {
+        let mut history = History::new(3.0, &[1.0, 2.0]);
+        assert_eq!((history.front(), history.last_length()), (3.0, 0.0));
+        assert_eq!(history.rows, [[1.0, 0.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0, 0.0]]);
+        history.push(3.0, 0.5, &[[5.0; 5], [6.0; 5]]);
+        history.push(3.5, 0.25, &[[7.0; 5], [8.0; 5]]);
+        assert_eq!((history.front(), history.last_length()), (3.75, 0.25));
+        let Span { start, end, per } = history.steps[1];
+        assert_eq!((start, end, per), (3.5, 3.75, 4.0));
+    }
+
+    #[test]
+    fn only_whole_steps_are_forgotten_and_only_if_that_is_most_of_them() {
+        let filled = || {
+            let mut history = History::new(0.0, &[-1.0, -2.0]);
+            for step in 0..100 {
+                let own = f64::from(step);
+                history.push(own, 1.0, &[[own; 5], [-own; 5]]);
+            }
+            history
+        };
+        let mut history = filled();
+        assert!(!history.forget_before(50.5), "half of them are not worth it");
+        assert!(history.forget_before(61.0));
+        // The 61st ends there.
+        assert_eq!((history.dropped, history.steps.len()), (60, 40));
+        assert_eq!(history.steps[0].start, 60.0);
+        assert_eq!(history.rows.len(), 2 * 41);
+        assert_eq!(history.rows[0][0], -1.0, "the beginning is kept");
+        assert_eq!((history.rows[2], history.rows[3]), ([60.0; 5], [-60.0; 5]));
+        assert!(!history.forget_before(90.0), "thirty are not worth it");
+        assert_eq!((history.dropped, history.steps.len()), (60, 40));
+        assert!(history.forget_before(95.0));
+        assert_eq!((history.dropped, history.steps.len()), (94, 6));
+    }
 }

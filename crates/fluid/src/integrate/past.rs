@@ -248,4 +248,110 @@ mod tests {
         let moment = capped.at(0, 97.05);
         assert_eq!(moment.rows[moment.offset][0], 96.9);
     }
+    /// Steps of 1 s whose polynomials say their number, so that a value tells which was looked at.
+    fn numbered(steps: u32) -> History {
+        let mut history = History::new(10.0, &[-1.0, -2.0]);
+        for step in 0..steps {
+            let row =
+                [[f64::from(step), 0.1, 0.0, 0.0, 0.0], [f64::from(step), 0.0, 0.0, 0.0, 0.0]];
+            history.push(10.0 + f64::from(step), 1.0, &row);
+        }
+        history
+    }
+
+    #[test]
+    fn before_the_beginning_all_stood_still() {
+        let cursors = [Cursor::default()];
+        let none = numbered(0);
+        let past = Past::new(&none, &cursors, &[f64::INFINITY], None);
+        for time in [-5.0, 10.0, 11.0] {
+            assert_eq!((past.at(0, time).get(0), past.get(0, time, 1)), (-1.0, -2.0));
+        }
+        assert!(past.beyond());
+        let three = numbered(3);
+        let past = Past::new(&three, &cursors, &[f64::INFINITY], None);
+        for time in [-5.0, 9.999, f64::NAN] {
+            assert_eq!((past.at(0, time).get(0), past.get(0, time, 1)), (-1.0, -2.0), "{time}");
+        }
+        assert_eq!((past.at(0, 10.0).get(0), past.get(0, 10.0, 1)), (0.0, 0.0));
+        // A break at the beginning, of which the lag has seen nothing.
+        let capped = Past::new(&three, &cursors, &[10.0], None);
+        assert_eq!((capped.at(0, 11.5).get(0), capped.get(0, 11.5, 1)), (-1.0, -2.0));
+        assert!(!capped.beyond() && !capped.astray());
+    }
+
+    #[test]
+    fn a_moment_at_a_steps_end_is_the_next_steps_beginning() {
+        let history = numbered(5);
+        let cursors = [Cursor::default()];
+        let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
+        // Forwards, backwards and to and fro: what was looked at last leads nowhere else.
+        let there = [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5];
+        let back = [4.5, 3.0, 2.999, 0.0, 4.0, 1.0, 3.999, 2.0];
+        for after in there.into_iter().chain(back) {
+            let step: f64 = f64::trunc(after);
+            let moment = past.at(0, 10.0 + after);
+            assert_eq!(moment.get(1), step, "{after}");
+            assert!((moment.get(0) - step - 0.1 * (after - step)).abs() < 1e-12, "{after}");
+            assert_eq!(past.get(0, 10.0 + after, 0), moment.get(0), "{after}");
+        }
+        assert!(!past.beyond());
+    }
+
+    #[test]
+    fn lags_do_not_see_beyond_their_own_breaks() {
+        let history = numbered(5);
+        let cursors = [Cursor::default(), Cursor::default()];
+        // What the first one sees of the third step on is the second step, which goes on.
+        let past = Past::new(&history, &cursors, &[12.0, f64::INFINITY], None);
+        for after in [1.9, 2.0, 3.5, 4.5] {
+            assert_eq!(past.at(0, 10.0 + after).get(1), 1.0, "{after}");
+            assert!((past.get(0, 10.0 + after, 0) - 1.0 - 0.1 * (after - 1.0)).abs() < 1e-12);
+            assert_eq!(past.at(1, 10.0 + after).get(1), f64::trunc(after), "{after}");
+        }
+        assert_eq!(past.at(0, 10.5).get(1), 0.0);
+    }
+
+    #[test]
+    fn looking_at_the_front_is_not_looking_beyond() {
+        let history = numbered(5);
+        let cursors = [Cursor::default()];
+        for (time, beyond) in [(15.0, false), (15.0 + 1e-12, false), (15.0 + 1e-10, true)] {
+            for one in [false, true] {
+                let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
+                if one {
+                    past.get(0, time, 0);
+                } else {
+                    past.at(0, time);
+                }
+                assert_eq!(past.beyond(), beyond, "{time}");
+            }
+        }
+        // Up to the front a trial shows nothing of itself.
+        let row = [[50.0, 1.0, 0.0, 0.0, 0.0]; 2];
+        let trial = Some(Trial { row: &row, start: 15.0, length: 0.5 });
+        let past = Past::new(&history, &cursors, &[f64::INFINITY], trial);
+        assert_eq!((past.get(0, 14.5, 1), past.at(0, 14.5).get(1)), (4.0, 4.0));
+        assert!(!past.beyond());
+        assert!((past.get(0, 15.25, 1) - 50.5).abs() < 1e-12 && past.beyond());
+    }
+
+    #[test]
+    fn only_what_is_forgotten_is_astray() {
+        let mut history = numbered(100);
+        assert!(history.forget_before(70.0));
+        let first = history.steps[0].start;
+        let cursors = [Cursor::default()];
+        for (time, astray) in [(first, false), (first + 0.5, false), (first - 1e-9, true)] {
+            let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
+            past.at(0, time);
+            assert_eq!(past.astray(), astray, "{time}");
+        }
+        let past = Past::new(&history, &cursors, &[f64::INFINITY], None);
+        assert_eq!((past.at(0, 9.0).get(0), past.astray()), (-1.0, false), "the beginning is kept");
+        let whole = numbered(5);
+        let past = Past::new(&whole, &cursors, &[f64::INFINITY], None);
+        past.at(0, 10.0);
+        assert!(!past.astray(), "nothing is forgotten");
+    }
 }

@@ -83,3 +83,44 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_integrated_with_is_named() {
+        let checked = |settings: Settings| settings.validate();
+        let tolerance = |tolerance| checked(Settings { tolerance, ..Settings::default() });
+        let longest = |longest| checked(Settings { longest, ..Settings::default() });
+        let fixed = |fixed| checked(Settings { fixed: Some(fixed), ..Settings::default() });
+        checked(Settings::default()).unwrap();
+        for right in [1e-12, 1e-6, 1e-2] {
+            tolerance(right).unwrap();
+            longest(right).unwrap();
+            fixed(right).unwrap();
+        }
+        for wrong in [0.9e-12, 1.1e-2, 0.0, -1e-6, f64::NAN] {
+            let why = tolerance(wrong).unwrap_err();
+            assert_eq!(why, format!("tolerance = {wrong}: must be 1e-12 to 1e-2"));
+        }
+        for wrong in [0.0, -1.0, f64::NAN] {
+            let why = longest(wrong).unwrap_err();
+            assert_eq!(why, format!("longest = {wrong}: a step must be above 0 s"));
+            let why = fixed(wrong).unwrap_err();
+            assert_eq!(why, format!("fixed = {wrong}: a step must be above 0 s"));
+        }
+    }
+
+    #[test]
+    fn a_failure_says_when_it_came() {
+        for (failure, words) in [
+            (Failure::NotFinite(1.5), "the solution grows without bound at 1.500000 s"),
+            (Failure::StepTooShort(1.5), "changes too fast to be followed at 1.500000 s"),
+            (Failure::Chatter(1.5), "a queue flips between two states for ever at 1.500000 s"),
+            (Failure::TooManySteps(1.5), "too many steps, only 1.500 s reached: "),
+        ] {
+            assert!(failure.to_string().contains(words), "{failure}");
+        }
+    }
+}

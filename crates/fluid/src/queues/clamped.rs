@@ -52,3 +52,49 @@ pub(super) fn crossed(mode: &mut Mode, guard: usize, own: &mut f64) {
         _ => *own = own.clamp(0.0, 1.0),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_held_at_its_ends_and_moves_between_them() {
+        for (own, piece, shown) in [
+            (-0.1, LOW, 0.0),
+            (0.0, LOW, 0.0),
+            (0.3, FREE, 0.3),
+            (1.0, HIGH, 1.0),
+            (1.1, HIGH, 1.0),
+        ] {
+            let mode = mode_at(own);
+            assert_eq!((mode.piece, within(&mode, own)), (piece, shown), "{own}");
+            assert_eq!(slope(&mode, || 5.0), if piece == FREE { 5.0 } else { 0.0 });
+        }
+    }
+
+    #[test]
+    fn it_leaves_an_end_when_it_is_driven_away_and_meets_one_where_it_is() {
+        let guards = |piece, own, drive| guards(&Mode { piece, ..Mode::default() }, own, || drive);
+        // Driven down from above, up from below.
+        assert_eq!(guards(LOW, 0.0, -2.0), [1.0, 2.0]);
+        assert_eq!(guards(LOW, 0.0, 2.0), [1.0, -2.0]);
+        assert_eq!(guards(HIGH, 1.0, 2.0), [2.0, 1.0]);
+        assert_eq!(guards(HIGH, 1.0, -2.0), [-2.0, 1.0]);
+        assert_eq!(guards(FREE, 0.25, -2.0), [0.25, 0.75]);
+    }
+
+    #[test]
+    fn crossing_puts_it_where_its_piece_has_it() {
+        for (from, guard, own, to, wanted) in [
+            (FREE, 0, -1e-9, LOW, 0.0),
+            (FREE, 1, 1.0 + 1e-9, HIGH, 1.0),
+            (LOW, 1, -1e-9, FREE, 0.0),
+            (HIGH, 0, 1.0 + 1e-9, FREE, 1.0),
+            (HIGH, 0, 0.7, FREE, 0.7),
+        ] {
+            let (mut mode, mut own) = (Mode { piece: from, ..Mode::default() }, own);
+            crossed(&mut mode, guard, &mut own);
+            assert_eq!((mode.piece, own), (to, wanted), "{from} {guard}");
+        }
+    }
+}

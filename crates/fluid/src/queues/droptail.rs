@@ -58,3 +58,32 @@ impl Law for Droptail {
 
     fn crossed(&self, _: &mut Mode, _: usize, _: &mut f64, _: &View<f64>) {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::{Size, Time};
+
+    #[test]
+    fn a_limit_in_bytes_or_in_time_is_one_in_packets() {
+        // 250 packets of 500 bytes a second.
+        let env = Env { rate: 1e6, packet: 500.0, ..Env::packets(1.0, 1500) };
+        let buffer = |params: Params| Droptail::of(&params, &env).unwrap().buffer;
+        assert_eq!(buffer(Params { limit: Some(70), ..Params::default() }), 70.0);
+        let bytes = Params { limit_bytes: Some(Size(35_000)), ..Params::default() };
+        assert_eq!(buffer(bytes), 70.0);
+        let time = Params { limit_time: Some(Time::from_millis(280)), ..Params::default() };
+        assert_eq!(buffer(time), 70.0);
+        assert_eq!(buffer(Params::default()), f64::from(LIMIT));
+    }
+
+    #[test]
+    fn it_drops_nothing_by_itself_and_stays_as_it_is() {
+        let view = View { queue: 1e6, drift: 1e6, inflow: 1e6, capacity: 1.0, time: 1.0 };
+        let mode = Droptail.mode_at(0.0, &view);
+        assert_eq!(Droptail.probability(&mode, 1.0, &view), 0.0);
+        assert_eq!(Droptail.slope(&mode, 1.0, &view), 0.0);
+        assert!(Droptail.guards(&mode, 1.0, &view).iter().all(|guard| *guard > 0.0));
+        assert!(!Droptail.has_state() && !Droptail.looks_at_rate());
+    }
+}

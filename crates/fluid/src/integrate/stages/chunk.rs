@@ -71,3 +71,28 @@ pub(super) fn total(sums: Chunk) -> f64 {
     let [a, b, c, d, e, f, g, h] = sums;
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_have_every_state_and_every_slope_once() {
+        let powers: Chunk = std::array::from_fn(|i| f64::from(1 << i));
+        assert_eq!(total(powers), 255.0);
+        let slopes: [Chunk; STAGES] =
+            std::array::from_fn(|m| powers.map(|p| p + 1000.0 * m as f64));
+        let by = |weights: &[f64; 3], i: usize| {
+            let stages = weights.iter().enumerate();
+            stages.map(|(m, weight)| weight * (powers[i] + 1000.0 * m as f64)).sum::<f64>()
+        };
+        let weights = [0.5, -2.0, 3.0];
+        let mut block = Block::new(powers);
+        (block.slopes, block.begin) = (slopes, [7.0; WIDTH]);
+        for i in 0..WIDTH {
+            assert_eq!(weighted(&weights, &slopes)[i], by(&weights, i));
+            assert_eq!(block.by(&weights)[i], 7.0 + by(&weights, i));
+        }
+        assert_eq!((larger(1.0, 2.0), larger(2.0, 1.0)), (2.0, 2.0));
+    }
+}

@@ -291,3 +291,6 @@ impl Port {
         self.queue.law.probability(&self.mode, state[self.own], &view) * self.queue.weight
     }
 }
+
+#[cfg(test)]
+mod tests;
