@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use sojourn_fluid::engine::{Control, read, run};
-use sojourn_records::{Recorder, Summary};
+use sojourn_records::{Clock, Recorder, Summary};
 use sojourn_scenario::{Network, Scenario};
 
 const LONG: &str = r#"
@@ -171,4 +171,40 @@ fn a_run_that_is_asked_to_stop_gives_what_it_has() {
     let network = network(&[("duration", "8000s")]);
     let summary = run(&network, &control, &mut Recorder::none()).unwrap();
     assert!(summary.stopped_early && summary.simulated_s < 8000.0);
+}
+
+thread_local! {
+    static CALLS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+#[test]
+fn a_run_is_timed_as_a_whole_and_without_what_comes_before_and_after() {
+    let clock = Clock(|| {
+        CALLS.set(CALLS.get() + 1);
+        [100.0, 107.0, 118.0, 130.0][CALLS.get() - 1]
+    });
+    let control = Control { clock, ..Control::default() };
+    let network = network(&[("duration", "30s")]);
+    let summary = run(&network, &control, &mut Recorder::none()).unwrap();
+    assert_eq!((summary.engine_seconds, summary.wall_s), (11.0, 30.0));
+    assert_eq!(control.now.into_inner(), 30_000_000_000, "the end is reached");
+    assert_eq!((summary.simulated_s, summary.window_s), (30.0, (20.0, 30.0)));
+    assert!(!summary.stopped_early && summary.events > 100);
+}
+
+#[test]
+fn tables_are_recorded_for_those_who_ask_for_them() {
+    let mut recorder = Recorder::in_memory();
+    let network = network(&[
+        ("probes.queues", "true"),
+        ("probes.interval", "500ms"),
+        ("probes.traces", r#"["flows.39"]"#),
+    ]);
+    run(&network, &Control::default(), &mut recorder).unwrap();
+    let queues = recorder.take("queues").unwrap();
+    assert_eq!(queues.len(), 120 * 16);
+    // From half a second on to the end.
+    assert_eq!((queues[0], queues[119]), (0.5, 60.0));
+    assert_eq!(recorder.take("traces").unwrap().len(), 120 * 7);
+    assert_eq!(recorder.take("flows").unwrap().len() % 40, 0);
 }
