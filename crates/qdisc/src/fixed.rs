@@ -300,3 +300,94 @@ pub(crate) fn bounded(
     }
     Ok(libm::round(libm::ldexp(x, bits as i32)) as i64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::{Kind, Rate};
+
+    #[test]
+    fn a_period_is_a_microsecond_to_a_thousand_seconds_and_2_to_the_26_packets_at_most() {
+        let packets = |period, per_second| packets_in(period, per_second, "10ms").ok();
+        assert_eq!(packets(Time::from_micros(1), 5e6), Some(5.0));
+        assert_eq!(packets(Time(999), 5e6), None);
+        assert_eq!(packets(Time::from_secs(1000), 7.0), Some(7000.0));
+        assert_eq!(packets(Time::from_secs(1000) + Time(1), 7.0), None);
+        assert_eq!(packets(Time::from_secs(1), 67_108_864.0), Some(67_108_864.0));
+        assert_eq!(packets(Time::from_secs(1), 67_108_865.0), None);
+        assert_eq!(period("frequency", 1e6), Ok(Time::from_micros(1)));
+        assert_eq!(period("frequency", 1e-3), Ok(Time::from_secs(1000)));
+        assert!([1.1e6, 0.9e-3, f64::NAN].iter().all(|&hz| period("frequency", hz).is_err()));
+    }
+
+    #[test]
+    fn probabilities_are_rounded_clamped_and_tossed_as_they_are() {
+        assert_eq!(Probability::from_f64(0.5).raw(), 1 << 59);
+        assert_eq!(Probability::from_f64(0.6 / (1u64 << 60) as f64).raw(), 1);
+        assert_eq!([-1.0, 2.0].map(Probability::from_f64), [Probability::ZERO, Probability::ONE]);
+        let one = i128::from(Probability::ONE.raw());
+        let clamped = [-1, 0, 1, one - 1, one, one + 1].map(|raw| Probability::clamped(raw).raw());
+        assert_eq!(clamped.map(i128::from), [0, 0, 1, one - 1, one, one]);
+        assert_eq!(Probability::of(1 << 58).as_f64(), 0.25);
+        // Only an open outcome draws.
+        let (mut coin, mut twin) =
+            (Stream::new(1, Kind::Test, 0, 0), Stream::new(1, Kind::Test, 0, 0));
+        assert!(!Probability::ZERO.toss(&mut coin) && Probability::ONE.toss(&mut coin));
+        let draw = twin.next_u64() >> 4;
+        assert!(!Probability::of(draw).toss(&mut coin.clone()));
+        assert!(Probability::of(draw + 1).toss(&mut coin));
+        assert_eq!(coin.next_u64(), twin.next_u64());
+    }
+
+    #[test]
+    fn lengths_are_packets_or_bytes_over_the_mean_packet() {
+        let env = Env { rate: Rate(8_000_000), mean_packet: 1000 };
+        let of = |queue_in_bytes, scale_by_size| {
+            let mode = ByteMode { queue_in_bytes, scale_by_size, mean_packet: None };
+            Measure::new(mode, &env).expect("valid")
+        };
+        let standing = Standing { packets: 7, bytes: 2500 };
+        assert_eq!(of(false, false).queue(standing), 7 << 36);
+        assert_eq!(of(true, false).queue(standing), 5 << 35);
+        let endless = Standing { packets: 7, bytes: 1 << 60 };
+        assert_eq!(of(true, false).queue(endless), 1 << 62);
+        assert_eq!((of(true, false).arrival(300), of(false, false).arrival(300)), (300, 1));
+        assert_eq!(
+            (of(true, false).arrived(1500), of(false, false).arrived(15)),
+            (3 << 35, 15 << 36)
+        );
+        assert_eq!(of(false, false).arrived(1 << 40), 1 << 62);
+        let half = Probability::from_f64(0.5);
+        assert_eq!(of(false, true).scaled(half, 500), Probability::from_f64(0.25));
+        assert_eq!(of(false, true).scaled(half, 9000), Probability::ONE);
+        assert_eq!(of(false, false).scaled(half, 500), half);
+        // A microsecond for each byte.
+        assert_eq!(ByteTime::new(&env).end(Time(5), 300), Time(300_005));
+        let mean = |own| mean_packet(own, &env).ok();
+        assert_eq!([Some(40), Some(65_535), None].map(mean), [Some(40), Some(65_535), Some(1000)]);
+        assert_eq!([Some(39), Some(65_536)].map(mean), [None; 2]);
+    }
+
+    #[test]
+    fn instants_are_taken_once() {
+        let mut clock = Periodic::new(Time(10)).from(Time(25));
+        assert_eq!(
+            (clock.due(Time(24)), clock.due(Time(25)), clock.period()),
+            (false, true, Time(10))
+        );
+        assert_eq!(clock.take(Time(24)), (Time(25), 0));
+        assert_eq!(clock.take(Time(44)), (Time(25), 2));
+        assert_eq!(clock.take(Time(45)), (Time(45), 1));
+        assert_eq!(clock.take(Time(54)), (Time(55), 0));
+        let other = Periodic::new(Time(3)).after(&clock);
+        assert_eq!((other.clone().take(Time(58)), other.period()), ((Time(55), 2), Time(3)));
+        assert_eq!(Periodic::new(Time::ZERO).period(), Time(1));
+    }
+
+    #[test]
+    fn numbers_are_rounded_within_their_bounds() {
+        let of = |x| bounded("a", x, 0.0, 4.0, 2).ok();
+        assert_eq!([0.0, 4.0, 0.37, 0.38].map(of), [Some(0), Some(16), Some(1), Some(2)]);
+        assert_eq!([-0.1, 4.1, f64::NAN].map(of), [None; 3]);
+    }
+}

@@ -173,3 +173,39 @@ pub trait Discipline<P: Packet> {
         let _ = tell;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    struct Plain;
+
+    impl Packet for Plain {
+        fn bytes(&self) -> u32 {
+            40
+        }
+        fn ecn(&self) -> Ecn {
+            Ecn::NotEct
+        }
+        fn set_ce(&mut self) {}
+        fn flow_hash(&self) -> u32 {
+            9
+        }
+    }
+
+    #[test]
+    fn a_packet_has_no_more_than_it_says() {
+        let addresses = (Plain.source(), Plain.destination());
+        assert_eq!((Plain.label(), Plain.dscp(), Plain.ack(), addresses), (0, 0, None, (0, 0)));
+        assert_eq!(Sink::sacks(&(), &Plain), [(0, 0); 4]);
+    }
+
+    #[test]
+    fn labels_have_the_hashes_of_fnv_1a() {
+        // Vectors of draft-eastlake-fnv.
+        assert_eq!(label_hash("a"), 0xe40c_292c);
+        assert_eq!(label_hash("foobar"), 0xbf9c_f968);
+        assert_eq!(label_hash(""), 0);
+    }
+}

@@ -148,6 +148,31 @@ mod tests {
     }
 
     #[test]
+    fn levels_are_those_of_the_table_in_lanes_and_beside_them() {
+        let gains = Gains::new(0.01, 0.009, 40).expect("valid");
+        for entries in [16, 9, 2] {
+            let table = Grid::Geometric.table(entries, 0.001, 0.9, &[]).expect("valid");
+            let n = 5 * LANES + 3;
+            let even = |i: usize| (i as i64 * i64::from(P_MOST) / (n as i64 - 1)) as i32;
+            let mut all = Arrays(
+                // Half of them at the lower end, where the entries lie close together.
+                (0..n).map(|i| if i % 2 == 0 { even(i) } else { even(i) / 1000 }).collect(),
+                alloc::vec![0; n],
+                alloc::vec![40; n],
+                alloc::vec![0; n],
+            );
+            // Queues that stand at the setpoint move nothing.
+            let before = all.0.clone();
+            instant(&gains, &table, all.state(), &alloc::vec![40; n]);
+            assert_eq!(all.0, before);
+            for (&p, &level) in all.0.iter().zip(&all.3) {
+                assert_eq!(level, table.level(upper(p)));
+            }
+            assert_eq!(all.3.iter().max(), Some(&(entries as u8 - 1)));
+        }
+    }
+
+    #[test]
     #[allow(unsafe_code)]
     fn with_avx2_every_bit_is_that_of_the_portable_pass() {
         if !std::arch::is_x86_feature_detected!("avx2") {

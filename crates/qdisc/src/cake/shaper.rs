@@ -134,6 +134,30 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_ready_now_is_not_woken() {
+        let mut shaper = Shaper::default();
+        shaper.set_rate(12_000_000);
+        shaper.charge(1500, false);
+        // What was dropped moved the one clock and not the other.
+        shaper.wake(Time::from_millis(1));
+        assert_eq!(shaper.ready_at(), Time::ZERO);
+        shaper.wake(Time(1_000_001));
+        assert_eq!(shaper.ready_at(), Time(1_000_001));
+    }
+
+    #[test]
+    fn without_a_rate_nothing_is_charged() {
+        let (mut shaper, mut tin) = (Shaper::default(), Threshold::default());
+        shaper.charge(1500, true);
+        tin.charge(Time(7), 1500);
+        assert_eq!((shaper.rate(), shaper.ready_at(), tin.next), (0, Time::ZERO, Time::ZERO));
+        // The lowest rate of a tin's part: 512 b/s.
+        assert_eq!([1, 512, 1024].map(|rate| time_of(64, rate)), [SECOND, SECOND, SECOND / 2]);
+    }
+
+    const SECOND: u64 = 1_000_000_000;
+
+    #[test]
     fn a_tin_ahead_of_its_part_pays_only_for_its_last_packet() {
         let mut tin = Threshold { rate: 1_000_000, next: Time::ZERO };
         tin.wake(Time::from_millis(50));

@@ -319,3 +319,6 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

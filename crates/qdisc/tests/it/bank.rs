@@ -212,6 +212,42 @@ fn occurring() -> Vec<f64> {
 }
 
 #[test]
+fn optimal_entries_are_geometric_means_of_their_cells() {
+    let close = |found: Vec<f64>, wanted: &[f64]| {
+        assert_eq!(found.len(), wanted.len());
+        for (f, w) in found.iter().zip(wanted) {
+            assert!((f / w - 1.0).abs() < 1e-12, "{found:?} {wanted:?}");
+        }
+    };
+    let given = [0.1, 0.8, 0.2, 0.4];
+    close(optimal(&given, 2, 1e-3, 1.0).unwrap(), &[0.02f64.sqrt(), 0.32f64.sqrt()]);
+    close(optimal(&given, 1, 1e-3, 1.0).unwrap(), &[(0.1f64 * 0.2 * 0.4 * 0.8).powf(0.25)]);
+    close(optimal(&given, 4, 1e-3, 1.0).unwrap(), &[0.1, 0.2, 0.4, 0.8]);
+    // Values beyond the limits count as these, and a value that comes often counts as often.
+    let given = [0.0, 0.4, 0.4, 0.05, 0.9];
+    close(optimal(&given, 2, 0.01, 0.8).unwrap(), &[0.0005f64.sqrt(), 0.128f64.powf(1.0 / 3.0)]);
+    assert_eq!(optimal(&[0.1, 0.1], 2, 1e-3, 1.0).unwrap_err().field, "optimal_for");
+    assert_eq!(optimal(&[0.1, 1.1], 1, 1e-3, 1.0).unwrap_err().field, "optimal_for");
+    assert!((cost(0.1, 0.4) - 2.0f64.ln().powi(2)).abs() < 1e-15);
+}
+
+#[test]
+fn places_in_a_table_are_probabilities_along_its_stretches() {
+    // Entries n/16, thresholds in the middle between them.
+    let table = Grid::Linear.table(16, 0.0, 15.0 / 16.0, &[]).unwrap();
+    let gains = IndexGains::new(1e-3, 0.9e-3, 40, &table).unwrap();
+    for level in 0..16u16 {
+        let (low, high) = table.stretch(level.into());
+        let wanted = [if level == 0 { 0.0 } else { (f64::from(level) - 0.5) / 16.0 }];
+        assert!((low - wanted[0]).abs() < 1e-4 && low < high);
+        for part in [0, 32, 127] {
+            let p = low + f64::from(part) / 128.0 * (high - low);
+            assert!((gains.probability(level * 128 + part) - p).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
 fn the_optimal_table_costs_least_and_the_linear_one_most() {
     let given = occurring();
     let of = |grid: Grid| mean_cost(&grid.table(16, 1e-3, 0.5, &given).unwrap(), &given);

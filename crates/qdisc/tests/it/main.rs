@@ -10,6 +10,7 @@ mod mistakes;
 mod parameters;
 mod pi2;
 mod pie;
+mod red;
 mod reference;
 mod sequences;
 mod silence;

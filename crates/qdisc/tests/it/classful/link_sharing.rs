@@ -92,6 +92,19 @@ fn packet_rounds_ignore_packet_sizes() {
 }
 
 #[test]
+fn weights_hold_within_each_priority() {
+    let second = |flow, share| Class { priority: 2, ..leaf(flow, share) };
+    let classes = vec![leaf(0, 0.2), second(1, 0.6), second(2, 0.2)];
+    let sources =
+        [Source::new(0, 1000, 0.5e6), Source::new(1, 250, 10e6), Source::new(2, 1000, 10e6)];
+    let sent = run(&config(classes, Borrowing::Ancestor), 10, &sources, 20.0);
+    assert_close(sent.rate(0, 2.0, 20.0), 0.5e6, 0.02e6, "what it asks for");
+    let [large, small] = [1, 2].map(|flow| sent.rate(flow, 2.0, 20.0));
+    assert_close(large / small, 3.0, 0.05, "three to one");
+    assert_close(large + small, 9.5e6, 0.05e6, "all the rest");
+}
+
+#[test]
 fn a_burst_after_a_pause_goes_out_at_once() {
     // 1 % of the link, no borrowing: 16 packets of mean size may follow each other.
     let class = Class { borrow: false, ..leaf(0, 0.01) };

@@ -1,9 +1,9 @@
 //! Strict priority is strict.
 
 use super::{Source, assert_close, droptail, run};
-use crate::common::{Token, env, queue, token};
+use crate::common::{Token, env, outside, queue, token};
 use sojourn_base::Time;
-use sojourn_qdisc::{Config, Discipline, Ecn, prio};
+use sojourn_qdisc::{Config, Discipline, Ecn, Verdict, drr, external, prio};
 
 fn config() -> Config {
     let class =
@@ -39,6 +39,47 @@ fn lowest_class_starves_and_recovers() {
     assert_close(sent.rate(2, 1.0, 5.0), 8e6, 1e5, "alone");
     assert_close(sent.rate(2, 5.1, 10.0), 0.0, 1e4, "below");
     assert!(sent.rate(2, 11.0, 15.0) > 7.9e6);
+}
+
+#[test]
+fn a_class_that_drops_all_it_has_leaves_its_turn_to_the_next() {
+    let weighed = || {
+        let class = |flow: u32, qdisc| {
+            drr::Class::new(&format!("c{flow}"), 1.0, &[&format!("flow{flow}")], qdisc)
+        };
+        let classes = vec![class(0, dropping()), class(1, droptail(10))];
+        Config::Drr(drr::Params { classes, ..drr::Params::default() })
+    };
+    let strict = || {
+        let class = |flow: u32, qdisc| {
+            prio::Class::new(&format!("c{flow}"), &[&format!("flow{flow}")], qdisc)
+        };
+        let classes = vec![class(0, dropping()), class(1, droptail(10))];
+        Config::Prio(prio::Params { classes, default: None })
+    };
+    for config in [weighed(), strict()] {
+        let mut q = queue(&config, &env(10, 1000));
+        let mut other = 0;
+        for id in 0..300 {
+            for flow in [0, 1] {
+                let packet = Token { flow, ..token(id, 500, Ecn::NotEct) };
+                assert_eq!(q.enqueue(Time::ZERO, packet, &mut ()), Verdict::Queued);
+            }
+            // One of the two at least leaves.
+            let first = q.dequeue(Time::ZERO, &mut ()).expect("flow 1 stands");
+            other += u32::from(first.flow == 1);
+            while q.dequeue(Time::ZERO, &mut ()).is_some() {}
+            assert_eq!(q.packets(), 0);
+        }
+        assert!(q.counters().early.packets > 50 && other > 20);
+    }
+}
+
+/// Drops some of its packets when they are about to leave.
+fn dropping() -> Config {
+    outside::install();
+    let class = "departure".into();
+    Config::External(external::Params { class, ..external::Params::default() })
 }
 
 #[test]

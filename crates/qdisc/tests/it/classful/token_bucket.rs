@@ -128,6 +128,23 @@ fn a_limit_in_time_is_that_of_the_bucket() {
 }
 
 #[test]
+fn a_class_behind_a_bucket_is_ready_when_its_tokens_are() {
+    let bucket = config(1_000_000, 1500, None, droptail(10));
+    let classes = vec![prio::Class::new("all", &[], bucket)];
+    let mut q = queue(&Config::Prio(prio::Params { classes, default: None }), &env(100, 1000));
+    for id in 0..3 {
+        let _ = q.enqueue(Time::ZERO, token(id, 1500, Ecn::NotEct), &mut ());
+    }
+    for n in 0..3 {
+        // 1500 bytes take 12 ms.
+        let ready = Time::from_millis(12 * n);
+        assert_eq!(q.next_ready(Time::ZERO), Some(ready));
+        assert_eq!(q.dequeue(ready, &mut ()).map(|packet| packet.id), Some(n));
+    }
+    assert_eq!(q.next_ready(Time::ZERO), None);
+}
+
+#[test]
 fn a_bucket_tells_of_the_classes_inside() {
     let class =
         |flow: u32| prio::Class::new(&format!("c{flow}"), &[&format!("flow{flow}")], droptail(10));

@@ -3,6 +3,7 @@
 
 mod avq;
 mod blue;
+mod choke;
 mod cobalt;
 mod codel;
 mod feng_red;
