@@ -220,8 +220,8 @@ def _pieces(x: Any, y: Any, level: Any) -> list[Any]:
     """Where a surface is zero, square by square (marching squares); NaN has no line."""
     found = []
     below = level < 0
-    corners = below[:-1, :-1] * 1 + below[:-1, 1:] * 2 + below[1:, 1:] * 4 + below[1:, :-1] * 8
-    mixed = (corners != 0) & (corners != 15)
+    corners = np.stack([below[:-1, :-1], below[:-1, 1:], below[1:, 1:], below[1:, :-1]])
+    mixed = corners.any(axis=0) & ~corners.all(axis=0)
     mixed &= ~np.isnan(level[:-1, :-1] + level[:-1, 1:] + level[1:, 1:] + level[1:, :-1])
     for i, j in np.argwhere(mixed):
         around = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
