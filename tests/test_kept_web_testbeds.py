@@ -1,0 +1,183 @@
+"""Pages on the web testbeds of 2000 and 2003, against the results that are kept for them."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+import pytest
+
+from documents import DOCS, text_of
+from kept_pages import data, means, study_tables, words
+from sojourn.studies.kept import kept
+
+
+def test_table_of_loads_is_near_the_runs_of_its_first_direction() -> None:
+    """The table has the mean of both directions, the runs have the first."""
+    runs = pl.read_parquet(data.RESULTS / "web-aqm-2003-full.parquet").filter(part="grid")
+    _, rows = data.loads()
+    assert len(rows) == len(runs) == 64
+    for load, scheme, loss, _, rate, _ in rows:
+        one = runs.filter(scheme=scheme.replace(" with", ""), load=int(load.split()[0]) / 100)
+        throughput, lost = one.select("throughput_bps", "loss").row(0)
+        assert float(rate.split(" / ")[-1]) == pytest.approx(throughput / 1e6, rel=0.02), scheme
+        assert float(loss.split(" / ")[-1]) == pytest.approx(100 * lost, abs=1.0), scheme
+
+
+def test_web_aqm_quotes_its_loads_right() -> None:
+    text = words("web-aqm-2003")
+    _, rows = data.loads()
+    ms = {(load, scheme): int(each.split()[0]) for load, scheme, *_, each in rows}
+
+    def gained(load: str, scheme: str) -> int:
+        return ms[load, scheme] - ms[load, f"{scheme} with ECN"]
+
+    rem, pi = gained("105 %", "REM 24"), gained("105 %", "PI 24")
+    assert f"at 105 % REM gains {rem} ms from it and PI {pi}." in text
+    behind = [
+        ms[load, "PI 24"] - ms[load, "drop-tail 240"] for load in ("80 %", "90 %", "98 %", "105 %")
+    ]
+    assert "PI at 80, 90 and 98 % by {}, {} and {} ms".format(*behind) in text
+    ahead = ms["105 %", "drop-tail 240"] - ms["105 %", "REM 24"]
+    assert f"PI is better by {-behind[3]} ms, REM by {ahead}" in text
+    assert f"ECN changes much for PI already at 80 % ({gained('80 %', 'PI 24')} ms)" in text
+    ared = [gained(load, "ARED 24") for load in ("80 %", "90 %", "98 %", "105 %")]
+    assert f"ARED has {min(ared)} to {max(ared)} ms from it" in text
+    large = [f"{ms[load, 'PI 240']} for {ms[load, 'drop-tail 240']}" for load in ("90 %", "105 %")]
+    assert f"({large[0]} ms, {large[1]})" in text
+    assert f"and equal at 98 % ({ms['98 %', 'PI 240']})" in text
+    small = [[ms[load, f"PI {qref} with ECN"] for qref in (24, 240)] for load in ("98 %", "105 %")]
+    assert "{} for {} ms and {} for {} with PI".format(*small[0], *small[1]) in text
+
+
+def test_web_aqm_quotes_its_three_seeds_right() -> None:
+    text = words("web-aqm-2003")
+    record = kept("web-aqm-2003", "long")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 252)
+    rows = means("web-aqm-2003", "Loss, completed exchanges, rate", "long", "scheme, load")
+    lost = [rows[f"{name}, 98 %"]["loss (%)"] for name in ("ARED 24", "PI 24", "drop-tail 240")]
+    assert "say the same: {:.1f}, {:.1f} and {:.1f} %.".format(*lost) in text
+    ms = "response, 2 s at most (ms)"
+    above = [
+        rows[f"{name}, 90 %"][ms] / rows["uncongested, 90 %"][ms] - 1
+        for name in ("PI 24 ECN", "REM 24 ECN")
+    ]
+    assert (
+        "PI and REM are {:.0f} and {:.0f} % above".format(*(100 * each for each in above)) in text
+    )
+    loads = study_tables.table("web-aqm-2003", "long", "Realised load")
+    asked = next(row for row in loads if row["load asked for"] == "98 %")
+    got = sorted(float(value.split()[0]) for name, value in asked.items() if "seed" in name)
+    assert f"The seeds realise {got[0]} to {got[-1]} Mb/s" in text
+    switches = means("web-aqm-2003", "What explains adaptive RED", "long", "scheme, load")
+    modes = ("", " bytes")
+    packets, in_bytes = (switches[f"ARED 24{mode} ECN, 98 %"]["loss (%)"] for mode in modes)
+    assert (round(100 / packets), round(100 / in_bytes, -1)) == (13, 70), "in thirteen, in seventy"
+    wide = next(
+        each["ours"]
+        for each in study_tables.claims("web-aqm-2003", "long")
+        if each["claim"].startswith("A wider spread")
+    )
+    assert "gain wide − gain talk: +13.3" in wide and "grows by 13 ms" in text
+
+
+def test_web_aqm_answers_with_the_numbers_of_the_runs() -> None:
+    text = words("web-aqm-2003")
+    at = {scheme: cells for load, scheme, *cells in data.loads()[1] if load == "98 %"}
+
+    def both(scheme: str, column: int) -> list[str]:
+        """The published value and ours."""
+        return at[scheme][column].split(" / ")
+
+    loss = {each: both(each, 0) for each in ("ARED 24", "PI 24", "drop-tail 240")}
+    (red, ared), (pi, our_pi), (tail, our_tail) = loss.values()
+    said = f"lose {ared} % under adaptive RED and {our_pi} % under PI where the table has {red}"
+    assert f"{said} and {pi}, and carry" in text
+    rates = [both(each, 2) for each in ("ARED 24", "PI 24")]
+    carried, table = zip(*((ours, theirs) for theirs, ours in rates), strict=True)
+    assert f"carry {' and '.join(carried)} Mb/s for {' and '.join(table)}" in text
+    assert f"drop-tail loses {our_tail} % for {tail}" in text
+    factors = data.factors().group_by("factor", "scheme").mean()
+    rows = {(row["factor"], row["scheme"]): row for row in factors.iter_rows(named=True)}
+    plain, altq = rows["plain", "ARED 24"], rows["ring 128, RED of ALTQ", "ARED 24"]
+    assert f"its loss from {plain['loss']:.1f} to {altq['loss']:.1f} %" in text
+    assert f"its rate from {plain['rate']:.1f} to {altq['rate']:.1f} Mb/s" in text
+    for factor, said in (
+        ("FreeBSD 4", "takes away {:.2f} points of loss"),
+        ("ring 128", "the ring {:.2f}."),
+    ):
+        less = rows["plain", "PI 24"]["loss"] - rows[factor, "PI 24"]["loss"]
+        assert said.format(less) in text
+    tails = {name: row["loss"] for (name, of), row in rows.items() if of == "drop-tail 240"}
+    assert max(tails, key=tails.__getitem__) == "think times Pareto"
+    most = tails["think times Pareto"]
+    assert f"raise its loss most, from {tails['plain']:.1f} to {most:.1f} %" in text
+    assert most < float(tail) - 1
+
+
+def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
+    factors = data.factors().group_by("factor", "scheme").mean()
+    schemes = ("PI 24", "PI 24 ECN", "ARED 24", "ARED 24 ECN", "drop-tail 240")
+    seen = 0
+    for line in text_of(DOCS / "studies/web-aqm-factors.md").splitlines():
+        factor, *cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        for scheme, cell in zip(schemes, cells, strict=False):
+            found = re.fullmatch(r"([\d.]+) %, ([\d.]+)", cell)
+            if found is None or factor.startswith("published"):
+                continue
+            (row,) = factors.filter(factor=factor, scheme=scheme).iter_rows(named=True)
+            assert float(found[1]) == pytest.approx(row["loss"], abs=0.0501), (factor, scheme)
+            assert float(found[2]) == pytest.approx(row["rate"], abs=0.0501), (factor, scheme)
+            seen += 1
+    assert seen == 19
+
+
+def test_the_testbed_of_2003_is_quoted_right() -> None:
+    record = kept("web-aqm-factors", "long")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 96)
+    text = words("web-aqm-factors")
+    rows = means("web-aqm-factors", "The testbed as it probably was", "long", "scheme, load")
+
+    def rate(name: str) -> float:
+        return rows[name]["rate (Mb/s)"] / rows[name]["rate, published (Mb/s)"]
+
+    numbers = [
+        round(rows[f"{name}, 98 %"][column], 1)
+        for name in ("drop-tail 240", "PI 24", "PI 24 ECN")
+        for column in ("rate (Mb/s)", "rate, published (Mb/s)")
+    ]
+    quoted = "{} Mb/s at 98 % for {}, over PI {} for {}, with ECN {} for {}".format(*numbers)
+    assert quoted in text
+    for load in ("90 %", "98 %", "105 %"):
+        for name in ("drop-tail 240", "PI 24", "PI 24 ECN"):
+            assert abs(rate(f"{name}, {load}") - 1) < 0.01
+    loads = ("80 %", "90 %", "98 %", "105 %")
+    rem, ared = (max(rate(f"{n}, {at}") for at in loads) for n in ("REM 24", "ARED 24"))
+    assert f"up to {100 * (rem - 1):.1f} % more than there" in text
+    assert f"without ECN up to {100 * (ared - 1):.1f} %" in text
+    times = {
+        name: [rows[f"{name}, {at}"]["response, 2 s at most (ms)"] for at in loads]
+        for name in ("PI 24", "PI 24 ECN", "REM 24 ECN", "uncongested")
+    }
+    gains = [a - b for a, b in zip(times["PI 24"][1:], times["PI 24 ECN"][1:], strict=True)]
+    assert "improves PI by {:.0f}, {:.0f} and {:.0f} ms".format(*gains) in text
+    near = (times[name][1] for name in ("PI 24 ECN", "REM 24 ECN", "uncongested"))
+    assert "({:.0f} and {:.0f} ms for {:.0f})".format(*near) in text
+
+
+def test_web_red_2000_quotes_its_runs_right() -> None:
+    record = kept("web-red-2000", "full")
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 225)
+    text = words("web-red-2000")
+    assert "`--scale full --seeds 3`: 225 runs" in text
+    rows = means("web-red-2000", "Each scheme on other testbeds", "full", "scheme, load")
+    fifo = rows["FIFO, 80 %"]
+    assert f"within 9 ms of FIFO's {fifo['ring 128, ms']:.0f}" in text
+    for each in ("RED", "PI 20", "PI 200"):
+        for testbed in ("ring 128", "ring 128, formula"):
+            column = f"{testbed}, ms"
+            assert abs(rows[f"{each}, 80 %"][column] - fifo[column]) < 9
+    lost = (rows["PI 20, 80 %"][f"{name}, loss (%)"] for name in ("ring 128", "plain"))
+    assert "({} % for {:.1f} %)".format(*lost) in text
+    times = (rows["PI 200, 100 %"][f"{name}, ms"] for name in ("plain", "formula"))
+    assert "take PI 200 from {:.0f} to {:.0f} ms at 100 %".format(*times) in text
