@@ -1,4 +1,4 @@
-"""The lab: what it shows of models and of response times, and its pictures as a file."""
+"""The lab: what it shows of models and of response times, and what it saves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from browser.test_lab import click, move, open_page, step_beyond, until, whole_run
@@ -137,3 +138,20 @@ def test_the_pictures_are_saved_as_they_are_drawn(browser: Any, lab: str, tmp_pa
     width, height = (max(ends) - min(ends) for ends in (floats(across), floats(up)))
     assert width == pytest.approx(height, rel=0.01)
     assert browser.get_log("browser") == []
+
+
+def test_the_course_is_saved_as_a_table_of_both_sides(
+    browser: Any, lab: str, tmp_path: Path
+) -> None:
+    open_page(browser, lab)
+    move(browser, "speed", "10")
+    step_beyond(browser, 1)
+    table = pl.read_csv(saved(browser, "csv", tmp_path))
+    assert table.columns == [
+        *("side", "time_s", "rate_bps", "queue_s", "queue_packets", "probability"),
+        *("throughput_bps", "dropped", "marked"),
+    ]
+    assert table["side"].unique(maintain_order=True).to_list() == ["A", "B"]
+    for _, of in table.group_by("side"):
+        assert of["time_s"].is_sorted() and float(of["time_s"].max()) >= 1
+        assert float(of["throughput_bps"].max()) > 0.9 * float(of["rate_bps"].max())

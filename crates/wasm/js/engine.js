@@ -147,8 +147,8 @@ export class Engine {
   }
 }
 
-/** What a course tells of a link. */
-const COURSE = [
+/** What a course tells of a link, beside the time. */
+export const COURSE = [
   "rate_bps",
   "queue_s",
   "queue_packets",

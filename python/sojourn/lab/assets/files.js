@@ -1,15 +1,8 @@
 // What is saved: scenarios, the course as a table, the pictures.
 
-const COLUMNS = [
-  "time_s",
-  "rate_bps",
-  "queue_s",
-  "queue_packets",
-  "probability",
-  "throughput_bps",
-  "dropped",
-  "marked",
-];
+import { COURSE } from "./engine.js";
+
+const COLUMNS = ["time_s", ...COURSE];
 
 export function save(name, content, type) {
   const blob = content instanceof Blob ? content : new Blob([content], { type });
