@@ -1,16 +1,19 @@
 //! One end of a connection: its parts, and the calls that an application and a network make.
 
 mod arriving;
+mod counters;
 mod losing;
+mod output;
 mod sending;
 
 pub use losing::PERSISTENT;
+pub use output::{Event, Lost, Output, Overdue, RoundTrip, Unread};
 
 use crate::buffer::{ReceiveBuffer, SendBuffer};
 use crate::control::Control;
 use crate::ecn::EcnPath;
 use crate::handshake::{self, Amplification, Progress};
-use crate::packet::{Packet, Space};
+use crate::packet::Space;
 use crate::params::Params;
 use crate::received::Received;
 use crate::rtt::Rtt;
@@ -18,104 +21,7 @@ use crate::sent::SentLog;
 use crate::streams::Streams;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use sojourn_base::{Ecn, Time};
-use sojourn_tcp::congestion::CongestionState;
-
-/// What an endpoint tells its application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The handshake is complete.
-    Connected,
-    /// The first of a stream's data have come.
-    Begun {
-        /// The stream's ID.
-        stream: u32,
-    },
-    /// All of a stream's data have come, and it has no more.
-    Finished {
-        /// The stream's ID.
-        stream: u32,
-    },
-    /// The connection is closed, as it should be.
-    Closed,
-    /// Nothing came for the idle timeout although something was awaited.
-    Failed,
-}
-
-/// How a packet was found to be lost (RFC 9002 section 6.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overdue {
-    /// Packets sent well after it have arrived.
-    Overtaken,
-    /// It was sent too long before one that has arrived.
-    Late,
-}
-
-/// A packet that was taken for lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// Its packet number space.
-    pub space: Space,
-    /// Whether it was a 0-RTT packet.
-    pub early: bool,
-    /// Its number.
-    pub number: u64,
-    /// How that was found.
-    pub why: Overdue,
-}
-
-/// Why a packet that has come is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
-    /// Its keys are not there yet, or no more.
-    NoKeys,
-    /// It came before.
-    Duplicate,
-}
-
-/// What is known of the round trip (RFC 9002 section 5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RoundTrip {
-    /// `latest_rtt`.
-    pub latest: Time,
-    /// `min_rtt`.
-    pub min: Time,
-    /// `smoothed_rtt`.
-    pub smoothed: Time,
-    /// `rttvar`.
-    pub variation: Time,
-}
-
-/// Where an endpoint's doings go.
-pub trait Output {
-    /// A datagram of so many `bytes` of UDP payload goes out: one to three packets, coalesced, in
-    /// their order.
-    fn send(&mut self, ecn: Ecn, packets: &[Packet], bytes: u32);
-    /// The next `bytes` of a stream are there, in order.
-    fn deliver(&mut self, stream: u32, bytes: u64);
-    /// A DATAGRAM frame of so many bytes has come (RFC 9221).
-    fn message(&mut self, bytes: u16) {
-        let _ = bytes;
-    }
-    /// A packet has come and is read.
-    fn read(&mut self, packet: &Packet) {
-        let _ = packet;
-    }
-    /// A packet has come and is not read.
-    fn unread(&mut self, packet: &Packet, why: Unread) {
-        let _ = (packet, why);
-    }
-    /// A packet is taken for lost.
-    fn lost(&mut self, packet: Lost) {
-        let _ = packet;
-    }
-    /// A round trip was measured.
-    fn rtt(&mut self, rtt: Time) {
-        let _ = rtt;
-    }
-    /// Something happened.
-    fn event(&mut self, event: Event);
-}
+use sojourn_base::Time;
 
 /// Where a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -404,98 +310,6 @@ impl Endpoint {
         self.state = state;
         (self.deadline, self.sends_at) = (Time::MAX, Time::MAX);
         out.event(event);
-    }
-}
-
-/// Its counters and its present state.
-impl Endpoint {
-    /// Bytes of streams given to the application.
-    #[must_use]
-    pub fn bytes_delivered(&self) -> u64 {
-        self.streams.delivered
-    }
-    /// Bytes written here that the peer has acknowledged.
-    #[must_use]
-    pub fn bytes_acked(&self) -> u64 {
-        self.streams.acked
-    }
-    /// Datagrams sent.
-    #[must_use]
-    pub fn datagrams_sent(&self) -> u64 {
-        self.counters.datagrams
-    }
-    /// Packets whose frames were taken for lost, or sent again as a probe.
-    #[must_use]
-    pub fn retransmissions(&self) -> u64 {
-        self.counters.retransmissions
-    }
-    /// How often the probe timeout ran out after the handshake.
-    #[must_use]
-    pub fn timeouts(&self) -> u64 {
-        self.counters.timeouts
-    }
-    /// How often it ran out before.
-    #[must_use]
-    pub fn handshake_timeouts(&self) -> u64 {
-        self.counters.handshake_timeouts
-    }
-    /// Congestion window in bytes.
-    #[must_use]
-    pub fn cwnd(&self) -> u32 {
-        self.control.window.cwnd
-    }
-    /// Slow-start threshold in bytes, once there was congestion.
-    #[must_use]
-    pub fn ssthresh(&self) -> Option<u32> {
-        let ssthresh = self.control.window.ssthresh;
-        (ssthresh != u32::MAX).then_some(ssthresh)
-    }
-    /// Smoothed round-trip time, once there is a sample.
-    #[must_use]
-    pub fn srtt(&self) -> Option<Time> {
-        self.rtt.known()
-    }
-    /// All that is known of the round trip, once there is a sample.
-    #[must_use]
-    pub fn round_trip(&self) -> Option<RoundTrip> {
-        let Rtt { latest, min, .. } = self.rtt;
-        let variation = self.rtt.variation();
-        self.rtt.known().map(|smoothed| RoundTrip { latest, min, smoothed, variation })
-    }
-    /// What it is doing about congestion.
-    #[must_use]
-    pub fn congestion_state(&self) -> CongestionState {
-        self.control.state()
-    }
-    /// Probe timeouts in a row without an answer.
-    #[must_use]
-    pub fn timeouts_in_a_row(&self) -> u32 {
-        self.backoff
-    }
-    /// The probe timeout that is in force (RFC 9002 section 6.2.1).
-    #[must_use]
-    pub fn probe_timeout(&self, params: &Params) -> Time {
-        self.backed_off(self.rtt.probe_timeout() + params.max_ack_delay)
-    }
-    /// Bytes in flight.
-    #[must_use]
-    pub fn in_flight(&self) -> u32 {
-        self.control.in_flight
-    }
-    /// Whether the handshake is complete and the connection not over.
-    #[must_use]
-    pub fn is_established(&self) -> bool {
-        self.progress.complete && self.state == State::Open
-    }
-    /// Whether the connection is closed, as it should be.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.state == State::Closed
-    }
-    /// Whether the connection was given up.
-    #[must_use]
-    pub fn is_failed(&self) -> bool {
-        self.state == State::Failed
     }
 }
 
