@@ -38,6 +38,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 
 .PHONY: help install demo wasm check test test-long mutants mutants-rust lint format readme docs
 .PHONY: bench gates wheel crates clean lint-rust lint-python compile tools
+.PHONY: .module .interpreted .instrumented
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -100,18 +101,27 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 	@$(BIN)/pytest -m "not alone and not long" --numprocesses auto --dist loadfile
 	@$(BIN)/pytest -m "alone and not long"
 
-test-long: install ## Run the tests that are long by nature, with the engines as they are shipped
+# What keeps one core busy has something else beside it.
+test-long: ## Run the tests that are long by nature, with the engines as they are shipped
+	@$(MAKE) -j2 install .module
 	@tests/tools.sh long
-	@timeout 1800 crates/wasm/build.sh \
-	  || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+	@$(MAKE) -j2 --output-sync=target .interpreted .instrumented
+
+.module:
+	@timeout 1800 crates/wasm/build.sh \
+	  || echo "!! NO WEBASSEMBLY: THE TESTS OF IT WILL BE SKIPPED." >&2
+
+.interpreted:
+	@echo "== miri"
+	@tests/miri.sh
+
+.instrumented:
 	@echo "== AddressSanitizer"
 	@tests/asan.sh
 	@echo "== aarch64"
 	@tests/aarch64.sh
-	@echo "== miri"
-	@tests/miri.sh
 	@echo "== mutants"
 	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
 	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 240
