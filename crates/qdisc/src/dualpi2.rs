@@ -378,3 +378,6 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         self.squared.as_f64()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,6 +97,28 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_those_of_marsaglias_generator() {
+        let table = Table::new(&[0.0, 0.5], &[0.2]).unwrap();
+        let mut path = Decide::new([&table], 1);
+        // y ^= y << 13, y ^= y >> 17, y ^= y << 5 from 1 on.
+        for wanted in [270_369, 67_634_689, 2_647_435_461, 307_599_695] {
+            path.decide(0, 1, Ecn::NotEct);
+            assert_eq!(path.coin, wanted);
+        }
+    }
+
+    #[test]
+    fn a_number_hits_up_to_its_entry() {
+        let table = Table::new(&[0.0, 0.25, 1.0], &[0.2, 0.6]).unwrap();
+        assert_eq!(rounded(&table)[..4], [0, 1 << 30, MOST_ENTRY, 0]);
+        let decided =
+            |coin, level| Decide { coin, ..Decide::new([&table], 1) }.decide(0, level, Ecn::NotEct);
+        assert_eq!(decided(1 << 30, 1), Decision::Drop);
+        assert_eq!(decided((1 << 30) + 1, 1), Decision::Pass);
+        assert_eq!((decided(1, 0), decided(u32::MAX, 2)), (Decision::Pass, Decision::Drop));
+    }
+
+    #[test]
     fn a_seed_of_nothing_counts_as_one() {
         let table = Table::new(&[0.0, 0.5], &[0.2]).unwrap();
         let (mut zero, mut one) = (Decide::new([&table], 0), Decide::new([&table], 1));

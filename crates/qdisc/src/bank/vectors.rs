@@ -230,6 +230,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn vectors_of_a_seed_stay_as_others_have_them() {
+        let texts = [write(1, 4, 400), write_index(1, 4, 400), write_red(1, 4, 400)];
+        let stamps = texts.map(|text| crate::label_hash(&text.expect("valid")));
+        assert_eq!(stamps, [3_614_439_642, 489_789_356, 1_063_438_480]);
+    }
+
+    #[test]
     fn vectors_of_red_reach_both_ends_and_every_level() {
         let text = write_red(1, 4, 400).expect("valid");
         assert_ne!(text, write_red(2, 4, 400).expect("valid"));

@@ -69,6 +69,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_gap_ends_a_window_and_its_rate_moves_the_estimate() {
+        let mut auto = Autorate::new(8000);
+        assert_eq!(auto.peak, 1000);
+        // 1500 bytes in a second are above it: a quarter of the way there, and 15/16 of that.
+        assert_eq!(auto.arrival(Time(SECOND), 1500), Some(1125 / 16 * 15 * 8));
+        assert_eq!((auto.interval, auto.bytes, auto.since), (SECOND / 4, 0, Time(SECOND)));
+        // A gap as long as the mean is none; the mean moves by a 256th.
+        assert_eq!(auto.arrival(Time(SECOND + SECOND / 4), 700), None);
+        assert_eq!((auto.interval, auto.bytes), (SECOND / 4, 700));
+        assert_eq!(auto.arrival(Time(SECOND + SECOND / 4), 300), None);
+        let mean = SECOND / 4 - ((SECOND / 4) >> 8);
+        assert_eq!((auto.interval, auto.bytes), (mean, 1000));
+        // A longer one moves it by a quarter of the way; 1250 bytes in 3 s are below the peak.
+        let end = Time(4 * SECOND);
+        auto.last = Time(4 * SECOND - SECOND / 2);
+        assert_eq!(auto.arrival(end, 250), Some((1125 - 4 + 1) / 16 * 15 * 8));
+        assert_eq!(auto.interval, mean - (mean >> 2) + (SECOND / 8));
+        assert_eq!((auto.peak, auto.changed, auto.since), (1122, end, end));
+        // No second change within 250 ms, and no gap beyond a second.
+        for (after, changes) in [(250_000_000, false), (250_000_001, true)] {
+            let mut auto = Autorate { interval: 0, ..auto.clone() };
+            assert_eq!(auto.arrival(end + Time(after), 100).is_some(), changes);
+        }
+        auto.arrival(Time(100 * SECOND), 100);
+        let was = mean - (mean >> 2) + SECOND / 8;
+        assert_eq!(auto.interval, was - (was >> 2) + SECOND / 4);
+    }
+
+    #[test]
     fn estimate_follows_the_arrivals_up_fast_and_down_slowly() {
         let mut autorate = Autorate::new(0);
         let mut now = 0;

@@ -58,3 +58,39 @@ impl Hosts {
         self.0.get(usize::from(at)).map_or(0, |host| host.bulk)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_a_place_of_its_set_while_it_is_busy() {
+        let mut hosts = Hosts::new(true);
+        let own = hosts.find(1024 + 3);
+        assert_eq!(own, 3);
+        // An idle host gives its place up.
+        assert_eq!(hosts.find(3), 3);
+        hosts.busier(3);
+        assert_eq!((hosts.find(1024 + 3), hosts.find(3)), (4, 3));
+        hosts.busier(4);
+        hosts.busier(4);
+        assert_eq!((hosts.load(3), hosts.load(4), hosts.load(5)), (1, 2, 0));
+        hosts.quieter(4);
+        assert_eq!((hosts.load(4), hosts.find(1024 + 3)), (1, 4));
+        // With all eight busy the hash's own place is shared, and takes the newcomer's name.
+        for at in [0, 1, 2, 5, 6, 7] {
+            assert_eq!(hosts.find(at), at as u16);
+            hosts.busier(at as u16);
+        }
+        assert_eq!((hosts.find(2048 + 6), hosts.load(6)), (6, 1));
+        assert_eq!(hosts.find(2048 + 6), 6);
+    }
+
+    #[test]
+    fn a_side_that_is_not_shared_evenly_counts_nothing() {
+        let mut hosts = Hosts::new(false);
+        hosts.busier(0);
+        hosts.quieter(0);
+        assert_eq!((hosts.find(77), hosts.load(0)), (0, 0));
+    }
+}

@@ -212,6 +212,18 @@ fn occurring() -> Vec<f64> {
 }
 
 #[test]
+fn a_logarithmic_grid_ends_at_9999_of_10000() {
+    assert!(Grid::Log.table(4, 0.0, 0.9999, &[]).is_ok());
+    assert_eq!(Grid::Log.table(4, 0.0, 0.99991, &[]).unwrap_err().field, "top");
+    for (least, top, field) in
+        [(1e-4, 1.0, ""), (0.9e-4, 1.0, "least"), (0.5, 0.5, "least"), (0.1, 1.01, "top")]
+    {
+        let error = Grid::Geometric.table(4, least, top, &[]).err();
+        assert_eq!(error.map_or(String::new(), |e| e.field.to_string()), field, "{least} {top}");
+    }
+}
+
+#[test]
 fn optimal_entries_are_geometric_means_of_their_cells() {
     let close = |found: Vec<f64>, wanted: &[f64]| {
         assert_eq!(found.len(), wanted.len());

@@ -190,3 +190,73 @@ fn adaptive_red_is_gentle_or_not_as_it_is_told() {
         assert!((q.probability() - p).abs() < 1e-12, "{}", q.probability());
     }
 }
+
+#[test]
+fn adaptive_red_starts_as_the_red_of_its_parameters() {
+    let params = ared::Params { limit: 7, max_p: 0.3, wq: Some(0.01), ..Default::default() };
+    // 5 ms at 10 000 packets a second are 50: half of it, and three times that.
+    let wanted = Params {
+        min_th: 25.0,
+        max_th: 75.0,
+        max_p: 0.3,
+        wq: Some(0.01),
+        limit: 7,
+        ..Default::default()
+    };
+    assert_eq!(params.red_at(10_000.0), wanted);
+    // Never below five packets, and what is given as it is.
+    assert_eq!(params.red_at(1000.0).min_th, 5.0);
+    let given = ared::Params { min_th: Some(9.0), max_th: Some(11.0), ..params };
+    assert_eq!((given.red_at(1e4).min_th, given.red_at(1e4).max_th), (9.0, 11.0));
+}
+
+#[test]
+fn a_preset_says_whose_it_is() {
+    use red::Preset::{Altq, Floyd, Linux, Ns2};
+    for preset in [Altq, Floyd, Linux, Ns2] {
+        assert_eq!(preset.params().preset, Some(preset));
+    }
+}
+
+#[test]
+fn red_goes_on_from_all_of_its_state_with_other_parameters() {
+    let hits = Hits { spacing: Spacing::Wait, ..marking() };
+    let params = Params { hits, ..following() };
+    let mut q = queue(&params);
+    for _ in 0..7 {
+        offer(&mut q, Time::ZERO);
+    }
+    let before = q.law().state().clone();
+    assert!(!before.spares && before.count > 0);
+    assert!(q.change(&Params { max_p: 0.2, ..params }, &env(8, 1500)).unwrap());
+    let State { average, count, reach, spares, idle_since, max_p, .. } = q.law().state().clone();
+    let kept = (average, count, reach, spares, idle_since);
+    let had = (before.average, before.count, before.reach, before.spares, before.idle_since);
+    assert_eq!((kept, max_p), (had, Probability::from_f64(0.2)));
+}
+
+#[test]
+fn self_configuring_red_moves_beyond_its_thresholds_and_not_at_them() {
+    let params = feng_red::Params {
+        min_th: 4.0,
+        max_th: 8.0,
+        max_p: 0.1,
+        wq: Some(1.0),
+        hits: marking(),
+        gentle: true,
+        ..Default::default()
+    };
+    let coin = Stream::new(1, Kind::Qdisc, 0, 0);
+    let mut q = feng_red::Discipline::<Token>::new(&params, &env(8, 1500), coin).unwrap();
+    let mut told = Vec::new();
+    for id in 0..10 {
+        let _ = q.enqueue(Time::ZERO, token(id, 1500, Ecn::Ect0), &mut ());
+        told.push((q.law().moves(), q.law().red().state().max_p.as_f64()));
+    }
+    // Below with the first, between from four on, above from nine on.
+    let moves: Vec<u64> = told.iter().map(|(moves, _)| *moves).collect();
+    assert_eq!(moves, [1, 1, 1, 1, 1, 1, 1, 1, 1, 2]);
+    let p = |n: usize| told[n].1;
+    let alpha = 0.1 / p(0);
+    assert!((alpha - 3.0).abs() < 1e-9 && (p(9) / p(8) - 2.0).abs() < 1e-9, "{told:?}");
+}

@@ -297,3 +297,13 @@ fn parameters_are_refused_beyond_their_bounds() {
         assert_eq!(refused(params.clone()).as_deref(), field, "{params:?}");
     }
 }
+
+#[test]
+fn a_drop_by_the_limit_ends_what_has_accumulated() {
+    use crate::managed::Law as _;
+    let env = Env { rate: Rate(100_000_000), mean_packet: 1000 };
+    let mut law = super::super::Pie::new(&super::super::Params::default(), &env).expect("valid");
+    law.state.accumulated = NONE_BEFORE;
+    law.overflowed();
+    assert_eq!(law.state.accumulated, 0);
+}

@@ -2,7 +2,7 @@
 
 use super::{Source, assert_close, droptail, run};
 use crate::common::{Token, env, queue, token};
-use sojourn_base::Time;
+use sojourn_base::{Size, Time};
 use sojourn_qdisc::{Config, Discipline, Ecn, codel, droptail as tail, drr};
 
 fn config(weights: &[f64], inner: &Config) -> Config {
@@ -23,6 +23,26 @@ fn overloaded_classes_get_their_weights_within_two_percent() {
     for (share, weight) in sent.shares::<4>(2.0, 20.0).iter().zip(weights) {
         assert_close(share / (weight / 10.0), 1.0, 0.02, "share over weight");
     }
+}
+
+#[test]
+fn a_packet_waits_until_its_class_has_the_bytes_for_it() {
+    // 500 bytes in a turn: the packets of 1000 of the one need two, those of the other one.
+    let classes = [0, 1].map(|flow| {
+        drr::Class::new(&format!("c{flow}"), 1.0, &[&format!("flow{flow}")], droptail(10))
+    });
+    let quantum = Some(Size(500));
+    let config = Config::Drr(drr::Params { classes: classes.into(), quantum, default: None });
+    let mut q = queue(&config, &env(10, 1000));
+    for id in 0..6 {
+        for (flow, bytes) in [(0, 1000), (1, 500)] {
+            let packet = Token { flow, ..token(id, bytes, Ecn::NotEct) };
+            let _ = q.enqueue(Time::ZERO, packet, &mut ());
+        }
+    }
+    let order: Vec<u32> =
+        (0..9).map(|_| q.dequeue(Time::ZERO, &mut ()).expect("stands").flow).collect();
+    assert_eq!(order, [1, 0, 1, 1, 0, 1, 1, 0, 1]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Link-sharing by CBQ: what the paper's guidelines promise.
 
 use super::{Source, assert_close, droptail, run};
+use crate::common::{Token, env, queue, token};
 use sojourn_base::Time;
 use sojourn_qdisc::cbq::{Borrowing, Class, Params, Rounds};
-use sojourn_qdisc::{Config, pi};
+use sojourn_qdisc::{Config, Discipline, Ecn, pi};
 
 fn leaf(flow: u32, share: f64) -> Class {
     Class::new(&format!("c{flow}"), share, &[&format!("flow{flow}")], droptail(100))
@@ -102,6 +103,24 @@ fn weights_hold_within_each_priority() {
     let [large, small] = [1, 2].map(|flow| sent.rate(flow, 2.0, 20.0));
     assert_close(large / small, 3.0, 0.05, "three to one");
     assert_close(large + small, 9.5e6, 0.05e6, "all the rest");
+}
+
+#[test]
+fn turns_within_a_priority_are_of_a_mean_packet_on_average() {
+    // Quanta of 1500 and 500 bytes, in packets of 500.
+    let second = |flow, share| Class { priority: 2, ..leaf(flow, share) };
+    let classes = vec![leaf(0, 0.2), second(1, 0.6), second(2, 0.2)];
+    let mut q = queue(&config(classes, Borrowing::Ancestor), &env(10, 1000));
+    for id in 0..8 {
+        for flow in [1, 2] {
+            let _ = q.enqueue(Time::ZERO, Token { flow, ..token(id, 500, Ecn::NotEct) }, &mut ());
+        }
+    }
+    // At an instant far off, when nobody is over its limit.
+    let now = |n: u64| Time::from_secs(1000 * (n + 1));
+    let order: Vec<u32> =
+        (0..8).map(|n| q.dequeue(now(n), &mut ()).expect("stands").flow).collect();
+    assert_eq!(order, [1, 1, 1, 2, 1, 1, 1, 2]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Source, droptail, run};
 use crate::common::{Token, env, queue, token};
 use sojourn_base::{Rate, Size, Time};
-use sojourn_qdisc::{Config, Discipline, Ecn, codel, droptail as tail, pi, prio, tbf};
+use sojourn_qdisc::{Config, Discipline, Ecn, cake, codel, droptail as tail, pi, prio, tbf};
 
 fn config(rate: u64, burst: u64, peak: Option<u64>, inner: Config) -> Config {
     Config::Tbf(tbf::Params {
@@ -130,18 +130,23 @@ fn a_limit_in_time_is_that_of_the_bucket() {
 #[test]
 fn a_class_behind_a_bucket_is_ready_when_its_tokens_are() {
     let bucket = config(1_000_000, 1500, None, droptail(10));
-    let classes = vec![prio::Class::new("all", &[], bucket)];
-    let mut q = queue(&Config::Prio(prio::Params { classes, default: None }), &env(100, 1000));
-    for id in 0..3 {
-        let _ = q.enqueue(Time::ZERO, token(id, 1500, Ecn::NotEct), &mut ());
+    let bandwidth = Some(Rate(1_000_000));
+    let shaper = Config::Cake(cake::Params { bandwidth, ..cake::Params::default() });
+    for inner in [bucket, shaper] {
+        let classes = vec![prio::Class::new("all", &[], inner)];
+        let mut q = queue(&Config::Prio(prio::Params { classes, default: None }), &env(100, 1000));
+        for id in 0..3 {
+            let packet = Token { flow: 0, ..token(id, 1500, Ecn::NotEct) };
+            let _ = q.enqueue(Time::ZERO, packet, &mut ());
+        }
+        for n in 0..3 {
+            // 1500 bytes take 12 ms.
+            let ready = Time::from_millis(12 * n);
+            assert_eq!(q.next_ready(Time::ZERO), Some(ready));
+            assert_eq!(q.dequeue(ready, &mut ()).map(|packet| packet.id), Some(n));
+        }
+        assert_eq!(q.next_ready(Time::ZERO), None);
     }
-    for n in 0..3 {
-        // 1500 bytes take 12 ms.
-        let ready = Time::from_millis(12 * n);
-        assert_eq!(q.next_ready(Time::ZERO), Some(ready));
-        assert_eq!(q.dequeue(ready, &mut ()).map(|packet| packet.id), Some(n));
-    }
-    assert_eq!(q.next_ready(Time::ZERO), None);
 }
 
 #[test]
