@@ -196,7 +196,7 @@ fn a_call_drops_as_many_packets_as_its_budget_and_never_the_last() {
         assert_eq!(tin.backlogs[at], u64::from(left) * 1000);
         let c = &tin.counters;
         let sent = u64::from(!ingress);
-        assert_eq!((c.early.packets, c.evicted.packets), (spent.into(), spent.into()));
+        assert_eq!((c.early.packets, c.evicted.packets), (u64::from(spent), u64::from(spent)));
         assert_eq!((c.dequeued.packets, c.dequeued.bytes), (sent, sent * 1000));
         assert_eq!(tin.probability(), Probability::ONE);
     }
@@ -219,7 +219,7 @@ fn a_quantum_is_divided_among_the_busy_queues_of_the_host_with_more() {
     let (mut coin, mut twin) = (coin(), coin());
     assert_eq!(tin.turn(false, &mut coin), Some(1));
     let rounded = (366 * 21_845 + (twin.next_u32() >> 16)) >> 16;
-    assert_eq!(tin.flows[0].deficit, rounded.into());
+    assert_eq!(tin.flows[0].deficit, i64::from(rounded));
     tin.add_part();
     assert_eq!(tin.deficit, 500 - 365);
 }
