@@ -24,6 +24,7 @@ from sojourn.control import (
 from sojourn.control.critical import growth
 from sojourn.control.design.settings import Link
 from sojourn.control.simulated import _amplified, _middles, _placed, with_fluid, with_packets
+from sojourn.control.theory import paradox
 from sojourn.control.theory.paradox import models, paradox_response
 from sojourn.control.theory.readings import branches, critical_start, first_multiple, ramp
 from sojourn.quantities import quantity
@@ -162,6 +163,10 @@ def test_a_queue_of_packets_is_averaged_over_a_round_trip(monkeypatch: pytest.Mo
     monkeypatch.setattr(simulated, "run", lambda _: result)
     found = simulated.packet_swing(MODEL, Link(15e6, 500))
     assert found == pytest.approx(10 * math.sin(0.45 * math.pi) / 100, rel=2e-3)
+    # A round trip of 8 ms is shorter than the time between two looks: nothing is averaged.
+    frame = pl.DataFrame({"link": ["bottleneck"] * 900, "packets": [90.0, 110.0] * 450})
+    short = Model(Network(2, 3750, rtt=0.008), qdisc=PAPER | {"qref": 10})
+    assert simulated.packet_swing(short, Link(15e6, 500)) == pytest.approx(0.1)
 
 
 def test_a_fluid_runs_three_hundred_round_trips_from_its_point_of_rest(
@@ -204,6 +209,24 @@ def test_the_example_of_a_longer_round_trip_goes_from_50_ms_to_two_seconds() -> 
         assert window == pytest.approx((2 * (0.1 * 3750 / 60) ** b) ** (1 / (2 + b)), rel=1e-9)
     whole = paradox_response(rtts=[0.1, 0.2], congestion="reno")
     assert set(whole.edges) == set(found)
+
+
+def test_the_example_is_drawn_at_80_round_trips_up_to_two_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(paradox, "critical_rtt", lambda model, *ends: [model.kind, *ends])
+    monkeypatch.setattr(paradox, "rtt_response", lambda loops, rtts: asked.append((loops, rtts)))
+    found = paradox_response()
+    ((loops, rtts),) = asked
+    assert rtts == pytest.approx(list(np.geomspace(0.05, 2, 80)))
+    assert {name: kind for name, (kind, *_) in found.edges.items()} == {
+        name: each.kind for name, each in loops.items()
+    }
+    for _, low, high in found.edges.values():
+        assert (low, high) == pytest.approx((0.05, 2))
+    network = loops["on the queue: PI"].network
+    assert (network.flows, network.capacity, network.rtt) == pytest.approx((60, 3750, 0.05))
 
 
 def test_branches_are_points_of_rest_from_the_smallest_window_on() -> None:

@@ -145,6 +145,15 @@ def test_a_sampled_margin_is_interpolated_between_the_points_about_it() -> None:
     assert found.distance == pytest.approx(least, rel=1e-5)
 
 
+def test_a_sampled_phase_is_below_the_axis_where_its_angle_is_above() -> None:
+    # e^(−s/10)/s² begins at −180° and less, which an angle tells as nearly 180°.
+    system = SimpleNamespace(response=lambda w: -np.exp(-0.1j * w) / (1j * w) ** 2)
+    held: Any = SimpleNamespace(period=0.05, system=system)
+    found = sampled_margins(held)
+    assert found.crossover == pytest.approx(1, rel=1e-5)
+    assert found.phase == pytest.approx(-math.degrees(0.1), abs=1e-3)
+
+
 def test_the_worst_sampled_crossover_counts() -> None:
     # Three crossings of 0.7 (s² + 1)/(s (s² + 4)) e^(−s/4), smeared by a little damping.
     def response(w: Any) -> Any:
@@ -215,6 +224,21 @@ def test_each_root_is_told_once_with_the_upper_one_of_a_pair() -> None:
         assert min(apart) * delay > 1e-3
         for s in found:
             assert abs(s + gain * np.exp(-s * delay)) < 1e-8 * (1 + abs(s))
+
+
+@pytest.mark.parametrize("kind", ["pi", "red", "rem", "codel"])
+def test_roots_that_several_guesses_lead_to_are_told_once(kind: str) -> None:
+    for rtt in (0.05, 0.3, 1.2):
+        network = Network(60, 3750, propagation=rtt)
+        each = loop(Model(network, qdisc=kind))
+        found = characteristic_roots(each, 10)
+        scale = 1 / each.delay
+        apart = [abs(a - b) for i, a in enumerate(found) for b in found[:i]]
+        assert min(apart) > 1e-3 * scale
+        for s in found:
+            # The characteristic equation, D + M e^(−sR) = 0.
+            late = value(each.numerator, s) * np.exp(-s * each.delay)
+            assert abs(late / value(each.denominator, s) + 1) < 1e-6
 
 
 def test_a_generator_has_the_roots_among_its_eigenvalues() -> None:

@@ -307,3 +307,37 @@ fn a_drop_by_the_limit_ends_what_has_accumulated() {
     law.overflowed();
     assert_eq!(law.state.accumulated, 0);
 }
+
+#[test]
+fn updates_at_once_meet_the_edges_of_bands_as_single_ones_do() {
+    let core = core(&Control { max_probability: 1.5, ..Default::default() });
+    // Delays above the target and below it.
+    for delay in [40 * MS, 3 * MS] {
+        for band in 0..BOUNDS.len() {
+            let inside = if band == 0 { BOUNDS[0] / 2 } else { BOUNDS[band] / 2 };
+            let (change, low, high) = core.change(inside, delay, delay);
+            let (up, size) = (change > 0, change.unsigned_abs() as u64);
+            for (steps, off) in [2u64, 3, 5].into_iter().flat_map(|n| [(n, 0), (n, 1)]) {
+                // So many steps end at the edge of the band, or next to it.
+                let Some(p) = (if up {
+                    high.checked_sub(steps * size + off)
+                } else {
+                    Some(low + steps * size + off)
+                }) else {
+                    continue;
+                };
+                if !(low..high).contains(&p) {
+                    continue;
+                }
+                for n in 1..=7 {
+                    let start = State { delay, delay_old: delay, ..at(&core, p) };
+                    let (mut once, mut single) = (start.clone(), start);
+                    core.update(&mut once, standing(9000), n);
+                    (0..n).for_each(|_| core.update(&mut single, standing(9000), 1));
+                    let found = [&once, &single].map(|s| (s.probability, s.above));
+                    assert_eq!(found[0], found[1], "{delay} {band} {steps} {off} {n}");
+                }
+            }
+        }
+    }
+}
