@@ -313,9 +313,9 @@ fn updates_at_once_meet_the_edges_of_bands_as_single_ones_do() {
     let core = core(&Control { max_probability: 1.5, ..Default::default() });
     // Delays above the target and below it.
     for delay in [40 * MS, 3 * MS] {
-        for band in 0..BOUNDS.len() {
-            let inside = if band == 0 { BOUNDS[0] / 2 } else { BOUNDS[band] / 2 };
-            let (change, low, high) = core.change(inside, delay, delay);
+        for bound in BOUNDS {
+            let (change, low, high) = core.change(bound / 2, delay, delay);
+            assert_eq!(high, bound);
             let (up, size) = (change > 0, change.unsigned_abs() as u64);
             for (steps, off) in [2u64, 3, 5].into_iter().flat_map(|n| [(n, 0), (n, 1)]) {
                 // So many steps end at the edge of the band, or next to it.
@@ -335,7 +335,7 @@ fn updates_at_once_meet_the_edges_of_bands_as_single_ones_do() {
                     core.update(&mut once, standing(9000), n);
                     (0..n).for_each(|_| core.update(&mut single, standing(9000), 1));
                     let found = [&once, &single].map(|s| (s.probability, s.above));
-                    assert_eq!(found[0], found[1], "{delay} {band} {steps} {off} {n}");
+                    assert_eq!(found[0], found[1], "{delay} {bound} {steps} {off} {n}");
                 }
             }
         }
