@@ -72,7 +72,7 @@ def critical_start(
         congestion: How windows move.
 
     Returns:
-        γ; none if it is stable for every γ up to 0.99.
+        γ, 0 if it is never stable; none if it is stable for every γ up to 0.99.
     """
     from scipy.optimize import brentq
 
@@ -82,6 +82,8 @@ def critical_start(
 
     grid = [0.99 * i / (_GRID - 1) for i in range(_GRID)]
     before = at(grid[0])
+    if before >= 0:
+        return grid[0]
     for low, high in pairwise(grid):
         after = at(high)
         if before < 0 <= after:
