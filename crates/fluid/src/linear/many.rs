@@ -135,6 +135,12 @@ pub struct Rows {
     polynomials: [Vec<Vec<f64>>; 2],
 }
 
+/// Coefficients of a higher power than any in `columns`: 0, where there is a loop.
+fn higher(columns: &[Vec<f64>], rows: usize) -> Vec<f64> {
+    let there = columns.first().map_or_else(|| vec![f64::NAN; rows], Vec::clone);
+    there.into_iter().map(|own| if own.is_nan() { own } else { 0.0 }).collect()
+}
+
 impl Rows {
     fn push(&mut self, loop_: &Bottleneck) {
         let row = loop_.row();
@@ -149,7 +155,7 @@ impl Rows {
             self.polynomials.iter_mut().zip([row.numerator, row.denominator])
         {
             while columns.len() < polynomial.len() {
-                columns.insert(0, vec![0.0; before]);
+                columns.insert(0, higher(columns, before));
             }
             let leading = columns.len() - polynomial.len();
             for (power, column) in columns.iter_mut().enumerate() {
@@ -177,7 +183,7 @@ impl Rows {
             for (to, from) in all.polynomials.iter_mut().zip(part.polynomials) {
                 let leading = to.len() - from.len();
                 for column in &mut to[..leading] {
-                    column.resize(column.len() + size, 0.0);
+                    column.extend(higher(&from, size));
                 }
                 for (to, from) in to[leading..].iter_mut().zip(from) {
                     to.extend(from);

@@ -1,5 +1,8 @@
 //! What is derived against the closed forms of the papers.
 
+mod described;
+mod many;
+
 use super::*;
 use crate::price::Price;
 
