@@ -90,7 +90,7 @@ pub fn course<S: System>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::integrate::Settings;
+    use crate::integrate::{Past, Settings};
     use crate::mgt::{Class, Mgt, Parameters, Queue};
     use crate::queues::Pi;
 
@@ -113,5 +113,85 @@ mod tests {
             let (first, last) = (component[0], component[200]);
             assert!((last - first).abs() <= 1e-5 * first.abs().max(1e-3), "{first} {last}");
         }
+    }
+    /// y' = 2 t from 1 on: y = 1 + t². Its signal is −y.
+    struct Parabola;
+
+    impl System for Parabola {
+        fn states(&self) -> usize {
+            1
+        }
+        fn signals(&self) -> usize {
+            1
+        }
+        fn kept(&self) -> usize {
+            0
+        }
+        fn lags(&self) -> usize {
+            0
+        }
+        fn guards(&self) -> usize {
+            0
+        }
+        fn past_time(&self, _: usize, time: f64, _: &[f64]) -> f64 {
+            time
+        }
+        fn slope(&self, time: f64, _: &[f64], _: &Past<'_>, slope: &mut [f64]) {
+            slope[0] = 2.0 * time;
+        }
+        fn signal(&self, _: f64, state: &[f64], _: bool, signals: &mut [f64]) {
+            signals[0] = -state[0];
+        }
+        fn scales(&self, scales: &mut [f64]) {
+            scales[0] = 1.0;
+        }
+        fn guard(&self, _: f64, _: &[f64], _: &mut [f64]) {}
+        fn crossed(&mut self, _: usize, _: f64, _: &mut [f64]) {}
+        fn stops(&self) -> &[f64] {
+            &[]
+        }
+        fn stop(&mut self, _: usize, _: f64, _: &mut [f64]) {}
+    }
+
+    fn parabola(settings: Settings) -> Solver<Parabola> {
+        Solver::new(Parabola, 0.0, &[1.0, -1.0], vec![1.0], settings)
+    }
+
+    #[test]
+    fn a_course_has_states_and_signals_at_all_times_and_what_they_took() {
+        // Steps much longer and much shorter than the time between two samples.
+        for longest in [f64::INFINITY, 0.07] {
+            let settings = Settings { longest, ..Settings::default() };
+            for (interval, end, samples) in [(0.25, 10.0, 41), (0.3, 10.0, 34), (20.0, 10.0, 1)] {
+                let course = course(parabola(settings), &[1.0, -1.0], interval, end).unwrap();
+                assert_eq!(course.times.len(), samples, "{interval}");
+                for (number, time) in course.times.iter().enumerate() {
+                    assert_eq!(*time, number as f64 * interval);
+                    let exact = 1.0 + time * time;
+                    assert!((course.components[0][number] - exact).abs() < 1e-9 * exact);
+                    assert!((course.components[1][number] + exact).abs() < 1e-9 * exact);
+                }
+                assert!(course.work.steps > 0 && course.work.evaluations >= 6 * course.work.steps);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_without_samples_comes_to_its_end_and_stops_when_it_is_told() {
+        let follow = |stop: bool, longest| {
+            let mut solver = parabola(Settings { longest, ..Settings::default() });
+            let mut samples = 0;
+            let stop = AtomicBool::new(stop);
+            let end =
+                follow(&mut solver, &[1.0, -1.0], 0.0, 10.0, &stop, |_, _, _, _| samples += 1);
+            (end.unwrap(), samples, solver.work().steps)
+        };
+        let (end, samples, _) = follow(false, 0.002);
+        assert_eq!((end, samples), (10.0, 0));
+        // It looks every 1024 steps.
+        let (end, samples, steps) = follow(true, 0.002);
+        assert_eq!((samples, steps), (0, 1024));
+        assert!(end > 2.0 && end < 2.048 + 1e-9, "{end}");
+        assert_eq!(follow(true, f64::INFINITY).0, 10.0);
     }
 }

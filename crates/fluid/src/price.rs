@@ -156,4 +156,63 @@ mod tests {
         let parabola = Price::Ramp { start: 0.5, exponent: 2.0, clipped: false };
         assert_eq!(parabola.at(0.0), 1.0);
     }
+
+    #[test]
+    fn parameters_have_bounds() {
+        let power = |exponent| Price::Power { exponent };
+        let ramp = |start, exponent| Price::Ramp { start, exponent, clipped: true };
+        let whole = |exponent| Price::Ramp { start: 0.5, exponent, clipped: false };
+        let exponential = |price| Price::Exponential { price };
+        for right in [
+            power(1e-9),
+            power(1e4),
+            ramp(0.0, 1.0),
+            ramp(0.999, 1e4),
+            ramp(0.5, 1.5),
+            whole(2.0),
+            exponential(1e-9),
+            exponential(1e4),
+        ] {
+            assert_eq!(right.validate(), Ok(()), "{right:?}");
+        }
+        for (wrong, field) in [
+            (power(0.0), "exponent = 0"),
+            (power(1.1e4), "exponent = 11000"),
+            (power(f64::NAN), "exponent = NaN"),
+            (ramp(1.0, 1.0), "start = 1"),
+            (ramp(-0.1, 1.0), "start = -0.1"),
+            (ramp(0.5, 0.9), "exponent = 0.9"),
+            (ramp(0.5, 1.1e4), "exponent = 11000"),
+            (whole(1.5), "exponent = 1.5"),
+            (exponential(0.0), "price = 0"),
+            (exponential(1.1e4), "price = 11000"),
+            (exponential(f64::NAN), "price = NaN"),
+        ] {
+            let why = wrong.validate().unwrap_err().to_string();
+            assert!(why.starts_with(&format!("{field}: must be ")), "{why}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_parted_by_the_bends_and_guarded_by_them() {
+        let ramp = Price::Ramp { start: 0.5, exponent: 2.0, clipped: true };
+        for (load, piece, guards, probability) in [
+            (0.25, 0, [1.0, 0.25], 0.0),
+            (0.75, 1, [0.25, 0.25], 0.25),
+            (1.25, 2, [0.25, 1.0], 1.0),
+        ] {
+            assert_eq!(ramp.piece(load), piece);
+            assert_eq!(ramp.guards(piece, load), guards);
+            assert_eq!((ramp.within(piece, load), ramp.at(load)), (probability, probability));
+        }
+        let power = Price::Power { exponent: 2.0 };
+        assert_eq!((power.piece(0.5), power.piece(1.5)), (1, 2));
+        assert_eq!((power.within(1, 0.5), power.within(2, 1.5)), (0.25, 1.0));
+        assert_eq!(power.within(0, -0.5), 0.0, "no load below 0 is charged for");
+        let unclipped = Price::Ramp { start: 0.5, exponent: 2.0, clipped: false };
+        assert_eq!(unclipped.within(0, 0.25), 0.25);
+        let exponential = Price::Exponential { price: 2.0 };
+        assert_eq!((exponential.piece(1e6), exponential.guards(1, 3.0)), (1, [3.0, f64::INFINITY]));
+        assert!((exponential.at(0.75) - (1.0 - libm::exp(-1.5))).abs() < 1e-15);
+    }
 }

@@ -1,5 +1,7 @@
 //! The integrator against equations with known solutions.
 
+mod ends;
+
 use super::*;
 
 /// y' = f(y, y(t − lag)) with a lag that may depend on time and state.

@@ -174,4 +174,77 @@ mod tests {
         law.crossed(&mut mode, 0, &mut own, &view(2.0, 4.9));
         assert_eq!((mode.piece, own, mode.memory), (BELOW, 0.0, [2.0, 8.0]));
     }
+
+    #[test]
+    fn a_pause_of_less_than_sixteen_intervals_goes_on_where_the_last_one_ended() {
+        let law = Codel { target: 0.005, interval: 0.1, amplitude: 0.005 };
+        let view = |time| View { time, queue: 6.0, capacity: 1000.0, ..View::default() };
+        let begun = |memory, time| {
+            let mut mode = Mode { piece: WAITING, since: time - 0.1, memory };
+            let mut own = 0.0;
+            law.crossed(&mut mode, 1, &mut own, &view(time));
+            assert_eq!((mode.piece, mode.memory), (DROPPING, memory));
+            // So many drops as it begins with, at once and for the next cycle.
+            assert!((own - libm::sqrt(mode.since) / 0.1).abs() < 1e-12);
+            mode.since
+        };
+        assert_eq!(begun([2.0, 8.0], 3.59), 8.0);
+        assert_eq!(begun([2.0, 8.0], 3.61), 1.0, "that is too long ago");
+        assert_eq!(begun([2.0, 0.3], 3.0), 1.0, "one at least");
+        assert_eq!(begun([0.0, 0.0], 0.4), 1.0, "there was none before");
+    }
+
+    #[test]
+    fn only_a_delay_above_target_is_waited_for_and_dropped_at() {
+        let law = Codel { target: 0.005, interval: 0.1, amplitude: 0.02 };
+        let view = |time, queue| View { time, queue, capacity: 1000.0, ..View::default() };
+        assert_eq!(law.mode_at(0.0, &view(0.0, 6.0)).piece, BELOW);
+        assert_eq!(law.mode_at(3.0, &view(0.0, 6.0)).piece, DROPPING);
+        assert_eq!(law.smooth_mode(3.0, &view(0.0, 6.0)).piece, RELAY);
+        let mode = |piece, since| Mode { piece, since, ..Mode::default() };
+        // Above or below by a fifth of the target; half of an interval is over.
+        let guards = |piece, queue| law.guards(&mode(piece, 3.0), 1.0, &view(3.05, queue));
+        let near = |got: [f64; 2], want: [f64; 2]| {
+            for (got, want) in got.iter().zip(want) {
+                assert!((got - want).abs() < 1e-9, "{got} {want}");
+            }
+        };
+        near(guards(BELOW, 4.0), [1.0, 0.2]);
+        near(guards(BELOW, 6.0), [1.0, -0.2]);
+        near(guards(WAITING, 6.0), [0.2, 0.5]);
+        near(guards(WAITING, 4.0), [-0.2, 0.5]);
+        near(guards(DROPPING, 6.0), [0.2, 1.0]);
+        near(guards(DROPPING, 4.0), [-0.2, 1.0]);
+        near(guards(RELAY, 4.0), [1.0, 1.0]);
+        // It gives up waiting.
+        let (mut waiting, mut own) = (mode(WAITING, 3.0), 1.0);
+        law.crossed(&mut waiting, 0, &mut own, &view(3.05, 4.9));
+        assert_eq!((waiting.piece, own), (BELOW, 0.0));
+        // Nothing is dropped meanwhile, and no more than all.
+        for piece in [BELOW, WAITING] {
+            assert_eq!(law.probability(&mode(piece, 0.0), 30.0, &view(0.0, 6.0)), 0.0);
+            assert_eq!(law.slope(&mode(piece, 0.0), 30.0, &view(0.0, 6.0)), 0.0);
+        }
+        assert_eq!(law.probability(&mode(DROPPING, 0.0), 3000.0, &view(0.0, 6.0)), 1.0);
+        assert!((law.slope(&mode(DROPPING, 0.0), 30.0, &view(0.0, 6.0)) - 50.0).abs() < 1e-9);
+        // The relay: 4/(π A) of the excess of 1 ms.
+        let gain = 4.0 / (std::f64::consts::PI * 0.02);
+        let slope = law.slope(&mode(RELAY, 0.0), 30.0, &view(0.0, 6.0));
+        assert!((slope - 0.001 * gain * 50.0).abs() < 1e-9, "{slope}");
+        assert_eq!((law.setpoint(1000.0), law.state_at(9.0, 0.25, 1000.0)), (Some(5.0), 250.0));
+    }
+
+    #[test]
+    fn it_is_made_of_its_disciplines_parameters() {
+        let env = Env { amplitude: Some(0.03), ..Env::packets(1000.0, 500) };
+        let params = Params::default();
+        let made = Codel::of(&params, &env).unwrap();
+        let law = Codel { target: 0.005, interval: 0.1, amplitude: 0.03 };
+        assert_eq!((made.law, made.buffer), (law, f64::from(params.limit)));
+        let own = Codel::of(&params, &Env::packets(1000.0, 500)).unwrap().law;
+        assert_eq!(own.amplitude, 0.005, "its target");
+        let marked = Params { ce_threshold: Some(params.target), ..params };
+        let why = Codel::of(&marked, &env).unwrap_err().to_string();
+        assert!(why.starts_with("ce_threshold = ") && why.contains("no law for it"), "{why}");
+    }
 }

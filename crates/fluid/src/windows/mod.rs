@@ -184,6 +184,7 @@ impl WindowLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sojourn_tcp::Spec;
 
     #[test]
     fn responses_are_the_published_ones() {
@@ -235,5 +236,78 @@ mod tests {
                 assert!((fall - measured).abs() < 1e-8, "{law:?} {w}: {fall} {measured}");
             }
         }
+    }
+    #[test]
+    fn a_window_without_loss_has_no_end() {
+        let reno = WindowLaw::from(Reno);
+        for p in [0.0, -1.0] {
+            assert_eq!(
+                (reno.window(p, false), reno.window(p, true)),
+                (f64::INFINITY, f64::INFINITY)
+            );
+        }
+        // Up to 1e15 packets windows are what they are.
+        assert!((reno.window(2.1e-30, false) / libm::sqrt(2.0 / 2.1e-30) - 1.0).abs() < 1e-12);
+        assert_eq!(reno.window(1.9e-30, false), f64::INFINITY);
+        assert_eq!(reno.window(1e-40, true), f64::INFINITY);
+    }
+
+    #[test]
+    fn growth_and_losses_are_equal_at_the_window_of_a_loss() {
+        for law in
+            [Reno.into(), Aimd { a: 0.31, b: 0.125 }.into(), scalable(16.0, true), highspeed()]
+        {
+            for w in [4.0, 30.0, 500.0, 20_000.0] {
+                let p = law.loss(w);
+                assert!((p - law.increase(w) / (law.cut(w) * w)).abs() < 1e-15);
+                assert!((law.window(p, false) / w - 1.0).abs() < 1e-9, "{law:?} {w}");
+            }
+            for p in [1e-4, 0.01, 0.2] {
+                let w = law.window(p, true);
+                let q = f64::min(3.0 / w, 1.0);
+                let lost = p * w * ((1.0 - q) * law.cut(w) + q * (w - 1.0));
+                assert!((lost / law.increase(w) - 1.0).abs() < 1e-9, "{law:?} {p}: {w}");
+            }
+        }
+    }
+
+    #[test]
+    fn acknowledgements_of_two_segments_count_once_without_byte_counting() {
+        let named = |name: &str| Algorithm::named(name).unwrap();
+        let law =
+            |name: &str, delayed, halved| WindowLaw::of(&named(name), Acks { delayed, halved });
+        assert_eq!(law("reno", true, false), Some(Reno.into()));
+        assert_eq!(law("reno", true, true), Some(Aimd { a: 0.5, b: 0.5 }.into()));
+        let Some(WindowLaw::Aimd(whole)) = law("aimd", true, false) else { panic!() };
+        let half = Aimd { a: 0.5 * whole.a, b: whole.b };
+        assert_eq!(law("aimd", true, true), Some(half.into()));
+        // Scalable has a gain for each acknowledgement, which may be made up for.
+        let scalable = |correction, acks| {
+            let Algorithm::Scalable(mut settings) = named("scalable") else { panic!() };
+            settings.delayed_ack_correction = correction;
+            let Some(WindowLaw::Scalable(law)) = Scalable::of(&settings, acks) else { panic!() };
+            (law.a, law.b)
+        };
+        let delayed = Acks { delayed: true, halved: false };
+        assert_eq!(scalable(false, delayed), (0.005, 0.125));
+        assert_eq!(scalable(true, delayed), (0.01, 0.125));
+        assert_eq!(scalable(false, Acks::default()), (0.01, 0.125));
+        assert!(law("highspeed", true, false).is_some() && law("highspeed", true, true).is_none());
+        assert!(law("cubic", false, false).is_none());
+    }
+
+    #[test]
+    fn a_sender_counts_by_what_its_peer_acknowledges() {
+        let sender = |delayed_ack, byte_counting| {
+            let spec = Spec {
+                congestion: Some(Algorithm::named("reno").unwrap()),
+                delayed_ack: Some(delayed_ack),
+                byte_counting: Some(byte_counting),
+                ..Spec::default()
+            };
+            WindowLaw::of_sender(&Spec::resolve(&[&spec]).unwrap()).unwrap()
+        };
+        assert_eq!(sender(true, false), Aimd { a: 0.5, b: 0.5 }.into());
+        assert_eq!((sender(true, true), sender(false, false)), (Reno.into(), Reno.into()));
     }
 }

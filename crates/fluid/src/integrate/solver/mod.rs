@@ -320,3 +320,15 @@ impl<S: System> Solver<S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::near;
+
+    #[test]
+    fn rounding_grows_with_the_time_and_is_that_of_a_second_at_least() {
+        for (time, wanted) in [(0.0, 1e-11), (0.5, 1e-11), (200.0, 2e-9), (-200.0, 2e-9)] {
+            assert!((near(time) / wanted - 1.0).abs() < 1e-12, "{time}");
+        }
+    }
+}

@@ -1,5 +1,8 @@
 //! The model against closed forms.
 
+mod equations;
+mod points;
+
 use super::*;
 use crate::Price;
 use crate::integrate::{Settings, Solver};
