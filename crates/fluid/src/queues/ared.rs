@@ -153,4 +153,81 @@ mod tests {
         assert_eq!(ared.adapted(0.0101, 0.0), 0.01);
         assert!((ared.adapted(0.02, 140.0) - 0.025).abs() < 1e-12);
     }
+
+    fn ared() -> Ared {
+        let red = Red {
+            min_th: 50.0,
+            max_th: 150.0,
+            max_p: 0.1,
+            wq: 0.002,
+            gentle: true,
+            spacing: Some(sojourn_qdisc::Spacing::Uniform),
+            fastest: f64::INFINITY,
+        };
+        Ared { red, bottom: 0.01, top: 0.5, alpha: 0.02, beta: 0.9, interval: 0.5 }
+    }
+
+    #[test]
+    fn max_p_is_moved_within_its_bounds_and_not_within_the_middle_fifth() {
+        let law = ared();
+        for (max_p, average, wanted) in [
+            (0.1, 110.1, 0.12),
+            (0.1, 110.0, 0.1),
+            (0.1, 90.0, 0.1),
+            (0.1, 89.9, 0.09),
+            // A quarter of itself at most, and to the top.
+            (0.04, 140.0, 0.05),
+            (0.49, 140.0, 0.5),
+            (0.0105, 20.0, 0.01),
+        ] {
+            let found = law.adapted(max_p, average);
+            assert!((found - wanted).abs() < 1e-12, "{max_p} {average}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_first_guard_is_the_next_instant_or_the_piece_whichever_is_nearer() {
+        let law = ared();
+        let view = |time| View { time, ..View::default() };
+        let mode = law.mode_at(50.5, &view(3.0));
+        assert_eq!((mode.since, mode.piece, mode.memory), (3.0, 1, [0.1, 0.0]));
+        let guards = |average, time| law.guards(&mode, average, &view(time));
+        assert_eq!(guards(50.25, 3.1), [0.25, 99.75]);
+        assert!((guards(60.0, 3.1)[0] - 0.8).abs() < 1e-9);
+        assert!((guards(60.0, 3.6)[0] + 0.2).abs() < 1e-9);
+        // The upper guard is the piece's, at whatever time.
+        let mut upper = mode;
+        law.crossed(&mut upper, 1, &mut 151.0, &view(3.6));
+        assert_eq!((upper.piece, upper.since, upper.memory[0]), (2, 3.0, 0.1));
+        let mut lower = mode;
+        law.crossed(&mut lower, 0, &mut 49.0, &view(3.4));
+        assert_eq!((lower.piece, lower.since, lower.memory[0]), (0, 3.0, 0.1));
+        let mut adapted = mode;
+        law.crossed(&mut adapted, 0, &mut 49.0, &view(3.5));
+        assert_eq!((adapted.piece, adapted.since), (1, 3.5));
+        assert!((adapted.memory[0] - 0.09).abs() < 1e-12);
+        // What is hit follows from the max_p of now: 2 p/(1 + p).
+        let p = 0.5 * 0.3;
+        let mode = Mode { memory: [0.3, 0.0], ..mode };
+        let hit = law.probability(&mode, 100.0, &view(3.0));
+        assert!((hit - 2.0 * p / (1.0 + p)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn it_rests_in_the_middle_or_with_the_least_or_largest_max_p() {
+        let law = ared();
+        let max_p = |share: f64| {
+            let needed = move |queue: f64| {
+                assert_eq!(queue, 100.0);
+                share
+            };
+            let QueueLaw::Red(red) = law.resting(&needed).unwrap() else { panic!() };
+            assert_eq!(Red { max_p: 0.1, ..red.clone() }, law.red);
+            red.max_p
+        };
+        // Half of max_p in the middle, of which the share is 2 p/(1 + p).
+        let p = 0.05;
+        assert!((max_p(2.0 * p / (1.0 + p)) - 0.1).abs() < 1e-12);
+        assert_eq!((max_p(1e-4), max_p(0.9)), (0.01, 0.5));
+    }
 }

@@ -86,4 +86,19 @@ mod tests {
         pi2.crossed(&mut held, 1, &mut 0.0, &view);
         assert_eq!(held.piece, FREE);
     }
+
+    #[test]
+    fn its_guards_are_of_the_order_of_one_a_target_away() {
+        let pi2 = Pi2(DelayPi { target: 0.02, alpha: 0.3125, beta: 3.125, period: 0.032 });
+        let mode = |piece| Mode { piece, ..Mode::default() };
+        for (queue, excess) in [(40.0, 1.0), (20.0, 0.0), (10.0, -0.5)] {
+            let view = View { queue, capacity: 1000.0, ..View::default() };
+            let [low, above] = pi2.guards(&mode(LOW), 0.0, &view);
+            assert!(low == 1.0 && (above + excess).abs() < 1e-12, "{queue}: {above}");
+            let [below, high] = pi2.guards(&mode(super::super::clamped::HIGH), 1.0, &view);
+            assert!(high == 1.0 && (below - excess).abs() < 1e-12, "{queue}: {below}");
+        }
+        assert_eq!((pi2.setpoint(1000.0), pi2.state_at(9.0, 0.25, 7.0)), (Some(20.0), 0.5));
+        assert_eq!(pi2.mode_at(0.3, &View::default()).piece, FREE);
+    }
 }

@@ -125,4 +125,60 @@ mod tests {
             assert!(pie.guards(&mode, p, &view).iter().all(|guard| *guard > 0.0));
         }
     }
+
+    #[test]
+    fn bands_are_those_of_the_rfc() {
+        // RFC 8033 section 5.3: 2048, 512, 128, 32, 8 and 2 below these probabilities, and no
+        // scaling above.
+        let table = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
+        let mut low = 0.0;
+        for (number, (bound, scale)) in table.into_iter().enumerate() {
+            let piece = 1 + number;
+            assert_eq!(super::piece(0.99 * bound), piece);
+            assert_eq!(super::piece(bound), piece + 1, "at its end the next one begins");
+            assert_eq!(bounds(piece), [low, bound]);
+            assert_eq!(factor(piece), 1.0 / scale);
+            low = bound;
+        }
+        assert_eq!((bounds(TOP - 1), factor(TOP - 1)), ([0.1, 1.0], 1.0));
+        assert_eq!((super::piece(0.0), super::piece(-0.1)), (0, 0));
+        assert_eq!((super::piece(0.99), super::piece(1.0), super::piece(1.1)), (TOP - 1, TOP, TOP));
+    }
+
+    #[test]
+    fn it_is_held_at_its_ends_and_its_guards_are_relative_to_its_bounds() {
+        let pie = Pie(DelayPi { target: 0.015, alpha: 0.125, beta: 1.25, period: 0.015 });
+        let view = |queue| View { queue, capacity: 1000.0, ..View::default() };
+        let mode = |piece| Mode { piece, ..Mode::default() };
+        // 15 ms above the target, and below.
+        let drive = 0.125;
+        for (piece, own, shown) in [(0, 0.3, 0.0), (TOP, 0.3, 1.0)] {
+            assert_eq!(pie.probability(&mode(piece), own, &view(30.0)), shown);
+            assert_eq!(pie.slope(&mode(piece), own, &view(30.0)), 0.0);
+        }
+        assert_eq!(pie.probability(&mode(3), 0.3, &view(30.0)), 0.3);
+        let near = |got: [f64; 2], want: [f64; 2]| {
+            for (got, want) in got.iter().zip(want) {
+                assert!((got - want).abs() < 1e-9, "{got} {want}");
+            }
+        };
+        near(pie.guards(&mode(0), 0.0, &view(30.0)), [1.0, -drive]);
+        near(pie.guards(&mode(0), 0.0, &view(0.0)), [1.0, drive]);
+        near(pie.guards(&mode(TOP), 1.0, &view(30.0)), [drive, 1.0]);
+        near(pie.guards(&mode(TOP), 1.0, &view(0.0)), [-drive, 1.0]);
+        // Half way into a band, and a quarter of the smallest.
+        near(pie.guards(&mode(5), 2e-3, &view(30.0)), [1.0, 0.8]);
+        near(pie.guards(&mode(1), 2.5e-7, &view(30.0)), [0.25, 0.75]);
+        for (from, guard, own, to, wanted) in [
+            (1, 0, -1e-9, 0, 0.0),
+            (0, 1, -1e-9, 1, 0.0),
+            (TOP - 1, 1, 1.1, TOP, 1.0),
+            (TOP, 0, 1.0, TOP - 1, 1.0),
+            (4, 1, 1e-3, 5, 1e-3),
+        ] {
+            let (mut mode, mut own) = (mode(from), own);
+            pie.crossed(&mut mode, guard, &mut own, &view(30.0));
+            assert_eq!((mode.piece, own), (to, wanted), "{from} {guard}");
+        }
+    }
 }

@@ -107,4 +107,17 @@ mod tests {
         law.crossed(&mut mode, 1, &mut 0.0, &view);
         assert_eq!(mode, law.mode_at(0.0, &view));
     }
+
+    #[test]
+    fn guards_are_packets_to_the_ends_of_a_piece() {
+        let law = Proportional { slope: 0.01, offset: 50.0 };
+        let guards = |piece, queue| {
+            law.guards(&Mode { piece, ..Mode::default() }, 0.0, &View { queue, ..View::default() })
+        };
+        assert_eq!(guards(LOW, 30.0), [1.0, 20.0]);
+        assert_eq!(guards(1, 70.0), [20.0, 80.0]);
+        assert_eq!(guards(HIGH, 170.0), [20.0, 1.0]);
+        assert_eq!(guards(HIGH, 130.0), [-20.0, 1.0]);
+        assert_eq!(law.state_at(70.0, 0.2, 9.0), 0.0);
+    }
 }

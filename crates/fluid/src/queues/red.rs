@@ -211,4 +211,59 @@ mod tests {
         law.crossed(&mut mode, 0, &mut 150.0, &View::default());
         assert_eq!(mode.piece, 1);
     }
+
+    #[test]
+    fn pieces_begin_at_their_thresholds() {
+        let law = red(true, None);
+        for (average, piece) in
+            [(49.9, 0), (50.0, 1), (149.9, 1), (150.0, 2), (299.9, 2), (300.0, 3), (400.0, 3)]
+        {
+            let mode = law.mode_at(average, &View::default());
+            assert_eq!((law.piece(average), mode.piece), (piece, piece), "{average}");
+        }
+        assert_eq!([0, 1, 2, 3].map(|piece| law.guards_at(piece, 160.0)), [
+            [1.0, -110.0],
+            [110.0, -10.0],
+            [10.0, 140.0],
+            [-140.0, 1.0],
+        ]);
+        let jump = red(false, None);
+        assert_eq!((jump.piece(149.9), jump.piece(150.0)), (1, 3));
+        assert_eq!(jump.guards_at(3, 160.0), [10.0, 1.0]);
+        assert_eq!(law.rises(), Some([50.0, 300.0]));
+        let [low, top] = jump.rises().unwrap();
+        // Just below where it jumps.
+        assert!(low == 50.0 && top < 150.0 && top > 150.0 - 1e-9, "{top}");
+    }
+
+    #[test]
+    fn an_average_follows_by_its_weight_and_no_faster_than_it_needs_to() {
+        let rate = |fastest: f64| {
+            let mut law = Red { fastest, ..red(true, None) };
+            law.prepare(1000.0);
+            (law.follow(30.0, 20.0), law.slope(&Mode::default(), 20.0, &View { queue: 30.0, ..View::default() }))
+        };
+        let own = -libm::log(0.998) * 1000.0;
+        for (fastest, wanted) in [(f64::INFINITY, own), (3.0, own), (1.5, 1.5)] {
+            let (follow, slope) = rate(fastest);
+            assert!((follow / (10.0 * wanted) - 1.0).abs() < 1e-12, "{fastest}: {follow}");
+            assert_eq!(slope, follow);
+        }
+    }
+
+    #[test]
+    fn what_is_hit_is_the_share_of_its_probability() {
+        for spacing in [None, Some(Spacing::Uniform), Some(Spacing::Wait), Some(Spacing::Altq)] {
+            let law = red(true, spacing);
+            for p in [1e-6, 0.1, 0.5, 1.0] {
+                let share = match spacing {
+                    Some(Spacing::Uniform) => 2.0 / (1.0 / p + 1.0),
+                    Some(Spacing::Wait) => 2.0 / (3.0 / p - 1.0),
+                    _ => p,
+                };
+                assert!((law.share(p) / share - 1.0).abs() < 1e-12, "{spacing:?} {p}");
+                assert!((law.probability_of(share) / p - 1.0).abs() < 1e-12, "{spacing:?} {p}");
+            }
+        }
+    }
 }

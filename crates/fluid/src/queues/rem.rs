@@ -130,4 +130,27 @@ mod tests {
         assert_eq!((mode.piece, rem.slope(&mode, 0.0, &view(0.0))), (HELD, 0.0));
         assert!(rem.guards(&mode, 0.0, &view(30.0))[0] < 0.0, "it leaves when the queue is long");
     }
+
+    #[test]
+    fn the_price_moves_by_what_comes_too_much_and_by_what_waits_too_much() {
+        let rem = Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.002 };
+        let view = |queue| View { queue, inflow: 900.0, capacity: 1000.0, ..View::default() };
+        let free = rem.mode_at(3.0, &view(25.0));
+        assert!((rem.slope(&free, 3.0, &view(25.0)) - 0.001 * (250.0 - 100.0)).abs() < 1e-12);
+        assert_eq!(rem.guards(&free, 3.0, &view(25.0)), [1.0, 3.0]);
+        // Held at 0: by how many capacities there is too little.
+        let held = Mode { piece: HELD, ..Mode::default() };
+        let guards = rem.guards(&held, 0.0, &view(25.0));
+        assert!((guards[0] + 0.15).abs() < 1e-12 && guards[1] == 1.0, "{guards:?}");
+        assert_eq!(rem.slope(&held, 0.0, &view(25.0)), 0.0);
+        let (mut mode, mut own) = (held, 0.0);
+        rem.crossed(&mut mode, 0, &mut own, &view(25.0));
+        assert_eq!((mode.piece, own), (FREE, 0.0));
+        let mut own = -1e-9;
+        rem.crossed(&mut mode, 1, &mut own, &view(0.0));
+        assert_eq!((mode.piece, own), (HELD, 0.0));
+        // A probability of 1 has a price, too.
+        assert!(rem.state_at(0.0, 1.0, 0.0).is_finite());
+        assert!((rem.state_at(0.0, 0.5, 0.0) - libm::log(2.0) / libm::log(1.001)).abs() < 1e-9);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod equations;
 mod points;
+mod sampled;
 
 use super::*;
 use crate::Price;
