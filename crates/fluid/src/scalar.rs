@@ -255,4 +255,58 @@ mod tests {
         assert_eq!(derivative(x, |x| x.max(Dual::of(2.0))), 0.0);
         assert_eq!(derivative(x, |x| x.min(Dual::of(2.0))), 1.0);
     }
+
+    /// Every operation, one after the other.
+    fn all<S: Scalar>(x: S, y: S) -> Vec<S> {
+        let two = [x + y, x - y, x * y, x / y, x.max(y), x.min(y), y.max(x), y.min(x)];
+        let one =
+            [-x, x + 3.0, x - 3.0, x * 3.0, x / 3.0, x.ln(), x.exp(), x.exp_m1(), x.powf(2.5)];
+        two.into_iter().chain(one).collect()
+    }
+
+    #[test]
+    fn numbers_with_derivatives_have_the_values_of_those_without() {
+        let (x, y) = (1.7, 0.4);
+        let plain = all(x, y);
+        assert_eq!(plain[..8], [x + y, x - y, x * y, x / y, x, y, x, y]);
+        assert_eq!(plain[8..13], [-x, x + 3.0, x - 3.0, x * 3.0, x / 3.0]);
+        for (got, want) in plain[13..].iter().zip([
+            f64::ln(x),
+            f64::exp(x),
+            f64::exp(x) - 1.0,
+            x * x * f64::sqrt(x),
+        ]) {
+            assert!((got / want - 1.0).abs() < 1e-14, "{got} {want}");
+        }
+        let duals = all(Dual::<2>::variable(x, 0), Dual::variable(y, 1));
+        let values: Vec<f64> = duals.iter().map(|dual| dual.value()).collect();
+        assert_eq!(values, plain);
+        // By x and by y.
+        let wanted = [
+            [1.0, 1.0],
+            [1.0, -1.0],
+            [y, x],
+            [1.0 / y, -x / (y * y)],
+            [1.0, 0.0],
+            [0.0, 1.0],
+            [1.0, 0.0],
+            [0.0, 1.0],
+            [-1.0, 0.0],
+            [1.0, 0.0],
+            [1.0, 0.0],
+            [3.0, 0.0],
+            [1.0 / 3.0, 0.0],
+            [1.0 / x, 0.0],
+            [f64::exp(x), 0.0],
+            [f64::exp(x), 0.0],
+            [2.5 * x * f64::sqrt(x), 0.0],
+        ];
+        assert_eq!(duals.len(), wanted.len());
+        for (number, (dual, wanted)) in duals.iter().zip(wanted).enumerate() {
+            for (got, want) in dual.slopes.iter().zip(wanted) {
+                assert!((got - want).abs() <= 1e-14 * want.abs(), "{number}: {got} {want}");
+            }
+        }
+        assert_eq!(Dual::<2>::of(3.0), Dual { value: 3.0, slopes: [0.0; 2] });
+    }
 }

@@ -97,4 +97,28 @@ mod tests {
             assert!((law.decrease(w) - b).abs() < 0.006, "b({w}) = {}", law.decrease(w));
         }
     }
+
+    #[test]
+    fn it_is_reno_up_to_its_window_and_the_formula_above() {
+        let super::super::WindowLaw::HighSpeed(law) =
+            HighSpeed::of(&Settings::default(), Acks::default()).unwrap()
+        else {
+            unreachable!()
+        };
+        for w in [1.0, 20.0, 38.0] {
+            assert_eq!((law.increase(w), law.decrease(w), law.cut(w)), (1.0, 0.5, 0.5 * w));
+        }
+        // Half way on the logarithmic scale: p = sqrt(1e-3 · 1e-7), b = 0.3, a = 2 w² p b/(2 − b).
+        let w = libm::sqrt(38.0 * 83_000.0);
+        let a = 2.0 * w * w * 1e-5 * 0.3 / 1.7;
+        assert!((law.way(w) - 0.5).abs() < 1e-12);
+        assert!((law.decrease(w) - 0.3).abs() < 1e-12 && (law.cut(w) - 0.3 * w).abs() < 1e-9);
+        assert!((law.increase(w) - a).abs() < 1e-9, "{} {a}", law.increase(w));
+        // An acknowledgement is worth a/w, whatever the round trip; below a packet as at one.
+        assert!((law.growth(w, 0.1, 500.0) - a / w * 500.0).abs() < 1e-9);
+        assert_eq!(law.growth(0.5, 0.1, 500.0), 500.0);
+        // Far beyond its upper end it takes a hundredth at least.
+        assert_eq!(law.decrease(1e9), 0.01);
+        assert!(law.clocked());
+    }
 }

@@ -96,4 +96,24 @@ mod tests {
             assert!((share(w) - exact).abs() < 1e-12, "{w}");
         }
     }
+
+    #[test]
+    fn a_window_grows_with_acknowledgements_above_lwnd_and_with_round_trips_below() {
+        let law = |lwnd, at_least_reno| Scalable { a: 0.01, b: 0.125, lwnd, at_least_reno };
+        let growth = |law: Scalable, w: f64| law.growth(w, 0.2, 300.0);
+        assert_eq!((growth(law(16.0, false), 10.0), growth(law(16.0, false), 20.0)), (5.0, 3.0));
+        assert_eq!(growth(law(16.0, true), 20.0), 5.0, "Reno is faster");
+        assert_eq!(law(16.0, true).growth(20.0, 0.5, 300.0), 3.0);
+        assert_eq!((law(16.0, false).cut(10.0), law(16.0, false).cut(20.0)), (5.0, 2.5));
+        assert_eq!((growth(law(0.0, false), 1.0), law(0.0, false).cut(1.0)), (3.0, 0.125));
+        assert!(law(0.0, false).clocked());
+    }
+
+    #[test]
+    fn a_gain_that_follows_the_round_trip_has_no_law() {
+        let mut settings = Settings::default();
+        assert!(Scalable::of(&settings, Acks::default()).is_some());
+        settings.reference_rtt = Some(sojourn_base::Time::from_millis(100));
+        assert!(Scalable::of(&settings, Acks::default()).is_none());
+    }
 }

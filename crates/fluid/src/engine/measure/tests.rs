@@ -189,9 +189,9 @@ fn a_row_of_a_queue_has_what_happened_since_the_one_before() {
     });
     let found: [Vec<f64>; 16] = columns(&mut run, "queues");
     assert_eq!(found[0].len(), 40, "two links every half second from 0.5 s on");
-    for row in 0..40 {
+    let rows = (0..40).map(|row| (row, found.each_ref().map(|column| column[row])));
+    for (row, at) in rows {
         let (number, time) = (row % 2, 0.5 * (1 + row / 2) as f64);
-        let at: [f64; 16] = std::array::from_fn(|column| found[column][row]);
         let length = [20.0, 8.0][number] * time;
         // Of 500 that arrive 50 and 90 are dropped; of 2000 100 are marked and 500 dropped.
         let [entered, dropped, marked] = [[360.0, 140.0, 0.0], [1500.0, 500.0, 100.0]][number];
