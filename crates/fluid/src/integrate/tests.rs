@@ -1,6 +1,7 @@
 //! The integrator against equations with known solutions.
 
 mod ends;
+mod stages;
 
 use super::*;
 

@@ -293,3 +293,24 @@ fn flows_paths_and_laws_have_to_fit() {
     assert!(thins(Rate { price, averaging: 0.1 }.into()));
     assert!(thins(Proportional { slope: 1e-3, offset: 40.0 }.into()) && thins(pi(200.0).into()));
 }
+
+#[test]
+fn a_class_is_read_with_the_values_of_the_papers_where_none_are_given() {
+    let read = |text: &str| sojourn_scenario::from_json::<Class>(text).unwrap();
+    let bare = r#""flows": [[0, 60]], "rtt": 0.1, "path": [0], "law": "reno""#;
+    let class = read(&format!("{{{bare}}}"));
+    assert_eq!(class, Class::reno(60.0, 0.1, vec![0]));
+    assert_eq!((class.spread, class.initial_window, class.timeouts), (1.0, 1.0, false));
+    assert_eq!(class.max_window, f64::INFINITY);
+    let more = r#""back": [1], "timeouts": true, "spread": 1.2, "initial_window": 2,
+        "max_window": 30"#;
+    let wanted = Class {
+        back: vec![1],
+        timeouts: true,
+        spread: 1.2,
+        initial_window: 2.0,
+        max_window: 30.0,
+        ..class
+    };
+    assert_eq!(read(&format!("{{{bare}, {more}}}")), wanted);
+}
