@@ -2,6 +2,7 @@
 
 mod described;
 mod many;
+mod systems;
 
 use super::*;
 use crate::price::Price;
