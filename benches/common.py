@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,12 @@ def alternate(times: int, *programs: Callable[[], Any]) -> list[list[Any]]:
         for kept, program in zip(results, programs, strict=True):
             kept.append(program())
     return results
+
+
+def of_each_seed(work: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
+    """What the work makes of each seed. It runs programs of one thread: as many as cores."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(work, seeds))
 
 
 def median(values: Sequence[float]) -> float:

@@ -10,10 +10,8 @@ ns-2 is installed, so that the comparison needs no ns-2.
 from __future__ import annotations
 
 import json
-import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,7 @@ from typing import Any
 
 import peer
 import workloads
-from common import BENCHES, BenchError, note, require_sojourn, sojourn, table, verdict
+from common import BENCHES, BenchError, note, of_each_seed, require_sojourn, sojourn, table, verdict
 
 REFERENCE = BENCHES / "reference" / "ns2-dumbbell.json"
 SEEDS = range(1, 21)
@@ -97,7 +95,7 @@ def reference() -> str:
     results = {}
     for name, case in CASES.items():
         options = workloads.peer_options(workloads.load(case.scenario)) | case.ns2
-        runs = _each(partial(_theirs, options), SEEDS)
+        runs = of_each_seed(partial(_theirs, options), SEEDS)
         results[name] = {
             "options": options,
             "seeds": list(SEEDS),
@@ -131,8 +129,8 @@ def report(quick: bool, only: Iterable[str] | None = None) -> tuple[str, bool]:
     good = True
     as_ns2: dict[str, list[dict[str, float]]] = {}
     for name in only or (n for n in CASES if n in known):
-        as_ns2[name] = _each(partial(ours, CASES[name]), seeds)
-        plain = _each(partial(ours, CASES[name], without=EVERYTHING), seeds)
+        as_ns2[name] = of_each_seed(partial(ours, CASES[name]), seeds)
+        plain = of_each_seed(partial(ours, CASES[name], without=EVERYTHING), seeds)
         for measure, title in TITLES.items():
             theirs = known[name][measure]
             mine = [run[measure] for run in as_ns2[name]]
@@ -156,7 +154,7 @@ def _switches(
     rows = []
     for switch, shown in SHOWN.items():
         left_out = {
-            case: _each(partial(ours, CASES[case], without={switch}), seeds)
+            case: of_each_seed(partial(ours, CASES[case], without={switch}), seeds)
             for case in dict.fromkeys(case for case, _ in shown)
         }
         for case, measure in shown:
@@ -223,9 +221,3 @@ def _compare(
         f"{inside}/{len(mine)}",
         verdict(met),
     ]
-
-
-def _each(work: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
-    """Runs are single-threaded programs: as many at once as there are cores."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(work, seeds))

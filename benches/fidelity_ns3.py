@@ -9,10 +9,7 @@ programs differ in known ways (docs/explanation/fidelity.md), and the table show
 from __future__ import annotations
 
 import json
-import os
 import tempfile
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +18,7 @@ from typing import Any
 
 import peer
 import workloads
-from common import BENCHES, BenchError, note, require_sojourn, sojourn, table
+from common import BENCHES, BenchError, note, of_each_seed, require_sojourn, sojourn, table
 
 REFERENCE = BENCHES / "reference" / "ns3-dumbbell.json"
 SEEDS = range(1, 11)
@@ -88,7 +85,7 @@ def reference() -> str:
     for name, case in CASES.items():
         options = workloads.peer_options(workloads.load("dumbbell-20")) | case.ns3
         options = {k: int(v) if isinstance(v, bool) else v for k, v in options.items()}
-        runs = _each(partial(_theirs, options), SEEDS)
+        runs = of_each_seed(partial(_theirs, options), SEEDS)
         results[name] = {m: [round(run[m], 6) for run in runs] for m in TITLES}
         note(f"ns-3, {name}: {len(runs)} runs")
     REFERENCE.parent.mkdir(exist_ok=True)
@@ -107,7 +104,7 @@ def report(quick: bool) -> tuple[str, bool]:
     known = json.loads(REFERENCE.read_text())["cases"]
     rows = []
     for name, case in CASES.items():
-        runs = _each(partial(ours, case), SEEDS[:3] if quick else SEEDS)
+        runs = of_each_seed(partial(ours, case), SEEDS[:3] if quick else SEEDS)
         for measure, title in TITLES.items():
             theirs, mine = known[name][measure], [run[measure] for run in runs]
             if not any([*theirs, *mine]):
@@ -148,8 +145,3 @@ def _theirs(options: dict[str, Any], seed: int) -> dict[str, Any]:
     if result is None:
         raise BenchError("the reference needs ns-3: benches/README.md tells how to get it")
     return result
-
-
-def _each(work: Callable[[int], Any], seeds: Iterable[int]) -> list[Any]:
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(work, seeds))

@@ -73,6 +73,11 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
+def capital(words: str) -> str:
+    """With a capital letter first, as at the beginning of a sentence."""
+    return words[:1].upper() + words[1:]
+
+
 def duration(seconds: float) -> str:
     """A time span in the unit that suits it."""
     if seconds < 1:

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sojourn import formatting
 from sojourn.cli.codes import FAILURE
 
 # Prose is hard to read in longer lines.
@@ -21,7 +22,7 @@ def tell(found: Iterable[Mapping[str, Any]]) -> None:
         print(f"\n! {each['name']}: {each['place']}")
         print(
             textwrap.fill(
-                text[:1].upper() + text[1:],
+                formatting.capital(text),
                 width,
                 initial_indent="  ",
                 subsequent_indent="  ",

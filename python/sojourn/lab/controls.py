@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from sojourn import formatting
 from sojourn._engine import quantity
 from sojourn.lab.experiment import SIDES, Experiment
 from sojourn.scenario import Scenario, schema
@@ -87,8 +88,7 @@ def _common(scenario: Scenario) -> list[Control]:
         made.append(_slider("bottleneck.rate", "Link rate", link["rate"], "rate", 5e5, 1e9))
         made.append(_slider("bottleneck.delay", "Delay of the link", link["delay"], "time", 0, 5e8))
     for number, group in enumerate(fields["traffic"]):
-        name = str(group.get("name") or group["kind"])
-        name = name[0].upper() + name[1:]
+        name = formatting.capital(str(group.get("name") or group["kind"]))
         path = f"traffic.{number}"
         if group.get("flows") is not None:
             made.append(_count(f"{path}.flows", f"{name}: number of flows", group["flows"], 500))

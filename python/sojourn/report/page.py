@@ -211,7 +211,7 @@ def _title(layout: Layout) -> str:
         compared = formatting.listed(kinds)
     else:
         compared = f"{len(names)} {_plural(layout)}"
-    return f"{scenario}: {compared}" if scenario else _capital(compared)
+    return f"{scenario}: {compared}" if scenario else formatting.capital(compared)
 
 
 def _plural(layout: Layout) -> str:
@@ -227,11 +227,7 @@ def _lead(layout: Layout) -> str:
     said = f"{what}, at {formatting.listed(panels)}" if panels else what
     if any(one.reference for one in layout.series):
         said += ", beside the same traffic on the uncongested network"
-    return _capital(said) + "."
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return formatting.capital(said) + "."
 
 
 def _facts(layout: Layout) -> list[tuple[str, str]]:

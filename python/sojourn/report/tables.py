@@ -118,9 +118,9 @@ def column(measure: Measure, of: str = "") -> Column:
     if of:
         group = f"Link {of}"
     elif each.family:
-        group, heading, unit = f"{_capital(each.family)}, {each.unit}", each.heading, ""
+        group, heading, unit = f"{formatting.capital(each.family)}, {each.unit}", each.heading, ""
     else:
-        heading = _capital(heading)
+        heading = formatting.capital(heading)
     return Column(
         measure.name,
         heading,
@@ -131,10 +131,6 @@ def column(measure: Measure, of: str = "") -> Column:
         each.counts,
         group,
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _told(measure: Measure, run: Run) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from sojourn import style
+from sojourn import formatting, style
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -125,5 +125,5 @@ def _points(rows: pl.DataFrame, x: alt.X, y: alt.Y, colours: dict[str, str]) -> 
 
 
 def _title(definition: Definition) -> str:
-    words = definition.words[0].upper() + definition.words[1:]
+    words = formatting.capital(definition.words)
     return f"{words}, {definition.unit}" if definition.unit else words

@@ -70,7 +70,7 @@ def judged(found: Tuning) -> Iterator[str]:
     definition = found.goal.measure.definition
     unit = f" {definition.unit}" if definition.unit else ""
     said = f"{definition.words} {written(interval.mean, definition)}{unit} in {interval.n} fresh"
-    said = f"{said[0].upper()}{said[1:]} seed{'s' if interval.n > 1 else ''}"
+    said = f"{formatting.capital(said)} seed{'s' if interval.n > 1 else ''}"
     if interval.half is not None:
         low, high = (written(end, definition) for end in (interval.low, interval.high))
         said += f" (95 % interval {low} to {high})"
