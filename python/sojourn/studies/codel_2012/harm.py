@@ -6,9 +6,8 @@ import altair as alt
 import polars as pl
 
 from sojourn.parts import Figure, Table
-from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
-from sojourn.studies.codel_2012.network import bulk, dumbbell, packets, web
+from sojourn.studies.codel_2012.network import RESPONSE, WAIT, bulk, dumbbell, packets, web
 from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.style import KIND_COLOURS, SPARE_COLOURS
@@ -72,23 +71,11 @@ def _scenario(
     return dumbbell(rate, qdisc, traffic, duration=duration, warmup=10)
 
 
-def _median(run: RunResult) -> float:
-    return float(run.group("web")["response_time_s"]["p50"])
-
-
-def _slow(run: RunResult) -> float:
-    return float(run.group("web")["response_time_s"]["p90"])
-
-
-def _wait(run: RunResult) -> float:
-    return float(run.bottleneck["sojourn_s"]["mean"])
-
-
 def findings(results: Results, found: Findings) -> None:
     """Adds what this part found."""
     part = results.where(part=PART)
     codel, deep = (part.where(what="web", queue=name) for name in ("CoDel", "drop-tail"))
-    for name, measure in (("median", _median), ("90 %", _slow)):
+    for name, measure in (("median", RESPONSE), ("90 %", "web.response_p90_s")):
         tested = same({f"web, {name}": codel.paired(deep, measure)}, RESPONSE_MARGIN,
                       unit="ms", scale=1e3)  # fmt: skip
         found.checks.append(
@@ -112,13 +99,12 @@ def findings(results: Results, found: Findings) -> None:
             "Eight Reno flows at 10 Mb/s, drop-tail with one bandwidth-delay product.",
         )
     )
-    waits = less({"mean wait": codel.paired(deep, _wait)}, unit="ms", scale=1e3)
+    waits = less({"mean wait": codel.paired(deep, WAIT)}, unit="ms", scale=1e3)
     found.checks.append(
         _check(
             "And the transfers' packets wait less.",
             waits,
-            f"{(codel.mean(_wait) or 0) * 1e3:.1f} ms against "
-            f"{(deep.mean(_wait) or 0) * 1e3:.1f} ms",
+            f"{(codel.mean(WAIT) or 0) * 1e3:.1f} ms against {(deep.mean(WAIT) or 0) * 1e3:.1f} ms",
             "The same runs.",
         )
     )
@@ -156,7 +142,7 @@ def _field(part: Results) -> pl.DataFrame:
                 "high": link["sojourn_s"]["p99"] * 1e3,
                 "standing": link["standing_s"]["mean"] * 1e3,
                 "loss": link["loss"] * 100,
-                "web": _median(each.run) * 1e3,
+                "web": each.run.group("web")["response_time_s"]["p50"] * 1e3,
             }
         )
     columns = ["utilisation", "median", "high", "standing", "loss", "web"]

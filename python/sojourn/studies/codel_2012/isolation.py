@@ -7,7 +7,13 @@ import polars as pl
 
 from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
-from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, web
+from sojourn.studies.codel_2012.network import (
+    RESPONSE,
+    bulk,
+    dumbbell,
+    milliseconds,
+    web,
+)
 from sojourn.studies.study import Band, Check, Findings
 from sojourn.studies.verdicts import less, same
 from sojourn.sweep import Case, Results
@@ -83,18 +89,13 @@ def loss(run: RunResult) -> float:
     return found
 
 
-def page(run: RunResult) -> float:
-    """Median response time of the web, seconds."""
-    return float(run.group("web")["response_time_s"]["p50"])
-
-
 def findings(results: Results, found: Findings) -> None:
     """Adds what this part found."""
     part = results.where(part=PART, window=10)
     fq, codel = part.where(queue=FQ), part.where(queue="CoDel")
     delays = less({"voice's wait": fq.paired(codel, delay)}, unit="ms", scale=1e3)
     losses = less({"voice's loss": fq.paired(codel, loss)}, unit="%", scale=100)
-    web_times = less({"web, median": fq.paired(codel, page)}, unit="ms", scale=1e3)
+    web_times = less({"web, median": fq.paired(codel, RESPONSE)}, unit="ms", scale=1e3)
     source = "the talk's slides on FQ-CoDel with thin flows and web; RFC 8290 section 1.3"
     found.checks += [
         Check(
@@ -119,8 +120,8 @@ def findings(results: Results, found: Findings) -> None:
             claim="The web too answers sooner than with CoDel.",
             source=source,
             published="sooner",
-            ours=f"{(fq.mean(page) or 0) * 1e3:.0f} ms against "
-            f"{(codel.mean(page) or 0) * 1e3:.0f} ms; {web_times.ours}",
+            ours=f"{(fq.mean(RESPONSE) or 0) * 1e3:.0f} ms against "
+            f"{(codel.mean(RESPONSE) or 0) * 1e3:.0f} ms; {web_times.ours}",
             verdict=web_times.verdict,
             note=web_times.note,
         ),
@@ -167,7 +168,7 @@ def _table(part: Results) -> Table:
                 window,
                 *(
                     (runs.mean(of) or 0.0) * factor
-                    for of, factor in ((delay, 1e3), (jitter, 1e3), (loss, 100), (page, 1e3))
+                    for of, factor in ((delay, 1e3), (jitter, 1e3), (loss, 100), (RESPONSE, 1e3))
                 ),
                 (runs.mean("utilisation") or 0.0) * 100,
                 (runs.mean(lambda run: run.group("bulk")["jain"]) or 0.0),
@@ -186,7 +187,7 @@ def _table(part: Results) -> Table:
 def _figure(part: Results) -> Figure:
     rows = [
         {"queue": str(each.case.labels["queue"]), "wait": delay(each.run) * 1e3,
-         "web": page(each.run) * 1e3}
+         "web": each.run.group("web")["response_time_s"]["p50"] * 1e3}
         for each in part
     ]  # fmt: skip
     table = pl.DataFrame(rows)

@@ -10,6 +10,10 @@ from sojourn.scenario import Scenario
 
 PACKET = 1500
 
+# Measures: what packets wait in the mean, and a response in the median.
+WAIT = "bottleneck.sojourn_mean_s"
+RESPONSE = "web.response_p50_s"
+
 
 def packets(rate: float, seconds: float) -> int:
     """How many packets a link of ``rate`` bits per second sends in that time; at least one."""

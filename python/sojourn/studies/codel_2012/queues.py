@@ -11,7 +11,7 @@ import polars as pl
 from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.statistics import student_interval
-from sojourn.studies.codel_2012.network import bulk, dumbbell, web
+from sojourn.studies.codel_2012.network import WAIT, bulk, dumbbell, web
 from sojourn.studies.seeds import values
 from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import less
@@ -64,13 +64,9 @@ def findings(results: Results, found: Findings) -> None:
     found.checks += [_one_queue(ties), _several(ties)]
     found.tables.append(_table(part, ties))
     found.figures += [_time_figure(part), _scatter(part)]
-    wait = part.where(load="transfer and web", queue="CoDel", window="100ms").mean(_mean_wait)
+    wait = part.where(load="transfer and web", queue="CoDel", window="100ms").mean(WAIT)
     assert wait is not None
     found.bands.append(Band("CoDel, a transfer and web: mean wait (ms)", wait * 1e3, 1.0, 10.0))
-
-
-def _mean_wait(run: RunResult) -> float:
-    return float(run.bottleneck["sojourn_s"]["mean"])
 
 
 def _standing(run: RunResult) -> float:
@@ -79,7 +75,7 @@ def _standing(run: RunResult) -> float:
 
 def _share(run: RunResult) -> float:
     """How much of what packets wait is a queue that stands."""
-    return _standing(run) / _mean_wait(run)
+    return _standing(run) / float(run.bottleneck["sojourn_s"]["mean"])
 
 
 def _bad(part: Results) -> Check:
@@ -99,7 +95,7 @@ def _bad(part: Results) -> Check:
         source="the talk's slides on good and bad queue; ACM Queue 10(5)",
         published="the queue never empties",
         ours=f"standing queue {interval.mean:.0%} of the mean wait of "
-        f"{(deep.mean(_mean_wait) or 0) * 1e3:.0f} ms",
+        f"{(deep.mean(WAIT) or 0) * 1e3:.0f} ms",
         verdict=verdict,
         note="Standing: least sojourn time of 100 ms, a round trip and more. Agrees if the 95 % "
         "interval of its share is above a half.",
@@ -116,7 +112,7 @@ def _good(part: Results) -> Check:
         source="the talk's slides on good and bad queue; ACM Queue 10(5)",
         published="the queue empties",
         ours=f"{(web_alone.mean(_standing) or 0) * 1e3:.2g} ms stand of a mean wait of "
-        f"{(web_alone.mean(_mean_wait) or 0) * 1e3:.2g} ms; {tested.ours}",
+        f"{(web_alone.mean(WAIT) or 0) * 1e3:.2g} ms; {tested.ours}",
         verdict=tested.verdict,
         note=f"The same deep buffer, the same users. {tested.note}",
     )
