@@ -11,15 +11,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
 from sojourn.extras import require
+from sojourn.measures import Measure
 from sojourn.quantities import whole
 from sojourn.results.store import Store
 from sojourn.scenario import Scenario
-from sojourn.sweep import Case, grid, sweep
+from sojourn.sweep import Case, Results, grid, sweep
 from sojourn.tune.asking import Asking
 from sojourn.tune.axis import Axis
 from sojourn.tune.candidate import Candidate, Tuning
@@ -89,45 +91,54 @@ def tune(
     if both:
         raise InputError(f"{both.pop()}: is searched and varied; do one of the two")
     first = base.facts.seed
-    store = Store(out) if out is not None else None
-
-    def measured(candidates: Sequence[Candidate], chosen: Sequence[int]) -> None:
-        """Runs what is missing of these settings with these seeds."""
-        cases = [
-            Case({**each.values, **labels}, base.with_({**labels, **each.values}), chosen)
-            for each, labels in itertools.product(candidates, region)
-        ]
-        found = sweep(
-            cases,
-            store,
-            workers=workers,
-            cluster=cluster,
-            limit=limit,
-            progress=progress,
-            notice=notice,
-        )
-        wanted = [goal.measure, *(each.measure for each in constraints)]
-        count = len(chosen)
-        for number, (each, place) in enumerate(itertools.product(candidates, range(len(region)))):
-            runs = found.runs[number * count : (number + 1) * count]
-            seen = each.measured.setdefault(place, {})
-            seen |= {run.seed: [m.of(run.run.summary) for m in wanted] for run in runs}
-
+    runs = partial(
+        sweep,
+        store=Store(out) if out is not None else None,
+        workers=workers,
+        cluster=cluster,
+        limit=limit,
+        progress=progress,
+        notice=notice,
+    )
+    wanted = [goal.measure, *(each.measure for each in constraints)]
+    measure = partial(_measure, base=base, region=region, wanted=wanted, runs=runs)
     searched = range(first, first + seeds)
     asking = Asking(axes, goal, constraints, across, trials)
     asking.begin_with(base)
     while asking.asked < trials:
         batch = asking.ask(min(_BATCH, trials - asking.asked))
         new = [each for each in batch if not each.measured]
-        measured(new, searched[:1])
+        measure(new, searched[:1])
         for each in new:
             each.dropped = asking.is_hopeless(each)
         if kept := [each for each in new if not each.dropped and seeds > 1]:
-            measured(kept, searched[1:])
+            measure(kept, searched[1:])
         asking.tell()
     best = asking.best
     as_it_is, fresh = Candidate({}), None if best is None else Candidate(best.values)
-    measured(
+    measure(
         [as_it_is] if fresh is None else [as_it_is, fresh], range(first + seeds, first + 2 * seeds)
     )
     return Tuning(axes, goal, constraints, across, region, asking.candidates, best, fresh, as_it_is)
+
+
+def _measure(
+    candidates: Sequence[Candidate],
+    seeds: Sequence[int],
+    *,
+    base: Scenario,
+    region: Sequence[Mapping[str, object]],
+    wanted: Sequence[Measure],
+    runs: Callable[[Sequence[Case]], Results],
+) -> None:
+    """Runs what is missing of these settings with these seeds, and notes what is wanted of it."""
+    cases = [
+        Case({**each.values, **labels}, base.with_({**labels, **each.values}), seeds)
+        for each, labels in itertools.product(candidates, region)
+    ]
+    found = runs(cases).runs
+    count = len(seeds)
+    for number, (each, place) in enumerate(itertools.product(candidates, range(len(region)))):
+        seen = each.measured.setdefault(place, {})
+        for run in found[number * count : (number + 1) * count]:
+            seen[run.seed] = [one.of(run.run.summary) for one in wanted]
