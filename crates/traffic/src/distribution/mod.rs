@@ -9,6 +9,7 @@ mod sampler;
 mod schema;
 mod text;
 mod unit;
+mod validate;
 
 pub use quantiles::quantiles_from_csv;
 pub use residual::Residual;
@@ -198,112 +199,6 @@ impl<U: Unit> Distribution<U> {
                 part.value.load_files(&format!("{field}.parts[{i}].value"), read)
             }),
             _ => Ok(()),
-        }
-    }
-
-    /// Checks every parameter; an error names `field`.
-    pub fn validate(&self, field: &str) -> Result<(), Invalid> {
-        let positive = |name: &str, x: f64| {
-            if x.is_finite() && x > 0.0 {
-                return Ok(());
-            }
-            Err(Invalid::new(format!("{field}.{name}"), x, "must be a number above 0"))
-        };
-        let above_zero = |name: &str, x: U| {
-            if x.base().is_finite() && x.base() > 0.0 {
-                return Ok(());
-            }
-            let remedy = format!("must be above 0, for example {}", U::EXAMPLE);
-            Err(Invalid::new(format!("{field}.{name}"), x, remedy))
-        };
-        let usable = |x: &U| {
-            if x.base().is_finite() && x.base() >= 0.0 {
-                return Ok(());
-            }
-            Err(Invalid::new(field.to_owned(), x, "must be a number of at least 0"))
-        };
-        let ordered = |min: U, max: Option<U>| match max {
-            Some(max) if max.base().is_finite() && max.base() > min.base() => Ok(()),
-            Some(max) => {
-                let remedy = format!("must be greater than the least value, {min}");
-                Err(Invalid::new(format!("{field}.max"), max, remedy))
-            }
-            None => Ok(()),
-        };
-        match self {
-            Self::Constant(value) => usable(value),
-            Self::Uniform { min, max, step } => {
-                usable(min)?;
-                usable(max)?;
-                if max < min {
-                    let range = format!("{min}..{max}");
-                    return Err(Invalid::new(
-                        field.to_owned(),
-                        range,
-                        "the second value must not be smaller",
-                    ));
-                }
-                step.map_or(Ok(()), |step| above_zero("step", step))
-            }
-            Self::Even { min, max } => usable(min).and_then(|()| usable(max)),
-            Self::Exponential { mean } => above_zero("mean", *mean),
-            Self::Pareto { shape, min, max } => {
-                positive("shape", *shape)?;
-                above_zero("min", *min)?;
-                ordered(*min, *max)
-            }
-            Self::BoundedPareto { shape, min, max } => {
-                positive("shape", *shape)?;
-                above_zero("min", *min)?;
-                ordered(*min, Some(*max))
-            }
-            Self::Lomax { shape, scale, max }
-            | Self::Weibull { shape, scale, max }
-            | Self::InverseWeibull { shape, scale, max } => {
-                positive("shape", *shape)?;
-                above_zero("scale", *scale)?;
-                max.map_or(Ok(()), |max| above_zero("max", max))
-            }
-            Self::Lognormal { mean, sd, min, max } => {
-                min.as_ref().map_or(Ok(()), usable)?;
-                above_zero("mean", *mean)?;
-                above_zero("sd", *sd)?;
-                ordered(min.unwrap_or(U::from_base(0.0)), *max)?;
-                let (below, above) = sampler::truncation(self);
-                if above - below < 1e-9 {
-                    let (min, max) = (min.map(|x| x.to_string()), max.map(|x| x.to_string()));
-                    let range = format!("{}..{}", min.unwrap_or_default(), max.unwrap_or_default());
-                    let remedy = format!("min and max leave nothing of a lognormal of mean {mean}");
-                    return Err(Invalid::new(field.to_owned(), range, remedy));
-                }
-                Ok(())
-            }
-            Self::Packmime { location, location_variance, shape, variance } => {
-                if !(-40.0..=40.0).contains(location) {
-                    let remedy = "must be between -40 and 40: it is a base-2 logarithm";
-                    return Err(Invalid::new(format!("{field}.location"), location, remedy));
-                }
-                positive("location_variance", *location_variance)?;
-                positive("shape", *shape)?;
-                positive("variance", *variance)
-            }
-            Self::Quantiles { points, .. } => {
-                points.iter().try_for_each(|point| usable(&point.1))?;
-                quantiles::validate(points, field)
-            }
-            Self::Mixture { parts } => {
-                if parts.is_empty() {
-                    return Err(Invalid::new(
-                        format!("{field}.parts"),
-                        "[]",
-                        "needs at least one part {weight, value}",
-                    ));
-                }
-                parts.iter().enumerate().try_for_each(|(i, part)| {
-                    positive(&format!("parts[{i}].weight"), part.weight)?;
-                    part.value.validate(&format!("{field}.parts[{i}].value"))
-                })
-            }
         }
     }
 }
