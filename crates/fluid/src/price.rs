@@ -209,6 +209,8 @@ mod tests {
         assert_eq!((power.piece(0.5), power.piece(1.5)), (1, 2));
         assert_eq!((power.within(1, 0.5), power.within(2, 1.5)), (0.25, 1.0));
         assert_eq!(power.within(0, -0.5), 0.0, "no load below 0 is charged for");
+        // Beyond its end a piece is what it was, until its guard is seen to have fallen.
+        assert_eq!((ramp.within(0, 0.6), ramp.within(2, 0.9)), (0.0, 1.0));
         let unclipped = Price::Ramp { start: 0.5, exponent: 2.0, clipped: false };
         assert_eq!(unclipped.within(0, 0.25), 0.25);
         let exponential = Price::Exponential { price: 2.0 };

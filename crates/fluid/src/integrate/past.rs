@@ -187,10 +187,7 @@ impl<'a> Past<'a> {
         let step = steps[at];
         // The first row is that from before the beginning.
         let offset = (1 + at) * history.width;
-        let until = match steps.get(at + 1) {
-            Some(next) if next.start < cap => next.start,
-            _ => step.end,
-        };
+        let until = steps.get(at + 1).map_or(step.end, |next| next.start);
         let (from, start, per) = (step.start, step.start, step.per);
         cursor.seen.set(Seen { from, until, start, per, offset });
         Moment { rows: &history.rows, offset, theta: (time - start) * per }

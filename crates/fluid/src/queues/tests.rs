@@ -241,6 +241,10 @@ fn laws_say_what_they_hold_sample_and_look_at() {
         assert_eq!((law.has_state(), law.looks_at_rate()), (state, rate), "{text}");
         assert!(law.scale() > 0.0 && law.scale() <= 1.0, "{text}");
     }
+    // An average rests at the queue, a probability at itself.
+    for (kind, rests) in [("red", 9.0), ("ared", 9.0), ("pi", 0.25), ("pie", 0.25), ("rate", 1.0)] {
+        assert_eq!(law(&format!(r#""kind": "{kind}""#)).state_at(9.0, 0.25, 7.0), rests, "{kind}");
+    }
     let now = Rate { price: Price::Power { exponent: 2.0 }, averaging: 0.0 };
     assert!(!now.has_state() && now.hold() == 0.0 && now.setpoint(1.0).is_none());
 }

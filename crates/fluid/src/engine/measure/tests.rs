@@ -288,3 +288,20 @@ fn private_links_may_carry_a_hundredth_more_than_they_can() {
     );
     assert!(network(&[]).groups[0].access_rate.is_none());
 }
+
+#[test]
+fn without_a_warm_up_the_window_begins_with_the_run() {
+    let mut run = Sampled::new(&[("warmup", "0s")]);
+    run.follow(10.0, |t| Sample {
+        lengths: [10.0 + 2.0 * t, 0.0],
+        inflows: [1000.0, 0.0],
+        rates: [100.0, 0.0],
+        ..Sample::default()
+    });
+    let meter = &run.measure.queues[0];
+    near(meter.at_start, 10.0);
+    near(meter.area, integral(10.0, 2.0, 0.0, 10.0));
+    near(meter.window.arrived, 10_000.0);
+    near(run.measure.classes[0].sent, 1000.0);
+    assert_eq!(meter.lengths.len(), 1001);
+}

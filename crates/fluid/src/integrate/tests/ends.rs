@@ -96,19 +96,51 @@ fn meets(ends: &[f64], time: f64) -> bool {
 
 #[test]
 fn every_limit_is_met_to_the_last_digit() {
-    let mut solver = solver(made(&[], |_, _| 1.0), Settings::default());
-    let mut limit = 0.0;
+    // Steps right to the limit, in which a time and the rest up to there often do not add up.
+    let settings = Settings { fixed: Some(1e9), ..Settings::default() };
+    let mut inexact = 0;
     for number in 1..500 {
-        // Each is more than twice as far as the one before now and then.
-        limit += 1e-3
-            * f64::from(number * number % 97 + 1)
-            * if number < 40 { limit + 1.0 } else { 1.0 };
-        while solver.time() < limit {
-            solver.advance(limit).unwrap();
+        let first = 0.1 * f64::from(number);
+        let limit = 3.3 * first + 0.7;
+        let mut solver = solver(made(&[], |_, _| 1.0), settings);
+        for end in [first, limit] {
+            solver.advance(end).unwrap();
+            assert_eq!(solver.time(), end);
         }
-        assert_eq!(solver.time(), limit);
         assert!((solver.state()[0] - 1.0 - limit).abs() < 1e-9 * limit);
+        inexact += u32::from(first + (limit - first) != limit);
     }
+    assert!(inexact > 10, "{inexact}");
+}
+
+#[test]
+fn no_scrap_is_left_before_a_limit() {
+    for (longest, limit) in [(0.7, 3.0), (0.7, 2.3), (0.05, 0.47)] {
+        let settings = Settings { longest, ..Settings::default() };
+        let (found, _) = ends(made(&[], |_, _| 1.0), limit, settings);
+        let lengths: Vec<f64> = found.windows(2).map(|ends| ends[1] - ends[0]).collect();
+        let [.., before, last] = lengths[..] else { panic!() };
+        // What is left and less than two steps is halved.
+        assert!((before / last - 1.0).abs() < 1e-9, "{lengths:?}");
+        assert!(last <= longest && last > 0.5 * longest, "{lengths:?}");
+    }
+}
+
+#[test]
+fn a_step_that_looks_at_itself_takes_one_evaluation_more() {
+    let settings = Settings { fixed: Some(1.0), ..Settings::default() };
+    let mut solver = solver(made(&[0.1], |_, _| 1.0), settings);
+    let mut seen = [0; 2];
+    while solver.time() < 6.0 {
+        let (from, before) = (solver.time(), solver.work().evaluations);
+        solver.advance(6.0).unwrap();
+        let (long, bent) = (solver.time() - from > 0.11, from < 0.41);
+        let took = solver.work().evaluations - before;
+        // The first stage is the last one's of the step before, unless something bent there.
+        assert_eq!(took, 6 + u64::from(long) + u64::from(bent), "{from}");
+        seen[usize::from(long)] += 1;
+    }
+    assert!(seen.iter().all(|steps| *steps > 3), "{seen:?}");
 }
 
 #[test]

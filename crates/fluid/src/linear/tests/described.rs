@@ -105,3 +105,45 @@ fn many_points_of_a_price_that_rises_on_both_sides_are_all_found() {
         assert_eq!((point.queue, point.propagation), (0.0, 0.3));
     }
 }
+
+#[test]
+fn points_close_to_where_a_price_turns_are_found_on_both_sides() {
+    // Windows of 6750 packets need 4e-8 only, which the parabola has close to its foot.
+    for branch in [-2, -1] {
+        let text = format!(
+            r#""flows": 60, "capacity": 2.25e6, "rtt": 0.3, "branch": {branch}, "form": "fluid",
+               "price": {{"kind": "ramp", "start": 0.6, "exponent": 2, "clipped": false}}"#
+        );
+        let point = found(&text).point;
+        assert_eq!(point.load > 0.6, branch == -1, "{}", point.load);
+        assert!((point.load - 0.6).abs() < 1e-4, "{}", point.load);
+        let above = (point.load - 0.6) / 0.4;
+        assert!((point.p / (above * above) - 1.0).abs() < 1e-6, "{} {above}", point.p);
+        close(point.window * point.window * point.p, 2.0);
+    }
+}
+
+#[test]
+fn spaced_drops_are_almost_twice_their_probability() {
+    let red = r#""qdisc": {"kind": "red", "min_th": 50, "max_th": 150, "max_p": 0.1}"#;
+    for (more, spaced) in [("", false), (r#", "spaced": true"#, true)] {
+        let point =
+            found(&format!(r#""flows": 60, "capacity": 3750, "rtt": 0.246, {red}{more}"#)).point;
+        let p = 0.1 * (point.queue - 50.0) / 100.0;
+        close(point.p, if spaced { 2.0 * p / (1.0 + p) } else { p });
+    }
+}
+
+#[test]
+fn ared_in_bytes_rests_at_as_many_bytes_with_a_higher_gain() {
+    let (gain, denominator) = plant();
+    let text = format!(
+        r#"{PAPER}, "mean_packet": 500, "qdisc": {{"kind": "ared", "min_th": 50, "max_th": 150,
+           "bottom": 0.001, "queue_in_bytes": true, "scale_by_size": true, "mean_packet": 250}}"#
+    );
+    let derived = found(&text);
+    // Packets of 500 bytes count as two of 250: 50 are 100, in the middle, where max_p is p.
+    close(derived.point.queue, 50.0);
+    let (slope, k) = (4.0 * derived.point.p / 100.0, 0.5);
+    agree(&derived, &[gain * slope * k], &product(&denominator, &[1.0, k]));
+}
