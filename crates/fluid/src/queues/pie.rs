@@ -130,7 +130,8 @@ mod tests {
     fn bands_are_those_of_the_rfc() {
         // RFC 8033 section 5.3: 2048, 512, 128, 32, 8 and 2 below these probabilities, and no
         // scaling above.
-        let table = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
+        let table =
+            [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (0.1, 2.0)];
         let mut low = 0.0;
         for (number, (bound, scale)) in table.into_iter().enumerate() {
             let piece = 1 + number;

@@ -221,12 +221,10 @@ mod tests {
             let mode = law.mode_at(average, &View::default());
             assert_eq!((law.piece(average), mode.piece), (piece, piece), "{average}");
         }
-        assert_eq!([0, 1, 2, 3].map(|piece| law.guards_at(piece, 160.0)), [
-            [1.0, -110.0],
-            [110.0, -10.0],
-            [10.0, 140.0],
-            [-140.0, 1.0],
-        ]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|piece| law.guards_at(piece, 160.0)),
+            [[1.0, -110.0], [110.0, -10.0], [10.0, 140.0], [-140.0, 1.0],]
+        );
         let jump = red(false, None);
         assert_eq!((jump.piece(149.9), jump.piece(150.0)), (1, 3));
         assert_eq!(jump.guards_at(3, 160.0), [10.0, 1.0]);
@@ -241,7 +239,10 @@ mod tests {
         let rate = |fastest: f64| {
             let mut law = Red { fastest, ..red(true, None) };
             law.prepare(1000.0);
-            (law.follow(30.0, 20.0), law.slope(&Mode::default(), 20.0, &View { queue: 30.0, ..View::default() }))
+            (
+                law.follow(30.0, 20.0),
+                law.slope(&Mode::default(), 20.0, &View { queue: 30.0, ..View::default() }),
+            )
         };
         let own = -libm::log(0.998) * 1000.0;
         for (fastest, wanted) in [(f64::INFINITY, own), (3.0, own), (1.5, 1.5)] {

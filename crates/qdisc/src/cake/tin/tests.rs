@@ -80,8 +80,7 @@ fn counts_of_queues_and_of_busy_hosts_are_what_the_queues_say() {
                 }
             }
         }
-        let of =
-            |sets: &[Set]| tin.flows.iter().filter(|flow| sets.contains(&flow.set)).count();
+        let of = |sets: &[Set]| tin.flows.iter().filter(|flow| sets.contains(&flow.set)).count();
         assert_eq!(tin.sparse as usize, of(&[Set::Sparse, Set::SparseWait]));
         assert_eq!(tin.bulk as usize, of(&[Set::Bulk]));
     }
@@ -179,12 +178,9 @@ fn at_the_ingress_a_packet_is_late_after_two_packets_of_each_busy_queue() {
 
 #[test]
 fn a_call_drops_as_many_packets_as_its_budget_and_never_the_last() {
-    for (ingress, budget, standing, left, spent) in [
-        (false, 3, 10, 6, 3),
-        (false, 64, 4, 0, 3),
-        (false, 0, 4, 3, 0),
-        (true, 3, 10, 9, 1),
-    ] {
+    for (ingress, budget, standing, left, spent) in
+        [(false, 3, 10, 6, 3), (false, 64, 4, 0, 3), (false, 0, 4, 3, 0), (true, 3, 10, 9, 1)]
+    {
         let (mut tin, mut pool) = (tin(), Pool::new());
         let at = offer(&mut tin, &mut pool, 0, Time::ZERO, standing);
         // BLUE alone drops whatever comes.
