@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_step_that_was_cut_short_does_not_shorten_the_next() {
-        // Wished for were 0.1 s; 0.049 s say too little, as does a step that had to end somewhere.
+        // Wished for were 0.1 s: 0.049 s say too little, as does what was made to end somewhere.
         for (step, landing, next) in [
             (0.049, false, 0.1),
             (0.051, false, 0.051 * 0.9),

@@ -92,10 +92,8 @@ fn a_full_buffer_adds_to_what_is_lost() {
         let layout = parameters.layout();
         let model = Mgt::new(parameters, &state());
         let (_, rates, [_, inflow]) = flows(thins);
-        // So much of what enters is too much for 2000 packets a second.
-        assert!(inflow < 2000.0);
+        // With windows fifty times as large as much more comes as 2000 packets a second.
         let mut full = state();
-        // Five times the windows: the queue gets five times as much.
         full[..6].iter_mut().for_each(|window| *window *= 50.0);
         let entering = 50.0 * inflow * if thins { 0.95 } else { 1.0 };
         let overflow = 1.0 - 2000.0 / entering;
