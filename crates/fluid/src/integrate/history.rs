@@ -139,6 +139,7 @@ mod tests {
         assert_eq!((history.rows[2], history.rows[3]), ([60.0; 5], [-60.0; 5]));
         assert!(!history.forget_before(90.0), "thirty are not worth it");
         assert_eq!((history.dropped, history.steps.len()), (60, 40));
+        assert!(!history.forget_before(93.0), "nor are 32");
         assert!(history.forget_before(95.0));
         assert_eq!((history.dropped, history.steps.len()), (94, 6));
     }

@@ -317,4 +317,5 @@ fn events_without_progress_are_an_error_and_any_number_with_progress_is_none() {
     };
     let Failure::Chatter(time) = failure else { panic!("{failure}") };
     assert!((time - 0.005).abs() < 1e-6, "{time}");
+    assert_eq!(stuck.work().events, 201, "two hundred are borne");
 }

@@ -245,6 +245,11 @@ fn laws_say_what_they_hold_sample_and_look_at() {
     for (kind, rests) in [("red", 9.0), ("ared", 9.0), ("pi", 0.25), ("pie", 0.25), ("rate", 1.0)] {
         assert_eq!(law(&format!(r#""kind": "{kind}""#)).state_at(9.0, 0.25, 7.0), rests, "{kind}");
     }
+    // A window of 100 packets needs 2e-4 only, which has to count.
+    for kind in ["pi", "pi2", "pie"] {
+        let law = law(&format!(r#""kind": "{kind}""#));
+        assert!(law.scale() <= law.state_at(9.0, 2e-4, 7.0), "{kind}");
+    }
     let now = Rate { price: Price::Power { exponent: 2.0 }, averaging: 0.0 };
     assert!(!now.has_state() && now.hold() == 0.0 && now.setpoint(1.0).is_none());
 }

@@ -215,16 +215,18 @@ fn what_jumps_is_met_again_through_every_lag_and_what_moves_a_little_is_not() {
 
 #[test]
 fn with_many_lags_a_step_ends_at_a_bend_only_if_it_was_too_inexact_across_it() {
-    let at = |tolerance: f64| {
-        let system = made(&[1.0, 1.3, 1.7], |_, late| -late[0] - 0.5 * late[1] - 0.7 * late[2]);
-        let settings = Settings { tolerance, ..Settings::default() };
-        let (ends, solver) = ends(system, 2.5, settings);
-        ([1.0, 1.3, 1.7].map(|time| meets(&ends, time)), solver.work())
-    };
-    let (fine, work) = at(1e-11);
-    assert_eq!(fine, [true; 3], "{work:?}");
-    assert!(work.rejected < 25, "{work:?}");
-    assert_eq!(at(1e-2).0, [false; 3]);
+    for lags in [[1.0, 1.3, 1.7], [1.7, 1.3, 1.0]] {
+        let at = |tolerance: f64| {
+            let system = made(&lags, |_, late| -late[0] - 0.5 * late[1] - 0.7 * late[2]);
+            let settings = Settings { tolerance, ..Settings::default() };
+            let (ends, solver) = ends(system, 2.5, settings);
+            (lags.map(|lag| meets(&ends, lag)), solver.work())
+        };
+        let (fine, work) = at(1e-11);
+        assert_eq!(fine, [true; 3], "{work:?}");
+        assert!(work.rejected < 40, "{work:?}");
+        assert_eq!(at(1e-2).0, [false; 3]);
+    }
 }
 
 #[test]
