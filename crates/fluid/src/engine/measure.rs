@@ -66,6 +66,11 @@ pub(super) struct QueueMeter {
 }
 
 impl QueueMeter {
+    /// Packets that were sent on since the start of the run.
+    pub(super) fn left(&self) -> f64 {
+        (self.total.arrived - self.total.dropped() - self.length).max(0.0)
+    }
+
     /// The least length in the window of `span` seconds that ends now with `length`.
     fn least(&mut self, time: f64, length: f64, span: f64) -> f64 {
         while self.recent.back().is_some_and(|(_, other)| *other >= length) {
@@ -102,7 +107,9 @@ pub(super) struct Measure {
     stride: u64,
     warmup: f64,
     standing_window: f64,
+    /// The last sample, and the one with which the window begins.
     last: f64,
+    first: f64,
     pub queues: Vec<QueueMeter>,
     pub classes: Vec<ClassMeter>,
     recorder: Recorder,
@@ -152,6 +159,7 @@ impl Measure {
             warmup: network.warmup.as_secs_f64(),
             standing_window: wanted.standing_window.as_secs_f64(),
             last: 0.0,
+            first: 0.0,
             queues: vec![QueueMeter::default(); layout.queues],
             classes: vec![ClassMeter::default(); layout.classes],
             recorder,
@@ -166,11 +174,19 @@ impl Measure {
         self.step
     }
 
+    /// Seconds of the window: from its first sample to the last.
+    pub(super) fn window(&self) -> f64 {
+        self.last - self.first
+    }
+
     /// All states and signals at a time.
     pub(super) fn sample(&mut self, number: u64, time: f64, row: &[f64], model: &Mgt) {
         let half = 0.5 * (time - self.last);
         // The window begins at the first sample at or after the warm-up.
         let measured = number > 0 && self.last >= self.warmup;
+        if !measured {
+            self.first = time;
+        }
         let keep = time >= self.warmup && number.is_multiple_of(self.stride);
         for queue in 0..self.layout.queues {
             self.sample_queue(queue, time, row, half, measured, keep);
@@ -268,8 +284,7 @@ impl Measure {
             let network_rate = self.plan.rates[queue];
             let meter = &mut self.queues[queue];
             let total = &meter.total;
-            let left = (total.arrived - total.dropped() - meter.length).max(0.0);
-            let now = [total.arrived, total.dropped(), total.marked, left];
+            let now = [total.arrived, total.dropped(), total.marked, meter.left()];
             let counts = now.map(|packets| packets.round() as u64);
             let new = |which: usize| counts[which].saturating_sub(meter.counted[which]);
             let bytes = f64::from(self.plan.ip_bytes[queue]);

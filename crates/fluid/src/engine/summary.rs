@@ -13,8 +13,7 @@ use crate::integrate::Work;
 impl Measure {
     /// The summary of a run that ended at `end` seconds.
     pub(super) fn summarise(&mut self, network: &Network, end: f64, work: Work) -> Summary {
-        let warmup = network.warmup.as_secs_f64();
-        let window = (end - warmup).max(0.0);
+        let window = self.window();
         let mut summary = Summary {
             events: work.steps + work.events,
             ..Summary::of("fluid", network, Time((end * 1e9).round() as u64))
@@ -23,7 +22,9 @@ impl Measure {
             return summary;
         }
         summary.links = (0..self.queues.len()).map(|q| self.link(network, q, window)).collect();
-        summary.bottleneck_packets = summary.links.first().map_or(0, |link| link.counts.dequeued);
+        let bottleneck = self.plan.links.iter().position(|&link| link == network.bottleneck);
+        summary.bottleneck_packets =
+            bottleneck.map_or(0, |queue| self.queues[queue].left().round() as u64);
         for group in 0..network.groups.len() {
             let flows = self.flows(network, group, window);
             let group = self.group(network, group, &flows);

@@ -19,9 +19,9 @@ pub struct LinkSummary {
     /// Packets and bytes.
     #[serde(flatten)]
     pub counts: LinkCounts,
-    /// `dropped` / `arrived`, 0 to 1.
+    /// See [`LinkCounts::loss`].
     pub loss: Option<f64>,
-    /// `marked` / `arrived`, 0 to 1.
+    /// See [`LinkCounts::mark_fraction`].
     pub mark_fraction: Option<f64>,
     /// Length of the queue over time, in packets, without the packet in transmission.
     pub queue_packets: Quantiles,

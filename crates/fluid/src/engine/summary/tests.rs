@@ -1,5 +1,6 @@
 //! The summary of samples that are known.
 
+use super::super::measure::ClassMeter;
 use super::super::sampled::{Sample, Sampled};
 use super::*;
 use crate::engine::Member;
@@ -60,7 +61,8 @@ fn a_link_sends_what_it_gets_and_neither_drops_nor_keeps() {
     assert_eq!((counts.arrived, counts.dropped, counts.marked), (8000, 2240, 0));
     assert_eq!((counts.queued_at_start, counts.queued_at_end), (14, 30));
     assert_eq!(counts.arrived_bytes, 500 * 8000);
-    assert_eq!(summary.bottleneck_packets, counts.dequeued);
+    // In the whole run: of 10 000 packets 28 % are dropped, and 30 stay.
+    assert_eq!(summary.bottleneck_packets, 7170);
     assert!(summary.links.iter().all(|link| link.check_conservation().is_ok()));
 }
 
@@ -81,6 +83,8 @@ fn a_summary_says_what_was_run_and_has_nothing_of_an_empty_window() {
     assert_eq!((early.simulated_s, early.window_s, early.links.len()), (9.5, (2.0, 9.5), 2));
     assert!(early.stopped_early);
     for end in [1.5, 2.0] {
+        let mut run = Sampled::new(&[("probes.flows", "true")]);
+        run.follow(end, |_| Sample { rates: [100.0; 2], ..Sample::default() });
         let before = of(&mut run, end);
         assert_eq!((before.simulated_s, before.window_s), (end, (end, end)));
         assert!(before.links.is_empty() && before.groups.is_empty() && before.flows.is_empty());
@@ -93,6 +97,7 @@ fn a_summary_says_what_was_run_and_has_nothing_of_an_empty_window() {
 /// Two classes of the first group, of three flows and of one.
 fn unlike() -> Sampled {
     let mut run = Sampled::new(&[("probes.flows", "true")]);
+    run.follow(10.0, |_| Sample::default());
     let [long, short] = &run.measure.plan.members[..] else { panic!() };
     let members = [(long, vec![3, 0, 1]), (long, vec![2]), (short, vec![0])];
     let members: Vec<Member> =
@@ -104,7 +109,7 @@ fn unlike() -> Sampled {
     let mut other = meter.clone();
     (other.sent, other.delivered) = (3000.0, 1600.0);
     other.round_trips = vec![0.2, 0.4];
-    let silent = run.measure.classes[1].clone();
+    let silent = ClassMeter::default();
     run.measure.classes = vec![meter, other, silent];
     run
 }
@@ -200,4 +205,16 @@ fn counts_of_expected_numbers_obey_conservation() {
     let mut rounding = QueueMeter::default();
     rounding.length = -1e-9;
     assert_eq!(counts(&rounding, 500), LinkCounts::default());
+}
+
+#[test]
+fn a_steady_rate_is_measured_as_it_is_if_samples_do_not_divide_the_window_too() {
+    for duration in ["7s", "9.3s", "10s"] {
+        let mut run = Sampled::new(&[("duration", duration)]);
+        let end = run.network.duration.as_secs_f64();
+        run.follow(end, |_| Sample { inflows: [500.0; 2], ..Sample::default() });
+        let summary = run.measure.summarise(&run.network, end, Work::default());
+        near(summary.links[0].throughput_bps, 500.0 * 4000.0);
+        near(summary.links[0].utilisation, 0.5);
+    }
 }
