@@ -134,3 +134,20 @@ impl std::ops::BitOrAssign for Notes {
         self.0 |= other.0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_members_call_is_the_same_after_waiting_in_brief() {
+        for wanted in [(0, Call::Start), (1, Call::GoOn), (70_000, Call::Write)] {
+            let event = Event::Member { member: wanted.0, call: wanted.1 };
+            let Event::Member { member, call } = Event::of_brief(event.brief().unwrap()) else {
+                panic!("another event")
+            };
+            assert_eq!((member, call), wanted);
+        }
+        assert!(Event::Sample.brief().is_none());
+    }
+}

@@ -251,4 +251,79 @@ mod tests {
         assert_eq!(size_of::<Packet>(), 32);
         assert_eq!(size_of::<Standing>(), 56);
     }
+
+    #[test]
+    fn a_datagram_says_when_it_was_sent_and_how_long_it_is() {
+        // More nanoseconds, and more microseconds, than 32 bits hold.
+        let at = Time(7_654_321_098_765);
+        let packet = Packet::datagram(9, 1228, Ecn::Ect1, at);
+        assert_eq!((packet.sent(), packet.segment.tsval), (at, 3_359_353_802));
+        assert_eq!(
+            (packet.conn, packet.ip_bytes(), packet.segment.len),
+            (9 | DATAGRAM, 1228, 1200)
+        );
+        assert_eq!((packet.segment.ecn, packet.is_datagram()), (Ecn::Ect1, true));
+        let segment = Segment { len: 1448, options: 12, ..Segment::EMPTY };
+        let packet = Packet { segment, conn: 9, sacks: NO_SACKS };
+        assert_eq!((packet.ip_bytes(), packet.is_datagram()), (1500, false));
+    }
+
+    #[test]
+    fn machines_have_an_address_at_either_end() {
+        assert_eq!(addresses(5, true), (0x0a00_0005, 0xac10_0005));
+        assert_eq!(addresses(5, false), (0xac10_0005, 0x0a00_0005));
+        let (client, server) = addresses(5 | COMES_AND_GOES, true);
+        assert_eq!((client >> 23, server >> 19), (0x0a80_0000 >> 23, 0xac18_0000 >> 19));
+    }
+
+    fn standing(segment: Segment, conn: u32) -> Standing {
+        Standing {
+            packet: Packet { segment, conn, sacks: NO_SACKS },
+            enqueued: Time(3),
+            step: 0,
+            to_server: true,
+            label: 7,
+            dscp: Dscp::default(),
+            machine: Machine::new(0, false),
+            number: 5,
+        }
+    }
+
+    #[test]
+    fn only_an_acknowledgement_of_nothing_else_is_bare() {
+        let pure = Segment { ack: 11, tsval: 12, tsecr: 13, flags: Flags::ACK, ..Segment::EMPTY };
+        let ack = |segment: Segment| sojourn_qdisc::Packet::ack(&standing(segment, 1));
+        let wanted = Ack { number: 11, tsval: 12, tsecr: 13, echo: 0, blocks: false, bare: true };
+        assert_eq!(ack(pure), Some(wanted));
+        assert_eq!(ack(Segment { sacks: 2, ..pure }), Some(Ack { blocks: true, ..wanted }));
+        let (ece, both) = (Flags::ACK | Flags::ECE, Flags::ACK | Flags::ECE | Flags::CWR);
+        assert_eq!(ack(Segment { flags: ece, ..pure }), Some(Ack { echo: 0x40, ..wanted }));
+        assert_eq!(ack(Segment { flags: both, ..pure }), Some(Ack { echo: 0xc0, ..wanted }));
+        for more in [
+            Segment { len: 1, ..pure },
+            Segment { sacks: Segment::COUNTERS, ..pure },
+            Segment { flags: Flags::ACK | Flags::FIN, ..pure },
+        ] {
+            assert_eq!(ack(more), Some(Ack { bare: false, ..wanted }), "{more:?}");
+        }
+        for flags in [Flags::NONE, Flags::SYN, Flags::SYN | Flags::ACK, Flags::RST] {
+            assert_eq!(ack(Segment { flags, ..pure }), None, "{flags:?}");
+        }
+        assert_eq!(sojourn_qdisc::Packet::ack(&standing(pure, 1 | DATAGRAM)), None);
+    }
+
+    #[test]
+    fn blocks_lie_in_places_that_are_used_again() {
+        let blocks = |start| [SackBlock { start, end: start + 1 }];
+        let mut pool = SackPool::default();
+        let mut packet = Packet { segment: Segment::EMPTY, conn: 0, sacks: pool.put(&blocks(1)) };
+        let other = pool.put(&blocks(5));
+        assert_eq!((packet.sacks, other, pool.get(&packet)[0]), (0, 1, blocks(1)[0]));
+        pool.release(&packet);
+        packet.sacks = pool.put(&blocks(8));
+        assert_eq!((packet.sacks, pool.get(&packet)[0]), (0, blocks(8)[0]));
+        packet.sacks = NO_SACKS;
+        pool.release(&packet);
+        assert_eq!((pool.free.len(), pool.get(&packet)), (0, [SackBlock::default(); 4]));
+    }
 }

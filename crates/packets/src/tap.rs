@@ -127,3 +127,60 @@ fn write_options(
     }
     used
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_tcp::{Profile, Spec};
+
+    fn params(sack: bool, timestamps: bool, kilobytes: u64) -> Params {
+        let spec = Spec {
+            profile: Some(Profile::Classic),
+            sack: Some(sack),
+            timestamps: Some(timestamps),
+            receive_window: Some(sojourn_base::Size(kilobytes << 10)),
+            ..Spec::default()
+        };
+        Spec::resolve(&[&spec]).unwrap()
+    }
+
+    fn written(params: &Params, segment: &Segment, blocks: &[SackBlock]) -> Vec<u8> {
+        let mut out = [0; 40];
+        let used = write_options(params, segment, blocks, &mut out);
+        out[..used].to_vec()
+    }
+
+    #[test]
+    fn a_syn_carries_what_its_end_can_do() {
+        let syn = Segment { flags: Flags::SYN, tsval: 0x0102_0304, ..Segment::EMPTY };
+        let mss = [2, 4, 0x05, 0xb4];
+        let stamps = [8, 10, 1, 2, 3, 4, 0, 0, 0, 0];
+        for (sack, timestamps, kilobytes, rest) in [
+            (false, false, 32, vec![]),
+            (true, false, 32, vec![1, 1, 4, 2]),
+            (false, true, 32, [&[1, 1][..], &stamps].concat()),
+            (true, true, 32, [&[4, 2][..], &stamps].concat()),
+            // 128 kB take a shift of two.
+            (false, false, 128, vec![1, 3, 3, 2]),
+        ] {
+            let params = params(sack, timestamps, kilobytes);
+            let found = written(&params, &syn, &[]);
+            assert_eq!(found, [&mss[..], &rest].concat());
+            assert_eq!(found.len(), usize::from(params.syn_options));
+        }
+        // The scale is in a SYN only.
+        let ack = Segment { flags: Flags::ACK, ..Segment::EMPTY };
+        assert!(written(&params(false, false, 128), &ack, &[]).is_empty());
+    }
+
+    #[test]
+    fn blocks_stand_behind_their_length() {
+        let block = |start| SackBlock { start, end: start + 1 };
+        let ack = Segment { flags: Flags::ACK, sacks: 2, ..Segment::EMPTY };
+        let params = params(true, false, 32);
+        let one = [1, 1, 5, 10, 0, 0, 0, 7, 0, 0, 0, 8];
+        assert_eq!(written(&params, &ack, &[block(7)]), one);
+        let two = [1, 1, 5, 18, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0, 10];
+        assert_eq!(written(&params, &ack, &[block(7), block(9)]), two);
+    }
+}

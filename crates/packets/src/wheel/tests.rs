@@ -147,3 +147,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn far_turns_come_round_again() {
+    // Each event lies nearly all turns of the far level ahead of the one before.
+    let ahead = Time((BUCKETS - 2) * BUCKETS);
+    let (mut wheel, mut now) = (Wheel::new(1), Time::ZERO);
+    for number in 0..5 {
+        wheel.push(now + ahead, Numbered { order: 0, number });
+        let (at, event) = take(&mut wheel, Time::MAX).unwrap();
+        assert_eq!((at, event.number), (now + ahead, number));
+        now = at;
+    }
+}

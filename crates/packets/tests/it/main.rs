@@ -23,5 +23,6 @@ mod pages;
 mod qlog;
 mod quic;
 mod stepping;
+mod transfers;
 mod video;
 mod wifi;

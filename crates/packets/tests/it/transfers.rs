@@ -1,0 +1,47 @@
+//! Rows of transfers, and how long each takes to the nanosecond.
+
+use sojourn_base::Time;
+use sojourn_packets::{Control, Recorder, Simulation};
+use sojourn_scenario::Scenario;
+use std::path::Path;
+
+/// The columns of the table of transfers, of 10 kB one after another over 40 ms.
+fn transfers(rest: &str) -> Vec<Vec<f64>> {
+    let text = format!(
+        "duration = \"10s\"\n[probes]\nexchanges = true\n\
+         [bottleneck]\nrate = \"100mbit\"\n{rest}\n\
+         [[traffic]]\nkind = \"bulk\"\nrtt = \"40ms\"\nsize = \"10kB\"\nrepeat = true\n\
+         gap = \"100ms\"\n"
+    );
+    let scenario = Scenario::from_toml(&text, "test.toml").unwrap();
+    let recorder = Recorder::in_memory();
+    let mut simulation = Simulation::new(&scenario, Path::new("."), recorder).unwrap();
+    simulation.run_until(Time::from_secs(10), &Control::default()).unwrap();
+    let values = simulation.recorder().take("transfers").unwrap();
+    values.chunks(values.len() / 10).map(<[f64]>::to_vec).collect()
+}
+
+const DURATION: usize = 5;
+const SYN_RETRIES: usize = 8;
+
+#[test]
+fn a_handshake_that_is_sent_again_is_told() {
+    let none = transfers("[tcp]\nprofile = \"classic\"");
+    assert!(none[SYN_RETRIES].len() > 30 && none[SYN_RETRIES].iter().all(|&n| n == 0.0));
+    // After 30 ms and before the answer at 40 ms the SYN goes out again, and so does its answer,
+    // which the last part of the handshake reaches as late.
+    let hasty = transfers("[tcp]\nprofile = \"classic\"\ninitial_rto = \"30ms\"");
+    let retries = &hasty[SYN_RETRIES];
+    assert!(retries.len() > 20 && retries.iter().all(|&n| n == 2.0), "{retries:?}");
+}
+
+#[test]
+fn a_host_may_take_the_longest_time_it_is_given() {
+    // Of a nanosecond it takes all or nothing.
+    let plain = transfers("");
+    let busy = transfers("[access]\nprocessing = \"1ns\"");
+    let later = plain[DURATION].iter().zip(&busy[DURATION]);
+    let later: Vec<f64> = later.map(|(plain, busy)| ((busy - plain) * 1e9).round()).collect();
+    assert!(later.iter().all(|&ns| (0.0..10.0).contains(&ns)), "{later:?}");
+    assert!(later.iter().any(|&ns| ns > 0.0), "{later:?}");
+}
