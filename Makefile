@@ -101,12 +101,13 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 	@$(BIN)/pytest -m "not alone and not long" --numprocesses auto --dist loadfile
 	@$(BIN)/pytest -m "alone and not long"
 
-# What keeps one core busy has something else beside it.
+# What keeps one core busy has something else beside it: files with few tests, which take long here,
+# do not come last.
 test-long: ## Run the tests that are long by nature, with the engines as they are shipped
 	@$(MAKE) -j2 install .module
 	@tests/tools.sh long
 	@echo "== pytest, long"
-	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile
+	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile --no-loadscope-reorder
 	@$(MAKE) -j2 --output-sync=target .interpreted .instrumented
 
 .module:
