@@ -66,7 +66,8 @@ $(UV):
 
 .venv/.extension: $(SOURCES) .venv/.packages
 	@echo "building the engines (a few minutes the first time)"
-	@PATH="$(CURDIR)/.tools/bin:$$PATH" $(BIN)/maturin develop --quiet --release --uv $(PROFILED) \
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" env -u MAKEFLAGS \
+	  $(BIN)/maturin develop --quiet --release --uv $(PROFILED) \
 	  > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
 	@echo "$(PROFILED)" > .venv/.profiled
 	@touch $@ .venv/.checked
@@ -75,7 +76,7 @@ $(UV):
 $(BIN)/sojourn-router: $(SOURCES) .venv/.extension
 ifeq ($(shell uname -s),Linux)
 	@echo "building the router"
-	@cargo build --locked --quiet --profile router -p sojourn-router
+	@$(CARGO) build --locked --quiet --profile router -p sojourn-router
 	@cp -f $(TARGET)/router/sojourn-router $@
 endif
 

@@ -6,6 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTUP_AUTO_INSTALL=0 MIRIFLAGS=-Zmiri-disable-isolation
+# Not with make's job slots: cargo counts its own.
+unset MAKEFLAGS
 TARGET=${CARGO_TARGET_DIR:-target}
 BIG_ENDIAN=s390x-unknown-linux-gnu
 
