@@ -29,9 +29,9 @@ if ! cargo +nightly miri setup >/dev/null 2>&1; then
     exit 0
 fi
 # What draws hundreds of cases, or simulates seconds, would take hours.
-interpret 400 packets wheel -- --skip binary_heap
+interpret 600 packets wheel -- --skip binary_heap
 # The vectors are AVX2's; Miri knows none of the assembly in libm's square root.
-RUSTFLAGS=-Ctarget-feature=+avx2 interpret 240 qdisc --features libm/force-soft-floats -- bank::pass
-interpret 240 qdisc --target "$BIG_ENDIAN" -- \
+RUSTFLAGS=-Ctarget-feature=+avx2 interpret 400 qdisc --features libm/force-soft-floats -- bank::pass
+interpret 420 qdisc --target "$BIG_ENDIAN" -- \
     integers pool ring power flow_queue turns sets chains tins overhead
-interpret 240 tcp --target "$BIG_ENDIAN" -- segment receiver sender::rtt sender::prr sender::accecn
+interpret 420 tcp --target "$BIG_ENDIAN" -- segment receiver sender::rtt sender::prr sender::accecn
