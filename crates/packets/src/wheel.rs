@@ -138,16 +138,8 @@ impl<E: Ordered> Wheel<E> {
         let counter = self.counter;
         self.counter = counter.wrapping_add(1);
         self.len += 1;
-        let filled = Slot { time, order: event.order(), counter, event };
-        let slot = self.free;
-        if slot == NONE {
-            let slot = self.grow(filled);
-            self.place(slot, time);
-        } else {
-            self.free = self.next[slot as usize];
-            self.slots[slot as usize] = filled;
-            self.place(slot, time);
-        }
+        let slot = self.fill(time, counter, event);
+        self.place(slot, time);
     }
 
     /// Puts an event into a slot.
