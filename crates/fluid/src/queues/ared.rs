@@ -125,15 +125,7 @@ mod tests {
 
     #[test]
     fn max_p_moves_at_its_instants_towards_the_middle_fifth() {
-        let red = Red {
-            min_th: 50.0,
-            max_th: 150.0,
-            max_p: 0.1,
-            wq: 0.002,
-            gentle: true,
-            spacing: None,
-            fastest: 10.0,
-        };
+        let red = Red { fastest: 10.0, ..Red::GENTLE };
         let ared = Ared { red, bottom: 0.01, top: 0.5, alpha: 0.01, beta: 0.9, interval: 0.5 };
         let mut mode = ared.mode_at(120.0, &View::default());
         let at = |time| View { time, ..View::default() };
@@ -155,15 +147,7 @@ mod tests {
     }
 
     fn ared() -> Ared {
-        let red = Red {
-            min_th: 50.0,
-            max_th: 150.0,
-            max_p: 0.1,
-            wq: 0.002,
-            gentle: true,
-            spacing: Some(sojourn_qdisc::Spacing::Uniform),
-            fastest: f64::INFINITY,
-        };
+        let red = Red { spacing: Some(sojourn_qdisc::Spacing::Uniform), ..Red::GENTLE };
         Ared { red, bottom: 0.01, top: 0.5, alpha: 0.02, beta: 0.9, interval: 0.5 }
     }
 

@@ -172,11 +172,25 @@ impl Law for Red {
 }
 
 #[cfg(test)]
+impl Red {
+    /// That of tests: gentle, as the paper's model, averaging as fast as packets come.
+    pub(crate) const GENTLE: Self = Self {
+        min_th: 50.0,
+        max_th: 150.0,
+        max_p: 0.1,
+        wq: 0.002,
+        gentle: true,
+        spacing: None,
+        fastest: f64::INFINITY,
+    };
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn red(gentle: bool, spacing: Option<Spacing>) -> Red {
-        Red { min_th: 50.0, max_th: 150.0, max_p: 0.1, wq: 0.002, gentle, spacing, fastest: 1e9 }
+        Red { gentle, spacing, fastest: 1e9, ..Red::GENTLE }
     }
 
     #[test]

@@ -15,18 +15,6 @@ fn port(queue: Queue, length: f64) -> Port {
     Port::new(queue, 0, LAYOUT, length)
 }
 
-fn red() -> Red {
-    Red {
-        min_th: 50.0,
-        max_th: 150.0,
-        max_p: 0.1,
-        wq: 0.002,
-        gentle: true,
-        spacing: None,
-        fastest: f64::INFINITY,
-    }
-}
-
 fn codel() -> Codel {
     Codel { target: 0.005, interval: 0.1, amplitude: 0.005 }
 }
@@ -67,7 +55,7 @@ fn arrivals_are_asked_for_where_something_depends_on_them() {
     };
     for (length, wanted) in [(0.0, true), (10.0, false), (80.0, true)] {
         assert_eq!(needs(Droptail.into(), length), wanted);
-        assert_eq!(needs(red().into(), length), wanted);
+        assert_eq!(needs(Red::GENTLE.into(), length), wanted);
         assert!(needs(pi().into(), length));
     }
 }
@@ -78,7 +66,7 @@ fn a_law_sees_queue_and_rates_in_the_packets_that_it_counts() {
     let counted = |law: QueueLaw| Queue { unit: 2.0, weight: 0.25, ..Queue::new(1000.0, law) };
     // RED: an average of 100 is half way to 0.1.
     let at = state(60.0, 100.0);
-    let port = fitting(counted(red().into()), at, 0.0);
+    let port = fitting(counted(Red::GENTLE.into()), at, 0.0);
     near(port.law_loss(&at, 0.0), 0.25 * 0.05);
     // It follows 120 with each of 1000 packets.
     near(port.slopes(0.0, &at, 1000.0).1, -libm::log1p(-0.002) * 1000.0 * 20.0);
@@ -107,7 +95,7 @@ fn a_law_sees_queue_and_rates_in_the_packets_that_it_counts() {
 
 #[test]
 fn a_probability_is_held_to_one() {
-    let queue = Queue { weight: 40.0, ..Queue::new(1000.0, red()) };
+    let queue = Queue { weight: 40.0, ..Queue::new(1000.0, Red::GENTLE) };
     let at = state(60.0, 100.0);
     assert_eq!(fitting(queue, at, 0.0).law_loss(&at, 0.0), 1.0);
 }
@@ -115,7 +103,7 @@ fn a_probability_is_held_to_one() {
 #[test]
 fn a_queue_grows_by_what_enters_and_shrinks_by_what_the_link_sends() {
     for (thins, grows) in [(false, 200.0), (true, 1200.0 * 0.95 - 1000.0)] {
-        let queue = Queue { thins, buffer: 300.0, ..Queue::new(1000.0, red()) };
+        let queue = Queue { thins, buffer: 300.0, ..Queue::new(1000.0, Red::GENTLE) };
         let slope = |length: f64| {
             let at = state(length, 100.0);
             fitting(queue.clone(), at, 1200.0).slopes(0.0, &at, 1200.0).0
@@ -128,7 +116,7 @@ fn a_queue_grows_by_what_enters_and_shrinks_by_what_the_link_sends() {
 #[test]
 fn a_full_buffer_loses_the_share_that_does_not_fit() {
     for (thins, arrive) in [(false, 1250.0), (true, 1250.0 / 0.95)] {
-        let queue = Queue { thins, buffer: 300.0, ..Queue::new(1000.0, red()) };
+        let queue = Queue { thins, buffer: 300.0, ..Queue::new(1000.0, Red::GENTLE) };
         let overflow = |length: f64, inflow: f64| {
             let at = state(length, 100.0);
             fitting(queue.clone(), at, inflow).overflow(&at, inflow)
@@ -141,13 +129,13 @@ fn a_full_buffer_loses_the_share_that_does_not_fit() {
         near(port.total_loss(0.05, arrive), 1.0 - 0.95 * 0.8);
         near(port.total_loss(0.05, 900.0), 0.05);
     }
-    let free = port(Queue { buffer: 300.0, ..Queue::new(1000.0, red()) }, 100.0);
+    let free = port(Queue { buffer: 300.0, ..Queue::new(1000.0, Red::GENTLE) }, 100.0);
     near(free.total_loss(0.05, 1250.0), 0.05);
 }
 
 #[test]
 fn guards_say_how_far_a_queue_is_from_another_mode() {
-    let queue = Queue { buffer: 300.0, thins: true, ..Queue::new(1000.0, red()) };
+    let queue = Queue { buffer: 300.0, thins: true, ..Queue::new(1000.0, Red::GENTLE) };
     let guards = |length: f64, inflow: f64| {
         let at = state(length, 100.0);
         fitting(queue.clone(), at, inflow).guards(0.0, &at, inflow)
@@ -179,7 +167,7 @@ fn no_guard_can_fall_while_queue_and_average_are_far_from_all_ends() {
         let queue = Queue { buffer: 300.0, ..Queue::new(1000.0, law) };
         fitting(queue, at, 0.0).clear(&at, &[0.0, far[0], far[1]])
     };
-    for law in [QueueLaw::from(Droptail), red().into()] {
+    for law in [QueueLaw::from(Droptail), Red::GENTLE.into()] {
         assert!(clear(law.clone(), 60.0, [59.0, 49.0]));
         assert!(!clear(law.clone(), 60.0, [60.0, 49.0]), "it may run empty");
         assert!(clear(law.clone(), 250.0, [49.0, 49.0]));
@@ -187,10 +175,10 @@ fn no_guard_can_fall_while_queue_and_average_are_far_from_all_ends() {
         assert!(!clear(law.clone(), 0.0, [0.0, 0.0]) && !clear(law, 300.0, [0.0, 0.0]));
     }
     // The average at 100 of 50 to 150: either end is as far.
-    assert!(!clear(red().into(), 60.0, [1.0, 50.0]));
-    let lower = Red { max_th: 120.0, ..red() };
+    assert!(!clear(Red::GENTLE.into(), 60.0, [1.0, 50.0]));
+    let lower = Red { max_th: 120.0, ..Red::GENTLE };
     assert!(!clear(lower.into(), 60.0, [1.0, 20.0]));
-    let higher = Red { min_th: 80.0, ..red() };
+    let higher = Red { min_th: 80.0, ..Red::GENTLE };
     assert!(!clear(higher.into(), 60.0, [1.0, 20.0]));
     assert!(clear(Droptail.into(), 60.0, [1.0, f64::INFINITY]), "it has no state");
     assert!(!clear(pi().into(), 60.0, [1.0, 0.1]), "it looks at the rate");
@@ -226,7 +214,7 @@ fn a_law_turns_by_what_it_sees_at_that_time() {
 fn the_linear_model_has_a_derivative_but_where_a_guard_is() {
     let bend = |own: f64| {
         let at = state(60.0, own);
-        fitting(Queue::new(1000.0, red()), at, 1000.0).kink(&at, 1000.0)
+        fitting(Queue::new(1000.0, Red::GENTLE), at, 1000.0).kink(&at, 1000.0)
     };
     assert!(bend(150.0 * (1.0 + 1e-8)).is_none() && bend(100.0).is_none());
     let why = bend(150.0).unwrap();
@@ -240,7 +228,7 @@ fn the_linear_model_has_a_derivative_but_where_a_guard_is() {
 #[test]
 fn at_rest_an_empty_queue_moves_if_as_much_enters_as_leaves() {
     let moves = |thins: bool, inflow: f64, length: f64| {
-        let queue = Queue { thins, buffer: 80.0, ..Queue::new(1000.0, red()) };
+        let queue = Queue { thins, buffer: 80.0, ..Queue::new(1000.0, Red::GENTLE) };
         let mut port = port(queue, length);
         port.settle(&state(length, 0.0), 0.2, inflow, false);
         port.moves()
@@ -264,7 +252,7 @@ fn at_rest_an_empty_queue_moves_if_as_much_enters_as_leaves() {
 fn the_open_loop_moves_as_the_closed_one_does() {
     for thins in [false, true] {
         for (law, own) in
-            [(QueueLaw::from(red()), 100.0), (rem().into(), 100.0), (pi().into(), 0.3)]
+            [(QueueLaw::from(Red::GENTLE), 100.0), (rem().into(), 100.0), (pi().into(), 0.3)]
         {
             let queue = Queue { thins, unit: 2.0, weight: 0.25, ..Queue::new(1000.0, law) };
             let at = state(60.0, own);

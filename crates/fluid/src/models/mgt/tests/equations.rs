@@ -250,20 +250,11 @@ fn flows_that_come_begin_with_their_window_and_others_keep_theirs() {
 
 #[test]
 fn guards_and_modes_are_those_of_each_queue() {
-    let red = Red {
-        min_th: 50.0,
-        max_th: 150.0,
-        max_p: 0.1,
-        wq: 0.002,
-        gentle: true,
-        spacing: None,
-        fastest: f64::INFINITY,
-    };
     let price = Price::Power { exponent: 1.0 };
     let parameters = Parameters {
         classes: vec![Class::reno(10.0, 0.1, vec![0, 1]), Class::reno(20.0, 0.1, vec![1, 2])],
         queues: vec![
-            Queue { buffer: 300.0, ..Queue::new(1000.0, red) },
+            Queue { buffer: 300.0, ..Queue::new(1000.0, Red::GENTLE) },
             Queue { buffer: 200.0, ..Queue::new(2000.0, Droptail) },
             Queue::new(4000.0, Rate { price, averaging: 0.0 }),
         ],

@@ -9,18 +9,6 @@ fn near(got: f64, want: f64) {
     assert!((got - want).abs() <= 1e-8 * want.abs().max(1e-3), "{got} {want}");
 }
 
-fn red() -> Red {
-    Red {
-        min_th: 50.0,
-        max_th: 150.0,
-        max_p: 0.1,
-        wq: 0.002,
-        gentle: true,
-        spacing: None,
-        fastest: f64::INFINITY,
-    }
-}
-
 fn pi(qref: f64) -> Pi {
     Pi::sampled(1.822e-5, 1.816e-5, 160.0, qref)
 }
@@ -35,10 +23,10 @@ fn one(law: impl Into<QueueLaw>) -> Parameters {
 #[test]
 fn what_enters_a_busy_queue_is_what_its_link_sends() {
     let droptail = Queue { buffer: 200.0, ..Queue::new(3750.0, Droptail) };
-    let thinned = Queue { thins: true, ..Queue::new(3750.0, red()) };
-    let marked = Queue::new(3750.0, red());
+    let thinned = Queue { thins: true, ..Queue::new(3750.0, Red::GENTLE) };
+    let marked = Queue::new(3750.0, Red::GENTLE);
     for (queue, enters) in [(droptail, true), (thinned, true), (marked, false)] {
-        let parameters = Parameters { queues: vec![queue.clone()], ..one(red()) };
+        let parameters = Parameters { queues: vec![queue.clone()], ..one(Red::GENTLE) };
         let point = parameters.equilibrium(0.0).unwrap();
         let (p, window, length) = (point.losses[0], point.windows[0], point.queues[0]);
         near(point.round_trips[0], 0.1 + length / 3750.0);
@@ -56,7 +44,7 @@ fn what_enters_a_busy_queue_is_what_its_link_sends() {
 #[test]
 fn a_queue_behind_another_gets_what_that_one_lets_pass() {
     for thins in [false, true] {
-        let queue = |capacity, buffer| Queue { thins, buffer, ..Queue::new(capacity, red()) };
+        let queue = |capacity, buffer| Queue { thins, buffer, ..Queue::new(capacity, Red::GENTLE) };
         let queues = vec![queue(3750.0, 400.0), queue(3000.0, 400.0), queue(9000.0, 400.0)];
         let mut classes = vec![
             Class::reno(30.0, 0.1, vec![0, 1, 2]),
@@ -100,7 +88,7 @@ fn a_queue_behind_another_gets_what_that_one_lets_pass() {
 
 #[test]
 fn windows_at_rest_are_those_of_their_class() {
-    let mut parameters = one(red());
+    let mut parameters = one(Red::GENTLE);
     parameters.classes[0].timeouts = true;
     let point = parameters.equilibrium(0.0).unwrap();
     // A packet a round trip is what losses take: half, or all but one in 3/W of them.
@@ -154,9 +142,9 @@ fn the_state_of_a_point_is_in_the_units_of_its_law() {
         assert_eq!((state[0], state[1]), (point.windows[0], point.queues[0]));
         (point.queues[0], point.losses[0], state[2])
     };
-    let (length, loss, average) = of(red().into());
+    let (length, loss, average) = of(Red::GENTLE.into());
     near(average, 2.0 * length);
-    near(loss, 0.5 * red().loss(average));
+    near(loss, 0.5 * Red::GENTLE.loss(average));
     let (length, loss, own) = of(pi(300.0).into());
     near(length, 150.0);
     near(own, 2.0 * loss);
@@ -175,7 +163,7 @@ fn the_past_of_a_point_is_what_is_lost_there() {
     let droptail = Queue { buffer: 100.0, ..Queue::new(3000.0, Droptail) };
     let parameters = Parameters {
         classes: vec![Class::reno(30.0, 0.1, vec![0, 1]), Class::reno(60.0, 0.2, vec![1])],
-        queues: vec![droptail, Queue::new(3750.0, red())],
+        queues: vec![droptail, Queue::new(3750.0, Red::GENTLE)],
     };
     let layout = parameters.layout();
     let point = parameters.equilibrium(0.0).unwrap();
@@ -203,7 +191,8 @@ fn the_past_of_a_point_is_what_is_lost_there() {
 #[test]
 fn where_there_is_no_point_it_is_said_why() {
     let why = |parameters: &Parameters| parameters.equilibrium(0.0).unwrap_err().to_string();
-    let ared = Ared { red: red(), bottom: 0.01, top: 0.5, alpha: 0.01, beta: 0.9, interval: 0.5 };
+    let ared =
+        Ared { red: Red::GENTLE, bottom: 0.01, top: 0.5, alpha: 0.01, beta: 0.9, interval: 0.5 };
     assert!(why(&one(ared)).starts_with("queues[0].qdisc = ared: ARED has no single"));
     // A setpoint of 300 of the packets that the law counts is one of 150.
     let mut short = one(pi(300.0));
@@ -212,7 +201,7 @@ fn where_there_is_no_point_it_is_said_why() {
     short.queues[0].buffer = 150.0;
     assert!(short.equilibrium(0.0).is_ok());
     // 4000 flows have 0.9 packets each, and 0.1 is the most that the profile says.
-    let mut steep = one(Red { gentle: false, ..red() });
+    let mut steep = one(Red { gentle: false, ..Red::GENTLE });
     steep.classes[0].flows[0].1 = 4000.0;
     let found = why(&steep);
     assert!(
@@ -242,7 +231,7 @@ fn every_parameter_has_bounds() {
     ];
     for (field, change, right, wrong) in cases {
         let with = |value| {
-            let mut parameters = one(red());
+            let mut parameters = one(Red::GENTLE);
             change(&mut parameters, value);
             parameters.validate().map_err(|error| error.to_string())
         };
@@ -261,7 +250,7 @@ fn every_parameter_has_bounds() {
 #[test]
 fn flows_paths_and_laws_have_to_fit() {
     let why = |change: fn(&mut Parameters)| {
-        let mut parameters = one(red());
+        let mut parameters = one(Red::GENTLE);
         change(&mut parameters);
         parameters.validate().unwrap_err().to_string()
     };
