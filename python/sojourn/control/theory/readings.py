@@ -72,7 +72,7 @@ def critical_start(
         congestion: How windows move.
 
     Returns:
-        γ, 0 if it is never stable; none if it is stable for every γ up to 0.99.
+        γ, 0 if it is not stable there either; none if it is stable for every γ up to 0.99.
     """
     from scipy.optimize import brentq
 
@@ -81,14 +81,11 @@ def critical_start(
         return growth(loop(model))
 
     grid = [0.99 * i / (_GRID - 1) for i in range(_GRID)]
-    before = at(grid[0])
-    if before >= 0:
+    if at(grid[0]) >= 0:
         return grid[0]
     for low, high in pairwise(grid):
-        after = at(high)
-        if before < 0 <= after:
+        if at(high) >= 0:
             return float(brentq(at, low, high, xtol=1e-9))
-        before = after
     return None
 
 
