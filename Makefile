@@ -102,8 +102,8 @@ test: ## Check the style, then run all tests but the long ones: Rust, Python, pa
 	@$(BIN)/pytest -m "not alone and not long" --numprocesses auto --dist loadfile
 	@$(BIN)/pytest -m "alone and not long"
 
-# What keeps one core busy has something else beside it: files with few tests, which take long here,
-# do not come last.
+# What keeps one core busy has something else beside it. Files of tests come in their order: those
+# with few tests take long here, and would come last.
 test-long: ## Run the tests that are long by nature, with the engines as they are shipped
 	@$(MAKE) -j2 install .module
 	@tests/tools.sh long
