@@ -163,10 +163,11 @@ impl Waiting for Standing {
 pub(crate) const COMES_AND_GOES: u32 = 1 << 31;
 
 /// The IPv4 addresses, source and destination, of a packet between a member's machines: clients
-/// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these.
+/// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these. No two
+/// of the first 2^23 machines of either kind share a client's address.
 pub(crate) fn addresses(number: u32, to_server: bool) -> (u32, u32) {
     let upper = if number & COMES_AND_GOES != 0 { 0x0088_0000 } else { 0 };
-    let client = 0x0a00_0000 | upper | (number & 0x007f_ffff);
+    let client = 0x0a00_0000 | (upper ^ (number & 0x007f_ffff));
     let server = 0xac10_0000 | (upper & 0x000f_ffff) | (number & 0x0007_ffff);
     if to_server { (client, server) } else { (server, client) }
 }
@@ -274,6 +275,12 @@ mod tests {
         assert_eq!(addresses(5, false), (0xac10_0005, 0x0a00_0005));
         let (client, server) = addresses(5 | COMES_AND_GOES, true);
         assert_eq!((client >> 23, server >> 19), (0x0a80_0000 >> 23, 0xac18_0000 >> 19));
+        let of = |number: u32| addresses(number | COMES_AND_GOES, true).0;
+        for number in [0, 5, 0x000f_ffff, 0x0037_1234] {
+            for bit in 0..23 {
+                assert_ne!(of(number), of(number ^ (1 << bit)), "{number} and bit {bit}");
+            }
+        }
     }
 
     fn standing(segment: Segment, conn: u32) -> Standing {
