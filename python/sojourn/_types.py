@@ -1945,6 +1945,7 @@ WebGroup = TypedDict(
         'servers': 'DistributionOfCount',
         'first_share': 'float',
         'server_rtt': 'DistributionOfTime',
+        'rtt_per': 'RttPer',
     },
     total=False,
 )
@@ -2302,6 +2303,10 @@ Http: TypeAlias = "Literal['1.1'] | Literal['2'] | Literal['3']"
 
 Priorities: TypeAlias = "Literal['none'] | Literal['rfc9218']"
 """How a server orders the responses of a connection."""
+
+
+RttPer: TypeAlias = "Literal['user'] | Literal['connection']"
+"""For whom the minimum round trips of web users are drawn."""
 
 
 Codepoint: TypeAlias = "Literal['not-ect'] | Literal['ect1'] | Literal['ect0']"

@@ -19,7 +19,7 @@ use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 use sojourn_tcp::HEADERS;
-use sojourn_traffic::{Http, Source};
+use sojourn_traffic::{Http, RttPer, Source};
 
 /// Connections that are made room for beforehand, at most.
 const ROOM: u32 = 1 << 20;
@@ -155,6 +155,8 @@ fn group(
         paths,
         rtt: group.rtt.clone(),
         server_rtt: group.server_rtt.clone(),
+        connections: matches!(&group.source, Source::Web(web) if web.rtt_per == RttPer::Connection)
+            .then(|| vec![0; group.members as usize]),
         streams: matches!(&group.source, Source::Web(web) if web.http == Http::V3),
         stamp: !group.tcp.timestamps,
         tcp: group.tcp.clone(),

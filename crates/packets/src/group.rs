@@ -34,6 +34,8 @@ pub(crate) struct Group {
     pub rtt: Option<Sampler>,
     /// To servers of web users but the first.
     pub server_rtt: Option<Sampler>,
+    /// Connections that each member has opened, if their round trips are drawn anew each time.
+    pub connections: Option<Vec<u32>>,
     /// Whether its connections over QUIC have a stream for each object, whose ends are told.
     pub streams: bool,
     /// Whether segments are stamped with their time of sending because they carry no timestamps.
@@ -82,19 +84,29 @@ impl Group {
 
     /// Its members send datagrams.
     pub(crate) fn open_datagrams(&mut self) {
-        self.datagrams = (0..u64::from(self.members)).map(|i| self.sides(i, 0, 0)).collect();
+        self.datagrams = (0..u64::from(self.members)).map(|i| self.sides(i, 0, 0, 0)).collect();
+    }
+
+    /// Which of the draws of a member's round trip is for the connection that it opens now.
+    pub(crate) fn next_draw(&mut self, member: u32) -> u32 {
+        let Some(connections) = &mut self.connections else { return 0 };
+        let opened = &mut connections[member as usize];
+        *opened += 1;
+        *opened
     }
 
     /// What the two ends of flow `index` need to send: the delay that its minimum
     /// round trip leaves beside propagation is shared by both ends. `data_from` is the end on the
-    /// data's side; `server` is which of the flow's servers it talks to.
-    pub(crate) fn sides(&self, index: u64, data_from: usize, server: u8) -> [Side; 2] {
+    /// data's side; `server` is which of the flow's servers it talks to, `draw` which of the draws
+    /// of its round trip holds.
+    pub(crate) fn sides(&self, index: u64, data_from: usize, server: u8, draw: u32) -> [Side; 2] {
         let [there, back] = &self.paths;
         let propagation = (there.propagation + back.propagation).0;
-        let (rtt, name) = match &self.server_rtt {
-            Some(rtt) if server > 0 => (Some(rtt), u64::from(server) << 32 | index),
-            _ => (self.rtt.as_ref(), index),
+        let (rtt, server) = match &self.server_rtt {
+            Some(rtt) if server > 0 => (Some(rtt), u64::from(server)),
+            _ => (self.rtt.as_ref(), 0),
         };
+        let name = u64::from(draw) << 40 | server << 32 | index;
         let stream = &mut self.stream(Kind::Delay, name);
         let extra = private_delay(rtt, propagation, self.members, index, stream);
         // A host takes at least a nanosecond: what it sends at an instant can then not meet, at

@@ -163,8 +163,8 @@ impl Waiting for Standing {
 pub(crate) const COMES_AND_GOES: u32 = 1 << 31;
 
 /// The IPv4 addresses, source and destination, of a packet between a member's machines: clients
-/// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these. No two
-/// of the first 2^23 machines of either kind share a client's address.
+/// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these. Of
+/// the first 2^23 machines of either kind no two share a client's address.
 pub(crate) fn addresses(number: u32, to_server: bool) -> (u32, u32) {
     let upper = if number & COMES_AND_GOES != 0 { 0x0088_0000 } else { 0 };
     let client = 0x0a00_0000 | (upper ^ (number & 0x007f_ffff));

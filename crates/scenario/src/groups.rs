@@ -12,7 +12,7 @@ use std::sync::Arc;
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_quic::Params as QuicParams;
 use sojourn_tcp::Params as TcpParams;
-use sojourn_traffic::{Distribution, Http, Sampler, Source, Web};
+use sojourn_traffic::{Distribution, Http, RttPer, Sampler, Source, Web};
 
 use crate::Scenario;
 use crate::error::{Fault, steps};
@@ -255,6 +255,7 @@ impl Resolver<'_> {
             Source::Web(Web { server_rtt: Some(rtt), .. }) => Some(round_trip("server_rtt", rtt)?),
             _ => None,
         };
+        self.check_rtt_per(&source)?;
         Ok(NetworkGroup {
             name: name.into(),
             label: self.group.label.clone().unwrap_or_else(|| self.name.into()),
@@ -280,6 +281,21 @@ impl Resolver<'_> {
             backward,
             replay: replay.into(),
         })
+    }
+
+    /// Round trips can be drawn anew for each connection only if they are drawn.
+    fn check_rtt_per(&self, source: &Source) -> Result<(), Fault> {
+        let Source::Web(Web { rtt_per: RttPer::Connection, server_rtt, .. }) = source else {
+            return Ok(());
+        };
+        let wrong = match &self.group.rtt {
+            Some(Distribution::Even { .. }) => {
+                "even deals the members of a group their round trips: take another `rtt`"
+            }
+            None if server_rtt.is_none() => "there is no round trip to draw: give `rtt` too",
+            _ => return Ok(()),
+        };
+        Err(Fault::new(steps!["rtt_per"], format!("\"connection\": {wrong}")))
     }
 
     /// Reads the page that web users load, if it was recorded.

@@ -41,6 +41,6 @@ pub use source::SourceByName;
 pub use udp::{Codepoint, Udp, UdpModel, UdpSource};
 pub use video::{Adaptation, Playback, Player, Video, VideoModel, Viewed};
 pub use web::{
-    Browser, Http, MOST_SERVERS, Model, Pages, Priorities, Priority, Recorded, Recording, Web,
-    WebModel, WebUsers,
+    Browser, Http, MOST_SERVERS, Model, Pages, Priorities, Priority, Recorded, Recording, RttPer,
+    Web, WebModel, WebUsers,
 };

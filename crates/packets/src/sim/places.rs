@@ -21,12 +21,13 @@ impl Sim {
         data_from: usize,
         server: u8,
     ) -> u32 {
+        let draw = self.groups[group].next_draw(member);
         let g = &self.groups[group];
         self.opened = self.opened.wrapping_add(1);
         // Sequence numbers start anywhere, so that they wrap somewhere in most runs.
         let mut iss = g.stream(Kind::Sequence, u64::from(self.opened));
         let ends = End::pair(g, [iss.next_u32(), iss.next_u32()]);
-        let mut sides = g.sides(u64::from(member), data_from, server);
+        let mut sides = g.sides(u64::from(member), data_from, server, draw);
         let meter = g.meter_of(member);
         if self.probes.traces(meter) {
             sides[0].record();

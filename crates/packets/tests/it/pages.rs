@@ -76,6 +76,31 @@ fn each_server_takes_a_handshake_when_its_first_object_is_asked_for() {
 }
 
 #[test]
+fn round_trips_are_drawn_for_each_user_or_each_connection() {
+    let seen = |per: &str, kept: u32| {
+        let text = users(0, &format!("persistent = {kept}\nrtt_per = \"{per}\""))
+            .replace("rtt = \"40ms\"", "rtt = \"40ms..120ms\"");
+        let summary = simulate(&text);
+        assert_eq!(difference(&summary, &simulate(&unfused(&text))), None);
+        let group = &summary.groups[0];
+        let load = group.pages.as_ref().unwrap().load_time_s.quantiles;
+        (group.first_byte_s.clone().unwrap(), load)
+    };
+    let (users, _) = seen("user", 0);
+    assert!(users.cdf.len() <= 6, "{:?}", users.cdf);
+    let (each, load) = seen("connection", 0);
+    assert!(each.cdf.len() > 30, "{:?}", each.cdf);
+    // Uniform: a tenth of it below 48 ms, half of it below 80; 170 connections.
+    let low = each.cdf.iter().find(|(_, share)| *share >= 0.1).unwrap().0;
+    let (middle, high) = (some(each.quantiles.p50), some(each.quantiles.p90));
+    assert!((low - 0.048).abs() < 0.008 && (high - 0.112).abs() < 0.008, "{low} {high}");
+    assert!((middle - 0.08).abs() < 0.012, "{middle}");
+    // Both round trips of a connection, its handshake's and its exchange's, are the same.
+    let twice = some(load.p50) / middle;
+    assert!((twice - 2.0).abs() < 0.01, "{twice}");
+}
+
+#[test]
 fn more_servers_have_more_connections_at_a_time() {
     // Sixty objects of one server take ten rounds over six connections; of twelve, about one.
     let load = |servers: u32| {

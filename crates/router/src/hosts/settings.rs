@@ -9,7 +9,7 @@ use super::quic::settings::differences;
 use crate::bpf;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_tcp::{Algorithm, Feedback, Params, Profile};
-use sojourn_traffic::{Priorities, Source};
+use sojourn_traffic::{Priorities, RttPer, Source};
 
 /// What every socket of a group is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -245,6 +245,10 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
         let why = "real hosts have all servers at the same distance; use --engine packets";
         return Err(format!("{}: server_rtt: {why}", group.name));
     }
+    if matches!(&group.source, Source::Web(web) if web.rtt_per == RttPer::Connection) {
+        let why = "real hosts have one distance each; use --engine packets";
+        return Err(format!("{}: rtt_per: {why}", group.name));
+    }
     if uses_tcp(group) {
         if !has_defaults(&p.congestion) && !bpf::has(&p.congestion) {
             return Err(format!(
@@ -375,6 +379,9 @@ mod tests {
         let error = web("servers = 2\nserver_rtt = \"90ms\"").unwrap_err();
         let why = "real hosts have all servers at the same distance; use --engine packets";
         assert_eq!(error, format!("people: server_rtt: {why}"));
+        let error = web("rtt = \"20ms..80ms\"\nrtt_per = \"connection\"").unwrap_err();
+        let why = "real hosts have one distance each; use --engine packets";
+        assert_eq!(error, format!("people: rtt_per: {why}"));
         let made = web("http = \"3\"\npriorities = \"rfc9218\"").unwrap();
         let line = "people: priorities = \"rfc9218\"; h2 and h3: streams take turns";
         assert!(made.differences.contains(&line.into()), "{:?}", made.differences);

@@ -15,7 +15,7 @@ pub use browser::{Browser, WebUsers};
 pub use http::Http;
 pub use model::WebModel;
 pub use page::Pages;
-pub use params::{Model, Web};
+pub use params::{Model, RttPer, Web};
 pub use priorities::{Priorities, Priority};
 pub use recording::{Recorded, Recording};
 pub use servers::MOST_SERVERS;

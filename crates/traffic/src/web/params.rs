@@ -131,6 +131,28 @@ pub struct Web {
     /// below the path's. Default: that to the first, `rtt`.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub server_rtt: Option<Distribution<Time>>,
+    /// For whom `rtt` and `server_rtt` are drawn: once for each user, or anew for each connection
+    /// of a user, as where a shaper of the testbed delays each flow by a time of its own.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_per_user"))]
+    pub rtt_per: RttPer,
+}
+
+/// For whom the minimum round trips of web users are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+pub enum RttPer {
+    /// Once for each user.
+    #[default]
+    #[cfg_attr(feature = "schema", serde(rename = "user"))]
+    User,
+    /// Anew for each connection of a user.
+    #[cfg_attr(feature = "schema", serde(rename = "connection"))]
+    Connection,
+}
+
+#[cfg(feature = "schema")]
+fn is_per_user(per: &RttPer) -> bool {
+    *per == RttPer::User
 }
 
 #[cfg(feature = "schema")]

@@ -59,6 +59,7 @@ FACTORS: dict[str, Factor] = {
     "no framing": Factor({"bottleneck.frame_overhead": 0, "bottleneck.min_frame": 0}),
     "mean packet 1000": Factor({"bottleneck.mean_packet": 1000}),
     "round trips 70 to 90 ms": Factor({"traffic.0.rtt": RTTS["narrow"]}),
+    "round trips by connection": Factor({"traffic.0.rtt_per": "connection"}),
 }
 _TIMES = {"smoke": (8.0, 3.0), "quick": (90.0, 45.0), "full": (600.0, 250.0)}
 _SEEDS = {"smoke": (1,), "quick": (1, 2, 3), "full": tuple(range(1, 11))}
@@ -216,6 +217,7 @@ def _hypotheses(results: Results) -> list[Check]:
         ("The hosts' interfaces do", hosts),
         ("A TCP of FreeBSD 4 does", ("FreeBSD 4",)),
         ("Pareto think times do", ("think times Pareto",)),
+        ("A round trip for each connection does", ("round trips by connection",)),
     ):
         family = {
             key: pair for name in names for key, pair in factor(name, ("PI 24", TAIL), loss).items()
@@ -265,6 +267,5 @@ _NOTES = [
     "user, round trips drawn for each user, TCP of 2003 with SACK, log-normal think times, framing "
     "of Ethernet, a mean packet of 500 bytes, RED as its paper has it.",
     f"On shared interfaces the users of a direction are dealt over {testbed.MACHINES} machines; "
-    "how many there were is not known. A round trip drawn for each connection is not among the "
-    "factors: the engine draws it for each user.",
+    "how many there were is not known.",
 ]
