@@ -129,7 +129,7 @@ def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
             assert float(found[1]) == pytest.approx(row["loss"], abs=0.0501), (factor, scheme)
             assert float(found[2]) == pytest.approx(row["rate"], abs=0.0501), (factor, scheme)
             seen += 1
-    assert seen == 19
+    assert seen == 24
 
 
 def test_the_testbed_of_2003_is_quoted_right() -> None:
