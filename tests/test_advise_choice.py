@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from conftest import SMALL
 from sojourn import Scenario
 from sojourn.advise import Advice, Line, advise
 from sojourn.advise.choice import TODAY, _best
+from sojourn.cli.advise import advise as command
 from sojourn.errors import InputError
 from sojourn.results.run import RunResult
 from sojourn.sweep import Case, Result, Results
@@ -162,6 +164,13 @@ def test_a_line_is_what_people_have() -> None:
     assert groups["upload"]["direction"] == "reverse" and groups["call"]["direction"] == "both"
     assert Line("1mbit", "1mbit").link_layer() == "docsis"
     assert Line("1mbit", "1mbit", link="vdsl").link_layer() == "pppoe_ptm"
+
+
+def test_what_is_not_said_of_a_line_is_as_the_command_takes_it() -> None:
+    line, said = Line("20mbit", "4mbit"), inspect.signature(command).parameters
+    assert (line.rtt, line.link, line.users) == tuple(
+        said[name].default for name in ("rtt", "link", "users")
+    )
 
 
 @pytest.mark.parametrize(
