@@ -323,6 +323,22 @@ def test_differences_are_written_with_sign_unit_and_interval() -> None:
     assert cells(back.table, "response_p50_s") == [("−202 *", "−205 to −200")]
 
 
+def test_a_difference_has_an_asterisk_only_where_it_is_sure() -> None:
+    runs = []
+    for seed, gain in enumerate((0.3, -0.1, 0.2, 0.0), 1):
+        for kind, there in (("droptail", 0.0), ("pi", 1.0)):
+            run = web_run(kind, seed=seed, queues=False)
+            run.summary["groups"][0]["response_time_s"]["p50"] = 1 + gain * there
+            # Lost was something in one pair alone, which has no interval.
+            run.summary["links"][0]["loss"] = 0.05 - 0.02 * there if seed == 1 else None
+            run.varied = {"bottleneck.qdisc": kind}
+            runs.append(run)
+    found = differences(compared(*runs))
+    assert found is not None and found.table is not None
+    assert cells(found.table, "response_p50_s") == [("+100", "−191 to +391")]
+    assert cells(found.table, "loss") == [("−2.0", "")]
+
+
 def test_runs_that_do_not_say_what_was_varied_are_compared_by_their_curves() -> None:
     runs = [web_run(kind, seed=seed, queues=False) for kind in ("pi", "rem") for seed in (1, 2)]
     found = differences(compared(*runs, web_run("droptail", uncongested=True)), "REM")

@@ -246,8 +246,15 @@ def test_thinning_counts_length_from_the_first_point_or_a_ten_thousandth_of_the_
     # A third of the length each: the logarithm, the fraction, the number of points.
     line = [(10 + 0.033 * i, i / 30_000) for i in range(30_001)]
     assert below(line, 100.0) == pytest.approx((1 / 2 + 0.091 + 0.091) / 3, abs=0.01)
-    decades = [(0.0, 0.0)] + [(10 ** (i / 500 - 6), i / 3000) for i in range(1, 3001)]
-    assert below(decades, 1e-4) == pytest.approx((0 + 1 / 3 + 1 / 3) / 3, abs=0.01)
+    decades = [(0.0, 0.0)] + [(10 ** (i / 500 - 4), i / 3000) for i in range(1, 3001)]
+    assert below(decades, 1e-2) == pytest.approx((0 + 1 / 3 + 1 / 3) / 3, abs=0.01)
+    # Two of three decades without a point are two ninths of the length.
+    gap = [(1.0, 0.0)] + [(10 ** (2 + i / 30_000), i / 30_000) for i in range(30_001)]
+    assert len(frames.thin(gap, 300)) == pytest.approx(300 * 7 / 9, abs=3)
+    # Here one of four is before the points, and two are behind them.
+    decade = [(10 ** (i / 30_000), i / 30_001) for i in range(1, 30_001)]
+    gaps = [(0.0, 0.0), *decade, (1000.0, 1.0)]
+    assert len(frames.thin(gaps, 300)) == pytest.approx(300 * 3 / 4, abs=3)
 
 
 def test_drops_per_second_add_up_to_the_drops() -> None:
