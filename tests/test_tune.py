@@ -57,6 +57,8 @@ def test_values_of_a_range_are_written_as_people_write_them(
     assert axis.number("no") is None
     assert axis.number(axis.value(axis.high * 1000)) == axis.high
     assert not Axis.read("p", "5ms..20ms").logarithmic
+    assert Axis.read("p", "2ms..20ms").logarithmic
+    assert not Axis.read("p", "2ms..19.9ms").logarithmic
     assert not Axis.read("p", "0..20").logarithmic
     assert Axis.read("p", "0s..20ms").value(0) == "0ns"
 
@@ -193,6 +195,7 @@ def test_the_page_says_where_nothing_holds_and_goes_into_a_folder(tmp_path: Path
     text = page.read_text()
     assert "No setting holds to all constraints" in text and "Sought is the smallest mean" in text
     assert "&lt;b&gt;: the best cwnd" in text and "<b>" not in text
+    assert write(found, scenario, page) == page, "in place of the one before"
     with pytest.raises(InputError, match="html"):
         write(found, scenario, tmp_path / "page.pdf")
 

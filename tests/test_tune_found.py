@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from sojourn import Scenario
+from sojourn import Scenario, style
 from sojourn.errors import InputError
 from sojourn.measures import measure
 from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, figures, page, words
@@ -251,6 +251,38 @@ def test_figures_show_each_setting_in_units_for_people() -> None:
         figures.trade_off(found(ALL, GOOD, constraints=()))
 
 
+def test_colours_are_those_of_the_page_and_its_note() -> None:
+    told = found(ALL, GOOD)
+    drawn = figures.trade_off(told).to_dict()
+    for spec, names in (
+        (drawn["layer"][2], ["tried", "front", "best"]),
+        (figures.by_parameter(told, AXIS).to_dict(), ["misses a constraint", "holds", "best"]),
+    ):
+        scale = spec["encoding"]["color"]["scale"]
+        grey, blue, red = scale["range"]
+        assert scale["domain"] == names
+        # On a dark page each has another one.
+        assert {grey, blue, red} <= style.darker().keys()
+        assert grey[1:3] == grey[3:5] == grey[5:] and blue[5:] > blue[1:3] and red[1:3] > red[5:]
+        bound, front = (layer["mark"]["color"] for layer in drawn["layer"][:2])
+        assert (bound, front) == (grey, blue)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "title"),
+    [
+        ("1mbit..90mbit", "5mbit", "target, Mb/s"),
+        ("1kB..90kB", "5kB", "target, kB"),
+        ("1..90", 5, "target"),
+    ],
+)
+def test_a_figure_counts_in_the_unit_of_its_field(text: str, value: object, title: str) -> None:
+    each = Candidate({PATH: value}, GOOD.measured)
+    drawn = figures.by_parameter(found([each], each), Axis.read(PATH, text))
+    assert [row["x"] for row in points(drawn)] == [5.0]
+    assert drawn.to_dict()["encoding"]["x"]["title"] == title
+
+
 def asking(trials: int = 20) -> Asking:
     return Asking([AXIS], DELAY, [BUSY], "worst", trials)
 
@@ -338,6 +370,28 @@ def test_near_the_best_is_nearer_the_later() -> None:
             search._enqueue_near_the_best(share)
         moved = [math.log(each[PATH] / 5e6, 50) for each in tried]
         assert math.sqrt(math.fsum(x * x for x in moved) / 500) == pytest.approx(spread, rel=0.1)
+
+
+def test_the_sampler_is_told_scores_and_for_none_the_worst_number() -> None:
+    told: list[float] = []
+    search = Asking([AXIS], DELAY, [], "worst", 20)
+    search._study = SimpleNamespace(tell=lambda trial, score: told.append(score))
+    search._under_way = [(None, GOOD), (None, at("9ms", {1: [None, 0.95]}))]
+    search.tell()
+    assert told == [pytest.approx(0.005), 1e300]
+    search.tell()
+    assert len(told) == 2, "each once"
+
+
+def test_from_half_of_the_trials_on_every_second_one_is_near_the_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    near: list[float] = []
+    search = asking(10)
+    monkeypatch.setattr(search, "_enqueue_near_the_best", near.append)
+    search.ask(4)
+    search.ask(6)
+    assert near == [0.5, 0.7, 0.9]
 
 
 def test_facts_and_tables_of_the_page_are_of_what_there_is() -> None:
