@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -148,6 +149,8 @@ def test_more_cases_get_fewer_points_each() -> None:
         assert frames._buckets(compared(*cases)) == buckets
     more = [*runs, web_run("pi", ecn=True)]
     assert frames._buckets(compared(*more)) == 12_000 // 25
+    many: Any = SimpleNamespace(curves=range(200))
+    assert frames._buckets(many) == 150, "fewer would hide what a queue does"
 
 
 def test_a_series_of_one_instant_is_one_bucket() -> None:

@@ -238,6 +238,12 @@ def test_thinning_a_curve_keeps_ends_and_steps() -> None:
     assert worst < 0.02
 
 
+def test_thinning_takes_points_evenly_from_the_first_to_the_last() -> None:
+    curve = [(0.0, i / 1000) for i in range(1001)]
+    kept = [1000 * y for _, y in frames.thin(curve, 11)]
+    assert kept == pytest.approx(range(0, 1001, 100), abs=10)
+
+
 def test_thinning_counts_length_from_the_first_point_or_a_ten_thousandth_of_the_last() -> None:
     def below(curve: list[tuple[float, float]], limit: float) -> float:
         thin = frames.thin(curve, 300)

@@ -72,7 +72,7 @@ def _skipped(node: ast.AST) -> bool:
             isinstance(node, ast.FunctionDef)
             and any("overload" in ast.unparse(each) for each in node.decorator_list)
         )
-        or (isinstance(node, ast.keyword) and node.arg in ("strict", "stacklevel"))
+        or (isinstance(node, ast.keyword) and node.arg in ("strict", "stacklevel", "repr"))
     )
 
 
