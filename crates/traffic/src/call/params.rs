@@ -222,4 +222,15 @@ mod tests {
         assert_eq!(field(Call { deadline: Time::ZERO, ..good.clone() }), "deadline");
         assert_eq!(field(Call { feedback: Some(Time::ZERO), ..good }), "feedback");
     }
+
+    #[test]
+    fn memory_is_for_the_packets_of_ten_seconds_twice() {
+        let packets = |call: Call| (call.memory() - 2000.0) / size_of::<Media>() as f64;
+        // 9.6 Mb/s are a thousand packets of 1200 bytes a second.
+        let fast = Call { max_rate: Rate(9_600_000), ..Call::default() };
+        assert_eq!(packets(fast), 20_000.0);
+        // A frame is a packet at least.
+        let slow = Call { max_rate: Rate(9600), ..Call::default() };
+        assert_eq!(packets(slow), 600.0);
+    }
 }

@@ -57,3 +57,24 @@ impl Http {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_are_as_the_version_has_them() {
+        let field =
+            |http: Http, persistent, tls| http.check(persistent, tls).err().map(|e| e.field);
+        assert_eq!(field(Http::V1, Some(0.5), Some(false)), None);
+        assert_eq!(field(Http::V1, None, Some(true)).as_deref(), Some("tls"));
+        for tls in [true, false] {
+            assert_eq!(field(Http::V2, Some(1.0), Some(tls)), None);
+        }
+        assert_eq!(field(Http::V3, None, Some(true)), None);
+        assert_eq!(field(Http::V3, None, Some(false)).as_deref(), Some("tls"));
+        for http in [Http::V2, Http::V3] {
+            assert_eq!(field(http, Some(0.5), None).as_deref(), Some("persistent"));
+        }
+    }
+}

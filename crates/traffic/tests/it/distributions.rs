@@ -2,7 +2,7 @@
 
 use libm::{erf, exp, log, pow, sqrt};
 use sojourn_base::{Kind, Size, Stream, Time};
-use sojourn_traffic::{Character, Count, Distribution, Interpolate, Part, Unit};
+use sojourn_traffic::{Character, Count, Distribution, Interpolate, Part, Sampler, Unit};
 
 const N: usize = 100_000;
 
@@ -238,6 +238,14 @@ fn every_draw_takes_one_number_from_the_stream() {
         b.next_u64();
         assert_eq!(a, b, "{spec:?}");
     }
+}
+
+#[test]
+fn constants_come_to_the_last_digit() {
+    // One more than the whole numbers that a float tells apart.
+    let value = (1 << 53) + 1;
+    let mut stream = Stream::new(1, Kind::Test, 0, 0);
+    assert_eq!(Sampler::constant(value).sample(&mut stream), value);
 }
 
 #[test]

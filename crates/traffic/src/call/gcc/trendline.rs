@@ -142,4 +142,16 @@ mod tests {
         assert_eq!(after(&mut line, 19, 20.0), Use::Normal);
         assert_eq!(after(&mut line, 3, 20.0), Use::Over);
     }
+
+    #[test]
+    fn a_drift_must_be_above_the_threshold() {
+        // Over sixty groups a slope of a sixteenth is a drift of 15 ms.
+        let mut line = Trendline { groups: 59, slope: 1.0 / 16.0, ..Trendline::default() };
+        line.threshold.at = 15.0;
+        after(&mut line, 1, 0.0);
+        assert_eq!(line.over, None);
+        line.threshold.at = 14.9;
+        after(&mut line, 1, 0.0);
+        assert!(line.over.is_some());
+    }
 }

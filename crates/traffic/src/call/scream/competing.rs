@@ -86,4 +86,11 @@ mod tests {
         let swings = (0..400).map(|n| if n / 20 % 2 == 0 { 0.0 } else { 0.15 });
         assert!(after(swings, 0.0) < 0.1);
     }
+
+    #[test]
+    fn target_is_a_standard_deviation_above_the_mean() {
+        // 120 ms and 12 more or less.
+        let sways = (0..200).map(|n| if n % 2 == 0 { 0.108 } else { 0.132 });
+        assert!((after(sways, 0.0) - 0.132).abs() < 1e-9);
+    }
 }

@@ -450,4 +450,22 @@ mod tests {
         }
         assert_eq!(control.open(), Some(NOW + SILENCE));
     }
+
+    #[test]
+    fn a_sixteenth_of_the_share_of_marks_counts_every_round_trip_or_ten_milliseconds() {
+        // A fourth of the packets is marked.
+        let alpha = |passed, round_trip, delivered| {
+            let at = NOW - Time::from_millis(passed);
+            let seen = control(Codepoint::Ect1, 50.0);
+            let mut seen = Scream { alpha_at: at, alpha: 0.05, delivered, marked: 2, ..seen };
+            seen.measure(NOW, 0.02, round_trip);
+            assert_eq!(seen.alpha_at == NOW, seen.delivered == 0 && seen.marked == 0);
+            seen.alpha
+        };
+        near(alpha(10, 0.05, 8), 0.05 + 0.2 / 16.0);
+        near(alpha(5, 0.005, 8), 0.05 + 0.2 / 16.0);
+        assert_eq!(alpha(9, 0.05, 8), 0.05, "too soon");
+        assert_eq!(alpha(4, 0.005, 8), 0.05, "too soon");
+        assert_eq!(alpha(10, 0.05, 0), 0.05, "nothing has come");
+    }
 }
