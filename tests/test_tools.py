@@ -148,7 +148,7 @@ def test_errors_of_the_compiler_are_laid_to_the_mutants_that_make_them() -> None
         text = "".join(f"(if crate::mutant::on({number}) {{ " for number in numbers)
         assert concerns(error("", "a.rs", 3, text), mutant) == is_it
     # A function that is not constant any more is missed elsewhere.
-    for name, is_it in (("A::<B>::of", True), ("of", True), ("A::<B>::off", False)):
+    for name, is_it in (("A::<B>::of", True), ("of::<B>", True), ("of", True), ("off", False)):
         message = f"cannot call non-const associated function `{name}` in constants"
         assert concerns(error(message, "b.rs", 8), mutant) == is_it
 

@@ -67,7 +67,7 @@ def _compiled(crate: str) -> tuple[list[dict[str, Any]], list[Path]]:
 def concerns(error: dict[str, Any], mutant: Mutant) -> bool:
     """Whether an error is in a mutant's text, or a constant needs the function that it is in."""
     constant = re.search(r"cannot call non-const \w+(?: \w+)? `([^`(]+)", error["message"])
-    if constant and mutant.function == re.sub(r"<.*?>", "", constant[1]).rpartition("::")[2]:
+    if constant and mutant.function == re.sub(r"(::)?<.*?>", "", constant[1]).rpartition("::")[2]:
         return True
     for span in (span for span in _spans(error) if span["file_name"] == mutant.file):
         line = span["text"][0]

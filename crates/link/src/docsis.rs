@@ -403,4 +403,21 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn packets_of_one_grant_lose_no_fraction_of_a_nanosecond() {
+        // 800 bits at 300 Mb/s take 2666 ns and two thirds.
+        let mut docsis = Docsis::new(upstream(300 * MBIT), Rate(10 * MBIT), 1, 0);
+        let (starts, ends) = (Time(1_000_000), Time(2_000_000));
+        docsis.grant = Some(Grant { starts, ends, bytes: 10_000, begun: true });
+        docsis.sent_until = starts;
+        let mut send = |now| docsis.send(now, || Some(((), 100))).unwrap().1;
+        let mut now = starts;
+        for after in [2666, 5333, 8000, 10_666] {
+            now = send(now);
+            assert_eq!(now - starts, Time(after));
+        }
+        // What follows a pause begins anew.
+        assert_eq!(send(now + Time(1000)) - now, Time(1000 + 2666));
+    }
 }

@@ -226,4 +226,11 @@ mod tests {
             assert!((a * (1.0 - with.outage) - b).abs() < 2.0, "{a} {b}");
         }
     }
+
+    #[test]
+    fn a_rate_that_nothing_changes_is_what_was_asked_for() {
+        let model = RadioModel::Lte.rate();
+        let still = RadioRate { level: 0.0, fading: 0.0, outage: 0.0, ..model };
+        assert_eq!(rates(&still, 1, 100), [1e8; 100]);
+    }
 }

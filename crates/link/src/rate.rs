@@ -331,6 +331,14 @@ mod tests {
         let span = 5_000_000 * MS;
         let mean = pieces.offered(0, span) / u128::from(span);
         assert!((1_950_000..2_050_000).contains(&mean), "{mean}");
+        // Holding times are exponential: e⁻² of them are longer than twice their mean.
+        let mut longer = 0;
+        for _ in 0..10_000 {
+            let begins = pieces.end;
+            pieces.step();
+            longer += u32::from(pieces.end - begins > 2 * hold.0);
+        }
+        assert!((1210..1500).contains(&longer), "{longer}");
     }
 
     #[test]

@@ -291,4 +291,19 @@ mod tests {
             prop_assert_eq!(running.sojourns(), statistics(&of_sojourns));
         }
     }
+
+    #[test]
+    fn a_queue_that_was_empty_for_long_stands_once_a_window_is_full() {
+        // Whatever part of a block of slices, of a nanosecond each, the long time ends in.
+        for idle in 200..200 + SLICES {
+            let mut running = Running::new(SLICES);
+            running.until(idle, 0);
+            for slice in 1..=SLICES {
+                running.left(70);
+                running.until(idle + slice, 3);
+                let (length, sojourn) = if slice < SLICES { (0, 0) } else { (3, 70) };
+                assert_eq!(running.now(), (length, Some(sojourn)), "{idle} {slice}");
+            }
+        }
+    }
 }

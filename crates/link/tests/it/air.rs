@@ -3,18 +3,23 @@
 use crate::host::{Datagram, Offer, Plan, Way, network, read, run};
 use sojourn_base::Time;
 use sojourn_link::Link;
+use sojourn_scenario::Network;
 use std::fmt::Write as _;
 
 const MEDIUM: &str = "[[wifi]]\nname = \"home\"\nslot = \"9us\"\nsifs = \"16us\"\n\
     aifs = \"43us\"\ncw_min = 15\npreamble = \"40us\"\nack = \"32us\"\nmpdu_overhead = 40\n";
 
 /// A station on a medium, at 100 Mb/s.
-fn station(medium: &str) -> sojourn_scenario::Network {
+fn station(medium: &str) -> Network {
+    station_with(medium, "{ kind = \"droptail\", limit = 2000 }")
+}
+
+fn station_with(medium: &str, qdisc: &str) -> Network {
     read(&format!(
         "{MEDIUM}{medium}[[links]]\nname = \"up\"\nfrom = \"phone\"\nto = \"ap\"\n\
-         rate = \"100mbit\"\nwifi = \"home\"\n\
-         qdisc = {{ kind = \"droptail\", limit = 2000 }}\n[[links]]\nname = \"down\"\nfrom = \"ap\"\n\
-         to = \"phone\"\n[[traffic]]\nkind = \"bulk\"\nfrom = \"phone\"\nto = \"ap\"\n"
+         rate = \"100mbit\"\nwifi = \"home\"\nqdisc = {qdisc}\n[[links]]\nname = \"down\"\n\
+         from = \"ap\"\nto = \"phone\"\n[[traffic]]\nkind = \"bulk\"\nfrom = \"phone\"\n\
+         to = \"ap\"\n"
     ))
 }
 
@@ -116,6 +121,28 @@ fn those_that_collide_draw_from_twice_the_window() {
 }
 
 #[test]
+fn those_behind_an_access_point_get_the_same_airtime() {
+    let mut text = MEDIUM.to_string() + "aggregate_packets = 1\nhardware = 1\n";
+    for (to, rate) in [("near", 100), ("far", 10)] {
+        write!(
+            text,
+            "[[links]]\nname = \"to_{to}\"\nfrom = \"ap\"\nto = \"{to}\"\nrate = \
+             \"{rate}mbit\"\nwifi = \"home\"\nqdisc = {{ kind = \"droptail\", limit = 4000 }}\n\
+             [[links]]\nname = \"from_{to}\"\nfrom = \"{to}\"\nto = \"ap\"\n[[traffic]]\n\
+             kind = \"bulk\"\nfrom = \"ap\"\nto = \"{to}\"\n"
+        )
+        .unwrap();
+    }
+    let offers: Vec<_> =
+        (0..8000).map(|n| Offer { link: n % 2, ..Offer::new(Time::ZERO, 1460) }).collect();
+    let outcome = run(&read(&text), Way::Fused, &offers, Plan::until(Time(1_000_000_000)));
+    let sent = |link| outcome.through.iter().skip(link).step_by(2).flatten().count() as f64;
+    // 1500 bytes with their headers; preamble, SIFS and acknowledgement are the station's, too.
+    let (near, far) = (sent(0) * (88.0 + 120.0), sent(1) * (88.0 + 1200.0));
+    assert!((near / far - 1.0).abs() < 0.01, "{near} and {far} µs");
+}
+
+#[test]
 fn only_a_link_on_air_has_a_medium() {
     let medium = |network: &_| {
         let links: Vec<Link<Datagram>> = Link::all(network, true).unwrap();
@@ -151,25 +178,23 @@ fn a_modem_asks_waits_and_sends_at_its_rate() {
 }
 
 #[test]
-fn a_modem_asks_for_packets_as_they_are_padded() {
+fn a_modem_asks_for_packets_as_frames_make_them() {
     // Ten packets of 28 bytes, of which frames make 84: 5.6 µs each.
-    let network = network("rate = \"12mbit\"\nmin_frame = 84\ndocsis = { channel = \"120mbit\" }");
-    let offers: Vec<_> = (0..10).map(|_| Offer::new(Time(1_000_000), 28)).collect();
-    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(100_000_000)));
-    for pair in outcome.through.windows(2) {
-        assert_eq!(pair[1].unwrap() - pair[0].unwrap(), Time(5600), "all are in one grant");
+    for frames in ["min_frame = 84", "frame_overhead = 56"] {
+        let modem = "rate = \"12mbit\"\ndocsis = { channel = \"120mbit\" }";
+        let offers: Vec<_> = (0..10).map(|_| Offer::new(Time(1_000_000), 28)).collect();
+        let network = network(&format!("{modem}\n{frames}"));
+        let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(100_000_000)));
+        for pair in outcome.through.windows(2) {
+            assert_eq!(pair[1].unwrap() - pair[0].unwrap(), Time(5600), "all are in one grant");
+        }
     }
 }
 
 #[test]
 fn a_station_sends_what_its_discipline_held_back() {
-    let held = "qdisc = { kind = \"tbf\", rate = \"6mbit\", burst = \"1500B\" }";
-    let network = read(&format!(
-        "{MEDIUM}aggregate_packets = 1\n[[links]]\nname = \"up\"\nfrom = \"phone\"\n\
-         to = \"ap\"\nrate = \"100mbit\"\nwifi = \"home\"\n{held}\n[[links]]\n\
-         name = \"down\"\nfrom = \"ap\"\nto = \"phone\"\n[[traffic]]\nkind = \"bulk\"\n\
-         from = \"phone\"\nto = \"ap\"\n"
-    ));
+    let held = "{ kind = \"tbf\", rate = \"6mbit\", burst = \"1500B\" }";
+    let network = station_with("aggregate_packets = 1\n", held);
     let offers: Vec<_> = (0..20).map(|_| Offer::new(Time(1_000_000), 1500)).collect();
     let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(1_000_000_000)));
     for (through, number) in outcome.through.iter().zip(0..) {
@@ -177,4 +202,22 @@ fn a_station_sends_what_its_discipline_held_back() {
         let after = through.unwrap() - Time(1_000_000 + number * 2_000_000);
         assert!(after <= Time(1_000_000), "{number}: {after:?}");
     }
+}
+
+#[test]
+fn what_is_ready_at_the_next_instant_waits_for_the_next_slot() {
+    // Found waiting 1.17 ms after its first packet, the class may send at the next instant.
+    let held = "{ kind = \"cbq\", borrowing = \"none\", classes = [{ name = \"slow\", share = \
+                0.1 }, { name = \"fast\", share = 0.9 }], default = \"slow\" }";
+    // It has used up its turn, lest it be asked again at once.
+    let network = station_with("quantum = \"10us\"\n", held);
+    let through = |offers: &[Offer]| {
+        let outcome = run(&network, Way::Fused, offers, Plan::until(Time(1_000_000_000)));
+        outcome.through.last().unwrap().unwrap().0
+    };
+    let first = Offer::new(Time::ZERO, 1460);
+    // A slot begins when it comes.
+    let comes = through(&[first]) + 48_000 + 43_000 + 150 * 9000;
+    let begins = through(&[first, Offer::new(Time(comes), 1460)]) - on_air(1);
+    assert_eq!(begins, comes + 9000);
 }

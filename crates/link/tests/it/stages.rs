@@ -1,8 +1,9 @@
 //! What lies around the queue: a device's queue, a wire that loses and delays, a rate that changes,
 //! a discipline that holds back, and classes.
 
-use crate::host::{Offer, Outcome, Plan, Way, network, run};
-use sojourn_base::{Rate, Time};
+use crate::host::{Datagram, Offer, Outcome, Plan, Way, network, run};
+use sojourn_base::{Ecn, Rate, Time};
+use sojourn_link::{Fate, Link};
 
 const MS: Time = Time::from_millis(1);
 
@@ -164,6 +165,52 @@ fn what_a_token_bucket_holds_back_leaves_when_its_tokens_are_there() {
 }
 
 #[test]
+fn who_has_served_his_time_unseen_leaves_at_the_next_instant() {
+    // A tenth of 12 Mb/s: 10 ms for the first packet, rounded down, and more by the average, but
+    // only until the class is found waiting.
+    let qdisc = "qdisc = { kind = \"cbq\", borrowing = \"none\", classes = \
+                 [{ name = \"slow\", share = 0.1 }, { name = \"fast\", share = 0.9 }], \
+                 default = \"slow\" }";
+    let network = network(&format!("rate = \"12mbit\"\n{qdisc}"));
+    for (second, sent) in [(MS * 5, MS * 10 - Time(1)), (MS * 15, MS * 15 + Time(1))] {
+        let offers = [Offer::new(Time::ZERO, 1500), Offer::new(second, 1500)];
+        let outcome = run(&network, Way::Fused, &offers, Plan::until(MS * 100));
+        assert_eq!(outcome.through, [Some(MS), Some(sent + MS)]);
+    }
+}
+
+#[test]
+fn a_fused_queue_marks_what_may_be_marked() {
+    let network = network("rate = \"12mbit\"\nqdisc = { kind = \"pi\", ecn = true, qref = 20 }");
+    let fates = |ecn| {
+        let mut link: Link<Datagram> = Link::all(&network, true).unwrap().remove(0);
+        let mut fates = [0; 3];
+        // Twice as many as the link can send.
+        for n in 0..400 {
+            fates[match link.pass(Time(n * 500_000), 1500, ecn) {
+                Fate::Departs(_, marked) => usize::from(marked),
+                Fate::Dropped => 2,
+            }] += 1;
+        }
+        fates
+    };
+    let [unmarked, marked, dropped] = fates(Ecn::Ect0);
+    assert!(unmarked > 0 && marked > 0 && dropped == 0, "{marked} {dropped}");
+    let [unmarked, marked, dropped] = fates(Ecn::NotEct);
+    assert!(unmarked > 0 && marked == 0 && dropped > 0, "{marked} {dropped}");
+}
+
+#[test]
+fn packets_overtake_one_another_only_on_a_wire_that_may_reorder_them() {
+    let reorders = |wire: &str| {
+        let network = network(&format!("rate = \"12mbit\"\n{wire}"));
+        Link::<Datagram>::all(&network, true).unwrap()[0].reorders()
+    };
+    assert!(reorders("jitter = \"7ms\"\nreorder = true"));
+    assert!(!reorders("jitter = \"7ms\"") && !reorders(""));
+}
+
+#[test]
 fn a_sample_has_the_probability_of_the_discipline() {
     let network = network("rate = \"12mbit\"\nqdisc = { kind = \"pi\", qref = 20 }");
     for way in [Way::Fused, Way::Unfused] {
@@ -200,5 +247,9 @@ fn classes_have_rows_of_their_own() {
     near(rest.queue_packets.mean, (1.9 + 2.7) / 9.9);
     near(rest.queue_bytes.max, 3000.0);
     near(urgent.throughput_bps, 12_000.0 / 9.9e-3);
+    // A packet or two stand up to 3 ms, so in the first of six slices of 100/64 ms.
+    near(rest.standing_packets.max, 1.0);
+    near(rest.standing_packets.mean, 1.0 / 6.0);
+    near(urgent.standing_packets.max, 0.0);
     assert_eq!((urgent.rate_bps, urgent.utilisation), (None, None));
 }
