@@ -291,6 +291,7 @@ def test_a_file_that_is_written_is_no_program(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "it").stat().st_mode & 0o777 == 0o666
+    assert (tmp_path / "it").read_bytes() == b""
 
 
 def test_a_series_for_flent_has_means_and_sums_by_hand() -> None:

@@ -203,8 +203,9 @@ def _gain_margin(loop: Loop, stable: bool) -> tuple[float, float | None]:
     omega, known = frequencies(loop), corners(loop)
     turns = angle(loop, omega, known) / 360 + 0.5  # whole numbers at −180° − 360° k
     factors = {}
-    for i in np.flatnonzero(np.floor(turns[:-1]) != np.floor(turns[1:])):
-        level = max(math.floor(turns[i]), math.floor(turns[i + 1]))
+    # Where the phase rises through one, more gain makes no stable loop unstable.
+    for i in np.flatnonzero(np.floor(turns[:-1]) > np.floor(turns[1:])):
+        level = math.floor(turns[i])
 
         def excess(w: float, level: float = level) -> float:
             return float(angle(loop, w, known)) / 360 + 0.5 - level
