@@ -171,8 +171,9 @@ def test_adaptive_reds_thresholds_are_a_pipe_over_the_rules_root_apart() -> None
 
 
 def test_adaptive_reds_thresholds_are_never_nearer_to_each_other_than_ten_packets() -> None:
-    found = ared(Region(200, 5, 0.1)).qdisc
-    assert (found["min_th"], found["max_th"]) == (5, 15)
+    for target in (None, 1e-3):
+        found = ared(Region(200, 5, 0.1), target=target).qdisc
+        assert (found["min_th"], found["max_th"]) == (5, 15)
 
 
 def test_a_short_target_of_adaptive_red_is_bought_with_a_slow_average() -> None:
