@@ -182,6 +182,15 @@ def test_the_adjusted_p_must_be_below_the_level() -> None:
         assert replace(surely, p_holm=p).grade == grade
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "less"), [("utilisation", "better", "worse"), ("loss", "worse", "better")]
+)
+def test_whether_more_is_better_is_up_to_the_measure(name: str, more: str, less: str) -> None:
+    up, down = one([0.4, 0.4], [0.2, 0.2], name), one([0.2, 0.2], [0.4, 0.4], name)
+    assert replace(up, p_holm=0.01, low=0.1, high=0.3).grade == more
+    assert replace(down, p_holm=0.01, low=-0.3, high=-0.1).grade == less
+
+
 def test_where_nothing_can_be_told_of_many_cases_that_is_all_that_is_said() -> None:
     unsure = replace(one([0.03, 0.03], [0.01, 0.01]), low=-0.5, high=0.5)
     said = sentences([replace(unsure, case=case) for case in "abc"])
