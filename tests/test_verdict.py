@@ -183,7 +183,13 @@ def test_the_adjusted_p_must_be_below_the_level() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "more", "less"), [("utilisation", "better", "worse"), ("loss", "worse", "better")]
+    ("name", "more", "less"),
+    [
+        ("utilisation", "better", "worse"),
+        ("loss", "worse", "better"),
+        # Fewer and shorter are better of whatever else is asked for.
+        ("mark_fraction", "worse", "better"),
+    ],
 )
 def test_whether_more_is_better_is_up_to_the_measure(name: str, more: str, less: str) -> None:
     up, down = one([0.4, 0.4], [0.2, 0.2], name), one([0.2, 0.2], [0.4, 0.4], name)
