@@ -108,4 +108,11 @@ mod tests {
         budget.sent = 4000;
         assert_eq!(budget.left(), 0);
     }
+
+    #[test]
+    fn an_answer_has_all_messages_of_the_server() {
+        let params = Spec::resolve(&[]).unwrap();
+        assert_eq!(server_answer(3000), server_hello() + server_flight(&params));
+        assert_eq!(server_answer(0), 90 + 100 + 80 + 36);
+    }
 }

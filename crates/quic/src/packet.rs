@@ -270,6 +270,17 @@ mod tests {
     }
 
     #[test]
+    fn headers_have_the_bytes_of_the_rfc() {
+        let around = |space, early| Packet { early, ..Packet::empty(space) }.around();
+        // RFC 9000 section 17.2: 1 first byte, 4 version, 2 × (1 + 8) connection IDs, 2 length, 1
+        // number, 16 tag; with the length of a token in Initial packets.
+        assert_eq!(around(Space::Initial, false), 43);
+        assert_eq!((around(Space::Handshake, false), around(Space::Data, true)), (42, 42));
+        // Section 17.3: 1 first byte, 8 connection ID, 1 number, 16 tag.
+        assert_eq!(around(Space::Data, false), 26);
+    }
+
+    #[test]
     fn nothing_of_the_old_packet_is_left_where_another_is_put() {
         let ack = |ranges: &[(u64, u64)]| {
             let mut ack = None;

@@ -217,4 +217,17 @@ mod tests {
         assert_eq!(side.frame(0).unwrap().ranges().count(), MOST_RANGES);
         assert!(side.0.is_duplicate(13) && !side.0.is_duplicate(77));
     }
+
+    #[test]
+    fn what_follows_an_acknowledgement_that_was_reported_is_in_order() {
+        let mut side = Side::new();
+        side.come(0, 0);
+        // 1 is an acknowledgement: nothing below it needs to be reported again.
+        side.0.come(&side.1, ms(1), 1, Ecn::NotEct, None);
+        side.0.frame_sent();
+        side.0.reported(1);
+        assert_eq!(side.come(2, 2), ms(27));
+        // Of 3 nothing is known.
+        assert_eq!(side.come(3, 4), ms(3));
+    }
 }

@@ -241,3 +241,89 @@ impl Endpoint {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spec;
+    use crate::packet::{CryptoFrame, StreamFrame};
+    use alloc::vec::Vec;
+
+    /// How many datagrams went out, and what became of the packets that came.
+    #[derive(Default)]
+    struct Told {
+        sent: usize,
+        delivered: u64,
+        unread: Vec<Unread>,
+    }
+
+    impl Output for Told {
+        fn send(&mut self, _: Ecn, _: &[Packet], _: u32) {
+            self.sent += 1;
+        }
+        fn deliver(&mut self, _: u32, bytes: u64) {
+            self.delivered += bytes;
+        }
+        fn unread(&mut self, _: &Packet, why: Unread) {
+            self.unread.push(why);
+        }
+        fn event(&mut self, _: Event) {}
+    }
+
+    /// An Initial packet with a part of the ClientHello.
+    fn hello(number: u64, offset: u32, len: u16) -> Packet {
+        let mut packet = Packet::empty(Space::Initial);
+        packet.number = number;
+        packet.rare_mut().crypto = Some(CryptoFrame { offset, len });
+        packet.rare_mut().padding = 1100;
+        packet
+    }
+
+    /// A packet with data, under the keys of 0-RTT or of 1-RTT.
+    fn data(number: u64, early: bool) -> Packet {
+        let mut packet = Packet::empty(Space::Data);
+        (packet.number, packet.early) = (number, early);
+        packet.add_stream(StreamFrame { id: 0, len: 100, fin: false, offset: number * 100 });
+        packet
+    }
+
+    fn params(zero_rtt: bool) -> Params {
+        Spec::resolve(&[&Spec { zero_rtt: Some(zero_rtt), ..Spec::default() }]).unwrap()
+    }
+
+    fn come(end: &mut Endpoint, params: &Params, packets: &[Packet]) -> Told {
+        let mut told = Told::default();
+        end.on_datagram(params, Time::from_millis(1), Ecn::NotEct, packets, &mut told);
+        told
+    }
+
+    #[test]
+    fn a_client_hello_in_two_packets_is_answered_when_it_is_whole() {
+        let params = params(false);
+        let mut server = Endpoint::server(&params);
+        come(&mut server, &params, &[hello(0, 0, 200)]);
+        assert!(!server.early[1].seals, "it has keys for the Handshake");
+        assert!(come(&mut server, &params, &[hello(1, 200, 100)]).sent > 1);
+        assert!(server.early[1].seals);
+    }
+
+    #[test]
+    fn packets_without_keys_are_not_read() {
+        // RFC 9001 section 5.7: no 1-RTT packets before the handshake is complete.
+        let with = params(true);
+        let mut server = Endpoint::server(&with);
+        let told = come(&mut server, &with, &[data(0, true), hello(0, 0, 460), data(1, false)]);
+        assert_eq!((told.unread, told.delivered), (alloc::vec![Unread::NoKeys; 2], 0));
+        // Section 4.6: 0-RTT packets are read with the ClientHello, by a server that takes them.
+        assert_eq!(come(&mut server, &with, &[data(0, true)]).delivered, 100);
+        let without = params(false);
+        let mut server = Endpoint::server(&without);
+        let told = come(&mut server, &without, &[hello(0, 0, 300), data(0, true)]);
+        assert_eq!((told.unread, told.delivered), (alloc::vec![Unread::NoKeys], 0));
+        // Nobody sends them to a client.
+        let mut client = Endpoint::client(&with);
+        client.open(&with, Time::ZERO, &mut Told::default());
+        client.progress.complete = true;
+        assert_eq!(come(&mut client, &with, &[data(0, true)]).unread, [Unread::NoKeys]);
+    }
+}

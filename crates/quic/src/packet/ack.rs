@@ -163,6 +163,16 @@ mod tests {
     }
 
     #[test]
+    fn gaps_and_lengths_are_written_less_one() {
+        // Type, largest (two), delay, count, first; then a gap and a length, of one byte up to 64.
+        for (missing, has, bytes) in [(64, 64, 2), (65, 64, 3), (64, 65, 3)] {
+            let below = 1000 - missing;
+            let ranges = [(1000, 1001), (below - has, below)];
+            assert_eq!(ack(ranges.into_iter(), Time::ZERO).bytes(), 6 + bytes, "{missing} {has}");
+        }
+    }
+
+    #[test]
     fn ack_keeps_the_highest_ranges() {
         let ranges = (0..40).rev().map(|n| (2 * n, 2 * n + 1));
         let ack = ack(ranges, Time::ZERO);

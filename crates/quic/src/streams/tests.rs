@@ -164,3 +164,29 @@ fn an_end_without_bytes_is_a_frame_of_its_own() {
     // The streams below it are open.
     assert!(!streams.all_over());
 }
+
+#[test]
+fn memory_of_streams_that_are_over_serves_others() {
+    let p = params(100_000, 16_000);
+    let mut streams = Streams::new(&p, false);
+    // Of three streams the first lacks something for a while, the second loses something.
+    for number in 0..3 {
+        let a = streams.open(&p);
+        let come = |offset, fin| StreamFrame { id: a, len: 100, fin, offset };
+        streams.write(&p, a, 100);
+        streams.finish(&p, a);
+        let mut frame = streams.take(1200).unwrap();
+        if number == 1 {
+            streams.lose(&frame);
+            frame = streams.take(1200).unwrap();
+        }
+        for offset in if number == 0 { [100, 0] } else { [0, 100] } {
+            streams.come(&p, &come(offset, offset == 100));
+        }
+        // The other's last is there; what it needs no more it leaves.
+        let spare = streams.tables[0].spare.len();
+        streams.acknowledged(&frame);
+        assert!(streams.all_over());
+        assert_eq!((spare, streams.tables[0].spare.len()), [(0, 1), (0, 1), (0, 1)][number]);
+    }
+}

@@ -3,6 +3,7 @@
 use crate::common::{Flying, Net, arrives, ms};
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_quic::Spec;
+use sojourn_tcp::Algorithm;
 
 /// Bytes of payload in a full packet of one stream, about: header, number, tag and frame take 31
 /// to 36.
@@ -47,6 +48,18 @@ fn zero_rtt_saves_the_round_trip_of_the_handshake() {
         net.now
     };
     assert_eq!((done(true), done(false)), (ms(50), ms(150)));
+}
+
+#[test]
+fn a_control_by_delay_sees_none_where_there_is_no_queue() {
+    let congestion = Algorithm::named("vegas");
+    let mut net = Net::new(&Spec { congestion, ..Spec::default() }, arrives(ms(50)));
+    net.write(u64::MAX);
+    net.open();
+    net.run(ms(1500));
+    // It doubles every second round trip.
+    assert!(net.ends[0].cwnd() > 14_520 * 32, "{}", net.ends[0].cwnd());
+    assert_eq!(net.ends[0].ssthresh(), None);
 }
 
 /// Datagrams in a round trip of a long transfer with Reno, of which each is lost with this

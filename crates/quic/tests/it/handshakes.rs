@@ -2,7 +2,7 @@
 
 use crate::common::{Flying, Net, Verdict, arrives, ms};
 use sojourn_base::{Size, Time};
-use sojourn_quic::{Event, Space, Spec};
+use sojourn_quic::{Ecn, Event, Packet, Space, Spec};
 use std::cell::RefCell;
 
 const ONE_WAY: Time = Time::from_millis(50);
@@ -127,9 +127,77 @@ fn a_client_frees_a_server_that_may_send_no_more() {
         if lost { vec![] } else { vec![(ONE_WAY, flying.ecn)] }
     });
     net.open();
+    assert!(!net.ends[0].is_established(), "it only asks to be");
     net.run(ms(20_000));
     assert!(net.told(0, Event::Connected).is_some());
     assert!(net.ends[0].is_established() && net.ends[1].is_established());
+}
+
+#[test]
+fn only_a_client_opens_and_once() {
+    let mut net = Net::new(&Spec::default(), arrives(ONE_WAY));
+    net.call(1, |e, p, now, out| e.open(p, now, out));
+    assert_eq!(net.sent, [0, 0]);
+    // What comes to a client that has not opened it does not heed.
+    net.call(0, |e, p, now, out| {
+        e.on_datagram(p, now, Ecn::NotEct, &[Packet::empty(Space::Initial)], out);
+    });
+    assert_eq!(net.sent, [0, 0]);
+    net.open();
+    net.run(ms(1000));
+    net.open();
+    net.write(1000);
+    net.run(ms(2000));
+    assert_eq!(net.hosts[1].delivered[&0], 1000);
+}
+
+#[test]
+fn a_timeout_probes_the_spaces_that_wait_and_no_others() {
+    // RFC 9002 section 6.2.4. Of the server's first datagram nothing comes, or its Initial packet
+    // alone, which the client acknowledges: after 50 ms, of which three are the timeout.
+    let spec = Spec { zero_rtt: Some(true), ..Spec::default() };
+    for (arrived, probe_at) in [(0, 50 + 999), (1, 50 + 150)] {
+        let first = RefCell::new(Vec::new());
+        let probes = RefCell::new(Vec::new());
+        let mut net = Net::new(&spec, |flying: Flying<'_>| {
+            if flying.from == 0 {
+                let lost = flying.number > arrived as u64; // its own probes
+                return if lost { vec![] } else { vec![(ONE_WAY, flying.ecn)] };
+            }
+            if flying.number == 0 {
+                *first.borrow_mut() = flying.packets.to_vec();
+            } else {
+                let spaces: Vec<Space> = flying.packets.iter().map(|packet| packet.space).collect();
+                probes.borrow_mut().push(spaces);
+            }
+            vec![]
+        });
+        net.open();
+        net.run(ms(60));
+        let packets = first.borrow()[..arrived].to_vec();
+        net.call(0, |e, p, now, out| e.on_datagram(p, now, Ecn::NotEct, &packets, out));
+        net.run(ms(probe_at - 1));
+        assert_eq!(probes.take(), Vec::<Vec<Space>>::new());
+        net.run(ms(probe_at));
+        let waits = &[Space::Initial, Space::Handshake][arrived..];
+        assert_eq!(probes.take(), [waits; 2], "{arrived}");
+    }
+}
+
+#[test]
+fn who_cuts_takes_back_what_was_not_sent() {
+    let mut net = Net::new(&Spec::default(), arrives(ONE_WAY));
+    let stream = net.write(1_000_000);
+    net.open();
+    net.run(ms(200));
+    net.call(0, |e, p, now, out| e.cut(p, now, out));
+    let sent = net.bytes[0];
+    net.call(1, |e, p, now, out| e.close(p, now, out));
+    net.run(ms(2000));
+    let delivered = net.hosts[1].delivered[&stream];
+    assert!((10_000..sent).contains(&delivered), "{delivered} of {sent}");
+    assert!(net.told(1, Event::Finished { stream }).is_some());
+    assert!(net.ends[0].is_closed() && net.ends[1].is_closed());
 }
 
 #[test]
@@ -145,6 +213,7 @@ fn both_ends_close_when_all_streams_are_over() {
     net.run(ms(2000));
     assert!(net.ends[0].is_closed() && net.ends[1].is_closed());
     assert_eq!(net.ends.each_ref().map(|end| end.deadline()), [Time::MAX; 2]);
+    assert!(!net.ends[0].is_established() && !net.ends[1].is_established());
 }
 
 #[test]
