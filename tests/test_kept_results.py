@@ -42,6 +42,9 @@ COUNTS = {
     "l4s": ("Of 26 claims 17 agree, seven do not, and two cannot be told.", 26, 7, 2),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
     "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
+    "scalable-2003": (
+        "Of 48 claims 35 agree, ten do not, and three are shown without a verdict.", 48, 10, 0,
+    ),
     "web-aqm-2003": (
         "Of 22 claims ten agree, ten do not, and two cannot be told.", 22, 10, 2,
     ),

@@ -41,8 +41,6 @@ _COLUMNS = (
 # The schemes that the published table of web-aqm-2003 has, and PI 240.
 _PUBLISHED = ["uncongested", "drop-tail 240", "PI 24", "PI 24 with ECN", "PI 240"]
 _PUBLISHED += ["REM 24", "REM 24 with ECN", "ARED 24", "ARED 24 with ECN"]
-_NO_LABELS = {"engine", "wall_s", "key", "mark_fraction", "throughput_bps", "queue_p99_packets"}
-_NO_LABELS |= {"exchanges", "response_p90_s", "response_mean_s", "retransmissions", "switch"}
 
 
 def filled(text: str) -> str:
@@ -202,14 +200,15 @@ def loads() -> tuple[list[str], list[list[str]]]:
     return heads, rows
 
 
-def transfers(part: str, stack: str) -> dict[int, int]:
+def transfers(part: str, stack: str) -> dict[int, float]:
     """How many transfers scalable-2003 completed, by the number of flows."""
     runs = pl.read_parquet(RESULTS / "scalable-2003-full.parquet").filter(part=part, stack=stack)
-    counts = runs.select("flows", pl.col("exchanges").cast(int))
-    return dict(counts.iter_rows())
+    return dict(
+        runs.group_by("flows", maintain_order=True).agg(pl.col("bulk.finished").mean()).iter_rows()
+    )
 
 
-def beyond(published: int, ours: int) -> bool:
+def beyond(published: int, ours: float) -> bool:
     """Whether a number of transfers is farther from the published one than the margin."""
     return abs(ours / published - 1) > CELL
 
@@ -227,13 +226,14 @@ def _transfers() -> str:
     return markdown(heads, rows)
 
 
-def _beside(published: int | None, ours: int | None) -> str:
+def _beside(published: int | None, ours: float | None) -> str:
     """The published number and ours, in bold where they do not agree."""
     if ours is None:
         return ""
     if published is None:
-        return str(ours)
-    return f"{published} / **{ours}**" if beyond(published, ours) else f"{published} / {ours}"
+        return f"{ours:.0f}"
+    form = "{} / **{:.0f}**" if beyond(published, ours) else "{} / {:.0f}"
+    return form.format(published, ours)
 
 
 def factors() -> pl.DataFrame:
@@ -293,17 +293,13 @@ def _networks() -> str:
     return markdown(kept["networks"][0], rows)
 
 
-def _runs(path: Path) -> str:
-    """All runs of a study, a row each."""
-    runs = pl.read_parquet(path)
-    measures = [each for each in _COLUMNS if each[0] in runs.columns]
-    shown = {name for name, *_ in measures}
-    labels = [name for name in runs.columns if name not in shown | _NO_LABELS]
-    heads = [*labels, *(head for _, head, _, _ in measures)]
+def _runs(path: Path, *labels: str) -> str:
+    """All runs of a study, a row each, with these labels."""
+    heads = [*labels, "seed", *(head for _, head, _, _ in _COLUMNS)]
     rows = []
-    for row in runs.iter_rows(named=True):
-        cells = ["" if row[name] is None else str(row[name]) for name in labels]
-        for name, _, factor, digits in measures:
+    for row in pl.read_parquet(path).iter_rows(named=True):
+        cells = ["" if row[name] is None else str(row[name]) for name in (*labels, "seed")]
+        for name, _, factor, digits in _COLUMNS:
             cells.append("" if row[name] is None else f"{factor * row[name]:.{digits}f}")
         rows.append(cells)
     return sortable(heads, rows)
@@ -346,16 +342,30 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "l4s linux": _beside_linux,
-    "arena-cbq runs": lambda: _runs(RESULTS / "arena-cbq-full.parquet"),
+    "arena-cbq runs": partial(_runs, RESULTS / "arena-cbq-full.parquet", "part", "scheme", "qref"),
     **study_tables.TABLES,
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,
-    "scalable-2003 runs": lambda: _runs(RESULTS / "scalable-2003-full.parquet"),
+    "scalable-2003 runs": partial(
+        _runs,
+        RESULTS / "scalable-2003-full.parquet",
+        "part",
+        "stack",
+        "flows",
+        "rate",
+        "counting",
+        "b",
+        "control",
+        "p",
+        "window",
+    ),
     "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
     "web-aqm-2003 loads": _loads,
     "web-aqm-2003 switches": partial(_single, _SWITCH_RUNS),
     "web-aqm-2003 packets": partial(_single, _PACKET_RUNS),
     "web-aqm-factors": _factors,
-    "web-aqm-2003 runs": lambda: _runs(RESULTS / "web-aqm-2003-full.parquet"),
+    "web-aqm-2003 runs": partial(
+        _runs, RESULTS / "web-aqm-2003-full.parquet", "part", "scheme", "load", "mean_packet"
+    ),
 }

@@ -191,12 +191,12 @@ def _sharing(results: Results) -> Figure:
     ]
     data = pl.DataFrame(rows, ["window", "ratio"], orient="row").group_by("window").mean()
     encoded = alt.Chart(data.sort("window")).encode(
-        x=alt.X("window:Q", scale=alt.Scale(type="log"), title="Mean window (packets)"),
-        y=alt.Y("ratio:Q", title="Scalable over traditional", scale=alt.Scale(domainMin=0)),
+        x=alt.X("window:Q", scale=alt.Scale(type="log", base=2), title="Mean window (packets)"),
+        y=alt.Y("ratio:Q", title="Scalable over traditional"),
     )
     at = alt.Chart(pl.DataFrame({"window": [fairness.LWND], "name": ["lwnd"]})).encode(x="window:Q")
     chart = alt.layer(
-        encoded.mark_line(point=True, color=COLOURS["scalable"]),
+        encoded.mark_line(point={"color": COLOURS["scalable"]}, color=COLOURS["scalable"]),
         at.mark_rule(strokeDash=[4, 3], color="#8a8a8a"),
         at.mark_text(text="lwnd", dx=4, align="left", y=10, color="#8a8a8a"),
     ).properties(width=420, height=280)
