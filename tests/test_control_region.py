@@ -263,3 +263,14 @@ def test_a_square_with_two_corners_across_has_two_pieces() -> None:
         assert _pieces(ends, ends, np.full((2, 2), level)) == []
     assert _pieces(ends, ends, np.array([[-1.0, 1.0], [math.nan, 1.0]])) == []
     assert _thinned(1, 5).tolist() == [0]
+
+
+def test_squares_around_what_is_no_number_have_no_line_and_the_others_keep_theirs() -> None:
+    # Signs alternate, so that each square of a map of three by four has two pieces.
+    rows, columns = np.indices((3, 4))
+    for row, column in np.ndindex(3, 4):
+        level = (-1.0) ** (rows + columns)
+        level[row, column] = math.nan
+        found = _pieces(np.arange(4.0), np.arange(3.0), level)
+        touched = len({row - 1, row} & {0, 1}) * len({column - 1, column} & {0, 1, 2})
+        assert len(found) == 2 * (6 - touched) and np.isfinite(found).all()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import lambertw
 
 from sojourn.control import ControlError, Model, Network, characteristic_roots, loop, margins
@@ -17,6 +18,7 @@ from sojourn.control.loops import DelaySystem, Loop, value
 from sojourn.control.responses import bode_response, nyquist_response, rtt_response
 from sojourn.control.roots import chebyshev, generator, system_roots
 from sojourn.control.stability import (
+    _gain_margin,
     angle,
     corners,
     frequencies,
@@ -166,6 +168,15 @@ def test_the_worst_sampled_crossover_counts() -> None:
     left = {w: float(angle(damped, w)) + 180 for w in gain_crossovers(damped)}
     worst = min(left, key=lambda w: left[w])
     assert found.crossover == pytest.approx(worst, rel=1e-4)
+
+
+@pytest.mark.parametrize("delay", [1e-5, 1.0, 1e5])
+def test_the_gain_margin_of_a_slow_loop_is_as_exact_as_that_of_a_quick_one(delay: float) -> None:
+    # 1/(s (1 + sτ)) e^(−sτ) turns by half where x tan x is 1, with x = ωτ.
+    x = brentq(lambda x: x * math.tan(x) - 1, 0.1, 1.5, xtol=1e-15)
+    gain, at = _gain_margin(rational([1 / delay], [delay, 1.0, 0.0], delay), True)
+    assert at == pytest.approx(x / delay, rel=1e-12)
+    assert gain == pytest.approx(x * math.hypot(1, x), rel=1e-12)
 
 
 def test_edges_of_a_delayed_integrator_are_at_a_quarter_turn() -> None:

@@ -219,10 +219,9 @@ def _thinned(size: int, most: int) -> Any:
 def _pieces(x: Any, y: Any, level: Any) -> list[Any]:
     """Where a surface is zero, square by square (marching squares); NaN has no line."""
     found = []
-    below = level < 0
-    corners = np.stack([below[:-1, :-1], below[:-1, 1:], below[1:, 1:], below[1:, :-1]])
-    mixed = corners.any(axis=0) & ~corners.all(axis=0)
-    mixed &= ~np.isnan(level[:-1, :-1] + level[:-1, 1:] + level[1:, 1:] + level[1:, :-1])
+    corners = np.stack([level[:-1, :-1], level[:-1, 1:], level[1:, 1:], level[1:, :-1]])
+    below = corners < 0
+    mixed = below.any(axis=0) & ~below.all(axis=0) & ~np.isnan(corners).any(axis=0)
     for i, j in np.argwhere(mixed):
         around = [(i, j), (i, j + 1), (i + 1, j + 1), (i + 1, j)]
         points = []
