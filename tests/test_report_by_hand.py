@@ -350,3 +350,7 @@ def test_runs_that_do_not_say_what_was_varied_are_compared_by_their_curves() -> 
     # No two share a seed.
     assert differences(compared(web_run("pi", seed=1), web_run("rem", seed=2))) is None
     assert differences(compared(web_run("pi"))) is None
+    # Two engines on one scenario lie over each other, and neither is better.
+    fluid = web_run("pi", queues=False)
+    fluid.summary["engine"] = "fluid"
+    assert differences(compared(web_run("pi", queues=False), fluid)) is None
