@@ -129,7 +129,6 @@ fn name_kinds(mut fault: Fault) -> Fault {
     let kinds = match keys[..] {
         ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
         [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
-        [.., "schedule", "kind"] => &["steps", "trace", "lognormal", "markov", "radio"],
         _ => return fault,
     };
     if fault.message == MISSING {

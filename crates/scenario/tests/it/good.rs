@@ -114,6 +114,21 @@ fn the_shortest_form_leaves_defaults_out() {
     let shortest = "duration = \"1min\"\n\n[bottleneck]\nrate = \"100mbit\"\n\n\
                     [[traffic]]\nkind = \"bulk\"\n";
     assert_eq!(toml, shortest);
+    let links = |count| {
+        let link = |name, from, to| {
+            format!(
+                "[[links]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+                 count = {count}\nrate = \"1mbit\"\n"
+            )
+        };
+        let text = format!(
+            "duration = \"1min\"\n{}{}[[traffic]]\nkind = \"bulk\"\nfrom = \"a\"\nto = \"b\"\n",
+            link("up", "a", "b"),
+            link("down", "b", "a")
+        );
+        Scenario::from_toml(&text, "f").unwrap().to_toml()
+    };
+    assert!(!links(1).contains("count") && links(2).contains("count = 2"));
 }
 
 #[test]

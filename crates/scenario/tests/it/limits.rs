@@ -95,6 +95,15 @@ fn losses() {
 }
 
 #[test]
+fn a_wire_loses_without_jitter_and_delays_without_losses() {
+    for (wire, does) in [("", false), ("loss = 0.01\n", true), ("jitter = \"1ms\"\n", true)] {
+        let text = PLAIN.replace("[bottleneck]\n", &format!("[bottleneck]\n{wire}"));
+        let network = Scenario::from_toml(&text, "f").unwrap().network(".".as_ref()).unwrap();
+        assert_eq!(network.links[0].impairments.is_some(), does, "{wire}");
+    }
+}
+
+#[test]
 fn grants_of_a_cable_modem() {
     field(PLAIN, "bottleneck.docsis.map_interval", &["100us", "100ms"], &["99999ns", "100001us"]);
     field(PLAIN, "bottleneck.docsis.request_delay", &["0s", "100ms"], &["100001us"]);
