@@ -262,4 +262,12 @@ mod tests {
         assert_eq!(pace(&slow), u64::from(100 * MSS) * 40);
         assert_eq!(r.control.pace(&r.tuning, &slow, Time::ZERO), 0);
     }
+
+    #[test]
+    fn a_timeout_leaves_a_segment_and_half_of_what_was_in_flight() {
+        let mut r = rounds(100, 50);
+        let at = r.at();
+        r.control.on_timeout(&r.tuning, &mut r.window, at, true);
+        assert_eq!((r.window.cwnd, r.window.ssthresh), (MSS, 50 * MSS));
+    }
 }

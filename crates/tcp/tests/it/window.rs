@@ -1,6 +1,6 @@
-//! The receive window that grows with what the application takes.
+//! The receive window that grows with what the application takes, and the peer's.
 
-use crate::common::script::{MSS, Script, from_peer, modern, place};
+use crate::common::script::{MSS, PEER, Script, from_peer, modern, place, spec};
 use sojourn_base::Size;
 use sojourn_tcp::{Flags, Segment, Spec};
 
@@ -113,5 +113,22 @@ fn time_of_bare_acknowledgement_is_echoed_where_the_window_is_tuned() {
         s.forget();
         s.write(1000);
         assert_eq!(s.segments()[0].tsecr, echoed, "{autotune}");
+    }
+}
+
+#[test]
+fn data_go_out_up_to_the_edge_of_the_window() {
+    // RFC 9293 section 3.4: up to SND.UNA + SND.WND.
+    for (spec, window) in [(modern(), 5), (spec(), 2)] {
+        let mut s = Script::connected(&spec);
+        s.arrives(Segment {
+            seq: PEER + 1,
+            ack: place(0),
+            window: (window * MSS) as u16,
+            flags: Flags::ACK,
+            ..Segment::EMPTY
+        });
+        s.write(u64::MAX);
+        assert_eq!(s.sent(), (0..window).collect::<Vec<_>>());
     }
 }

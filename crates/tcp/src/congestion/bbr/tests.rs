@@ -475,6 +475,22 @@ fn startup_ends_after_three_rounds_with_less_than_a_quarter_more() {
     assert_eq!(state.mode, Mode::Drain);
 }
 
+/// BBRCheckDrainDone, section 5.3.2: with the queue, or after three rounds.
+#[test]
+fn drain_ends_with_the_queue_or_after_three_rounds() {
+    for (flight, rounds, ends) in
+        [(0, 1, true), (u32::MAX / 2, 3, false), (u32::MAX / 2, 4, true), (0, 4, true)]
+    {
+        let path = Path::new(100, 40, 1000);
+        let mut state = path.state;
+        (state.mode, state.drain_from) = (Mode::Drain, 7);
+        state.model.rounds = 7 + rounds;
+        let s = Sample { flight, ..sample(Time::ZERO, Time::from_millis(40)) };
+        state.startup_and_drain(&path.tuning, &s, &reading(1000, 0, 0));
+        assert_eq!(state.mode != Mode::Drain, ends, "{flight} {rounds}");
+    }
+}
+
 /// BBRCheckStartupHighLoss, section 5.3.1.3, and its like for marks.
 #[test]
 fn startup_ends_at_six_losses_of_a_recovery_or_at_marks() {
