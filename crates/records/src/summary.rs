@@ -141,6 +141,10 @@ mod tests {
         assert!(json.contains("\"loss\":null") && !json.contains("NaN"));
         summary.simulated_s = f64::INFINITY;
         assert!(summary.to_json().unwrap_err().to_string().contains("inf in a summary"));
+        for window_s in [(f64::NAN, 120.0), (20.0, f64::NAN)] {
+            let error = Summary { window_s, ..sample() }.to_json().unwrap_err().to_string();
+            assert!(error.contains("NaN") && error.contains("in a summary"), "{error}");
+        }
     }
 
     #[test]

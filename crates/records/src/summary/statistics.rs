@@ -147,6 +147,10 @@ mod tests {
                 assert!((found.unwrap() / exact - 1.0).abs() <= error, "{exact}: {found:?}");
             }
         }
+        let curve = Distribution::seconds(&fine).cdf;
+        let (least, greatest) = (curve[0], curve[curve.len() - 1]);
+        assert!((least.0 / 0.001 - 1.0).abs() <= Histogram::ERROR && least.1 == 0.0, "{least:?}");
+        assert_eq!(greatest, (1.0, 1.0));
     }
 
     #[test]
