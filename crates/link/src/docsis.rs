@@ -420,4 +420,31 @@ mod tests {
         // What follows a pause begins anew.
         assert_eq!(send(now + Time(1000)) - now, Time(1000 + 2666));
     }
+    #[test]
+    fn a_grant_is_its_bytes_until_nobody_sends() {
+        let mut docsis = Docsis::<()>::new(upstream(8 * MBIT), Rate(MBIT), 1, 0);
+        let (starts, ends) = (Time(2_000_000), Time(3_000_000));
+        docsis.grant = Some(Grant { starts, ends, bytes: 900, begun: true });
+        docsis.sent_until = Time(2_100_000);
+        // A microsecond for each byte.
+        let rooms = [2_100_000, 2_200_000, 2_999_000, 3_000_000].map(|at| docsis.room(Time(at)));
+        assert_eq!(rooms, [900, 800, 1, 0]);
+    }
+
+    #[test]
+    fn who_is_looked_at_when_it_can_do_something() {
+        let docsis = || Docsis::<()>::new(upstream(8 * MBIT), Rate(MBIT), 1, 0);
+        let interval = Time::from_millis(2);
+        // What a grant has left over when it ends does not keep from asking in the next interval.
+        let (starts, ends) = (Time(2_000_000), Time(3_000_000));
+        let mut with = docsis();
+        with.grant = Some(Grant { starts, ends, bytes: 900, begun: true });
+        let at = with.wake_at(ends, 1000).unwrap();
+        assert!((interval * 2..interval * 3).contains(&at), "{at}");
+        assert_eq!(with.contends, Some(at));
+        // A request that came when this interval had been decided is for the next.
+        let mut asks = docsis();
+        asks.asked.push_back((1, 100));
+        assert_eq!(asks.wake_at(ends, 1000), Some(interval * 2));
+    }
 }

@@ -180,6 +180,16 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_for_seconds_is_the_standing_queue() {
+        let mut link = observed();
+        link.enqueued(Time::ZERO, 1500);
+        link.enqueued(Time::ZERO, 1500);
+        link.start_window(MS * 1000);
+        let standing = link.summary(MS * 3000, MS * 2000).standing_packets;
+        assert_eq!((standing.mean, standing.max), (Some(2.0), Some(2.0)));
+    }
+
+    #[test]
     fn samples_cover_time_since_last() {
         let mut link = observed();
         link.enqueued(Time::ZERO, 1000);

@@ -53,4 +53,12 @@ mod tests {
     fn a_token_is_24_bytes() {
         assert_eq!(size_of::<Token>(), 24);
     }
+
+    #[test]
+    fn a_token_is_marked_as_its_packet_is() {
+        let (starts, enqueued) = (Time::ZERO, Time::ZERO);
+        let mut token = Token { starts, enqueued, bytes: 1500, ecn: Ecn::Ect0 };
+        token.set_ce();
+        assert_eq!(token.ecn, Ecn::Ce);
+    }
 }

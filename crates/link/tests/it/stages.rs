@@ -3,7 +3,8 @@
 
 use crate::host::{Datagram, Offer, Outcome, Plan, Way, network, run};
 use sojourn_base::{Ecn, Rate, Time};
-use sojourn_link::{Fate, Link};
+use sojourn_link::{Dropped, Fate, Link};
+use sojourn_qdisc::{DropReason, Sink};
 
 const MS: Time = Time::from_millis(1);
 
@@ -252,4 +253,13 @@ fn classes_have_rows_of_their_own() {
     near(rest.standing_packets.mean, 1.0 / 6.0);
     near(urgent.standing_packets.max, 0.0);
     assert_eq!((urgent.rate_bps, urgent.utilisation), (None, None));
+}
+
+#[test]
+fn what_a_discipline_drops_can_be_collected() {
+    let mut dropped = Dropped::default();
+    for packet in [7, 9] {
+        dropped.dropped(MS, packet, DropReason::Early);
+    }
+    assert_eq!(dropped.0, [7, 9]);
 }
