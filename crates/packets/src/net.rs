@@ -250,7 +250,6 @@ impl sojourn_quic::Output for Out<'_> {
             }
             E::Begun { .. } => return,
             E::Finished { stream } if self.group.streams => return self.tell(stream, true),
-            E::Finished { .. } if self.peer.is_server() => return,
             E::Connected => self.connected(),
             E::Finished { .. } => Notes::PEER_CLOSED,
             E::Closed => Notes::CLOSED,

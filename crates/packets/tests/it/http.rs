@@ -206,6 +206,14 @@ fn what_is_lost_for_good_fails_every_object_on_the_connection() {
     let pages = summary.groups[0].pages.as_ref().unwrap();
     assert_eq!((pages.load_time_s.count, pages.censored), (0, 0));
     assert!(pages.incomplete > 100 && pages.incomplete == pages.begun, "{}", pages.incomplete);
+    // The document arrives, and nothing from servers that are further away.
+    let far = "servers = 4\nfirst_share = 0\nserver_rtt = \"300ms\"";
+    let hasty = "tcp = { profile = \"classic\", initial_rto = \"100ms\", syn_retries = 0 }";
+    let summary = simulate(&users(9, "1kB", &format!("{PLAIN}\n{hasty}\n{far}")));
+    let pages = summary.groups[0].pages.as_ref().unwrap();
+    assert_eq!((pages.load_time_s.count, pages.incomplete + pages.censored), (0, pages.begun));
+    assert!(pages.incomplete > 100, "{}", pages.incomplete);
+    assert!(summary.groups[0].finished >= pages.incomplete, "{}", summary.groups[0].finished);
 }
 
 #[test]

@@ -7,13 +7,16 @@ use std::path::Path;
 
 /// The columns of the table of transfers, of 10 kB one after another over 40 ms.
 fn transfers(rest: &str) -> Vec<Vec<f64>> {
-    let text = format!(
+    columns(&format!(
         "duration = \"10s\"\n[probes]\nexchanges = true\n\
          [bottleneck]\nrate = \"100mbit\"\n{rest}\n\
          [[traffic]]\nkind = \"bulk\"\nrtt = \"40ms\"\nsize = \"10kB\"\nrepeat = true\n\
          gap = \"100ms\"\n"
-    );
-    let scenario = Scenario::from_toml(&text, "test.toml").unwrap();
+    ))
+}
+
+fn columns(text: &str) -> Vec<Vec<f64>> {
+    let scenario = Scenario::from_toml(text, "test.toml").unwrap();
     let recorder = Recorder::in_memory();
     let mut simulation = Simulation::new(&scenario, Path::new("."), recorder).unwrap();
     simulation.run_until(Time::from_secs(10), &Control::default()).unwrap();
@@ -44,4 +47,15 @@ fn a_host_may_take_the_longest_time_it_is_given() {
     let later: Vec<f64> = later.map(|(plain, busy)| ((busy - plain) * 1e9).round()).collect();
     assert!(later.iter().all(|&ns| (0.0..10.0).contains(&ns)), "{later:?}");
     assert!(later.iter().any(|&ns| ns > 0.0), "{later:?}");
+}
+
+#[test]
+fn hosts_take_times_of_their_own() {
+    let text = "duration = \"10s\"\n[probes]\nexchanges = true\n[bottleneck]\nrate = \"100gbit\"\n\
+                [access]\nprocessing = \"10ms\"\n[[traffic]]\nkind = \"bulk\"\nflows = 4\n\
+                rtt = \"40ms\"\nsize = \"10kB\"\nrepeat = true\ngap = \"1s\"\n";
+    // The first four begin together.
+    let mut durations = columns(text)[DURATION][..4].to_vec();
+    durations.sort_by(f64::total_cmp);
+    assert!(durations.windows(2).all(|pair| pair[1] - pair[0] > 1e-5), "{durations:?}");
 }
