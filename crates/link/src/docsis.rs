@@ -442,6 +442,9 @@ mod tests {
         let at = with.wake_at(ends, 1000).unwrap();
         assert!((interval * 2..interval * 3).contains(&at), "{at}");
         assert_eq!(with.contends, Some(at));
+        // It is looked at then, if something waits.
+        let mut with = Docsis { grant: with.grant, ..docsis() };
+        assert_eq!((with.wake_at(starts, 0), with.wake_at(starts, 1)), (None, Some(ends)));
         // A request that came when this interval had been decided is for the next.
         let mut asks = docsis();
         asks.asked.push_back((1, 100));

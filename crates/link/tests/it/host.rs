@@ -56,6 +56,12 @@ impl Offer {
     pub(crate) fn new(at: Time, bytes: u32) -> Self {
         Self { at, bytes, link: 0, label: "" }
     }
+
+    /// The packet with this number.
+    pub(crate) fn packet(self, id: u32) -> Datagram {
+        let Self { at, bytes, label, .. } = self;
+        Datagram { id, bytes, label: label_hash(label), enqueued: at }
+    }
 }
 
 /// How the links are run.
@@ -159,7 +165,8 @@ pub(crate) fn run(network: &Network, way: Way, offers: &[Offer], plan: Plan) -> 
                 events.extend(plan.every.map(|every| (now + every, Event::Sample)));
             }
             Event::Offer(id) => {
-                let Offer { bytes, link, label, .. } = offers[id as usize];
+                let offer = offers[id as usize];
+                let Offer { bytes, link, .. } = offer;
                 let l = &mut links[link as usize];
                 if l.fused() {
                     match l.pass(now, bytes, Ecn::NotEct) {
@@ -170,9 +177,7 @@ pub(crate) fn run(network: &Network, way: Way, offers: &[Offer], plan: Plan) -> 
                     let ends = l.look_back(now);
                     let transmitted = Event::Woken { link, why: Wake::Transmitted };
                     events.extend(ends.map(|at| (at, transmitted)));
-                    let label = label_hash(label);
-                    let packet = Datagram { id, bytes, label, enqueued: now };
-                    served = l.arrive(now, packet, &mut dropped).then_some(link);
+                    served = l.arrive(now, offer.packet(id), &mut dropped).then_some(link);
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::host::{Datagram, Offer, Outcome, Plan, Way, network, run};
 use sojourn_base::{Ecn, Rate, Time};
-use sojourn_link::{Dropped, Fate, Link};
+use sojourn_link::{Dropped, Fate, Link, Wake};
 use sojourn_qdisc::{DropReason, Sink};
 
 const MS: Time = Time::from_millis(1);
@@ -240,6 +240,7 @@ fn classes_have_rows_of_their_own() {
     let counts = |row: &sojourn_records::LinkSummary| {
         (row.counts.arrived, row.counts.dequeued, row.counts.queued_at_start)
     };
+    assert_eq!([all, urgent, rest].map(|row| row.loss), [Some(0.0); 3]);
     assert_eq!([all, urgent, rest].map(counts), [(2, 3, 1), (1, 1, 0), (1, 2, 1)]);
     near(urgent.sojourn_s.mean, 0.0008);
     near(rest.sojourn_s.mean, (0.002 + 0.0027) / 2.0);
@@ -262,4 +263,19 @@ fn what_a_discipline_drops_can_be_collected() {
         dropped.dropped(MS, packet, DropReason::Early);
     }
     assert_eq!(dropped.0, [7, 9]);
+}
+
+#[test]
+fn the_end_of_a_transmission_without_an_event_is_seen_by_who_comes_then_or_later() {
+    let mut link = Link::<Datagram>::all(&network("rate = \"12mbit\""), false).unwrap().remove(0);
+    link.rest();
+    let mut dropped = Dropped::default();
+    let cases = [(MS, None), (MS - Time(1), Some(MS)), (MS * 2, None)];
+    for (from, (at, ends)) in (0..).map(|n| MS * 10 * n).zip(cases) {
+        assert!(link.arrive(from, Offer::new(from, 1500).packet(0), &mut dropped));
+        let sent = link.serve(from, &mut dropped, |_, _| panic!("it rests")).unwrap();
+        assert_eq!(sent.ends, from + MS);
+        assert_eq!(link.look_back(from + at), ends.map(|after| from + after));
+        link.woken(from + MS, Wake::Transmitted);
+    }
 }
