@@ -80,6 +80,25 @@ fn every_segment_of_tcp_is_in_the_logs_once() {
 }
 
 #[test]
+fn what_is_sent_again_says_so() {
+    // Short transfers, whose last segment is lost at times.
+    let text = scenario("size = \"3kB\"\nrepeat = true", LOGGED)
+        .replace("[bottleneck]", "[bottleneck]\nloss = 0.1\nreverse = \"ideal\"");
+    let (summary, files) = records(&text);
+    let again = |end: &str| {
+        let sent = Log::of(&files, end);
+        let again = sent.data("tcp:packet_sent").into_iter().filter(|data| {
+            let syn = data["header"]["flags"].as_array().unwrap().iter().any(|flag| flag == "SYN");
+            data["is_retransmission"] == true && !syn
+        });
+        again.count() as u64
+    };
+    let (client, server) = (again("client"), again("server"));
+    assert!(client > 10 && server > 0, "{client} {server}");
+    assert_eq!(summary.groups[0].retransmissions, Some(client + server));
+}
+
+#[test]
 fn every_packet_of_quic_is_in_the_logs_once() {
     for settings in ["", "quic.congestion = \"bbr\"", "quic.zero_rtt = true"] {
         let group = format!("transport = \"quic\"\n{settings}");
@@ -279,6 +298,9 @@ fn every_packet_of_a_call_is_in_the_logs_once() {
             };
             let told = times(&server, "rtp:feedback_sent");
             let heard = times(&client, "rtp:feedback_received");
+            // A window that feedback opens is used at once.
+            let at_once = times(&client, "rtp:packet_sent").iter().any(|at| heard.contains(at));
+            assert!(at_once || control != "scream", "{control}");
             assert!(told.len() - heard.len() < 20 && heard.len() > 20, "{control}");
             assert!(heard.iter().zip(&told).all(|(heard, told)| heard - told > 24.9), "{control}");
             let states = client.data("rtp:congestion_state_updated");
