@@ -9,7 +9,7 @@ export class Theory {
   why = {};
   /** By side: `time_s`, `queue_s` and `queue_packets` of the fluid model, up to a first change. */
   fluids = {};
-  /** The fluid's courses that were worked out, by scenario. */
+  /** The fluid's courses that were worked out for the present starts, by scenario. */
   #courses = new Map();
   #module;
   #engine;
@@ -40,6 +40,8 @@ export class Theory {
     const mine = ++this.#generation;
     const old = this.#engine;
     Object.assign(this, { loops: {}, why: {} });
+    const present = new Set(Object.values(starts).map(({ toml }) => toml));
+    for (const toml of this.#courses.keys()) if (!present.has(toml)) this.#courses.delete(toml);
     this.fluids = this.#known(starts);
     this.#changed();
     old?.then((side) => side.close("no longer asked"));
