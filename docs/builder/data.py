@@ -293,12 +293,13 @@ def _networks() -> str:
     return markdown(kept["networks"][0], rows)
 
 
-def _runs(path: Path, *labels: str) -> str:
-    """All runs of a study, a row each, with these labels."""
-    heads = [*labels, "seed", *(head for _, head, _, _ in _COLUMNS)]
+def _runs(file: str, labels: str) -> str:
+    """All runs of a study, a row each, with these labels and their seeds."""
+    names = [*labels.split(), "seed"]
+    heads = [*names, *(head for _, head, _, _ in _COLUMNS)]
     rows = []
-    for row in pl.read_parquet(path).iter_rows(named=True):
-        cells = ["" if row[name] is None else str(row[name]) for name in (*labels, "seed")]
+    for row in pl.read_parquet(RESULTS / f"{file}.parquet").iter_rows(named=True):
+        cells = ["" if row[name] is None else str(row[name]) for name in names]
         for name, _, factor, digits in _COLUMNS:
             cells.append("" if row[name] is None else f"{factor * row[name]:.{digits}f}")
         rows.append(cells)
@@ -342,30 +343,18 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "linux-reference settings": lambda: _stored("settings"),
     "linux-reference cubic": lambda: _stored("cubic"),
     "l4s linux": _beside_linux,
-    "arena-cbq runs": partial(_runs, RESULTS / "arena-cbq-full.parquet", "part", "scheme", "qref"),
+    "arena-cbq runs": partial(_runs, "arena-cbq-full", "part scheme qref"),
     **study_tables.TABLES,
     "pi-hardware ways": _ways,
     "pi-hardware networks": _networks,
     "scalable-2003 transfers": _transfers,
     "scalable-2003 runs": partial(
-        _runs,
-        RESULTS / "scalable-2003-full.parquet",
-        "part",
-        "stack",
-        "flows",
-        "rate",
-        "counting",
-        "b",
-        "control",
-        "p",
-        "window",
+        _runs, "scalable-2003-full", "part stack flows rate counting b control p window"
     ),
     "web-aqm-2003 published": partial(_schemes, "98 %", _PUBLISHED),
     "web-aqm-2003 loads": _loads,
     "web-aqm-2003 switches": partial(_single, _SWITCH_RUNS),
     "web-aqm-2003 packets": partial(_single, _PACKET_RUNS),
     "web-aqm-factors": _factors,
-    "web-aqm-2003 runs": partial(
-        _runs, RESULTS / "web-aqm-2003-full.parquet", "part", "scheme", "load", "mean_packet"
-    ),
+    "web-aqm-2003 runs": partial(_runs, "web-aqm-2003-full", "part scheme load mean_packet"),
 }
