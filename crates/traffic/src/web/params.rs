@@ -99,7 +99,7 @@ pub struct Web {
     /// The version of HTTP. "1.1": an object at a time on each connection. "2": all objects of a
     /// page as streams of one TCP connection. "3": as streams of one QUIC connection. Those of "2"
     /// and "3" take turns. "2" and "3" are for the packet engine and the linux engine.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_first"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_default"))]
     pub http: Http,
     /// Whether TLS 1.3 shakes hands before the first request, as browsers do with HTTP/2: one more
     /// round trip. Default: with "2" it does, and "3" has it in QUIC's own handshake.
@@ -112,7 +112,7 @@ pub struct Web {
     /// How a server orders the responses of a connection, with HTTP/2 and 3. "none": all take
     /// turns, a frame of each. "rfc9218": by the priorities of RFC 9218, the document and objects
     /// that name others (`level`) first, one after another; the others take turns behind them.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_none"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_default"))]
     pub priorities: Priorities,
     /// Servers of a page, 1 to 100; of a distribution each page has a draw of its own, less or more
     /// than that being 1 or 100. The document comes from the first, other objects by `first_share`.
@@ -133,7 +133,7 @@ pub struct Web {
     pub server_rtt: Option<Distribution<Time>>,
     /// For whom `rtt` and `server_rtt` are drawn: once for each user, or anew for each connection
     /// of a user, as where a shaper of the testbed delays each flow by a time of its own.
-    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_per_user"))]
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "is_default"))]
     pub rtt_per: RttPer,
 }
 
@@ -151,18 +151,8 @@ pub enum RttPer {
 }
 
 #[cfg(feature = "schema")]
-fn is_per_user(per: &RttPer) -> bool {
-    *per == RttPer::User
-}
-
-#[cfg(feature = "schema")]
-fn is_first(http: &Http) -> bool {
-    *http == Http::V1
-}
-
-#[cfg(feature = "schema")]
-fn is_none(priorities: &Priorities) -> bool {
-    *priorities == Priorities::None
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Web {
