@@ -1933,6 +1933,7 @@ WebGroup = TypedDict(
         'response': 'DistributionOfSize',
         'embedded_response': 'DistributionOfSize',
         'persistent_response': 'DistributionOfSize',
+        'response_scale': 'float',
         'server_delay': 'DistributionOfTime',
         'parse': 'DistributionOfTime',
         'gap': 'DistributionOfTime',

@@ -30,6 +30,8 @@ pub struct WebModel {
     response: Sampler,
     embedded_response: Sampler,
     persistent_response: Option<Sampler>,
+    /// What the bytes of every response are multiplied by.
+    response_scale: f64,
     server_delay: Sampler,
     persistent: f64,
     pages_per_connection: Sampler,
@@ -37,6 +39,11 @@ pub struct WebModel {
     servers: Option<Servers>,
     /// A page that takes the place of those that are drawn.
     recorded: Option<Arc<[Object]>>,
+}
+
+/// The bytes of a response, multiplied; at least one.
+fn scaled(bytes: u64, scale: f64) -> u64 {
+    ((bytes as f64 * scale).round() as u64).max(1)
 }
 
 /// One object of a page, with everything that is random about it.
@@ -68,6 +75,10 @@ impl WebModel {
         if !(1..=100).contains(&elements.parallel) {
             return Err(Invalid::new("parallel", elements.parallel, "must be between 1 and 100"));
         }
+        let scale = elements.response_scale;
+        if !(0.001..=1000.0).contains(&scale) {
+            return Err(Invalid::new("response_scale", scale, "must be between 0.001 and 1000"));
+        }
         let think = elements.think.sampler("think")?;
         let persistent_response = elements.persistent_response.as_ref();
         Ok(Self {
@@ -85,11 +96,15 @@ impl WebModel {
             persistent_response: persistent_response
                 .map(|response| response.sampler("persistent_response"))
                 .transpose()?,
+            response_scale: scale,
             server_delay: elements.server_delay.sampler("server_delay")?,
             persistent: elements.persistent,
             pages_per_connection: elements.pages_per_connection.sampler("pages_per_connection")?,
             servers,
-            recorded: recorded.map(Arc::from),
+            recorded: recorded.map(|mut page| {
+                page.iter_mut().for_each(|object| object.response = scaled(object.response, scale));
+                Arc::from(page)
+            }),
         })
     }
 
@@ -131,7 +146,7 @@ impl WebModel {
             let response = if i == 0 { primary } else { others };
             objects.push(Object {
                 request: self.request.sample(stream).clamp(1, u64::from(u32::MAX)) as u32,
-                response: response.sample_as(sizing, stream).max(1),
+                response: scaled(response.sample_as(sizing, stream), self.response_scale),
                 server_delay: self.server_delay.sample(stream),
                 gap: self.gap.sample_as(timing, stream),
                 children: 0..0,
@@ -187,7 +202,7 @@ impl WebModel {
             return page.iter().map(|object| object.response as f64).sum();
         }
         let page = |primary: &Sampler, others: &Sampler| {
-            primary.mean() + self.embedded.mean() * others.mean()
+            self.response_scale * (primary.mean() + self.embedded.mean() * others.mean())
         };
         let apart = page(&self.response, &self.embedded_response);
         let kept = self.persistent_response.as_ref().map_or(apart, |both| page(both, both));
@@ -209,7 +224,7 @@ impl WebModel {
 mod tests {
     use super::*;
     use crate::{Count, Distribution};
-    use sojourn_base::Size;
+    use sojourn_base::{Kind, Size};
 
     #[test]
     fn mean_page_is_that_of_persistent_connections_and_of_others_by_their_shares_of_pages() {
@@ -228,5 +243,31 @@ mod tests {
         // Of four connections one has three pages, and the three others have one each: half of the
         // pages have five responses of 5 kB, half of them one of 10 kB and four of 2 kB.
         assert!((model.response_bytes_per_page() - 21_500.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn responses_are_scaled_whether_drawn_or_recorded_and_nothing_else_is() {
+        let page = |scale, recorded: Option<Vec<Object>>| {
+            let elements = Elements { response_scale: scale, ..Elements::packmime() };
+            let model = WebModel::new(&elements, (None, Priorities::default()), recorded).unwrap();
+            let mut objects = Vec::new();
+            model.draw_page(true, &mut Stream::new(1, Kind::Test, 0, 0), &mut objects);
+            (model.response_bytes_per_page(), objects)
+        };
+        let ((mean, whole), (half_mean, half)) = (page(1.0, None), page(0.5, None));
+        assert!((half_mean - mean / 2.0).abs() < 1e-6 * mean);
+        assert_eq!(whole.len(), half.len());
+        for (a, b) in whole.iter().zip(half) {
+            let response = (a.response as f64 / 2.0).round() as u64;
+            assert_eq!(b, Object { response, ..a.clone() });
+        }
+        let recorded = |bytes| Some(vec![Object { response: bytes, ..Object::default() }]);
+        assert_eq!(page(2.5, recorded(1001)).1[0].response, 2503);
+        assert_eq!(page(0.001, recorded(3)).1[0].response, 1);
+        for scale in [0.0, -1.0, 1001.0, f64::NAN] {
+            let elements = Elements { response_scale: scale, ..Elements::packmime() };
+            let error = WebModel::new(&elements, (None, Priorities::default()), None).unwrap_err();
+            assert_eq!(error.field, "response_scale");
+        }
     }
 }

@@ -80,6 +80,10 @@ pub struct Web {
     /// `embedded_response` if either is given, else the model's.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub persistent_response: Option<Distribution<Size>>,
+    /// What the bytes of every response are multiplied by, 0.001 to 1000 (default 1): the same
+    /// model, or the same HAR file, with smaller or larger objects.
+    #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
+    pub response_scale: Option<f64>,
     /// Time from the arrival of a request at the server to the start of its response.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub server_delay: Option<Distribution<Time>>,
@@ -283,6 +287,7 @@ impl Web {
         if self.persistent_response.is_some() {
             elements.persistent_response = self.persistent_response.clone();
         }
+        replace(&mut elements.response_scale, &self.response_scale);
         replace(&mut elements.server_delay, &self.server_delay);
         replace(&mut elements.parse, &self.parse);
         replace(&mut elements.gap, &self.gap);

@@ -56,6 +56,9 @@ FACTORS: dict[str, Factor] = {
     "think times Pareto": Factor(
         {"traffic.0.think": {"dist": "pareto", "shape": 1.5, "min": "5s", "max": "1000s"}}
     ),
+    "think times twofold": Factor(testbed.think(2)),
+    "think times fourfold": Factor(testbed.think(4)),
+    "responses of half the size": Factor({"traffic.0.response_scale": 0.5}),
     "no framing": Factor({"bottleneck.frame_overhead": 0, "bottleneck.min_frame": 0}),
     "mean packet 1000": Factor({"bottleneck.mean_packet": 1000}),
     "round trips 70 to 90 ms": Factor({"traffic.0.rtt": RTTS["narrow"]}),
@@ -120,8 +123,8 @@ class WebAqmFactors(Study):
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "8 s a run, one seed, a ring and ALTQ's RED only",
         "quick": "90 s a run, half of it measured, three seeds, all factors",
-        "long": "the testbed as it probably was: 25 minutes a run, 20 measured, three seeds, all "
-        "cells of the published table",
+        "long": "the testbed as it probably was, and with think times four times as long: 25 "
+        "minutes a run, 20 measured, three seeds, all cells of the published table",
         "full": "ten minutes a run, 350 s measured, ten seeds, all factors",
     }
 
@@ -132,10 +135,11 @@ class WebAqmFactors(Study):
     def evaluate(self, results: Results) -> Findings:
         """The hypotheses and the tables."""
         found = Findings(checks=testbed.checks(results), notes=list(_NOTES))
-        found.figures = figures.responses(results, testbed.PART)
-        together = testbed.table(results)
-        if together is not None:
-            found.tables.append(together)
+        found.figures = [
+            *figures.responses(results, testbed.TESTBED.part),
+            *figures.responses(results, testbed.PATIENT.part, "patient-"),
+        ]
+        found.tables += testbed.tables(results)
         plain = results.where(factor=PLAIN, scheme="PI 24")
         if len(plain):
             found.checks = [*_hypotheses(results), *found.checks]
@@ -230,7 +234,36 @@ def _hypotheses(results: Results) -> list[Check]:
                 "In full runs of web-aqm-2003 the loss under PI is 1.7 times the published one.",
             )
         )
-    return checks
+    slow, small = "think times fourfold", "responses of half the size"
+    seen = "Under drop-tail and PI without ECN it had been seen."
+    mbits: Mapping[str, Any] = {"unit": "Mb/s", "scale": 1e-6}
+    return [
+        *checks,
+        _check(
+            "Think times four times as long raise the loss.",
+            "more",
+            more(factor(slow, _SCHEMES, loss), **points),
+            seen,
+        ),
+        _check(
+            "Think times four times as long leave the rate.",
+            "the same within 2 %",
+            same(factor(slow, _SCHEMES, throughput), 0.02, **mbits),
+            seen,
+        ),
+        _check(
+            "Responses of half the size raise the loss.",
+            "more",
+            more(factor(small, _SCHEMES, loss), **points),
+            seen,
+        ),
+        _check(
+            "Responses of half the size lower the rate.",
+            "less",
+            less(factor(small, _SCHEMES, throughput), **mbits),
+            seen,
+        ),
+    ]
 
 
 def _table(results: Results) -> Table:

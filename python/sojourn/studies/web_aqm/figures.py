@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from sojourn.sweep import Results
 
 
-def responses(results: Results, grid: str = "grid") -> list[Figure]:
+def responses(results: Results, grid: str = "grid", named: str = "") -> list[Figure]:
     """Two figures a load, one for the switches of adaptive RED, one for each spread of RTTs;
-    ``grid`` is the part with all loads."""
+    ``grid`` is the part with all loads, ``named`` what its figures' names begin with."""
     figures = []
     for load in LOADS:
         for ecn in (False, True):
@@ -27,7 +27,7 @@ def responses(results: Results, grid: str = "grid") -> list[Figure]:
             }
             if all(name in (UNCONGESTED, TAIL) for name, found in curves.items() if len(found)):
                 continue
-            slug = f"responses-{round(100 * load)}{'-ecn' if ecn else ''}"
+            slug = f"{named}responses-{round(100 * load)}{'-ecn' if ecn else ''}"
             title = f"{percent(load)} load, {'with' if ecn else 'without'} ECN"
             figures.append(response_figure(slug, title, curves))
     for load in LOADS:
