@@ -1,7 +1,7 @@
 //! What a link measures of itself within the measured window.
 
 use crate::standing::Running;
-use sojourn_base::Time;
+use sojourn_base::{Time, product};
 use sojourn_records::Histogram;
 
 /// Lengths up to here have a counter of their own; longer queues go to the histogram.
@@ -68,7 +68,7 @@ impl Meter {
         } else {
             self.long.record_n(u64::from(packets), span);
         }
-        self.byte_time += u128::from(bytes) * u128::from(span);
+        self.byte_time += product(bytes, span);
         self.max_bytes = self.max_bytes.max(bytes);
     }
 

@@ -9,6 +9,8 @@
 //! The running minimum is taken at the end of each slice, over the slices that end there, which is
 //! exact: so its mean is one over `window / 64`.
 
+use sojourn_base::product;
+
 /// Slices of a window.
 const SLICES: u64 = 64;
 
@@ -187,7 +189,7 @@ impl Window {
     /// The minimum is the present one at the end of so many slices.
     fn count(&mut self, slices: u64) {
         if self.last != NONE {
-            self.sum += u128::from(self.last) * u128::from(slices);
+            self.sum += product(self.last, slices);
             self.slices += slices;
             self.most = self.most.max(self.last);
         }

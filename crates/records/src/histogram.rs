@@ -7,6 +7,8 @@
 //!
 //! Counts, sum, minimum and maximum are integers: merging in any order gives the same result.
 
+use sojourn_base::product;
+
 /// Buckets per octave of [`Histogram`], as a power of two.
 const FINE: u32 = 6;
 
@@ -120,7 +122,7 @@ impl Histogram {
         }
         let count = &mut self.counts[index];
         *count = count.saturating_add(weight);
-        self.sum = self.sum.saturating_add(u128::from(value) * u128::from(weight));
+        self.sum = self.sum.saturating_add(product(value, weight));
         self.min = self.min.min(value);
         self.max = self.max.max(value);
     }
