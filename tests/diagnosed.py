@@ -28,6 +28,12 @@ GOOD = {
     "traffic": [{"kind": "bulk", "name": "flows", "flows": 10, "rtt": "40ms"}],
 }
 
+# Two flows that stay, and many that are gone before the measured window.
+CROWDED = [
+    {"kind": "bulk", "name": "flows", "flows": 2, "rtt": "40ms"},
+    {"kind": "bulk", "name": "crowd", "flows": 200, "rtt": "40ms", "stop": "9s"},
+]
+
 
 def changed(changes: Mapping[str, object]) -> Scenario:
     return Scenario(GOOD).with_(changes)
@@ -88,6 +94,12 @@ LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
     "off-setpoint": (
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-7, "b": 9.9e-8, "qref": 20}},
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20}},
+    ),
+    "wound-up": (
+        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-4, "b": 9.97e-5, "qref": 20},
+         "traffic": CROWDED},
+        {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20},
+         "traffic": CROWDED},
     ),
     "not-settled": (
         {"bottleneck.qdisc": {"kind": "pi", "a": 4e-6, "b": 3.985e-6, "limit": 400},

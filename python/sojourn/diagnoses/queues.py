@@ -9,6 +9,9 @@ from sojourn.diagnoses.finding import Finding
 from sojourn.formatting import trimmed
 
 _BUSY = 0.95
+# Of what a controller is set to: a queue that is shorter is empty to it. Of all packets: signals
+# that are not those of a burst.
+_EMPTY, _MANY = 0.1, 0.02
 
 
 def _signals(link: Row) -> int:
@@ -153,6 +156,30 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def wound_up(facts: Facts) -> Iterator[Finding]:
+    """A controller goes on signalling though its queue is empty.
+
+    Its probability is that of an earlier overload, of the beginning as a rule, and its integrator
+    takes it back slowly, by what the queue lies below the reference: senders are held off a link
+    that has room. A longer warm-up begins to measure later; larger gains come back sooner.
+    """
+    for one, link in _managed(facts):
+        held, wanted, unit = _held(one, link)
+        share = _signals(link) / link["arrived"]
+        if link["utilisation"] >= _BUSY or share < _MANY or held is None or wanted is None:
+            continue
+        if held < _EMPTY * wanted:
+            yield Finding(
+                one.place,
+                f"{trimmed(100 * share)} % of the packets are dropped or marked, though the link "
+                f"is {trimmed(100 * link['utilisation'])} % busy and the mean queue is "
+                f"{trimmed(held)} {unit}, set to {trimmed(wanted)}: the controller has not come "
+                "down yet from an overload before",
+                f"make warmup longer, or take the gains that `sojourn design {one.kind}` gives",
+                {"mean": held, "reference": wanted, "signals": share},
+            )
+
+
 def _held(one: Qdisc, link: Row) -> tuple[float | None, float | None, str]:
     """The mean of what a discipline controls, its reference, and their unit."""
     settings = one.settings
@@ -211,5 +238,6 @@ LATE = (
     limit_decides,
     never_acted,
     off_setpoint,
+    wound_up,
     late_packets,
 )
