@@ -142,16 +142,16 @@ impl<E: Ordered> Wheel<E> {
         self.place(slot, time);
     }
 
-    /// Puts an event into a slot.
+    /// Puts an event into a slot. It is put together there and nowhere else: the processor would
+    /// wait for its pieces before it could copy them.
     #[inline(always)]
     fn fill(&mut self, time: Time, counter: u32, event: E) -> u32 {
-        let filled = Slot { time, order: event.order(), counter, event };
-        let slot = self.free;
-        if slot == NONE {
-            return self.grow(filled);
+        if self.free == NONE {
+            self.grow();
         }
+        let slot = self.free;
         self.free = self.next[slot as usize];
-        self.slots[slot as usize] = filled;
+        self.slots[slot as usize] = Slot { time, order: event.order(), counter, event };
         slot
     }
 
@@ -162,9 +162,10 @@ impl<E: Ordered> Wheel<E> {
         self.free = slot;
     }
 
+    /// Makes an empty slot.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filled: Slot<E>) -> u32 {
+    fn grow(&mut self) {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
         if self.slots.len() == self.slots.capacity() {
             self.slots.reserve(1);
@@ -172,9 +173,10 @@ impl<E: Ordered> Wheel<E> {
             huge::pages(&mut self.slots);
             huge::pages(&mut self.next);
         }
-        self.slots.push(filled);
+        let event = E::of_brief(0);
+        self.slots.push(Slot { time: Time::ZERO, order: 0, counter: 0, event });
         self.next.push(NONE);
-        slot
+        self.free = slot;
     }
 
     #[inline(always)]
@@ -366,6 +368,10 @@ impl<E: Ordered> Wheel<E> {
         }
         if self.slots.len() >= MANY {
             self.look_ahead();
+        } else if let Some(next) = self.near.occupied.next(bucket + 1)
+            && let Some(soon) = self.slots.get(self.near.heads[next as usize] as usize)
+        {
+            prefetch::lines(soon, 1);
         }
     }
 
