@@ -218,7 +218,9 @@ impl End {
             }
             Self::Quic(end) => {
                 let ecn = packet.segment.ecn;
-                if let Some(only) = out.net.quic.lend(packet.sacks) {
+                if let Some(packet) = packet.stream_packet() {
+                    end.on_stream_packet(quic!(group), now, ecn, packet, out);
+                } else if let Some(only) = out.net.quic.lend(packet.sacks) {
                     let packets = std::slice::from_ref(&only.packet);
                     end.on_datagram(quic!(group), now, ecn, packets, out);
                     out.net.quic.take_back(packet.sacks, only);

@@ -44,8 +44,9 @@ impl Net {
 
     /// Sends a packet out of a host at `now`: over its interface, if that has a rate, and the
     /// delay behind it. Returns whether it goes straight to the peer, so that one more event
-    /// waits there.
-    #[inline]
+    /// waits there. It is part of where it is called: the processor would wait for the packet's
+    /// fields before it could copy them from there.
+    #[inline(always)]
     pub(crate) fn emit(
         &mut self,
         now: Time,
@@ -71,6 +72,18 @@ impl Net {
         };
         self.wheel.push(at, event);
         direct
+    }
+
+    #[inline(never)]
+    fn emit_apart(
+        &mut self,
+        now: Time,
+        to: EndId,
+        packet: Packet,
+        side: &mut Side,
+        access: &Access,
+    ) -> bool {
+        self.emit(now, to, packet, side, access)
     }
 }
 
@@ -137,14 +150,28 @@ impl Out<'_> {
     /// A packet leaves the host.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) {
-        self.sent += 1;
-        let mut at = self.at;
-        if self.group.processing > Time::ZERO {
-            at = (at + self.processing()).max(self.side.out_free);
-            self.side.out_free = at;
-        }
+        let at = self.leaves_at();
         let direct = self.net.emit(at, self.peer, packet, self.side, &self.group.access);
         self.direct += u32::from(direct);
+    }
+
+    /// The same of TCP, which sends in many places.
+    #[inline(always)]
+    fn emit_segment(&mut self, packet: Packet) {
+        let at = self.leaves_at();
+        let direct = self.net.emit_apart(at, self.peer, packet, self.side, &self.group.access);
+        self.direct += u32::from(direct);
+    }
+
+    /// One more packet is sent: when it comes to the host's interface.
+    #[inline(always)]
+    fn leaves_at(&mut self) -> Time {
+        self.sent += 1;
+        if self.group.processing == Time::ZERO {
+            return self.at;
+        }
+        self.side.out_free = (self.at + self.processing()).max(self.side.out_free);
+        self.side.out_free
     }
 }
 
@@ -159,7 +186,7 @@ impl Output for Out<'_> {
             self.note_segment(segment, sacks);
         }
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
-        self.emit(Packet { segment, conn: self.peer.conn(), sacks });
+        self.emit_segment(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
     #[inline]
@@ -213,6 +240,16 @@ impl sojourn_quic::Output for Out<'_> {
         self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
+    #[inline(always)]
+    fn send_stream(&mut self, ecn: Ecn, packet: sojourn_quic::StreamPacket, bytes: u32) {
+        let header = quic::segment(self.at, bytes, ecn);
+        let datagram = Packet::of_stream(header, self.peer.conn(), packet);
+        match datagram.filter(|_| !self.net.logs()) {
+            Some(datagram) => self.emit(datagram),
+            None => sojourn_quic::Output::send(self, ecn, &[packet.into()], bytes),
+        }
+    }
+
     fn deliver(&mut self, _: u32, bytes: u64) {
         self.delivered += bytes;
     }
@@ -224,6 +261,13 @@ impl sojourn_quic::Output for Out<'_> {
     fn read(&mut self, packet: &sojourn_quic::Packet) {
         if self.net.logs() {
             self.note(Doing::Reads(*packet));
+        }
+    }
+
+    #[inline]
+    fn read_stream(&mut self, packet: sojourn_quic::StreamPacket) {
+        if self.net.logs() {
+            self.note(Doing::Reads(packet.into()));
         }
     }
 

@@ -3,11 +3,19 @@
 
 use crate::packet::{DATAGRAM_HEADER, Packet};
 use sojourn_base::{Ecn, Time};
-use sojourn_quic::{MOST_PACKETS, Packet as QuicPacket, Space};
+use sojourn_quic::{MOST_PACKETS, Packet as QuicPacket, Space, StreamFrame, StreamPacket};
 use sojourn_tcp::{Flags, HEADERS, Segment};
 
 /// No more packets in a datagram.
 const END: u32 = u32::MAX;
+
+/// The handle of a datagram with a packet of one STREAM frame, which lies in the fields that TCP
+/// has in its header.
+const IN_HEADER: u32 = u32::MAX - 1;
+
+/// Set in the byte of a datagram's header that has the bytes of its packet's number: the stream
+/// ends.
+const FIN: u8 = 0x80;
 
 /// A packet on its way, and the place of the one coalesced behind it.
 #[derive(Clone)]
@@ -75,7 +83,7 @@ impl QuicPool {
         }
     }
 
-    /// The packets of a datagram, which stay in it, and how many they are.
+    /// The packets of a datagram that lie here, which stay in it, and how many they are.
     pub(crate) fn peek(&self, handle: u32) -> ([QuicPacket; MOST_PACKETS], usize) {
         let mut packets = [QuicPacket::empty(Space::Data); MOST_PACKETS];
         let (mut at, mut count) = (handle, 0);
@@ -112,6 +120,31 @@ pub(crate) fn segment(now: Time, payload: u32, ecn: Ecn) -> Segment {
     segment.ecn = ecn;
     segment.tsval = (now.0 / 1000) as u32;
     segment
+}
+
+impl Packet {
+    /// A datagram for a connection with a packet of one STREAM frame, sent with such a header, if
+    /// it fits in there.
+    #[inline(always)]
+    pub(crate) fn of_stream(mut segment: Segment, conn: u32, packet: StreamPacket) -> Option<Self> {
+        let StreamPacket { number, number_bytes, frame } = packet;
+        segment.seq = u32::try_from(number).ok()?;
+        segment.tsecr = u32::try_from(frame.offset).ok()?;
+        (segment.ack, segment.window) = (frame.id, frame.len);
+        segment.sacks = number_bytes | if frame.fin { FIN } else { 0 };
+        Some(Self { segment, conn, sacks: IN_HEADER })
+    }
+
+    /// The packet of one STREAM frame that is in its header.
+    #[inline]
+    pub(crate) fn stream_packet(&self) -> Option<StreamPacket> {
+        let Segment { seq, ack, tsecr, window, sacks, .. } = self.segment;
+        let fin = sacks & FIN != 0;
+        let frame = StreamFrame { id: ack, len: window, fin, offset: u64::from(tsecr) };
+        let number_bytes = sacks & !FIN;
+        let packet = StreamPacket { number: u64::from(seq), number_bytes, frame };
+        (self.sacks == IN_HEADER).then_some(packet)
+    }
 }
 
 /// The bytes of UDP payload of a datagram with these fields.
@@ -151,6 +184,22 @@ mod tests {
         assert!(pool.lend(two).is_none());
         pool.release(two);
         assert_eq!(pool.free.iter().map(Vec::len).sum::<usize>(), 2);
+    }
+
+    #[test]
+    fn a_packet_of_one_stream_frame_lies_in_the_header_if_it_fits() {
+        let frame = StreamFrame { id: 9, len: 1400, fin: true, offset: 1 << 31 };
+        let packet = StreamPacket { number: 70_000, number_bytes: 2, frame };
+        let header = segment(Time(5_000), 1440, Ecn::Ect1);
+        let datagram = Packet::of_stream(header, 3, packet).unwrap();
+        assert_eq!(datagram.stream_packet(), Some(packet));
+        assert_eq!((datagram.ip_bytes(), datagram.is_quic(), datagram.conn), (1468, true, 3));
+        assert_eq!((datagram.segment.ecn, datagram.segment.tsval), (Ecn::Ect1, 5));
+        let far = StreamPacket { number: 1 << 32, ..packet };
+        assert!(Packet::of_stream(header, 3, far).is_none());
+        let far = StreamFrame { offset: 1 << 32, ..frame };
+        assert!(Packet::of_stream(header, 3, StreamPacket { frame: far, ..packet }).is_none());
+        assert_eq!(Packet { sacks: 0, ..datagram }.stream_packet(), None);
     }
 
     #[test]

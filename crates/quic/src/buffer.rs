@@ -63,12 +63,13 @@ impl SendBuffer {
         })
     }
 
-    /// Takes `most` new bytes if nothing was lost and there are more of them before `limit`:
-    /// where they begin.
+    /// Takes `most` new bytes if there are more of them before `limit`: where they begin. Nothing
+    /// is to be sent again.
     #[inline]
     pub(crate) fn take_new(&mut self, most: u64, limit: u64) -> Option<u64> {
         let (start, end) = (self.next, self.next + most);
-        (end < self.written.min(limit) && !self.has_lost()).then(|| {
+        debug_assert!(!self.has_lost());
+        (end < self.written.min(limit)).then(|| {
             self.next = end;
             start
         })
@@ -80,6 +81,12 @@ impl SendBuffer {
         if let Some(lost) = &mut self.lost {
             lost.remove(start, end);
         }
+        self.acknowledged_new(start, end)
+    }
+
+    /// The same while nothing is to be sent again.
+    #[inline]
+    pub(crate) fn acknowledged_new(&mut self, start: u64, end: u64) -> u64 {
         self.acked.insert(start, end)
     }
 

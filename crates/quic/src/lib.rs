@@ -39,7 +39,7 @@ pub use endpoint::{Endpoint, Event, Lost, Output, Overdue, PERSISTENT, RoundTrip
 pub use handshake::{CLIENT_HELLO, FINISHED, server_answer};
 pub use packet::{
     Ack, CryptoFrame, EcnCounts, HEADERS, LEAST_DATAGRAM, MOST_PACKETS, MOST_RANGES, MOST_STREAMS,
-    Packet, Rare, Space, StreamFrame, TAG,
+    Packet, Rare, Space, StreamFrame, StreamPacket, TAG,
 };
 pub use params::{Params, Settings, Spec};
 pub use rtt::GRANULARITY;

@@ -11,9 +11,11 @@
 
 mod ack;
 mod frames;
+mod stream;
 
 pub use ack::{Ack, EcnCounts, MOST_RANGES};
 pub use frames::{CryptoFrame, Rare, StreamFrame};
+pub use stream::StreamPacket;
 
 /// Bytes of an IPv4 and a UDP header.
 pub const HEADERS: u32 = 28;
@@ -199,14 +201,13 @@ impl Packet {
     #[must_use]
     pub fn around(&self) -> u32 {
         // Section 17.2: first byte, version, two connection IDs with their lengths, length (two
-        // bytes); Initial packets have the length of a token. Section 17.3: first byte and
-        // connection ID.
+        // bytes); Initial packets have the length of a token.
         let long = 1 + 4 + 2 * (1 + CONNECTION_ID) + 2;
         let header = match self.space {
             Space::Initial => long + 1,
             Space::Handshake => long,
             Space::Data if self.early => long,
-            Space::Data => 1 + CONNECTION_ID,
+            Space::Data => return around_short(self.number_bytes),
         };
         header + u32::from(self.number_bytes) + TAG
     }
@@ -225,6 +226,12 @@ impl Packet {
         }
         bytes + self.ack.as_ref().map_or(0, Ack::bytes)
     }
+}
+
+/// Bytes of header and tag around the frames of a 1-RTT packet (RFC 9000 section 17.3: first byte,
+/// connection ID and number).
+pub(crate) const fn around_short(number_bytes: u8) -> u32 {
+    1 + CONNECTION_ID + number_bytes as u32 + TAG
 }
 
 /// Bytes for a number when `acked` is the largest that the peer is known to have: twice what is

@@ -51,6 +51,7 @@ impl Received {
 
     /// A packet has come, not a duplicate. `delay` is how long its acknowledgement may wait; none
     /// if it asks for none.
+    #[inline]
     pub(crate) fn come(
         &mut self,
         params: &Params,
@@ -101,11 +102,17 @@ impl Received {
         self.due <= now
     }
 
+    /// Whether there is something to acknowledge.
+    #[inline]
+    pub(crate) fn is_unacked(&self) -> bool {
+        self.unacked > 0
+    }
+
     /// Makes the frame to send now in `frame`, which is empty, if there is something to
     /// acknowledge: with what else is sent an acknowledgement need not wait.
     #[inline]
     pub(crate) fn fill(&self, now: Time, frame: &mut Option<Ack>) {
-        if self.unacked > 0 {
+        if self.is_unacked() {
             let counts = (self.counts != EcnCounts::default()).then_some(self.counts);
             Ack::fill(frame, self.numbers.descending(), now - self.largest_at, counts);
         }

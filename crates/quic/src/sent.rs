@@ -171,11 +171,6 @@ impl SentLog {
         in_flight: u32,
     ) {
         debug_assert_eq!(packet.number, self.next);
-        self.next += 1;
-        if eliciting {
-            self.eliciting += 1;
-            self.last_eliciting = at;
-        }
         let Queues { frames, first_place, .. } = &mut self.beside;
         let before = frames.len() as u32;
         for &frame in packet.streams() {
@@ -184,7 +179,7 @@ impl SentLog {
         if packet.done || packet.rare().is_some() {
             push_control(frames, packet);
         }
-        self.packets.push_back(Sent {
+        let sent = Sent {
             at,
             above: packet.ack.as_ref().and_then(|ack| NonZeroU64::new(ack.largest + 1)),
             place: first_place.wrapping_add(before),
@@ -194,7 +189,37 @@ impl SentLog {
             early: packet.early,
             capable,
             fate: Fate::Outstanding,
+        };
+        self.add(sent);
+    }
+
+    /// The same of a packet with one STREAM frame and nothing else.
+    #[inline(always)]
+    pub(crate) fn push_full(&mut self, frame: StreamFrame, at: Time, capable: bool, bytes: u32) {
+        let Queues { frames, first_place, .. } = &mut self.beside;
+        let place = first_place.wrapping_add(frames.len() as u32);
+        frames.push_back(Frame::Stream(frame));
+        self.add(Sent {
+            at,
+            above: None,
+            place,
+            count: 1,
+            in_flight: bytes as u16,
+            eliciting: true,
+            early: false,
+            capable,
+            fate: Fate::Outstanding,
         });
+    }
+
+    #[inline(always)]
+    fn add(&mut self, sent: Sent) {
+        self.next += 1;
+        if sent.eliciting {
+            self.eliciting += 1;
+            self.last_eliciting = sent.at;
+        }
+        self.packets.push_back(sent);
     }
 
     /// How the connection stood when the packet was sent that was pushed last: for all, or for

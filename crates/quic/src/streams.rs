@@ -175,73 +175,99 @@ impl Streams {
         !self.queue.is_empty()
     }
 
+    /// Streams at the front of the queue that cannot send, by flow control or because what they
+    /// lost has come after all, leave it; a grant puts them back.
+    #[inline]
+    fn settle(&mut self) {
+        while let Some(&(_, id)) = self.queue.front() {
+            let left = self.peer_max - self.sent;
+            match self.get(id) {
+                Some(stream) if stream.can_send(left) => return,
+                Some(stream) => stream.queued = false,
+                None => {}
+            }
+            self.queue.pop_front();
+        }
+    }
+
+    /// The stream whose turn it was has more to send: others of its rank come first.
+    #[inline(always)]
+    fn take_turns(&mut self, rank: u64, id: u32) {
+        if takes_turns(rank) && self.queue.len() > 1 {
+            self.queue.pop_front();
+            self.line_up(rank, id);
+        }
+    }
+
+    /// A frame that fills `room` bytes with its header, if the stream whose turn it is lost nothing
+    /// and has more than that to send.
+    #[inline(always)]
+    pub(crate) fn take_full(&mut self, room: u32) -> Option<StreamFrame> {
+        // The length takes two bytes.
+        if !(128..1 << 14).contains(&room) {
+            return None;
+        }
+        let &(rank, id) = self.queue.front()?;
+        let left = self.peer_max - self.sent;
+        let stream = self.get(id).filter(|stream| !stream.lost)?;
+        let limit = stream.limit(left);
+        let len = room - StreamFrame::header(id, stream.send.next, room);
+        let offset = stream.send.take_new(u64::from(len), limit)?;
+        self.sent += u64::from(len);
+        self.take_turns(rank, id);
+        self.settle();
+        Some(StreamFrame { id, len: len as u16, fin: false, offset })
+    }
+
     /// A frame of at most `room` bytes with its header, of the stream whose turn it is.
     pub(crate) fn take(&mut self, room: u32) -> Option<StreamFrame> {
-        loop {
-            let &(rank, id) = self.queue.front()?;
-            let left = self.peer_max - self.sent;
-            let Some(stream) = self.get(id) else {
-                self.queue.pop_front();
-                continue;
-            };
-            let limit = stream.limit(left);
-            // Most frames fill a packet and have more of their stream behind them.
-            let header = StreamFrame::header(id, stream.send.next, room);
-            if room > header + 16
-                && room < 1 << 16
-                && let len = room - header
-                && let Some(offset) = stream.send.take_new(u64::from(len), limit)
-            {
-                self.sent += u64::from(len);
-                if takes_turns(rank) && self.queue.len() > 1 {
-                    self.queue.pop_front();
-                    self.line_up(rank, id);
-                }
-                return Some(StreamFrame { id, len: len as u16, fin: false, offset });
-            }
-            let Some(offset) =
-                stream.send.offset(limit).or_else(|| stream.bare_fin().then_some(stream.send.next))
-            else {
-                stream.queued = false; // flow control; a grant puts it back
-                self.queue.pop_front();
-                continue;
-            };
-            if room < StreamFrame::LEAST {
-                return None;
-            }
-            let header = StreamFrame::header(id, offset, room);
-            // A frame of a few bytes would cost more than it carries.
-            let least = u64::from(header) + stream.send.unsent().min(16);
-            if u64::from(room) < least {
-                return None;
-            }
-            let most = u64::from((room - header).min(u32::from(u16::MAX)));
-            let (start, end, new) =
-                stream.send.take(most, limit).unwrap_or((offset, offset, false));
-            let fin = matches!(stream.fin, Fin::Due | Fin::Sent) && end == stream.send.written;
-            if fin {
-                stream.fin = Fin::Sent;
-            }
-            let len = end - start;
-            let left = if new { left - len } else { left };
-            let more = stream.can_send(left);
-            stream.queued = more;
-            if !more {
-                self.queue.pop_front();
-            } else if takes_turns(rank) && self.queue.len() > 1 {
-                self.queue.pop_front();
-                self.line_up(rank, id);
-            }
-            self.sent = self.peer_max - left;
-            return Some(StreamFrame { id, len: len as u16, fin, offset: start });
+        self.settle();
+        let &(rank, id) = self.queue.front()?;
+        let left = self.peer_max - self.sent;
+        let stream = self.get(id)?;
+        let limit = stream.limit(left);
+        // What can send has this or only its end to send.
+        let offset = stream.send.offset(limit).unwrap_or(stream.send.next);
+        if room < StreamFrame::LEAST {
+            return None;
         }
+        let header = StreamFrame::header(id, offset, room);
+        // A frame of a few bytes would cost more than it carries.
+        let least = u64::from(header) + stream.send.unsent().min(16);
+        if u64::from(room) < least {
+            return None;
+        }
+        let most = u64::from((room - header).min(u32::from(u16::MAX)));
+        let (start, end, new) = stream.send.take(most, limit).unwrap_or((offset, offset, false));
+        stream.lost = stream.send.has_lost();
+        let fin = matches!(stream.fin, Fin::Due | Fin::Sent) && end == stream.send.written;
+        if fin {
+            stream.fin = Fin::Sent;
+        }
+        let len = end - start;
+        let left = if new { left - len } else { left };
+        let more = stream.can_send(left);
+        stream.queued = more;
+        self.sent = self.peer_max - left;
+        if more {
+            self.take_turns(rank, id);
+        } else {
+            self.queue.pop_front();
+        }
+        Some(StreamFrame { id, len: len as u16, fin, offset: start })
     }
 
     /// A frame was acknowledged.
     pub(crate) fn acknowledged(&mut self, frame: &StreamFrame) {
         let Some(stream) = self.get(frame.id) else { return };
         let end = frame.offset + u64::from(frame.len);
-        let new = stream.send.acknowledged(frame.offset, end);
+        let new = if stream.lost {
+            let new = stream.send.acknowledged(frame.offset, end);
+            stream.lost = stream.send.has_lost();
+            new
+        } else {
+            stream.send.acknowledged_new(frame.offset, end)
+        };
         if frame.fin {
             stream.fin = Fin::Acked;
         }
@@ -256,6 +282,7 @@ impl Streams {
     pub(crate) fn lose(&mut self, frame: &StreamFrame) {
         let Some(stream) = self.get(frame.id) else { return };
         stream.send.lose(frame.offset, frame.offset + u64::from(frame.len));
+        stream.lost = stream.send.has_lost();
         if frame.fin && stream.fin == Fin::Sent {
             stream.fin = Fin::Due;
         }

@@ -3,7 +3,7 @@
 use super::{Endpoint, Event, Output, State, Unread, state_of};
 use crate::control::Shown;
 use crate::handshake;
-use crate::packet::{Ack, Packet, Rare, Space};
+use crate::packet::{Ack, Packet, Rare, Space, StreamFrame, StreamPacket};
 use crate::params::Params;
 use crate::sent::Frame;
 use sojourn_base::{Ecn, Time};
@@ -33,6 +33,29 @@ impl Endpoint {
         for packet in packets {
             self.on_packet(params, now, ecn, packet, out);
         }
+        self.transmit(params, now, out);
+    }
+
+    /// The same of a datagram with a packet of one STREAM frame, in few steps.
+    #[inline]
+    pub fn on_stream_packet(
+        &mut self,
+        params: &Params,
+        now: Time,
+        ecn: Ecn,
+        packet: StreamPacket,
+        out: &mut impl Output,
+    ) {
+        let StreamPacket { number, frame, .. } = packet;
+        let open = self.state == State::Open && self.progress.confirmed;
+        if !open || self.data.received.is_duplicate(number) {
+            return self.on_datagram(params, now, ecn, &[packet.into()], out);
+        }
+        out.read_stream(packet);
+        (self.active, self.sent_since) = (now, false);
+        let received = &mut self.data.received;
+        received.come(params, now, number, ecn, Some(params.max_ack_delay));
+        self.bring(params, &frame, out);
         self.transmit(params, now, out);
     }
 
@@ -97,19 +120,25 @@ impl Endpoint {
             self.on_rare(params, packet.space, rare, out);
         }
         for frame in packet.streams() {
-            let brought = self.streams.come(params, frame);
-            if brought.first {
-                out.event(Event::Begun { stream: frame.id });
-            }
-            if brought.bytes > 0 {
-                out.deliver(frame.id, brought.bytes);
-            }
-            if brought.end {
-                out.event(Event::Finished { stream: frame.id });
-            }
+            self.bring(params, frame, out);
         }
         if packet.close {
             self.end(State::Closed, Event::Closed, out);
+        }
+    }
+
+    /// A STREAM frame has come.
+    #[inline(always)]
+    fn bring(&mut self, params: &Params, frame: &StreamFrame, out: &mut impl Output) {
+        let brought = self.streams.come(params, frame);
+        if brought.first {
+            out.event(Event::Begun { stream: frame.id });
+        }
+        if brought.bytes > 0 {
+            out.deliver(frame.id, brought.bytes);
+        }
+        if brought.end {
+            out.event(Event::Finished { stream: frame.id });
         }
     }
 

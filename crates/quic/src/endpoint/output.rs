@@ -1,6 +1,6 @@
 //! What an endpoint tells those around it.
 
-use crate::packet::{Packet, Space};
+use crate::packet::{Packet, Space, StreamPacket};
 use sojourn_base::{Ecn, Time};
 
 /// What an endpoint tells its application.
@@ -73,6 +73,11 @@ pub trait Output {
     /// A datagram of so many `bytes` of UDP payload goes out: one to three packets, coalesced, in
     /// their order.
     fn send(&mut self, ecn: Ecn, packets: &[Packet], bytes: u32);
+    /// The same of a datagram with a packet of one STREAM frame, which may come to the peer by
+    /// [`Endpoint::on_stream_packet`](super::Endpoint::on_stream_packet).
+    fn send_stream(&mut self, ecn: Ecn, packet: StreamPacket, bytes: u32) {
+        self.send(ecn, &[packet.into()], bytes);
+    }
     /// The next `bytes` of a stream are there, in order.
     fn deliver(&mut self, stream: u32, bytes: u64);
     /// A DATAGRAM frame of so many bytes has come (RFC 9221).
@@ -82,6 +87,10 @@ pub trait Output {
     /// A packet has come and is read.
     fn read(&mut self, packet: &Packet) {
         let _ = packet;
+    }
+    /// The same of a packet of one STREAM frame.
+    fn read_stream(&mut self, packet: StreamPacket) {
+        self.read(&packet.into());
     }
     /// A packet has come and is not read.
     fn unread(&mut self, packet: &Packet, why: Unread) {

@@ -9,7 +9,8 @@
 
 use super::{Endpoint, Event, Output, State, state_of};
 use crate::packet::{
-    Ack, CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, number_bytes, varint,
+    Ack, CryptoFrame, LEAST_DATAGRAM, MOST_PACKETS, Packet, Space, StreamPacket, around_short,
+    number_bytes, varint,
 };
 use crate::params::Params;
 use sojourn_base::{Ecn, Time};
@@ -45,20 +46,15 @@ impl Endpoint {
             return;
         }
         self.pace_at = Time::MAX;
-        let end = loop {
-            let attempt = if self.progress.confirmed {
-                self.send_packet(params, now, out)
-            } else {
-                self.send_coalesced(params, now, out)
-            };
-            if attempt != Attempt::Sent {
-                break attempt;
-            }
+        let end = if self.progress.confirmed && self.has_nothing(now) {
+            Attempt::Nothing
+        } else {
+            self.send_all(params, now, out)
         };
         let full = !self.control.has_room(params);
         // RFC 9002 section 7.8: pacing does not make a sender one that leaves the window unused.
         self.control.limited = full || end == Attempt::Held;
-        if end == Attempt::Nothing && !full {
+        if end == Attempt::Nothing && !full && params.tuning.samples() {
             self.control.delivered.limit(self.control.in_flight);
         }
         if self.closing && !self.is_server && self.progress.complete && self.streams.all_over() {
@@ -66,6 +62,28 @@ impl Endpoint {
             return self.end(State::Closed, Event::Closed, out);
         }
         self.set_timers(params, now);
+    }
+
+    /// Sends until there is nothing more that may go out; why it ends.
+    #[inline(never)]
+    fn send_all(&mut self, params: &Params, now: Time, out: &mut impl Output) -> Attempt {
+        loop {
+            let attempt = if self.progress.confirmed {
+                self.send_packet(params, now, out)
+            } else {
+                self.send_coalesced(params, now, out)
+            };
+            if attempt != Attempt::Sent {
+                return attempt;
+            }
+        }
+    }
+
+    /// Whether there is nothing to send once there is but one space.
+    #[inline]
+    fn has_nothing(&self, now: Time) -> bool {
+        let data = &self.data;
+        !data.received.is_due(now) && data.probes == 0 && !self.has_content(Space::Data)
     }
 
     /// Whether a space has something to send that counts in flight.
@@ -104,6 +122,9 @@ impl Endpoint {
         let probe = self.data.probes > 0;
         let waits = self.has_content(Space::Data);
         let may = waits && self.may_send(params, now, probe);
+        if may && !probe && self.send_full(params, now, out) {
+            return Attempt::Sent;
+        }
         let rest = if waits && !may { Attempt::Held } else { Attempt::Nothing };
         let (content, due) = (waits && (may || probe), self.data.received.is_due(now));
         if !(content || due || probe) {
@@ -120,6 +141,37 @@ impl Endpoint {
         out.send(ecn, core::slice::from_ref(&packet), bytes);
         // Behind an acknowledgement alone there is nothing more.
         if content || probe { Attempt::Sent } else { rest }
+    }
+
+    /// Sends a packet that is full of one stream, if there is nothing else for it to carry.
+    #[inline(always)]
+    fn send_full(&mut self, params: &Params, now: Time, out: &mut impl Output) -> bool {
+        let Self { data, streams, control, rtt, .. } = self;
+        let others = self.progress.done_due
+            || streams.has_grants()
+            || !self.messages.is_empty()
+            || data.received.is_unacked();
+        if others {
+            return false;
+        }
+        let number = data.log.next;
+        let number_bytes = number_bytes(number, data.log.largest_acked);
+        let bytes = params.max_udp_payload;
+        let Some(frame) = streams.take_full(bytes - around_short(number_bytes)) else {
+            return false;
+        };
+        let ecn = if params.ecn { self.ecn.next(params.ect) } else { Ecn::NotEct };
+        data.log.push_full(frame, now, ecn != Ecn::NotEct, bytes);
+        control.sent(params, now, bytes, rtt);
+        if params.tuning.samples() {
+            data.log.push_stamp(control.stamp(now, bytes));
+        }
+        if !self.sent_since {
+            (self.active, self.sent_since) = (now, true);
+        }
+        self.counters.datagrams += 1;
+        out.send_stream(ecn, StreamPacket { number, number_bytes, frame }, bytes);
+        true
     }
 
     /// Before that packets of all spaces go into one datagram.

@@ -27,6 +27,8 @@ pub(super) struct Stream {
     pub fin: Fin,
     /// Whether it is in the queue of those that have something to send.
     pub queued: bool,
+    /// Whether something is to be sent again. What that is lies elsewhere.
+    pub lost: bool,
     /// Its priority: see [`Streams::prioritise`].
     pub class: u8,
     pub receive: ReceiveBuffer,
@@ -51,7 +53,7 @@ impl Stream {
     pub(super) fn renew(&mut self, most: u64) {
         self.send.reset();
         self.receive.reset();
-        (self.fin, self.queued, self.class) = (Fin::Open, false, ALIKE);
+        (self.fin, self.queued, self.lost, self.class) = (Fin::Open, false, false, ALIKE);
         (self.peer_max, self.own_max, self.end) = (most, most, UNKNOWN);
     }
 
@@ -71,13 +73,14 @@ impl Stream {
     }
 
     /// Whether there is something that may be sent.
+    #[inline]
     pub(super) fn can_send(&self, left: u64) -> bool {
-        self.send.offset(self.limit(left)).is_some() || self.bare_fin()
+        self.send.next < self.send.written.min(self.limit(left)) || self.lost || self.bare_fin()
     }
 
     /// Whether only the end is to be sent.
     pub(super) fn bare_fin(&self) -> bool {
-        self.fin == Fin::Due && self.send.unsent() == 0 && !self.send.has_lost()
+        self.fin == Fin::Due && self.send.unsent() == 0 && !self.lost
     }
 }
 
