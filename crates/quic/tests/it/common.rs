@@ -1,7 +1,7 @@
 //! Two endpoints over a network that delays datagrams, and does to each what a test says.
 
 use sojourn_base::Time;
-use sojourn_quic::{Ecn, Endpoint, Event, HEADERS, Output, Packet, Params, Spec};
+use sojourn_quic::{Ecn, Endpoint, Event, HEADERS, Output, Packet, Params, Spec, StreamPacket};
 use std::collections::BTreeMap;
 
 pub(crate) fn ms(n: u64) -> Time {
@@ -136,7 +136,10 @@ impl<J: FnMut(Flying<'_>) -> Verdict> Net<J> {
         self.now = next;
         if arrival == next {
             let ((_, _), (to, ecn, packets)) = self.flying.pop_first().unwrap();
-            self.call(to, |e, p, now, out| e.on_datagram(p, now, ecn, &packets, out));
+            self.call(to, |e, p, now, out| match stream_packet(&packets) {
+                Some(packet) => e.on_stream_packet(p, now, ecn, packet, out),
+                None => e.on_datagram(p, now, ecn, &packets, out),
+            });
         } else {
             let end = usize::from(timers[0] != next);
             self.call(end, |e, p, now, out| e.on_timer(p, now, out));
@@ -157,6 +160,14 @@ impl<J: FnMut(Flying<'_>) -> Verdict> Net<J> {
     pub(crate) fn told(&self, end: usize, event: Event) -> Option<Time> {
         self.hosts[end].events.iter().find(|told| told.1 == event).map(|told| told.0)
     }
+}
+
+/// A datagram's packet, if it has one STREAM frame and nothing else.
+fn stream_packet(packets: &[Packet]) -> Option<StreamPacket> {
+    let [packet] = packets else { return None };
+    let &Packet { number, number_bytes, .. } = packet;
+    let of_frame = StreamPacket { number, number_bytes, frame: *packet.streams().next()? };
+    (Packet::from(of_frame) == *packet).then_some(of_frame)
 }
 
 /// Everything arrives after the same time.
