@@ -78,18 +78,14 @@ class Scenario:
     def too_large(self, free: float | None) -> str | None: ...
     def ready(self, base_dir: str | PathLike[str]) -> None: ...
 
-class Run:
-    def __init__(
-        self,
-        scenario: Scenario,
-        base_dir: str | PathLike[str],
-        out_dir: str | PathLike[str] | None = None,
-        make: Callable[..., object] | None = None,
-        engine: str = "packets",
-    ) -> None: ...
-    def progress(self) -> tuple[float, int]: ...
-    def stop(self) -> None: ...
-    def wait(self, timeout: float) -> str | None: ...
+def run(
+    scenario: Scenario,
+    base_dir: str | PathLike[str],
+    look: Callable[[float, int], bool],
+    out_dir: str | PathLike[str] | None = None,
+    make: Callable[..., object] | None = None,
+    engine: str = "packets",
+) -> str: ...
 
 class Simulation:
     def __init__(self, scenario: Scenario, base_dir: str | PathLike[str]) -> None: ...

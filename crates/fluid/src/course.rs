@@ -1,7 +1,5 @@
 //! A solution at equal times.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use crate::integrate::{Failure, Solver, System, Work, horner};
 
 /// A solution at equal times.
@@ -15,12 +13,12 @@ pub struct Course {
     pub work: Work,
 }
 
-/// How many steps pass between two looks at whether to stop.
+/// How many steps pass between two looks.
 const LOOK: u64 = 1024;
 
 /// Takes `solver` to `end` and calls `sample` every `interval` seconds, the start included, with
-/// the number of the sample, its time, and all states and signals. Stops early if `stop` says so;
-/// tells in which time it ended.
+/// the number of the sample, its time, and all states and signals. Calls `look` now and then with
+/// the time reached, and stops early if it says so; tells in which time it ended.
 ///
 /// # Errors
 /// If the solution cannot be followed.
@@ -29,7 +27,7 @@ pub fn follow<S: System>(
     start: &[f64],
     interval: f64,
     end: f64,
-    stop: &AtomicBool,
+    look: &dyn Fn(f64) -> bool,
     mut sample: impl FnMut(u64, f64, &[f64], &S),
 ) -> Result<f64, Failure> {
     let mut row = start.to_vec();
@@ -55,7 +53,7 @@ pub fn follow<S: System>(
                 next += 1;
             }
         }
-        if steps.is_multiple_of(LOOK) && stop.load(Ordering::Relaxed) {
+        if steps.is_multiple_of(LOOK) && look(solver.time()) {
             break;
         }
     }
@@ -76,8 +74,7 @@ pub fn course<S: System>(
     let samples = ((end / interval) as usize + 2).min(1 << 20);
     course.times.reserve(samples);
     course.components.iter_mut().for_each(|component| component.reserve(samples));
-    let never = AtomicBool::new(false);
-    follow(&mut solver, start, interval, end, &never, |_, time, row, _| {
+    follow(&mut solver, start, interval, end, &|_| false, |_, time, row, _| {
         course.times.push(time);
         for (component, value) in course.components.iter_mut().zip(row) {
             component.push(*value);
@@ -181,9 +178,8 @@ mod tests {
         let follow = |stop: bool, longest| {
             let mut solver = parabola(Settings { longest, ..Settings::default() });
             let mut samples = 0;
-            let stop = AtomicBool::new(stop);
             let end =
-                follow(&mut solver, &[1.0, -1.0], 0.0, 10.0, &stop, |_, _, _, _| samples += 1);
+                follow(&mut solver, &[1.0, -1.0], 0.0, 10.0, &|_| stop, |_, _, _, _| samples += 1);
             (end.unwrap(), samples, solver.work().steps)
         };
         let (end, samples, _) = follow(false, 0.002);

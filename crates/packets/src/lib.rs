@@ -41,23 +41,25 @@ pub use observation::{
 pub use simulation::Simulation;
 pub use sojourn_records::{CallSummary, Clock, Provenance, Recorder, Summary, VideoSummary};
 
+use sojourn_base::Time;
 use sojourn_scenario::Network;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Talks with a run from another thread: it looks here every 16384 events.
-#[derive(Debug, Default)]
-pub struct Control {
-    /// Set to end the run early; it still gives its summary.
-    pub stop: AtomicBool,
-    /// Simulated time reached, in nanoseconds.
-    pub now: AtomicU64,
-    /// Packets that have left the bottleneck's queue.
-    pub packets: AtomicU64,
+/// What a run has to do with whoever waits for it.
+pub struct Control<'a> {
+    /// Called every 16384 events with the simulated time reached and the packets that have left the
+    /// bottleneck's queue. If it says so, the run ends early; it still gives its summary.
+    pub look: &'a dyn Fn(Time, u64) -> bool,
     /// Times the run.
     pub clock: Clock,
 }
 
-/// Runs a network to its end, or until `control` says stop. Records go to `recorder`, which is the
+impl Default for Control<'_> {
+    fn default() -> Self {
+        Self { look: &|_, _| false, clock: Clock::default() }
+    }
+}
+
+/// Runs a network to its end, or until `control` ends it. Records go to `recorder`, which is the
 /// caller's to finish.
 ///
 /// # Errors
@@ -65,12 +67,10 @@ pub struct Control {
 /// has been refused when the network was made, so this is rare.
 pub fn run(
     network: &Network,
-    control: &Control,
+    control: &Control<'_>,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
     let begun = control.clock.now();
-    // The present lies at zero until the first look.
-    control.now.store(0, Ordering::Relaxed);
     let mut simulation = Simulation::fixed(network.clone(), std::mem::take(recorder))?;
     simulation.run_until(network.duration, control)?;
     let mut summary;

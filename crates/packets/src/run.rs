@@ -9,7 +9,6 @@ use crate::sim::Sim;
 use crate::wheel::Place;
 use sojourn_base::Time;
 use sojourn_link::Wake;
-use std::sync::atomic::Ordering;
 
 /// A whole run while it is under way.
 #[derive(Clone)]
@@ -23,15 +22,13 @@ pub(crate) struct Run {
 
 impl Run {
     /// Runs to where it is to pause, or until told to stop. Returns the time reached.
-    pub(crate) fn go(&mut self, control: &Control) -> Time {
+    pub(crate) fn go(&mut self, control: &Control<'_>) -> Time {
         const LOOK_UP: u64 = 1 << 14;
         while let Some((now, place)) = self.sim.next() {
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
                 let packets = self.sim.probes.bottleneck_packets(&self.sim.net);
-                control.now.store(now.0, Ordering::Relaxed);
-                control.packets.store(packets, Ordering::Relaxed);
-                if control.stop.load(Ordering::Relaxed) {
+                if (control.look)(now, packets) {
                     return now;
                 }
             }
@@ -40,7 +37,6 @@ impl Run {
             }
             self.handle(now, place);
         }
-        control.now.store(self.sim.pause.0, Ordering::Relaxed);
         self.sim.pause
     }
 

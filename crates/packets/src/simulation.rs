@@ -107,7 +107,7 @@ impl Simulation {
     ///
     /// # Errors
     /// If a change of the scenario is refused by a discipline.
-    pub fn run_until(&mut self, until: Time, control: &Control) -> Result<Time, Error> {
+    pub fn run_until(&mut self, until: Time, control: &Control<'_>) -> Result<Time, Error> {
         let started = control.clock.now();
         let until = until.min(self.network.duration);
         while let Some(change) = self.to_come.pop_if(|change| change.at <= until) {
@@ -125,7 +125,7 @@ impl Simulation {
         Ok(self.now)
     }
 
-    fn go(&mut self, until: Time, control: &Control) {
+    fn go(&mut self, until: Time, control: &Control<'_>) {
         if until > self.now || self.run.events == 0 {
             self.run.sim.pause = until;
             self.run.sim.set_boundary();

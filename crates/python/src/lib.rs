@@ -62,7 +62,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<calibration::Calibration>()?;
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;
     module.add_function(wrap_pyfunction!(calibration::users_for, module)?)?;
-    module.add_class::<run::Run>()?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<outside::qdisc::Coin>()?;
     module.add_class::<outside::qdisc::PacketView>()?;

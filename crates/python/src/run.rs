@@ -1,21 +1,24 @@
-//! A run of an engine in a thread of its own, without Python's lock.
+//! A run of an engine, in the thread that asks for it, without Python's lock.
 
+use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
-use std::time::Duration;
+use std::sync::Once;
+use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use sojourn_base::Time;
 use sojourn_fluid::engine as fluid;
 use sojourn_packets::{Control, Provenance, Recorder};
 use sojourn_scenario::Scenario as Definition;
 
-use crate::clock;
+use crate::clock::CLOCK;
 use crate::errors::{self, Error, ScenarioError};
-use crate::outside::{self, Outside};
+use crate::outside;
 use crate::scenario::Scenario;
+
+/// How often a run that is under way is looked at: progress is shown, Ctrl-C is heard.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Why a run gave no summary.
 enum Failure {
@@ -32,116 +35,95 @@ enum Engine {
     Fluid,
 }
 
-/// What the engine's thread and Python share.
-#[derive(Default)]
-struct Shared {
-    control: Control,
-    fluid: fluid::Control,
-    /// The summary as JSON.
-    outcome: Mutex<Option<Result<String, Failure>>>,
-    ended: Condvar,
-}
-
-/// A run under way. It begins with the object; dropping the object stops it.
-#[pyclass(frozen, module = "sojourn._engine")]
-pub struct Run {
-    shared: Arc<Shared>,
-}
-
-#[pymethods]
-impl Run {
-    /// Starts `engine`: "packets" or "fluid". Files that the scenario names are found from
-    /// `base_dir`; tables that it asks for are written into `out_dir`. `make` gives objects of
-    /// classes that are written in Python.
-    #[new]
-    #[pyo3(signature = (scenario, base_dir, out_dir=None, make=None, engine="packets"))]
-    fn new(
-        scenario: &Scenario,
-        base_dir: PathBuf,
-        out_dir: Option<PathBuf>,
-        make: Option<Py<PyAny>>,
-        engine: &str,
-    ) -> PyResult<Self> {
-        let engine = match engine {
-            "packets" => Engine::Packets,
-            "fluid" => Engine::Fluid,
-            other => {
-                let message =
-                    format!("there is no engine \"{other}\"; there are packets and fluid");
-                return Err(Error::new_err(message));
-            }
-        };
-        let shared =
-            Shared { control: clock::packets(), fluid: clock::fluid(), ..Shared::default() };
-        let shared = Arc::new(shared);
-        let (theirs, definition) = (Arc::clone(&shared), scenario.definition.clone());
-        let work = move || {
-            let simulate = || {
-                errors::guarded(|| {
-                    simulate(engine, &definition, &base_dir, &theirs, out_dir.as_deref())
-                })
-                .unwrap_or_else(|panic| Err(Failure::Other(panic)))
-            };
-            let outcome = match make {
-                None => simulate(),
-                Some(make) => {
-                    let stopped = Arc::clone(&theirs);
-                    let stop = Arc::new(move || stopped.control.stop.store(true, Relaxed));
-                    outside::within(Outside { make, stop }, simulate, Failure::Other)
-                }
-            };
-            let mut slot = theirs.outcome.lock().unwrap_or_else(|poison| poison.into_inner());
-            *slot = Some(outcome);
-            drop(slot);
-            theirs.ended.notify_all();
-        };
-        thread::Builder::new()
-            .name("sojourn-run".into())
-            .spawn(work)
-            .map_err(|error| Error::new_err(format!("cannot start a thread: {error}")))?;
-        Ok(Self { shared })
-    }
-
-    /// Simulated seconds and bottleneck packets so far.
-    fn progress(&self) -> (f64, u64) {
-        let control = &self.shared.control;
-        // Only one of the engines moves.
-        let now = control.now.load(Relaxed).max(self.shared.fluid.now.load(Relaxed));
-        (now as f64 / 1e9, control.packets.load(Relaxed))
-    }
-
-    /// Asks the engine to end early; it then gives the summary of what it has simulated.
-    fn stop(&self) {
-        self.shared.control.stop.store(true, Relaxed);
-        self.shared.fluid.stop.store(true, Relaxed);
-    }
-
-    /// The summary as JSON, or none if the run has not ended within `timeout` seconds. Raises what
-    /// went wrong in the run. The outcome can be taken once.
-    fn wait(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<String>> {
-        let timeout = Duration::try_from_secs_f64(timeout).unwrap_or_default();
-        let outcome = py.detach(|| {
-            let slot = self.shared.outcome.lock().unwrap_or_else(|poison| poison.into_inner());
-            self.shared
-                .ended
-                .wait_timeout_while(slot, timeout, |slot| slot.is_none())
-                .unwrap_or_else(|poison| poison.into_inner())
-                .0
-                .take()
-        });
-        match outcome {
-            None => Ok(None),
-            Some(Ok(json)) => Ok(Some(json)),
-            Some(Err(Failure::Scenario(message))) => Err(ScenarioError::new_err(message)),
-            Some(Err(Failure::Other(message))) => Err(Error::new_err(message)),
+/// Runs `engine`, "packets" or "fluid", and gives the summary as JSON, with a line for each field.
+/// Files that the scenario names are found from `base_dir`; tables that it asks for are written
+/// into `out_dir`. `make` gives objects of classes that are written in Python.
+///
+/// `look` is called ten times a second with the simulated seconds and the bottleneck packets so
+/// far. If it returns true, the run ends early and still gives its summary; what it raises ends the
+/// run and is raised here.
+#[pyfunction]
+#[pyo3(signature = (scenario, base_dir, look, out_dir=None, make=None, engine="packets"))]
+pub(crate) fn run(
+    py: Python<'_>,
+    scenario: &Scenario,
+    base_dir: PathBuf,
+    look: Py<PyAny>,
+    out_dir: Option<PathBuf>,
+    make: Option<Py<PyAny>>,
+    engine: &str,
+) -> PyResult<String> {
+    let engine = match engine {
+        "packets" => Engine::Packets,
+        "fluid" => Engine::Fluid,
+        other => {
+            let message = format!("there is no engine \"{other}\"; there are packets and fluid");
+            return Err(Error::new_err(message));
         }
+    };
+    keep_memory();
+    let definition = &scenario.definition;
+    let (outcome, raised) = py.detach(|| {
+        let watch = Watch::new(look);
+        let simulate = || {
+            errors::guarded(|| simulate(engine, definition, &base_dir, &watch, out_dir.as_deref()))
+                .unwrap_or_else(|panic| Err(Failure::Other(panic)))
+        };
+        let outcome = match make {
+            None => simulate(),
+            Some(make) => outside::within(make, simulate, Failure::Other),
+        };
+        (outcome, watch.raised.into_inner())
+    });
+    match (raised, outcome) {
+        (Some(error), _) => Err(error),
+        (None, Ok(json)) => Ok(json),
+        (None, Err(Failure::Scenario(message))) => Err(ScenarioError::new_err(message)),
+        (None, Err(Failure::Other(message))) => Err(Error::new_err(message)),
     }
 }
 
-impl Drop for Run {
-    fn drop(&mut self) {
-        self.stop();
+/// Who is told how far a run has come, and what came of that.
+struct Watch {
+    call: Py<PyAny>,
+    next: Cell<Instant>,
+    raised: RefCell<Option<PyErr>>,
+}
+
+impl Watch {
+    fn new(call: Py<PyAny>) -> Self {
+        Self { call, next: Cell::new(Instant::now() + LOOK), raised: RefCell::new(None) }
     }
+
+    /// Tells it if it is time to; whether the run is to end.
+    fn look(&self, now_s: f64, packets: u64) -> bool {
+        if outside::has_failed() {
+            return true;
+        }
+        let now = Instant::now();
+        if now < self.next.get() {
+            return false;
+        }
+        self.next.set(now + LOOK);
+        let told = Python::attach(|py| {
+            py.check_signals()?;
+            self.call.call1(py, (now_s, packets))?.is_truthy(py)
+        });
+        told.unwrap_or_else(|error| {
+            self.raised.replace(Some(error));
+            true
+        })
+    }
+}
+
+/// Has the allocator keep what a run frees for the next one.
+///
+/// What glibc has free at the top of a heap it gives back to the system beyond 128 kB, which a
+/// short run passes: to take it anew, page by page, is a tenth of that run. It gives back less
+/// once a large block was freed: beyond twice the size of that.
+fn keep_memory() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(8 << 20))));
 }
 
 /// The one place that knows the engines.
@@ -149,7 +131,7 @@ fn simulate(
     engine: Engine,
     scenario: &Definition,
     base_dir: &Path,
-    shared: &Shared,
+    watch: &Watch,
     out_dir: Option<&Path>,
 ) -> Result<String, Failure> {
     let network = scenario.network(base_dir).map_err(Failure::scenario)?;
@@ -163,18 +145,23 @@ fn simulate(
             .of_run(Provenance::of(name, &network)),
         None => Recorder::none(),
     };
-    let summary =
-        match engine {
-            Engine::Packets => sojourn_packets::run(&network, &shared.control, &mut recorder)
-                .map_err(|error| match error {
+    let summary = match engine {
+        Engine::Packets => {
+            let look = |now: Time, packets: u64| watch.look(now.as_secs_f64(), packets);
+            let control = Control { look: &look, clock: CLOCK };
+            sojourn_packets::run(&network, &control, &mut recorder).map_err(
+                |error| match error {
                     sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
-                })?,
-            Engine::Fluid => {
-                fluid::run(&network, &shared.fluid, &mut recorder).map_err(Failure::scenario)?
-            }
-        };
+                },
+            )?
+        }
+        Engine::Fluid => {
+            let control = fluid::Control { look: &|now_s| watch.look(now_s, 0), clock: CLOCK };
+            fluid::run(&network, &control, &mut recorder).map_err(Failure::scenario)?
+        }
+    };
     recorder.finish().map_err(Failure::other)?;
-    summary.to_json().map_err(Failure::other)
+    summary.to_lines().map_err(Failure::other)
 }
 
 impl Failure {

@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard};
 
 use pyo3::prelude::*;
 use sojourn_base::{Time, Value};
-use sojourn_packets::{FlowObservation, Recorder, Simulation as Stepped};
+use sojourn_packets::{Control, FlowObservation, Recorder, Simulation as Stepped};
 
-use crate::clock;
+use crate::clock::CLOCK;
 use crate::errors::{self, Error, ScenarioError};
 use crate::scenario::Scenario;
 
@@ -68,7 +68,8 @@ impl Simulation {
         loop {
             let now = self.with(py, |simulation| {
                 let next = Time(until).min(simulation.now() + SLICE);
-                simulation.run_until(next, &clock::packets())
+                let control = Control { clock: CLOCK, ..Control::default() };
+                simulation.run_until(next, &control)
             })?;
             let end = self.with(py, |simulation| Ok(simulation.duration()))?;
             if now >= Time(until).min(end) {
@@ -140,9 +141,7 @@ impl Simulation {
     /// The scenario with all that was set.
     fn scenario(&self, py: Python<'_>) -> PyResult<Scenario> {
         let definition = self.with(py, |simulation| Ok(simulation.scenario().cloned()))?;
-        definition
-            .map(|definition| Scenario { definition })
-            .ok_or_else(|| Error::new_err("the simulation has no scenario"))
+        definition.map(Scenario::of).ok_or_else(|| Error::new_err("the simulation has no scenario"))
     }
 
     /// Ends it; the summary as JSON.

@@ -6,6 +6,7 @@
 //! never holds NaN or an infinity.
 
 mod groups;
+mod lines;
 mod links;
 mod real;
 mod statistics;
@@ -72,6 +73,14 @@ impl Summary {
     /// If a mandatory number is NaN or infinite, which is a fault of the engine.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
+    }
+
+    /// The summary as JSON with a line for each field.
+    ///
+    /// # Errors
+    /// As for [`Self::to_json`].
+    pub fn to_lines(&self) -> Result<String, serde_json::Error> {
+        lines::of(self)
     }
 
     /// A copy with the wall-clock times at zero: equal for two runs of the same scenario and

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
-import signal
 import subprocess
 import threading
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any
 
+from sojourn.engines.ctrl_c import CtrlC
 from sojourn.errors import Error, ScenarioError, Stopped
 from sojourn.files import cannot
 
@@ -59,36 +59,6 @@ class _File:
 
 
 _NO_MESSAGE: dict[str, Any] = {}
-
-
-class _CtrlC:
-    """Ctrl-C, noted within the block, so that it interrupts nothing that is half done.
-
-    It is an exception as ever if there is nothing to sum up, and on another one. Only where it
-    would have been one: in a process's main thread, and if nobody else handles it.
-    """
-
-    def __init__(self) -> None:
-        self.under_way = False
-        self.noted = False
-
-    def __enter__(self) -> Self:
-        self._ours = (
-            threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        )
-        if self._ours:
-            signal.signal(signal.SIGINT, self._press)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def _press(self, *_: object) -> None:
-        if self.noted or not self.under_way:
-            raise KeyboardInterrupt
-        self.noted = True
 
 
 class Child:
@@ -162,13 +132,13 @@ class Child:
         Raises:
             KeyboardInterrupt: On Ctrl-C before there is anything to sum up, and on another one.
         """
-        with _CtrlC() as ctrl_c:
+        with CtrlC() as ctrl_c:
             message = self._read_summary(ctrl_c, folder, progress, stop)
         return None if message is None else (message, ctrl_c.noted)
 
     def _read_summary(
         self,
-        ctrl_c: _CtrlC,
+        ctrl_c: CtrlC,
         folder: Path | None,
         progress: Callable[[float, int], None] | None,
         stop: threading.Event | None,

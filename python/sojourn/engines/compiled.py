@@ -1,12 +1,12 @@
-"""Engines that are compiled into the extension: started in a thread of it, watched from here."""
+"""Engines that are compiled into the extension: they run in the thread that asks for a run."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sojourn._engine import Run
+from sojourn._engine import run as run_compiled
+from sojourn.engines.ctrl_c import CtrlC
 from sojourn.engines.engine import Engine
 from sojourn.errors import Error, Stopped
 from sojourn.files import with_remedy
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
     from sojourn.engines.engine import Go, Progress
     from sojourn.scenario import Scenario
-
-# How often a run that is under way is looked at: progress is shown, Ctrl-C is heard.
-_LOOK_S = 0.1
-# How long a run that was asked to stop may take to give its summary.
-_PATIENCE_S = 5.0
 
 
 class Compiled(Engine):
@@ -34,8 +29,24 @@ class Compiled(Engine):
         def go(
             folder: Path | None, progress: Progress | None, stop: threading.Event | None
         ) -> tuple[str, bool]:
-            run = Run(scenario.core, scenario.base_dir, folder, make, self.name)
-            return _wait(run, progress, stop)
+            with CtrlC() as ctrl_c:
+                ctrl_c.under_way = True
+
+                def look(now_s: float, packets: int) -> bool:
+                    if progress is not None:
+                        progress(now_s, packets)
+                    if stop is not None and stop.is_set():
+                        raise Stopped("stopped")
+                    return ctrl_c.noted
+
+                try:
+                    core, base_dir = scenario.core, scenario.base_dir
+                    text = run_compiled(core, base_dir, look, folder, make, self.name)
+                except Stopped:
+                    raise
+                except Error as error:
+                    raise type(error)(with_remedy(str(error))) from error
+                return text, ctrl_c.noted
 
         return go
 
@@ -48,33 +59,3 @@ def _maker(scenario: Scenario) -> Callable[..., object] | None:
     from sojourn.own import maker  # noqa: PLC0415
 
     return maker(scenario.base_dir)
-
-
-def _wait(
-    run: Run,
-    progress: Progress | None,
-    stop: threading.Event | None,
-) -> tuple[str, bool]:
-    """The summary as JSON, and whether Ctrl-C made it early."""
-    try:
-        while (text := run.wait(_LOOK_S)) is None:
-            if progress is not None:
-                progress(*run.progress())
-            if stop is not None and stop.is_set():
-                _stopped(run)
-                raise Stopped("stopped")
-    except KeyboardInterrupt:
-        return _stopped(run), True
-    except Error as error:
-        raise type(error)(with_remedy(str(error))) from error
-    return text, False
-
-
-def _stopped(run: Run) -> str:
-    run.stop()
-    begin = time.monotonic()
-    while time.monotonic() - begin < _PATIENCE_S:
-        text = run.wait(_LOOK_S)
-        if text is not None:
-            return text
-    raise Error("the engine does not stop")

@@ -14,7 +14,6 @@ mod sampled;
 mod summary;
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use sojourn_records::{Clock, Recorder, Summary};
 use sojourn_scenario::Network;
@@ -25,15 +24,19 @@ use crate::mgt::Mgt;
 use measure::Measure;
 pub use read::{Member, Plan, read};
 
-/// Talks with a run from another thread.
-#[derive(Debug, Default)]
-pub struct Control {
-    /// Set to end the run early; it still gives its summary.
-    pub stop: AtomicBool,
-    /// Time reached, in nanoseconds.
-    pub now: AtomicU64,
+/// What a run has to do with whoever waits for it.
+pub struct Control<'a> {
+    /// Called now and then with the time reached, in seconds. If it says so, the run ends early; it
+    /// still gives its summary.
+    pub look: &'a dyn Fn(f64) -> bool,
     /// Times the run.
     pub clock: Clock,
+}
+
+impl Default for Control<'_> {
+    fn default() -> Self {
+        Self { look: &|_| false, clock: Clock::default() }
+    }
 }
 
 /// Why a scenario cannot be run: one line that names the field.
@@ -48,14 +51,14 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Runs a network to its end, or until `control` says stop. Records go to `recorder`, which is the
+/// Runs a network to its end, or until `control` ends it. Records go to `recorder`, which is the
 /// caller's to finish.
 ///
 /// # Errors
 /// If the scenario has something that the model cannot represent, or cannot be followed.
 pub fn run(
     network: &Network,
-    control: &Control,
+    control: &Control<'_>,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
     let begun = control.clock.now();
@@ -68,8 +71,7 @@ pub fn run(
     let mut solver = Solver::new(model, 0.0, &start, state, Settings::default());
     let end = network.duration.as_secs_f64();
     let step = measure.step();
-    let reached = follow(&mut solver, &start, step, end, &control.stop, |number, time, row, at| {
-        control.now.store((time * 1e9) as u64, Ordering::Relaxed);
+    let reached = follow(&mut solver, &start, step, end, control.look, |number, time, row, at| {
         measure.sample(number, time, row, at);
     });
     let reached = reached.map_err(|failure| Error(failure.to_string()))?;

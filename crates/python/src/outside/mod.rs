@@ -4,50 +4,48 @@ pub(crate) mod qdisc;
 pub(crate) mod tcp;
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use pyo3::prelude::*;
 
 use crate::errors::one_line;
 
-/// What a run needs to make objects of classes, and to end when one of them fails.
-pub(crate) struct Outside {
-    /// Called with what is wanted ("qdisc" or "tcp"), the class's name, its parameters as JSON,
-    /// and for a queue the link's rate, its mean packet and a coin; gives an object.
-    pub make: Py<PyAny>,
-    /// Asks the run to end.
-    pub stop: Arc<dyn Fn() + Send + Sync>,
-}
-
 thread_local! {
-    static OUTSIDE: RefCell<Option<Outside>> = const { RefCell::new(None) };
+    /// Makes objects of classes in this thread's run. Called with what is wanted ("qdisc" or
+    /// "tcp"), the class's name, its parameters as JSON, and for a queue the link's rate, its mean
+    /// packet and a coin.
+    static MAKER: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
     /// What went wrong first in a class of this thread's run.
     static FAILURE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Does `work`, a run that may use classes written in Python. What goes wrong in one of them
-/// becomes the run's error.
+/// Does `work`, a run that may use classes written in Python, which `make` makes. What goes wrong
+/// in one of them becomes the run's error.
 ///
 /// Python's lock is taken once for the whole run: the interpreter lets other threads have it while
 /// it runs a class's methods, and to take it anew for every packet costs ten times the methods.
 pub(crate) fn within<T, E>(
-    outside: Outside,
+    make: Py<PyAny>,
     work: impl FnOnce() -> Result<T, E>,
     error: impl FnOnce(String) -> E,
 ) -> Result<T, E> {
     qdisc::install_maker();
     tcp::install_maker();
-    OUTSIDE.with(|cell| cell.replace(Some(outside)));
-    FAILURE.with(RefCell::take);
+    // A class may have a run of its own.
+    let around = (MAKER.replace(Some(make)), FAILURE.take());
     let outcome = Python::attach(|_| work());
-    OUTSIDE.with(RefCell::take);
-    let failure = FAILURE.with(RefCell::take);
+    MAKER.set(around.0);
+    let failure = FAILURE.replace(around.1);
     outcome.and_then(|value| failure.map_or(Ok(value), |message| Err(error(message))))
 }
 
 /// What makes objects in this thread's run, if classes can be used in it.
 fn maker(py: Python<'_>) -> Option<Py<PyAny>> {
-    OUTSIDE.with(|cell| cell.borrow().as_ref().map(|outside| outside.make.clone_ref(py)))
+    MAKER.with_borrow(|make| make.as_ref().map(|make| make.clone_ref(py)))
+}
+
+/// Whether a class of this thread's run has failed, so that the run is to end.
+pub(crate) fn has_failed() -> bool {
+    FAILURE.with_borrow(Option::is_some)
 }
 
 /// The object's method, if its class has one of its own.
@@ -56,16 +54,12 @@ fn own_method(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny
     Ok(if inherited { None } else { Some(object.getattr(name)?.unbind()) })
 }
 
-/// Remembers the first failure and asks the run to end.
+/// Remembers the first failure, which ends the run.
 fn fail(py: Python<'_>, error: &PyErr) {
-    FAILURE.with(|cell| {
-        cell.borrow_mut().get_or_insert_with(|| describe(py, error));
-    });
-    OUTSIDE.with(|cell| {
-        if let Some(outside) = &*cell.borrow() {
-            (outside.stop)();
-        }
-    });
+    // Described before it is kept: that may call Python.
+    if !has_failed() {
+        FAILURE.set(Some(describe(py, error)));
+    }
 }
 
 /// An exception in one line: where it was raised, and what it says.
