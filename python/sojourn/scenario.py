@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -46,17 +47,21 @@ class Scenario:
     Raises :class:`sojourn.ScenarioError` with one line naming field, value and remedy.
     """
 
-    __slots__ = ("_core", "_json", "base_dir")
+    __slots__ = ("_core", "_facts", "_first", "_json", "base_dir")
 
     _core: Core
     _json: str | None
     """What :meth:`to_json` gives, once it was asked: keys, checks and diagnoses all ask."""
+    _facts: Facts | None
+    """What :attr:`facts` gives, once it was asked."""
+    _first: Scenario | None
+    """The one that this was made from by another seed."""
     base_dir: Path
 
     def __init__(
         self, source: ScenarioLike, *, base_dir: str | os.PathLike[str] | None = None
     ) -> None:
-        folder, self._json = Path(), None
+        folder, self._json, self._facts, self._first = Path(), None, None, None
         if isinstance(source, Scenario):
             self._core, folder = source._core, source.base_dir
         elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
@@ -79,8 +84,8 @@ class Scenario:
     @classmethod
     def _of(cls, core: Core, base_dir: Path) -> Scenario:
         scenario = cls.__new__(cls)
-        scenario._core, scenario._json = core, None
-        scenario.base_dir = base_dir
+        scenario._core, scenario._json, scenario._facts = core, None, None
+        scenario._first, scenario.base_dir = None, base_dir
         return scenario
 
     @classmethod
@@ -111,6 +116,20 @@ class Scenario:
         ]
         return self._of(self._core.vary_json(pairs), self.base_dir)
 
+    def with_seed(self, seed: int) -> Scenario:
+        """The same with another seed."""
+        if type(seed) is not int or not 0 <= seed < 2**64:
+            # A number of another type, or an error.
+            return self.with_({"seed": seed})
+        other = self._of(self._core.with_seed(seed), self.base_dir)
+        other._facts, other._first = self.facts._replace(seed=seed), self.seedless
+        return other
+
+    @property
+    def seedless(self) -> Scenario:
+        """One for all that differ in their seeds alone: what it says but for that holds for all."""
+        return self._first or self
+
     def with_text(self, changes: Iterable[tuple[str, str]]) -> Scenario:
         """A variation with values as typed on a command line: ``[("bottleneck.qdisc", "pi")]``."""
         return self._of(self._core.vary_text(list(changes)), self.base_dir)
@@ -136,7 +155,9 @@ class Scenario:
     @property
     def facts(self) -> Facts:
         """The few numbers that are needed before a run."""
-        return Facts(**json.loads(self._core.facts()))
+        if self._facts is None:
+            self._facts = Facts(**json.loads(self._core.facts()))
+        return self._facts
 
     @property
     def name(self) -> str | None:
@@ -156,8 +177,7 @@ class Scenario:
     @property
     def has_tables(self) -> bool:
         """Whether a run writes tables, captures or logs."""
-        probes = json.loads(self.to_json())["probes"]
-        return any(probes.get(name) for name in _RECORDED)
+        return _records(self.seedless)
 
     @property
     def core(self) -> Core:
@@ -171,7 +191,7 @@ class Scenario:
 
     def check_classes(self) -> bool:
         """Whether there are algorithms written in Python; raises what is wrong with them."""
-        text = self.to_json()
+        text = self.seedless.to_json()
         if '"class"' not in text:
             return False
         # Start-up: few scenarios have classes in Python.
@@ -223,6 +243,12 @@ class Scenario:
         from sojourn import display  # noqa: PLC0415
 
         return display.scenario(self.to_toml(), f"Scenario {self.name or ''}".strip())
+
+
+@lru_cache(maxsize=256)
+def _records(scenario: Scenario) -> bool:
+    probes = json.loads(scenario.to_json())["probes"]
+    return any(probes.get(name) for name in _RECORDED)
 
 
 def _unpickled(text: str, base_dir: Path, classes: list[tuple[str, str, type]]) -> Scenario:

@@ -1,10 +1,11 @@
 //! Scenarios: read, varied, written.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use sojourn_scenario::{Room, Scenario as Definition};
+use sojourn_scenario::{Room, Scenario as Definition, SeedFile};
 
 use crate::errors;
 
@@ -12,13 +13,19 @@ use crate::errors;
 #[pyclass(frozen, module = "sojourn._engine")]
 pub struct Scenario {
     pub definition: Definition,
+    /// The shortest file, once it was asked for, of all that differ in the seed alone.
+    file: Arc<OnceLock<SeedFile>>,
 }
 
 impl Scenario {
+    pub(crate) fn of(definition: Definition) -> Self {
+        Self { definition, file: Arc::default() }
+    }
+
     fn checked(
         read: impl FnOnce() -> Result<Definition, sojourn_scenario::Error>,
     ) -> PyResult<Self> {
-        Ok(Self { definition: errors::scenario(read)? })
+        Ok(Self::of(errors::scenario(read)?))
     }
 }
 
@@ -58,6 +65,11 @@ impl Scenario {
         Self::checked(|| self.definition.with_json(&parsed))
     }
 
+    /// The same with another seed.
+    fn with_seed(&self, seed: u64) -> Self {
+        Self { definition: self.definition.with_seed(seed), file: Arc::clone(&self.file) }
+    }
+
     /// JSON with every field, defaults included.
     fn to_json(&self) -> PyResult<String> {
         errors::scenario(|| Ok(self.definition.to_json()))
@@ -90,7 +102,10 @@ impl Scenario {
 
     /// The shortest TOML that says the same.
     fn to_toml(&self) -> PyResult<String> {
-        errors::scenario(|| Ok(self.definition.to_toml()))
+        errors::scenario(|| {
+            let file = self.file.get_or_init(|| self.definition.seed_file());
+            Ok(file.to_toml(self.definition.seed))
+        })
     }
 
     /// JSON of the few numbers that are needed before a run: `duration_s`, `warmup_s`, `seed`, and

@@ -29,6 +29,7 @@ mod read;
 mod routes;
 mod schedule;
 mod schema;
+mod seed;
 mod size;
 mod topology;
 mod traffic;
@@ -58,6 +59,7 @@ pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};
 pub use radio::{Radio, RadioModel, RadioRate};
 pub use schedule::{Lognormal, Markov, RateSchedule, Schedule, Steps, TraceFile};
+pub use seed::SeedFile;
 pub use size::Room;
 pub use topology::{Access, Bottleneck, Link, LinkChanges, NamedLink, ParkingLot, Reverse};
 pub use traffic::{Direction, Group, Transport};
@@ -295,7 +297,7 @@ impl Scenario {
     }
 
     /// Without what need not be said.
-    fn shortest(&self) -> Node {
+    pub(crate) fn shortest(&self) -> Node {
         let mut root = Node::from_json(&self.to_value());
         write::shorten(&mut root, &|node| read::read::<Self>(node).as_ref() == Ok(self));
         root
@@ -332,10 +334,22 @@ impl Scenario {
         Ok(resolved)
     }
 
+    /// The same scenario with another seed.
+    #[must_use]
+    pub fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
     /// The shortest TOML that reads back to the same scenario.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        write::to_toml(&self.shortest())
+        self.seed_file().to_toml(self.seed)
+    }
+
+    /// The shortest files of this scenario with any seed.
+    #[must_use]
+    pub fn seed_file(&self) -> SeedFile {
+        SeedFile::of(self)
     }
 
     /// JSON Schema (draft 2020-12) of the file format.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sojourn.diagnoses.finding import Diagnosis, Finding, Kind
@@ -22,10 +23,7 @@ LEAST_SEEDS = 3
 
 def before(scenario: Scenario) -> list[Diagnosis]:
     """What can be known of a scenario without running it."""
-    # Start-up: `sojourn --version` and the like need none of these.
-    from sojourn.diagnoses.facts import Facts  # noqa: PLC0415
-
-    return _asked(Facts.of(scenario), *_early())
+    return list(_known(scenario.seedless)[1])
 
 
 def after(
@@ -36,9 +34,19 @@ def after(
     Args:
         samples: Its table `queues`, if it has one.
     """
-    from sojourn.diagnoses.facts import Facts  # noqa: PLC0415 (start-up)
+    facts, early = _known(scenario.seedless)
+    return [*early, *_asked(facts.of_run(summary, samples), *_late())]
 
-    return _asked(Facts.of(scenario, summary, samples), *_early(), *_late())
+
+# What the runs of a sweep share: a repeat of all its cases comes before the next one.
+@lru_cache(maxsize=256)
+def _known(scenario: Scenario) -> tuple[Facts, list[Diagnosis]]:
+    """What is known of a scenario before it runs, whatever its seed."""
+    # Start-up: `sojourn --version` and the like need none of these.
+    from sojourn.diagnoses.facts import Facts  # noqa: PLC0415
+
+    facts = Facts.of(scenario)
+    return facts, _asked(facts, *_early())
 
 
 def compared(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:

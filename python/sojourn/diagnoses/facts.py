@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,15 +99,23 @@ class Facts:
     """A scenario in numbers; the summary of its run, and the samples of its queues, if any."""
 
     fields: Row
-    summary: Row
+    groups: list[Group]
+    """All groups of traffic."""
+    disciplines: list[Qdisc]
+    """The discipline of every link that has a rate."""
+    summary: Row = field(default_factory=dict)
     samples: pl.DataFrame | None = None
 
     @classmethod
-    def of(
-        cls, scenario: Scenario, summary: Row | None = None, samples: pl.DataFrame | None = None
-    ) -> Facts:
-        """Of a scenario, and of its run."""
-        return cls(json.loads(scenario.resolved().to_json()), summary or {}, samples)
+    def of(cls, scenario: Scenario) -> Facts:
+        """Of a scenario."""
+        fields = json.loads(scenario.resolved().to_json())
+        disciplines = [each for each in _disciplines(fields) if each is not None]
+        return cls(fields, list(_groups(fields)), disciplines)
+
+    def of_run(self, summary: Row, samples: pl.DataFrame | None) -> Facts:
+        """Those of the scenario, with what its run gave."""
+        return replace(self, summary=summary, samples=samples)
 
     @property
     def duration_s(self) -> float:
@@ -119,31 +126,6 @@ class Facts:
     def warmup_s(self) -> float:
         """Where the measured window begins."""
         return seconds(self.fields["warmup"])
-
-    @cached_property
-    def groups(self) -> list[Group]:
-        """All groups of traffic."""
-        found = []
-        for number, fields in enumerate(self.fields["traffic"]):
-            name = fields.get("name") or ""
-            tcp = fields.get("tcp") or self.fields["tcp"]
-            found.append(Group(f"traffic.{name or number}", name, fields, tcp))
-        return found
-
-    @cached_property
-    def disciplines(self) -> list[Qdisc]:
-        """The discipline of every link that has a rate."""
-        found = list(self._disciplines())
-        return [each for each in found if each is not None]
-
-    def _disciplines(self) -> Iterator[Qdisc | None]:
-        if link := self.fields.get("bottleneck"):
-            yield _qdisc("bottleneck.qdisc", "bottleneck", link, link)
-            back = link.get("reverse")
-            if isinstance(back, Mapping):
-                yield _qdisc("bottleneck.reverse.qdisc", "reverse", {**link, **back}, back)
-        for link in self.fields.get("links") or ():
-            yield _qdisc(f"links.{link['name']}.qdisc", link["name"], link, link)
 
     @property
     def qdisc(self) -> Qdisc | None:
@@ -175,6 +157,22 @@ class Facts:
         link = self.fields.get("bottleneck") or {}
         moving = ("schedule", "device", "docsis", "wifi", "autorate")
         return not any(link.get(name) for name in moving)
+
+
+def _groups(fields: Row) -> Iterator[Group]:
+    for number, each in enumerate(fields["traffic"]):
+        name = each.get("name") or ""
+        yield Group(f"traffic.{name or number}", name, each, each.get("tcp") or fields["tcp"])
+
+
+def _disciplines(fields: Row) -> Iterator[Qdisc | None]:
+    if link := fields.get("bottleneck"):
+        yield _qdisc("bottleneck.qdisc", "bottleneck", link, link)
+        back = link.get("reverse")
+        if isinstance(back, Mapping):
+            yield _qdisc("bottleneck.reverse.qdisc", "reverse", {**link, **back}, back)
+    for link in fields.get("links") or ():
+        yield _qdisc(f"links.{link['name']}.qdisc", link["name"], link, link)
 
 
 def _qdisc(place: str, name: str, link: Row, own: Row) -> Qdisc | None:

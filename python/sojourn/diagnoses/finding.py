@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 
@@ -37,7 +37,8 @@ class Diagnosis:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON can carry it."""
-        return asdict(self)
+        # asdict takes ten times as long.
+        return {**vars(self), "numbers": dict(self.numbers)}
 
 
 class Kind(NamedTuple):

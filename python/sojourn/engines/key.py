@@ -12,6 +12,7 @@ from pathlib import Path
 from sojourn import own
 from sojourn._engine import version
 from sojourn.engines import load_engine
+from sojourn.engines.digest import content
 from sojourn.errors import Error
 from sojourn.scenario import Scenario
 
@@ -19,20 +20,36 @@ from sojourn.scenario import Scenario
 _FILE_FIELDS = ("file", "csv", "har")
 
 
+class Keys:
+    """Names the runs of a scenario by an engine, with any seed.
+
+    All but the seed is looked at once: nothing outlives the code that made it, nor the files that
+    the scenario names.
+    """
+
+    def __init__(self, scenario: Scenario, engine_name: str) -> None:
+        text = scenario.with_seed(0).to_json()
+        self._digest = hashlib.sha256(f"{version()} {build()} {engine_name}\n{text}\n".encode())
+        fields = json.loads(text)
+        paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
+        contents = [path.read_bytes() for path in paths if path.is_file()]
+        if '"class"' in text:
+            contents += own.sources(fields, scenario.base_dir)
+        if identity := load_engine(engine_name).identity():
+            contents.append(identity.encode())
+        for each in contents:
+            self._digest.update(hashlib.sha256(each).digest())
+
+    def of(self, seed: int) -> str:
+        """The name of the run with that seed."""
+        digest = self._digest.copy()
+        digest.update(f"seed {seed}".encode())
+        return digest.hexdigest()[:16]
+
+
 def key_of(scenario: Scenario, engine_name: str) -> str:
-    """Names the run of ``scenario`` by that engine: nothing outlives the code that made it."""
-    text = scenario.to_json()
-    digest = hashlib.sha256(f"{version()} {build()} {engine_name}\n{text}\n".encode())
-    fields = json.loads(text)
-    paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
-    contents = [path.read_bytes() for path in paths if path.is_file()]
-    if '"class"' in text:
-        contents += own.sources(fields, scenario.base_dir)
-    if identity := load_engine(engine_name).identity():
-        contents.append(identity.encode())
-    for each in contents:
-        digest.update(hashlib.sha256(each).digest())
-    return digest.hexdigest()[:16]
+    """Names the run of ``scenario`` by that engine."""
+    return Keys(scenario, engine_name).of(scenario.facts.seed)
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +58,7 @@ def build() -> str:
     module = find_spec("sojourn._engine")
     if module is None or module.origin is None:
         raise Error("the extension module is not in a file, so that runs have no name")
-    return hashlib.sha256(Path(module.origin).read_bytes()).hexdigest()[:16]
+    return content(Path(module.origin))[:16]
 
 
 def _files(value: object) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sojourn.engines.key import Keys
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED, realised_load, uncongested
 from sojourn.measures import measure
@@ -62,6 +63,7 @@ class Plan:
         self._wants_twins = twins
         self._ready = [_ready(case, limit, notice) for case in cases]
         self._seeds: list[list[int]] = [[] for _ in cases]
+        self._series: dict[int, _Series] = {}
         self._jobs: dict[tuple[int, int], Job] = {}
         self._twins: dict[str, _Twin] = {}
 
@@ -119,19 +121,42 @@ class Plan:
         return [*seeds, *range(first, first + rule.more(values))]
 
     def _add(self, i: int, seed: int) -> Job:
-        case, scenario = self.cases[i], self._ready[i].with_({"seed": seed})
-        twin = self._twin(case, scenario) if self._wants_twins else None
-        job = Job.of(scenario, case.label, case.engine, case.labels, twin)
+        if i not in self._series:
+            self._series[i] = _Series.of(self.cases[i], self._ready[i], twins=self._wants_twins)
+        series = self._series[i]
+        twin = series.twins.job(seed) if series.twins is not None else None
+        if series.twins is not None and twin is not None:
+            twin = dataclasses.replace(twin, twin=twin.key)
+            if twin.key not in self._twins:
+                case = dataclasses.replace(series.twins.case, scenario=twin.scenario)
+                self._twins[twin.key] = _Twin(twin, case, series.rate_bps)
+        job = series.job(seed, twin.key if twin is not None else None)
         return self._jobs.setdefault((i, seed), job)
 
-    def _twin(self, case: Case, scenario: Scenario) -> str | None:
-        """The key of the run on the uncongested link; none if it would not show what is offered."""
+
+@dataclass(frozen=True)
+class _Series:
+    """The runs of a case, which differ in the seed alone."""
+
+    case: Case
+    scenario: Scenario
+    keys: Keys
+    twins: _Series | None = None
+    """Those of the same seeds on the uncongested link; none if they would not show what is
+    offered."""
+    rate_bps: int = 0
+    """The rate that their load is a fraction of: the congested bottleneck's."""
+
+    @classmethod
+    def of(cls, case: Case, scenario: Scenario, *, twins: bool) -> _Series:
+        """Those of a case, with their twins if there are to be any."""
+        made = cls(case, scenario, Keys(scenario, case.engine))
         rate_bps = scenario.facts.bottleneck_bps
-        if rate_bps is None:
-            return None
+        if not twins or rate_bps is None:
+            return made
         kinds = {group["kind"] for group in json.loads(scenario.to_json())["traffic"]}
         if "bulk" in kinds or not kinds & _OFFERED:
-            return None
+            return made
         # It is the same for all queue disciplines.
         varied = {
             path: value for path, value in case.labels.items() if "qdisc" not in path.split(".")
@@ -139,11 +164,16 @@ class Plan:
         label = ", ".join(filter(None, [UNCONGESTED, label_of(varied)]))
         labels = {**varied, "bottleneck.qdisc": UNCONGESTED}
         ideal = uncongested(scenario)
-        job = Job.of(ideal, label, case.engine, labels)
-        job = dataclasses.replace(job, twin=job.key)
-        twin = _Twin(job, Case(labels, ideal, (), True, case.engine, name=label), rate_bps)
-        self._twins.setdefault(job.key, twin)
-        return job.key
+        other = Case(labels, ideal, (), True, case.engine, name=label)
+        return dataclasses.replace(
+            made, twins=cls(other, ideal, Keys(ideal, case.engine)), rate_bps=rate_bps
+        )
+
+    def job(self, seed: int, twin: str | None = None) -> Job:
+        """The run with that seed."""
+        scenario = self.scenario.with_seed(seed)
+        key = self.keys.of(scenario.facts.seed)
+        return Job(scenario, self.case.label, self.case.engine, key, self.case.labels, twin)
 
 
 @dataclass(frozen=True)
