@@ -240,13 +240,15 @@ def test_a_table_of_means_has_students_intervals() -> None:
 
     values = (0.01, 0.02, 0.06)
     runs = [{"links": [{"name": "l", "loss": x, "rate_bps": 1}], "groups": []} for x in values]
-    section = shown.Section("", tuple(of_link("l", named(LINK, "loss"))))  # type: ignore[arg-type]
+    loss = of_link("l", named(LINK, "loss"))
+    section = shown.Section.of("", loss, {"x": runs})
     half = 100 * np.std(values, ddof=1) / 3**0.5 * t.ppf(0.975, 2)
-    (row,) = shown.means(section, {"x": runs}, intervals=True).rows
+    (row,) = shown.means(section, intervals=True).rows
     assert row == ["x", f"3.00 ±{half:.2f}"]
-    (row,) = shown.means(section, {"x": runs}, {"load": {"x": "0.9"}}).rows
+    (row,) = shown.means(section, {"load": {"x": "0.9"}}).rows
     assert row == ["x", "0.9", "3.00"]
-    (row,) = shown.means(section, {"x": runs[:1]}, intervals=True).rows
+    single = shown.Section.of("", loss, {"x": runs[:1]})
+    (row,) = shown.means(single, intervals=True).rows
     assert row == ["x", "1.00"]
 
 
@@ -257,7 +259,7 @@ def test_links_are_shown_in_order_and_two_unless_all_are_wanted() -> None:
     summary = {"links": [link("a", 1), link("b", None), link("c", 2), link("d", 3)], "groups": []}
     assert shown.rated_links([summary]) == ["a", "c", "d"]
     for everything, count in ((False, 2), (True, 3)):
-        titles = [each.title for each in shown.sections([summary], everything)]
+        titles = [each.title for each in shown.sections({"x": [summary]}, everything)]
         assert titles == ["link a", "link c", "link d"][:count]
 
 
@@ -285,7 +287,7 @@ def test_failures_are_shown_where_there_are_any() -> None:
         return {"links": [], "groups": [group | {"response_time_s": {"count": 0}}]}
 
     def names(*failed: int) -> list[str]:
-        found = shown.sections([summary(each) for each in failed])
+        found = shown.sections({"x": [summary(each) for each in failed]})
         return [each.name for section in found for each in section.measures]
 
     assert names(0, 0) == ["finished"]
@@ -326,11 +328,10 @@ def test_classes_that_had_packets_stand_below_their_link() -> None:
 
 def test_columns_of_several_places_have_their_full_names() -> None:
     summary = {"links": [{"name": "a", "loss": 0.1}, {"name": "b", "loss": 0.2}], "groups": []}
-    chosen = tuple(measure(name) for name in ("a.loss", "b.loss"))
-    found = shown.means(shown.Section("x", chosen), {"row": [summary]})
+    (section,) = shown.sections({"row": [summary]}, chosen=["a.loss", "b.loss"])
+    found = shown.means(section)
     assert found.headings == ["", "a.loss", "b.loss"]
     assert found.rows == [["row", "10.00", "20.00"]]
-    (section,) = shown.sections([summary], chosen=["a.loss", "b.loss"])
     assert section.title == "a.loss, b.loss" and section.measures[1].of(summary) == 0.2
 
 

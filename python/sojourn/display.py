@@ -66,10 +66,9 @@ def run(summary: Mapping[str, Any], label: str) -> str:
 def means(runs: Mapping[str, Sequence[RunLike]], caption: str) -> str:
     """For each label the means over its runs."""
     rows = {label: [each.summary for each in group] for label, group in runs.items()}
-    sections = shown.sections([summary for group in rows.values() for summary in group])
     parts = [
-        shown.means(section, rows, None if place else shown.loads(runs))
-        for place, section in enumerate(sections)
+        shown.means(section, None if place else shown.loads(runs))
+        for place, section in enumerate(shown.sections(rows))
     ]
     above = f"{caption}; {parts[0].title}" if parts else caption
     return _joined(parts[:1], above) + "".join(_joined([part], part.title) for part in parts[1:])

@@ -204,12 +204,11 @@ def _print_means(
     rows = {label: [run.summary for run in group] for label, group in runs.items()}
     loads = shown.loads(runs)
     offered = "; load: offered on the uncongested link, as a fraction" if loads else ""
-    summaries = [summary for group in rows.values() for summary in group]
-    for place, section in enumerate(shown.sections(summaries, verbose, chosen)):
+    for place, section in enumerate(shown.sections(rows, verbose, chosen)):
         if place:
             print()
         first = {**loads} if not place else {}
-        part = shown.means(section, rows, {**(more or {}), **first}, intervals=more is not None)
+        part = shown.means(section, {**(more or {}), **first}, intervals=more is not None)
         said = f"{part.title}, {over}" if not place else part.title
         show(part.headings, part.rows, said + (offered if not place else ""))
 

@@ -70,6 +70,9 @@ BY_NAME = {
 }
 """The measures that every run has."""
 
+# Many measures are of one entry, and to pool groups takes time.
+_ENTRIES = {each.entry for each in BY_NAME.values()}
+
 _OF_LINK = {each.name: each for each in LINK}
 _OF_GROUP = {each.name: each for each in (*GROUP, *PAGES, *VIDEO, *CALL)}
 
@@ -96,27 +99,46 @@ def measure(name: str) -> Measure:
 
 def at(part: str, place: str, definition: Definition) -> Measure:
     """A measure of the link (``part`` is "links") or the group ("groups") of that name."""
-
-    def entry(summary: Summary) -> Entry | None:
-        return next((each for each in summary[part] if each["name"] == place), None)
-
-    return Measure(f"{place}.{definition.name}", definition, entry, place)
+    return _at(part, place, [definition])[0]
 
 
 def of_link(name: str, definitions: Sequence[Definition] = LINK) -> list[Measure]:
     """Measures of the link of that name."""
-    return [at("links", name, each) for each in definitions]
+    return _at("links", name, definitions)
 
 
 def of_group(name: str, definitions: Sequence[Definition] = GROUP) -> list[Measure]:
     """Measures of the group of that name."""
-    return [at("groups", name, each) for each in definitions]
+    return _at("groups", name, definitions)
+
+
+def _at(part: str, place: str, definitions: Sequence[Definition]) -> list[Measure]:
+    def entry(summary: Summary) -> Entry | None:
+        for each in summary[part]:
+            if each["name"] == place:
+                found: Entry = each
+                return found
+        return None
+
+    return [Measure(f"{place}.{each.name}", each, entry, place) for each in definitions]
+
+
+def values(
+    measures: Sequence[Measure], summaries: Sequence[Summary]
+) -> dict[str, list[float | None]]:
+    """Measures of several runs by name: as ``of``, but entries are looked for once a run."""
+    found: dict[str, list[float | None]] = {each.name: [] for each in measures}
+    for summary in summaries:
+        entries = {of: of(summary) for of in {each.entry for each in measures}}
+        for each in measures:
+            entry = entries[each.entry]
+            found[each.name].append(None if entry is None else each.definition.of(entry))
+    return found
 
 
 def measures(summary: Summary) -> dict[str, float | None]:
     """All measures of a run, by name: first those that every run has, then by link and group."""
-    # Many measures are of one entry, and to pool groups takes time.
-    entries = {of: of(summary) for of in {each.entry for each in BY_NAME.values()}}
+    entries = {of: of(summary) for of in _ENTRIES}
     found = {
         name: None if (entry := entries[each.entry]) is None else each.definition.of(entry)
         for name, each in BY_NAME.items()

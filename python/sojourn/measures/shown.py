@@ -5,10 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sojourn.formatting import listed
-from sojourn.measures import BY_NAME, Measure, mean, measure, of_group, of_link, pooling
+from sojourn.measures import (
+    BY_NAME,
+    Measure,
+    mean,
+    measure,
+    of_group,
+    of_link,
+    pooling,
+    values,
+)
 from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 from sojourn.measures.pooling import Entry, Summary
 from sojourn.statistics import student_interval
@@ -161,22 +170,44 @@ class Section:
 
     title: str
     measures: tuple[Measure, ...]
+    values: Mapping[str, Mapping[str, Sequence[float | None]]]
+    """By label, then by measure: that of each run."""
+
+    @classmethod
+    def of(
+        cls, title: str, measures: Sequence[Measure], rows: Mapping[str, Sequence[Summary]]
+    ) -> Section:
+        """Measures of the runs of each label."""
+        found = {label: values(measures, runs) for label, runs in rows.items()}
+        return cls(title, tuple(measures), found)
+
+    def there(self) -> Section:
+        """Those with something to show. Failures are shown where there are any."""
+        runs = self.values.values()
+        there = [
+            each
+            for each in self.measures
+            if any(value is not None for of in runs for value in of[each.name])
+            and (each.name != "failed" or any(value for of in runs for value in of[each.name]))
+        ]
+        return replace(self, measures=tuple(there))
 
 
 def sections(
-    summaries: Sequence[Summary], everything: bool = False, chosen: Sequence[str] = ()
+    rows: Mapping[str, Sequence[Summary]], everything: bool = False, chosen: Sequence[str] = ()
 ) -> list[Section]:
     """What is shown of several runs: a link and the way back, and what its users felt.
 
     Args:
-        summaries: The runs' summaries.
+        rows: The runs' summaries, by what the runs are called.
         everything: Each link and each group by itself as well.
         chosen: Measures by name, instead of all that.
     """
     if chosen:
-        return [Section(", ".join(chosen), tuple(measure(name) for name in chosen))]
-    found = [
-        Section(f"link {name}", tuple(of_link(name, LINK_SHOWN)))
+        return [Section.of(", ".join(chosen), [measure(name) for name in chosen], rows)]
+    summaries = [summary for group in rows.values() for summary in group]
+    found: list[tuple[str, Sequence[Measure]]] = [
+        (f"link {name}", of_link(name, LINK_SHOWN))
         for name in rated_links(summaries)[: None if everything else _LINKS]
     ]
     for what, of, definitions in (
@@ -185,17 +216,13 @@ def sections(
         ("calls", pooling.calls, CALL),
     ):
         title = f"{what} of {_names(of, summaries)}"
-        found.append(Section(title, tuple(BY_NAME[each.name] for each in definitions)))
-    found.append(
-        Section(
-            ", ".join(filter(None, ["traffic", pooled_words(summaries)])),
-            tuple(BY_NAME[name] for name in _TRAFFIC),
-        )
-    )
+        found.append((title, [BY_NAME[each.name] for each in definitions]))
+    title = ", ".join(filter(None, ["traffic", pooled_words(summaries)]))
+    found.append((title, [BY_NAME[name] for name in _TRAFFIC]))
     if everything:
         names = dict.fromkeys(g["name"] for summary in summaries for g in summary["groups"])
-        found += [Section(f"group {name}", tuple(of_group(name, GROUP_SHOWN))) for name in names]
-    shown = [Section(each.title, _there(each.measures, summaries)) for each in found]
+        found += [(f"group {name}", of_group(name, GROUP_SHOWN)) for name in names]
+    shown = [Section.of(title, measures, rows).there() for title, measures in found]
     return [each for each in shown if each.measures]
 
 
@@ -221,20 +248,8 @@ def _names(of: Callable[[Summary], list[Entry]], summaries: Sequence[Summary]) -
     return listed(groups) + (" as one" if len(groups) > 1 else "")
 
 
-def _there(measures: Sequence[Measure], summaries: Sequence[Summary]) -> tuple[Measure, ...]:
-    """Those with something to show. Failures are shown where there are any."""
-    values = {each.name: [each.of(summary) for summary in summaries] for each in measures}
-    return tuple(
-        each
-        for each in measures
-        if any(value is not None for value in values[each.name])
-        and (each.name != "failed" or any(values[each.name]))
-    )
-
-
 def means(
     section: Section,
-    rows: Mapping[str, Sequence[Summary]],
     more: Mapping[str, Mapping[str, str]] | None = None,
     intervals: bool = False,
 ) -> Table:
@@ -242,25 +257,24 @@ def means(
 
     Args:
         section: What is measured.
-        rows: The runs' summaries.
         more: Columns in front of these: for each heading a cell for each label.
         intervals: With half of the 95 % interval.
     """
     more = more or {}
 
-    def cell(each: Measure, runs: Sequence[Summary]) -> str:
-        values = [value for summary in runs if (value := each.of(summary)) is not None]
-        text = written(mean(values), each.definition)
-        half = student_interval(values).half if intervals and values else None
+    def cell(each: Measure, measured: Sequence[float | None]) -> str:
+        known = [value for value in measured if value is not None]
+        text = written(mean(known), each.definition)
+        half = student_interval(known).half if intervals and known else None
         return text if half is None else f"{text} ±{written(half, each.definition)}"
 
     body = [
         [
             label,
             *(column[label] for column in more.values()),
-            *(cell(each, runs) for each in section.measures),
+            *(cell(each, measured[each.name]) for each in section.measures),
         ]
-        for label, runs in rows.items()
+        for label, measured in section.values.items()
     ]
     told = headings([each.definition for each in section.measures])
     if len({each.place for each in section.measures}) > 1:
