@@ -26,7 +26,7 @@ import typer
 from conftest import COMMAND
 from documents import PAGES, ROOT, blocks, console_lines, inline_commands, own_command, page_name
 from sojourn import Scenario
-from sojourn.cli.app import app
+from sojourn.cli.app import app_of
 from sojourn.engines import linux
 from sojourn.studies.registry import study
 from sojourn.studies.study import SCALES
@@ -74,7 +74,7 @@ def read(words: list[str]) -> None:
     Raises:
         click.UsageError: If it does not understand them.
     """
-    command = inert(typer.main.get_command(app))
+    command = inert(typer.main.get_command(app_of()))
     context: click.Context | None = None
     named = "sojourn"
     while True:

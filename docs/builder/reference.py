@@ -13,7 +13,7 @@ import typer
 from sojourn import schema
 from sojourn._engine import documentation
 from sojourn.cli import explain
-from sojourn.cli.app import app
+from sojourn.cli.app import app_of
 
 # docs/reference/scenarios.md has the tables of these.
 _ELSEWHERE = {"scenario", "bottleneck", "parking_lot", "links", "of a link", "wifi", "access"} | {
@@ -89,7 +89,7 @@ def bounds(field: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
 
 
 def _commands() -> Iterator[str]:
-    root = typer.main.get_command(app)
+    root = typer.main.get_command(app_of())
     assert isinstance(root, click.Group)
     yield f"{root.help}\n\nExit codes: 0; 1 for a failure; 2 for bad input; 130 after Ctrl-C."
     yield from _group(root, "sojourn")

@@ -53,6 +53,7 @@ def child(task: dict[str, Any]) -> int:
 
 
 def serve() -> int:
+    app.app_of()
     registry.STUDIES["tiny"] = registry.Entry("tiny:Tiny", tiny.Tiny.title)
     for line in sys.stdin:
         assert len(list(Path("/proc/self/task").iterdir())) == 1, "threads do not survive a fork"

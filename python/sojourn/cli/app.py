@@ -2,39 +2,75 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from sojourn.cli.advise import advise
-from sojourn.cli.design import design
-from sojourn.cli.implement import deploy, vectors
-from sojourn.cli.lab import lab
-from sojourn.cli.new import new
 from sojourn.cli.options import TYPER_SUGGESTS
-from sojourn.cli.runs import export, report, run
-from sojourn.cli.scenarios import calibrate, check, explain, schema
-from sojourn.cli.studies import evaluate, reproduce
-from sojourn.cli.sweeps import compare, sweep
-from sojourn.cli.theory import theory
-from sojourn.cli.tune import tune
 
-app = typer.Typer(
-    name="sojourn",
-    help="A laboratory for queues: queue disciplines, TCP, and the web traffic that meets them.",
-    no_args_is_help=True,
-    suggest_commands=TYPER_SUGGESTS,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "new": "new",
+    "run": "runs",
+    "router": "app",
+    "compare": "sweeps",
+    "sweep": "sweeps",
+    "tune": "tune",
+    "advise": "advise",
+    "reproduce": "studies",
+    "evaluate": "studies",
+    "report": "runs",
+    "export": "runs",
+    "calibrate": "scenarios",
+    "check": "scenarios",
+    "schema": "scenarios",
+    "explain": "scenarios",
+    "vectors": "implement",
+    "deploy": "implement",
+    "lab": "lab",
+    "design": "design",
+    "theory": "theory",
+}
+"""The module of each command."""
+
+# All options of the router are its own, and what follows ``--`` is a command.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "router": {
+        "context_settings": {"ignore_unknown_options": True, "allow_interspersed_args": False},
+        "add_help_option": False,
+    }
+}
 
 
 def main(arguments: list[str]) -> int:
     """Reads the arguments and runs the command; errors are raised."""
-    code = typer.main.get_command(app).main(
-        args=arguments, prog_name="sojourn", standalone_mode=False
-    )
+    # To build the parsers of all commands takes as long as a short run.
+    names = [name for name in arguments[:1] if name in COMMANDS] or COMMANDS
+    parser = typer.main.get_command(app_of(names))
+    code = parser.main(args=arguments, prog_name="sojourn", standalone_mode=False)
     return code if isinstance(code, int) else 0
+
+
+def app_of(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The program with these commands."""
+    app = typer.Typer(
+        name="sojourn",
+        help="A laboratory for queues: queue disciplines, TCP, and the web traffic that meets "
+        "them.",
+        no_args_is_help=True,
+        suggest_commands=TYPER_SUGGESTS,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in names:
+        command = getattr(import_module(f"sojourn.cli.{COMMANDS[name]}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(**_SETTINGS.get(name, {}))(command)
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -45,7 +81,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[
         bool,
@@ -67,28 +102,3 @@ def router(
     from sojourn.cli.router import between
 
     return between(arguments or ["--help"])
-
-
-app.command()(new)
-app.command()(run)
-app.command(
-    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
-    add_help_option=False,
-)(router)
-app.command()(compare)
-app.command()(sweep)
-app.command()(tune)
-app.command()(advise)
-app.command()(reproduce)
-app.command()(evaluate)
-app.command()(report)
-app.command()(export)
-app.command()(calibrate)
-app.command()(check)
-app.command()(schema)
-app.command()(explain)
-app.command()(vectors)
-app.command()(deploy)
-app.command()(lab)
-app.add_typer(design, name="design")
-app.add_typer(theory, name="theory")
