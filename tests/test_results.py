@@ -45,9 +45,19 @@ def result(**more: Any) -> RunResult:
 
 def kept(folder: Path, run: RunResult) -> RunResult:
     draft = Draft(folder)
-    made = draft.finish(run, {"label": run.label, "varied": run.varied})
+    draft.finish(files(run) | {"run.json": json.dumps({"label": run.label, "varied": run.varied})})
     draft.discard()
-    return made
+    run.folder = folder
+    return run
+
+
+def files(run: RunResult) -> dict[str, str]:
+    """What is kept of it."""
+    return {
+        "summary.json": json.dumps(run.summary),
+        "run.json": "{}",
+        "scenario.toml": run.scenario_toml,
+    }
 
 
 def test_a_run_is_named_by_its_label_or_its_scenario() -> None:
@@ -143,7 +153,7 @@ def test_a_run_is_on_disk_before_it_has_its_name(
 
     monkeypatch.setattr(os, "fsync", fsync)
     draft = Draft(tmp_path / "run")
-    draft.finish(result(), {}, sync=sync)
+    draft.finish(files(result()), sync=sync)
     draft.discard()
     written = ["run.json", "scenario.toml", "summary.json", "SHA256SUMS", draft.folder.name]
     before = sorted((name, False) for name in written)
@@ -171,14 +181,14 @@ def test_a_run_takes_the_place_of_another_in_one_step(tmp_path: Path) -> None:
     kept(target, result(seed=1))
     draft = Draft(target)
     assert draft.folder.parent == tmp_path and draft.folder != target
-    draft.finish(result(seed=2), {})
+    draft.finish(files(result(seed=2)))
     draft.discard()
     assert open_run(target).seed == 2
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     # The same run but for the clock is left as it is.
     before = (target / "summary.json").stat().st_ino
     draft = Draft(target)
-    draft.finish(result(seed=2, wall_s=9.0), {})
+    draft.finish(files(result(seed=2, wall_s=9.0)))
     draft.discard()
     assert (target / "summary.json").stat().st_ino == before
     assert open_run(target).summary["wall_s"] == 0.5

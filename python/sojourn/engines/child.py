@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sojourn.engines.ctrl_c import CtrlC
 from sojourn.errors import Error, ScenarioError, Stopped
-from sojourn.files import cannot
+from sojourn.files import cannot, json_lines
 
 if TYPE_CHECKING:
     from typing import Self
@@ -230,4 +230,4 @@ def _summary(message: dict[str, Any]) -> str | None:
     if "error" in message:
         kind = ScenarioError if message.get("kind") == "scenario" else Error
         raise kind(str(message["error"]))
-    return json.dumps(message["summary"]) if "summary" in message else None
+    return json_lines(message["summary"]) if "summary" in message else None

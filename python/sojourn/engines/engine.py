@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sojourn.diagnoses import after
 from sojourn.errors import Interrupted
+from sojourn.files import json_lines, with_field
 from sojourn.load import UNCONGESTED
 from sojourn.results.draft import Draft
+from sojourn.results.names import ABOUT, SCENARIO, SUMMARY
 from sojourn.results.run import RunResult
 from sojourn.results.store import about
 
@@ -104,16 +106,61 @@ class Engine(ABC):
             result = named(text, tables=tables, scratch=scratch)
         else:
             draft = Draft(Path(out))
+            tables = draft.folder if scenario.has_tables else None
             try:
-                text, interrupted = go(draft.folder, progress, stop)
-                # Labels go in before the run gets its name: from then on it is whole.
-                made = named(text, tables=draft.folder)
-                result = draft.finish(made, about(made), sync=sync)
+                text, interrupted = go(tables, progress, stop)
+                result = _kept(draft, text, named(text, tables=tables), sync=sync)
             finally:
                 draft.discard()
         if interrupted:
             raise Interrupted(result)
         return result
+
+    def begin(
+        self,
+        scenario: Scenario,
+        out: Path | None = None,
+        progress: Progress | None = None,
+        *,
+        label: str | None = None,
+        varied: Mapping[str, object] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Callable[[], RunResult]:
+        """Runs ``scenario`` as :meth:`run` does with ``sync=False``; what comes back ends it.
+
+        That gives the result its diagnoses and writes the folder. Done for several short runs in a
+        row it takes half the time: an engine leaves nothing of Python in a processor's caches.
+        """
+        if scenario.has_tables:
+            more: dict[str, Any] = {"label": label, "varied": varied, "stop": stop, "sync": False}
+            result = self.run(scenario, out, progress, **more)
+            return lambda: result
+        text, _ = self.prepared(scenario)(None, progress, stop)
+
+        def end() -> RunResult:
+            made = _diagnosed(text, scenario, None, label=label, varied=varied)
+            if out is None:
+                return made
+            draft = Draft(out)
+            try:
+                return _kept(draft, text, made, sync=False)
+            finally:
+                draft.discard()
+
+        return end
+
+
+def _kept(draft: Draft, text: str, result: RunResult, *, sync: bool) -> RunResult:
+    """The run in its folder; ``text`` is its summary without diagnoses."""
+    # Labels go in before the run gets its name: from then on it is whole.
+    texts = {
+        SUMMARY: with_field(text, "diagnoses", result.diagnoses),
+        ABOUT: json_lines(about(result)),
+        SCENARIO: result.scenario_toml,
+    }
+    draft.finish(texts, sync=sync)
+    result.folder = draft.target
+    return result
 
 
 def _diagnosed(text: str, scenario: Scenario, tables: Path | None, **named: Any) -> RunResult:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
-import json
 import os
 import re
 import shutil
@@ -16,11 +15,12 @@ from sojourn import libc
 from sojourn.errors import Error
 from sojourn.files import cannot, lock, read_json
 from sojourn.results import sums
-from sojourn.results.names import ABOUT, SCENARIO, SUMMARY
+from sojourn.results.names import ABOUT, SUMMARY
 
 if TYPE_CHECKING:
-    from sojourn.results.run import RunResult
+    from collections.abc import Mapping
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 # Renames one thing to the name of another, and that to the name of the first (Linux).
 _AT_FDCWD, _EXCHANGE = -100, 2
 # What the clock on the wall says; all else is the same whenever a run is made.
@@ -40,12 +40,9 @@ class Draft:
         self.target = target
         _check_replaceable(target)
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
             for number in itertools.count():
                 self.folder = _name(target, number)
-                # Without exist_ok, which fails if the folder becomes a run meanwhile.
-                with contextlib.suppress(FileExistsError):
-                    self.folder.mkdir()
+                _make_folder(self.folder)
                 if (held := _claim(self.folder)) is not None:
                     break
             assert held is not None, "the loop ends with a lock"
@@ -63,23 +60,24 @@ class Draft:
         os.close(self._lock)
         remove_abandoned(self.folder)
 
-    def finish(self, result: RunResult, about: dict[str, Any], *, sync: bool = True) -> RunResult:
-        """Completes the folder and puts it in its place.
+    def finish(self, texts: Mapping[str, str], *, sync: bool = True) -> None:
+        """Completes the folder with files of these names and puts it in its place.
 
         With ``sync`` it is on disk before it has its name: not even a crash of the machine leaves
         half of it.
         """
-        texts = {
-            SUMMARY: _lines(result.summary),
-            ABOUT: _lines(about),
-            SCENARIO: result.scenario_toml,
-        }
         contents = {name: text.encode() for name, text in texts.items()}
+        # Paths are strings here: a short run has little time for objects of each.
+        folder = os.fspath(self.folder)
         try:
             for name, content in contents.items():
-                (self.folder / name).write_bytes(content)
-            listed = sums.text_of(self.folder, contents)
-            (self.folder / sums.SUMS).write_text(listed, encoding="utf-8")
+                opened = os.open(f"{folder}/{name}", _NEW, 0o666)
+                try:
+                    _write(opened, content)
+                finally:
+                    os.close(opened)
+            os.ftruncate(self._lock, 0)
+            _write(self._lock, sums.text_of(self.folder, contents).encode())
             if sync:
                 for file in self.folder.iterdir():
                     _sync(file)
@@ -89,8 +87,6 @@ class Draft:
                 _sync(self.target.parent)
         except OSError as error:
             raise cannot("write to", self.target, error) from error
-        result.folder = self.target
-        return result
 
     def _place(self) -> None:
         """Gives the folder its name; one that has it already is never missing meanwhile."""
@@ -129,14 +125,25 @@ def remove_abandoned(folder: Path) -> None:
             os.close(held)
 
 
-def _lines(fields: dict[str, Any]) -> str:
-    """JSON with a line for each field: with ``indent`` Python's encoder takes ten times as long."""
-    lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in fields.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
 def _name(target: Path, number: int) -> Path:
     return target.parent / f".{target.name}.{number}"
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        # It may become a run meanwhile.
+        pass
+    except FileNotFoundError:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder)
+
+
+def _write(opened: int, content: bytes) -> None:
+    """Writes all of it: the system may take a part at a time."""
+    while content:
+        content = content[os.write(opened, content) :]
 
 
 def _claim(folder: Path) -> int | None:

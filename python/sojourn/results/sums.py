@@ -5,6 +5,7 @@ The file is the one that ``sha256sum --check SHA256SUMS`` takes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def text_of(folder: Path, contents: Mapping[str, bytes]) -> str:
     from hashlib import sha256  # noqa: PLC0415
 
     sums = {name: sha256(content).hexdigest() for name, content in contents.items()}
-    names = {file.name for file in folder.iterdir()} - {SUMS} - sums.keys()
+    names = {entry.name for entry in os.scandir(folder)} - {SUMS} - sums.keys()
     return _text(sums | {name: _sum(folder / name) for name in names})
 
 

@@ -95,7 +95,7 @@ def run_one(
         raise Error(f"{label}: this worker has another build of Sojourn, or other files of data")
     store = Store(Path(folder))
     if store.get(job.key) is None:
-        job.make(store, sync=True)
+        job.make(store)
 
 
 def _check(job: Job, future: Any) -> None:

@@ -5,19 +5,27 @@ A run enters the store whole or not at all, so work that was ended in any way go
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
-from sojourn.pool import run_all
+from sojourn.pool import cores, run_all
 from sojourn.sweep.cluster import run_on
 
 if TYPE_CHECKING:
     from sojourn.results.run import RunResult
     from sojourn.results.store import Store
     from sojourn.sweep.job import Job
+
+# Runs of a worker that begin within this time are ended together.
+_TOGETHER_S = 0.02
 
 
 @dataclass
@@ -62,15 +70,15 @@ def execute(
             raise InputError("a cluster needs a store: a folder that all its workers see")
         run_on(cluster, left, store, look=work.look, finished=work.finished)
         return
+    if not left:
+        return
+    work.left.extend(left)
+    count = min(workers or cores(), len(left))
     try:
-        run_all(
-            [work.task(job) for job in left],
-            workers=workers,
-            look=work.look,
-            finished=lambda number, result: work.finished(left[number], result),
-        )
+        run_all([work.make] * count, workers=count, look=work.look)
     finally:
-        if store is not None and left:
+        work.collect()
+        if store is not None:
             store.sync()
 
 
@@ -88,6 +96,9 @@ class _Work:
         self.done = done
         self.distinct = list({job.key: job for job in jobs}.values())
         self.progress = progress
+        # What is to be made, and what was made since the last look.
+        self.left: deque[Job] = deque()
+        self.ended: SimpleQueue[tuple[Job, RunResult]] = SimpleQueue()
         self.state = Progress(
             runs=len(self.distinct),
             total_s=sum(job.scenario.facts.duration_s for job in self.distinct),
@@ -104,11 +115,39 @@ class _Work:
                 self.state.simulated_s += job.scenario.facts.duration_s
         return [job for job in self.distinct if job.key not in self.done]
 
-    def task(self, job: Job) -> Callable[[threading.Event], RunResult]:
-        def look(now_s: float, count: int) -> None:
-            self.state.under_way[job.key] = (now_s, count)
+    def make(self, stop: threading.Event) -> None:
+        """Makes runs until there are no more, one of the workers."""
+        begun: deque[tuple[Job, Callable[[], RunResult]]] = deque()
 
-        return lambda stop: job.make(self.store, look, stop)
+        def end() -> None:
+            while begun:
+                job, last = begun.popleft()
+                self.ended.put((job, last()))
+
+        def tell(key: str, now_s: float, count: int) -> None:
+            self.state.under_way[key] = (now_s, count)
+            # A long run is not waited for.
+            end()
+
+        while self.left and not stop.is_set():
+            until = time.monotonic() + _TOGETHER_S
+            try:
+                while time.monotonic() < until and (job := self.next()) is not None:
+                    begun.append((job, job.begin(self.store, partial(tell, job.key), stop)))
+            finally:
+                # Also if one of them fails: what the engine has done is kept.
+                end()
+
+    def next(self) -> Job | None:
+        """The next run to be made; none if another worker took the last one."""
+        with contextlib.suppress(IndexError):
+            return self.left.popleft()
+        return None
+
+    def collect(self) -> None:
+        """Takes what the workers have made."""
+        while not self.ended.empty():
+            self.finished(*self.ended.get())
 
     def finished(self, job: Job, result: RunResult) -> None:
         self.done[job.key] = result
@@ -118,5 +157,6 @@ class _Work:
         self.state.packets += int(result.summary["bottleneck_packets"] or 0)
 
     def look(self) -> None:
+        self.collect()
         if self.progress is not None:
             self.progress(self.state)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -43,30 +44,40 @@ class Job:
         """A job with the key of its scenario."""
         return cls(scenario, label, engine, key_of(scenario, engine), varied, twin)
 
-    def make(
+    def make(self, store: Store) -> RunResult:
+        """Makes the run, into the store, where it is then on disk; errors say which run it was."""
+        with self._named():
+            return load_engine(self.engine).run(
+                self.scenario, store.path(self.key), label=self.label, varied=self.varied
+            )
+
+    def begin(
         self,
         store: Store | None,
         progress: Callable[[float, int], None] | None = None,
         stop: threading.Event | None = None,
-        *,
-        sync: bool = False,
-    ) -> RunResult:
-        """Makes the run, into the store if there is one; errors say which run it was.
+    ) -> Callable[[], RunResult]:
+        """Runs the engine; what comes back ends the run, into the store if there is one.
 
-        It is on disk, whatever happens to the machine, at once with ``sync``, else after
-        :meth:`Store.sync`.
+        It is on disk, whatever happens to the machine, after :meth:`Store.sync`. Errors say which
+        run it was.
         """
         path = store.path(self.key) if store is not None else None
-        try:
-            return load_engine(self.engine).run(
-                self.scenario,
-                path,
-                progress,
-                label=self.label,
-                varied=self.varied,
-                stop=stop,
-                sync=sync,
+        with self._named():
+            end = load_engine(self.engine).begin(
+                self.scenario, path, progress, label=self.label, varied=self.varied, stop=stop
             )
+
+        def named() -> RunResult:
+            with self._named():
+                return end()
+
+        return named
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
         except Stopped:
             raise
         except Error as error:

@@ -24,6 +24,7 @@ from sojourn.engines.kernel.ramdisk import INIT, ramdisk, tools
 from sojourn.engines.kernel.versions import SIX, Linux
 from sojourn.engines.linux import program_content
 from sojourn.errors import Error, ScenarioError
+from sojourn.files import json_lines
 
 if TYPE_CHECKING:
     import threading
@@ -92,7 +93,7 @@ class Kernel(Engine):
             summary = json.loads(text)
             # Inside, another clock runs.
             summary["wall_s"] = summary["engine_seconds"] = time.perf_counter() - begin
-            return json.dumps(summary), interrupted
+            return json_lines(summary), interrupted
 
         return go
 
