@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sojourn.results.store import Store
     from sojourn.sweep.job import Job
 
-# Runs of a worker that begin within this time are ended together.
+# Runs that a worker begins within this time of a processor are ended together.
 _TOGETHER_S = 0.02
 
 
@@ -130,10 +130,12 @@ class _Work:
             end()
 
         while self.left and not stop.is_set():
-            until = time.monotonic() + _TOGETHER_S
+            begin = time.thread_time()
             try:
-                while time.monotonic() < until and (job := self.next()) is not None:
+                while (job := self.next()) is not None:
                     begun.append((job, job.begin(self.store, partial(tell, job.key), stop)))
+                    if time.thread_time() - begin > _TOGETHER_S:
+                        break
             finally:
                 # Also if one of them fails: what the engine has done is kept.
                 end()
