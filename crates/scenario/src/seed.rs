@@ -40,8 +40,9 @@ mod tests {
 
     #[test]
     fn files_are_those_of_the_scenarios() {
-        let text = "name = \"seed = 18446744073709551615\"\nduration = \"1s\"\n\n[[traffic]]\n\
-                    kind = \"bulk\"\nflows = 1\nrtt = \"10ms\"\n";
+        let text = "name = \"seed = 18446744073709551615\"\nduration = \"1s\"\n\n[bottleneck]\n\
+                    rate = \"1mbit\"\ndelay = \"5ms\"\n\n[[traffic]]\nkind = \"bulk\"\n\
+                    flows = 1\nrtt = \"10ms\"\n";
         let scenario = Scenario::from_toml(text, "x.toml");
         let Ok(scenario) = scenario else { panic!("{scenario:?}") };
         let files = scenario.seed_file();
