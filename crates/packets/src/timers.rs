@@ -37,11 +37,19 @@ pub(crate) struct Timers {
     next: u64,
     /// How many timers wait.
     len: usize,
+    /// The last instant before a turn begins in which a timer may be due.
+    quiet: Time,
 }
 
 impl Default for Timers {
     fn default() -> Self {
-        Self { heads: Box::new([NONE; LISTS]), links: Vec::new(), next: 1, len: 0 }
+        Self {
+            heads: Box::new([NONE; LISTS]),
+            links: Vec::new(),
+            next: 1,
+            len: 0,
+            quiet: Time::MAX,
+        }
     }
 }
 
@@ -63,9 +71,15 @@ impl Timers {
     }
 
     /// The last instant before a turn begins in which a timer may be due.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn quiet_until(&self) -> Time {
-        if self.len == 0 { Time::MAX } else { Time((self.next << TURN_BITS) - 1) }
+        self.quiet
+    }
+
+    /// Another turn is next, or the first timer has come, or the last has gone.
+    #[inline]
+    fn set_quiet(&mut self) {
+        self.quiet = if self.len == 0 { Time::MAX } else { Time((self.next << TURN_BITS) - 1) };
     }
 
     /// Enters the timer of an end that is due at `at`, as seen at `now`; `false` if that is in a
@@ -85,6 +99,7 @@ impl Timers {
             self.links[behind as usize].before = of.bits();
         }
         self.len += 1;
+        self.set_quiet();
         true
     }
 
@@ -103,6 +118,7 @@ impl Timers {
             behind.before = before;
         }
         self.len -= 1;
+        self.set_quiet();
     }
 
     /// Begins the next turn: the first end of its list, and when the turn begins. Each end of the
@@ -110,6 +126,7 @@ impl Timers {
     pub(crate) fn begin_turn(&mut self) -> (Option<EndId>, Time) {
         let turn = self.next;
         self.next += 1;
+        self.set_quiet();
         let first = std::mem::replace(&mut self.heads[list(turn)], NONE);
         (end(first), Time(turn << TURN_BITS))
     }
@@ -117,6 +134,7 @@ impl Timers {
     /// Takes out the first end of a turn's list, which is `of`, and tells the one behind it.
     pub(crate) fn behind(&mut self, of: EndId) -> Option<EndId> {
         self.len -= 1;
+        self.set_quiet();
         end(self.links[of.bits() as usize].behind)
     }
 }

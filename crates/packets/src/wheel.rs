@@ -78,7 +78,6 @@ pub(crate) struct Wheel<E> {
     next: Vec<u32>,
     free: u32,
     counter: u32,
-    len: usize,
     /// The bucket whose events are in `open`, as time >> shift.
     current: u64,
     /// Events of the current bucket and any scheduled into it since, ascending from `position`.
@@ -113,7 +112,6 @@ impl<E: Ordered> Wheel<E> {
             next: Vec::new(),
             free: NONE,
             counter: 0,
-            len: 0,
             current: 0,
             open: Vec::with_capacity(64),
             position: 0,
@@ -126,18 +124,11 @@ impl<E: Ordered> Wheel<E> {
         }
     }
 
-    /// How many events wait.
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.len
-    }
-
     /// Schedules an event; its time must not lie before that of the last event popped.
     #[inline(always)]
     pub(crate) fn push(&mut self, time: Time, event: E) {
         let counter = self.counter;
         self.counter = counter.wrapping_add(1);
-        self.len += 1;
         let slot = self.fill(time, counter, event);
         self.place(slot, time);
     }
@@ -146,11 +137,11 @@ impl<E: Ordered> Wheel<E> {
     /// wait for its pieces before it could copy them.
     #[inline(always)]
     fn fill(&mut self, time: Time, counter: u32, event: E) -> u32 {
-        if self.free == NONE {
-            self.grow();
+        let mut slot = self.free;
+        match self.next.get(slot as usize) {
+            Some(&next) => self.free = next,
+            None => slot = self.grow(),
         }
-        let slot = self.free;
-        self.free = self.next[slot as usize];
         self.slots[slot as usize] = Slot { time, order: event.order(), counter, event };
         slot
     }
@@ -162,10 +153,10 @@ impl<E: Ordered> Wheel<E> {
         self.free = slot;
     }
 
-    /// Makes an empty slot.
+    /// One more slot, in which no event lies yet.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self) {
+    fn grow(&mut self) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
         if self.slots.len() == self.slots.capacity() {
             self.slots.reserve(1);
@@ -173,10 +164,9 @@ impl<E: Ordered> Wheel<E> {
             huge::pages(&mut self.slots);
             huge::pages(&mut self.next);
         }
-        let event = E::of_brief(0);
-        self.slots.push(Slot { time: Time::ZERO, order: 0, counter: 0, event });
+        self.slots.push(Slot { time: Time::ZERO, order: 0, counter: 0, event: E::of_brief(0) });
         self.next.push(NONE);
-        self.free = slot;
+        slot
     }
 
     #[inline(always)]
@@ -218,7 +208,7 @@ impl<E: Ordered> Wheel<E> {
     }
 
     /// Puts an event into the bucket that is open, at its place in the order.
-    #[inline]
+    #[inline(never)]
     fn insert_open(&mut self, slot: u32) {
         let key = self.key(slot);
         if self.open.len() > self.few && self.joins_crowd(key) {
@@ -274,19 +264,45 @@ impl<E: Ordered> Wheel<E> {
 
     /// Takes the first event and its time, unless it lies after `until`: where it lies until the
     /// next is pushed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, until: Time) -> Option<(Time, Place)> {
-        if self.position == self.open.len() && !self.advance() {
-            return None;
+        loop {
+            if let Some(&Key { time, slot, .. }) = self.open.get(self.position) {
+                if time > until {
+                    return None;
+                }
+                self.position += 1;
+                self.empty(slot);
+                return Some((time, Place(slot)));
+            }
+            if self.position > 0 {
+                self.open.clear();
+                self.position = 0;
+                if self.few == 0 && self.comes_from_crowd() {
+                    continue;
+                }
+            }
+            let (bucket, head) = match self.near.take_first(self.current & MASK) {
+                Some(first) => first,
+                None if self.turn() => continue,
+                None => return None,
+            };
+            self.current = (self.current & !MASK) | bucket;
+            // Most buckets hold one event, which need not be opened.
+            let time = self.slots[head as usize].time;
+            let alone = self.next[head as usize] == NONE && time <= until;
+            if alone {
+                self.empty(head);
+            } else {
+                self.open_bucket(head);
+            }
+            if self.slots.len() >= MANY {
+                self.look_ahead();
+            }
+            if alone {
+                return Some((time, Place(head)));
+            }
         }
-        let key = self.open[self.position];
-        if key.time > until {
-            return None;
-        }
-        self.position += 1;
-        self.len -= 1;
-        self.empty(key.slot);
-        Some((key.time, Place(key.slot)))
     }
 
     /// An event that was popped.
@@ -308,12 +324,10 @@ impl<E: Ordered> Wheel<E> {
 
     /// Asks for the events of the next bucket but one, and notes one of the next, which was asked
     /// for when that was next but one.
+    #[inline(never)]
     fn look_ahead(&mut self) {
-        self.after = NONE;
-        let Some(one) = self.near.occupied.next((self.current & MASK) + 1) else { return };
-        self.after = self.near.heads[one as usize];
-        let Some(two) = self.near.occupied.next(one + 1) else { return };
-        let mut slot = self.near.heads[two as usize];
+        let [after, mut slot] = self.near.first_two(self.current & MASK);
+        self.after = after;
         for _ in 0..CHAIN {
             let Some(ahead) = self.slots.get(slot as usize) else { return };
             prefetch::lines(ahead, size_of::<Slot<E>>());
@@ -321,34 +335,9 @@ impl<E: Ordered> Wheel<E> {
         }
     }
 
-    /// Opens the next bucket that is not empty.
+    /// Puts the events of a list, of which `slot` is the head, in order.
     #[inline]
-    fn advance(&mut self) -> bool {
-        self.open.clear();
-        self.position = 0;
-        if self.few == 0 && self.comes_from_crowd() {
-            return true;
-        }
-        loop {
-            if let Some(bucket) = self.near.occupied.next((self.current & MASK) + 1) {
-                self.current = (self.current & !MASK) | bucket;
-                self.open_bucket(bucket);
-                return true;
-            }
-            if !self.turn() {
-                return false;
-            }
-            if let Some(bucket) = self.near.occupied.next(0) {
-                self.current = (self.current & !MASK) | bucket;
-                self.open_bucket(bucket);
-                return true;
-            }
-        }
-    }
-
-    #[inline]
-    fn open_bucket(&mut self, bucket: u64) {
-        let mut slot = self.near.take(bucket);
+    fn open_bucket(&mut self, mut slot: u32) {
         while slot != NONE {
             let key = self.key(slot);
             slot = self.next[slot as usize];
@@ -365,13 +354,6 @@ impl<E: Ordered> Wheel<E> {
         }
         if self.open.len() > 24 {
             self.open.sort_unstable();
-        }
-        if self.slots.len() >= MANY {
-            self.look_ahead();
-        } else if let Some(next) = self.near.occupied.next(bucket + 1)
-            && let Some(soon) = self.slots.get(self.near.heads[next as usize] as usize)
-        {
-            prefetch::lines(soon, 1);
         }
     }
 

@@ -45,6 +45,12 @@ impl Beyond {
         self.0.push(Reverse(Distant { time, counter, what }));
     }
 
+    /// How many have no slot.
+    #[cfg(test)]
+    pub(super) fn brief(&self) -> usize {
+        self.0.iter().filter(|Reverse(event)| event.what & BRIEF != 0).count()
+    }
+
     /// When the first of them is due.
     pub(super) fn first(&self) -> Option<Time> {
         self.0.peek().map(|Reverse(first)| first.time)

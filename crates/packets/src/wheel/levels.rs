@@ -23,6 +23,42 @@ impl Occupied {
         self.0[at / 64] &= !(1 << (at % 64));
     }
 
+    /// Takes out the first bucket that is not empty, where all those before `from` are.
+    #[inline(always)]
+    pub(super) fn take_first(&mut self, from: u64) -> Option<u64> {
+        let mut word = (from / 64) as usize;
+        loop {
+            let bits = self.0.get_mut(word)?;
+            if *bits != 0 {
+                let first = u64::from(bits.trailing_zeros());
+                *bits &= *bits - 1;
+                return Some(word as u64 * 64 + first);
+            }
+            word += 1;
+        }
+    }
+
+    /// The first two buckets that are not empty, where all those before `from` are.
+    #[inline(always)]
+    fn first_two(&self, from: u64) -> Option<(u64, Option<u64>)> {
+        let mut word = (from / 64) as usize;
+        let mut bits = *self.0.get(word)?;
+        while bits == 0 {
+            word += 1;
+            bits = *self.0.get(word)?;
+        }
+        let one = word as u64 * 64 + u64::from(bits.trailing_zeros());
+        bits &= bits - 1;
+        while bits == 0 {
+            word += 1;
+            match self.0.get(word) {
+                Some(&more) => bits = more,
+                None => return Some((one, None)),
+            }
+        }
+        Some((one, Some(word as u64 * 64 + u64::from(bits.trailing_zeros()))))
+    }
+
     /// First bucket at or after `from` that is not empty.
     #[inline]
     pub(super) fn next(&self, from: u64) -> Option<u64> {
@@ -66,33 +102,40 @@ impl Near {
         self.occupied.set(at);
     }
 
-    /// Empties a bucket and returns the head of its list.
-    #[inline]
-    pub(super) fn take(&mut self, bucket: u64) -> u32 {
-        let at = (bucket & MASK) as usize;
-        self.occupied.clear(at);
-        std::mem::replace(&mut self.heads[at], NONE)
+    /// The heads of the lists of the first two buckets that are not empty, where all those before
+    /// `from` are; [`NONE`] if there is none.
+    #[inline(always)]
+    pub(super) fn first_two(&self, from: u64) -> [u32; 2] {
+        let head = |bucket: u64| self.heads[(bucket & MASK) as usize];
+        match self.occupied.first_two(from) {
+            Some((one, two)) => [head(one), two.map_or(NONE, head)],
+            None => [NONE; 2],
+        }
+    }
+
+    /// Empties the first bucket that is not empty, where all those before `from` are: its number
+    /// and the head of its list.
+    #[inline(always)]
+    pub(super) fn take_first(&mut self, from: u64) -> Option<(u64, u32)> {
+        let bucket = self.occupied.take_first(from)?;
+        Some((bucket, std::mem::replace(&mut self.heads[(bucket & MASK) as usize], NONE)))
     }
 }
 
-/// Slots in a [`Chunk`], which then takes 512 bytes.
-const ROOM: usize = 63;
+/// Entries in a chunk, which then takes 512 bytes. The last tells what lies behind the chunk.
+const CHUNK: u32 = 64;
+const LINK: u32 = CHUNK - 1;
 
-/// Part of a far turn: slots, with the near bucket that each goes to.
-#[derive(Clone, Copy)]
-struct Chunk {
-    slots: [(u32, u32); ROOM],
-    len: u32,
-    /// The chunk behind it, of the same turn or of those that are empty.
-    next: u32,
-}
-
-/// The turns to come: a list of chunks each.
+/// The turns to come: for each a list of chunks, in which slots lie with the near bucket that each
+/// goes to.
 #[derive(Clone)]
 pub(super) struct Far {
-    heads: Box<[u32; BUCKETS as usize]>,
+    /// Where the next slot of each turn goes: an entry of its first chunk, the link of that chunk
+    /// if it is full, or [`NONE`], which looks like a link.
+    places: Box<[u32; BUCKETS as usize]>,
     pub occupied: Occupied,
-    chunks: Vec<Chunk>,
+    entries: Vec<(u32, u32)>,
+    /// The first entry of a chunk that is empty, or [`NONE`]; links lead to others.
     free: u32,
 }
 
@@ -100,39 +143,36 @@ impl Far {
     /// No events.
     pub(super) fn new() -> Self {
         Self {
-            heads: Box::new([NONE; BUCKETS as usize]),
+            places: Box::new([NONE; BUCKETS as usize]),
             occupied: Occupied([0; WORDS]),
-            chunks: Vec::new(),
+            entries: Vec::new(),
             free: NONE,
         }
     }
 
     /// Puts a slot into the turn of its bucket.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, slot: u32, bucket: u64) {
         let at = ((bucket >> BITS) & MASK) as usize;
-        let mut head = self.heads[at];
-        if head == NONE || self.chunks[head as usize].len as usize == ROOM {
-            head = self.extend(at);
+        let mut place = self.places[at];
+        if place % CHUNK == LINK {
+            place = self.extend(at);
         }
-        let chunk = &mut self.chunks[head as usize];
-        chunk.slots[chunk.len as usize] = (slot, (bucket & MASK) as u32);
-        chunk.len += 1;
+        self.entries[place as usize] = (slot, (bucket & MASK) as u32);
+        self.places[at] = place + 1;
     }
 
-    /// Puts an empty chunk before the others of turn `at`.
+    /// Puts an empty chunk before the others of turn `at`; its first entry.
     #[cold]
+    #[inline(never)]
     fn extend(&mut self, at: usize) -> u32 {
         let mut fresh = self.free;
         if fresh == NONE {
-            fresh = self.chunks.len() as u32;
-            self.chunks.push(Chunk { slots: [(0, 0); ROOM], len: 0, next: NONE });
-        } else {
-            self.free = self.chunks[fresh as usize].next;
+            fresh = self.entries.len() as u32;
+            self.entries.resize(self.entries.len() + CHUNK as usize, (NONE, 0));
         }
-        let chunk = &mut self.chunks[fresh as usize];
-        (chunk.len, chunk.next) = (0, self.heads[at]);
-        self.heads[at] = fresh;
+        let link = &mut self.entries[(fresh + LINK) as usize].0;
+        (self.free, *link) = (*link, self.places[at]);
         self.occupied.set(at);
         fresh
     }
@@ -141,14 +181,15 @@ impl Far {
     pub(super) fn empty(&mut self, turn: u64, mut deal: impl FnMut(u32, u64)) {
         let at = (turn & MASK) as usize;
         self.occupied.clear(at);
-        let mut head = std::mem::replace(&mut self.heads[at], NONE);
-        while head != NONE {
-            let chunk = &mut self.chunks[head as usize];
-            for &(slot, bucket) in &chunk.slots[..chunk.len as usize] {
+        let mut end = std::mem::replace(&mut self.places[at], NONE);
+        while end != NONE {
+            let first = end - end % CHUNK;
+            for &(slot, bucket) in &self.entries[first as usize..end as usize] {
                 deal(slot, u64::from(bucket));
             }
-            let next = std::mem::replace(&mut chunk.next, self.free);
-            self.free = std::mem::replace(&mut head, next);
+            let link = &mut self.entries[(first + LINK) as usize].0;
+            end = std::mem::replace(link, self.free);
+            self.free = first;
         }
     }
 }
