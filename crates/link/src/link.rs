@@ -68,6 +68,9 @@ impl<S> Sink<S> for Dropped<S> {
 #[derive(Clone)]
 pub struct Link<S: Waiting> {
     queue: Queue<S>,
+    /// What stands in the queue since it was last called (not fused): asked once, not each time
+    /// that somebody wants to know.
+    stands: Count,
     serialiser: Serialiser,
     /// The rate, where it is not the serialiser's all the time.
     varying: Option<Box<Varying>>,
@@ -127,10 +130,12 @@ impl<S: Waiting> Link<S> {
     /// If the discipline does not allow them on this link.
     pub fn change_qdisc(&mut self, now: Time, config: &Config, env: &Env) -> Result<bool, Invalid> {
         self.settle(now);
-        match &mut self.queue {
+        let done = match &mut self.queue {
             Queue::Tokens(queue) => queue.change(config, env),
             Queue::Packets(queue) => queue.change(config, env),
-        }
+        };
+        self.note_standing();
+        done
     }
 
     /// The rate, above zero, is another from `now` on; a transmission under way ends as it was to.
@@ -178,7 +183,7 @@ impl<S: Waiting> Link<S> {
         }
         self.sending = false;
         // Disciplines take note that their queue was found empty.
-        let none = self.dequeue(ends, &mut Dropped::default());
+        let none = self.dequeue_apart(ends, &mut Dropped::default());
         debug_assert!(none.is_none());
         None
     }
@@ -188,11 +193,12 @@ impl<S: Waiting> Link<S> {
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: S, sink: &mut impl Sink<S>) -> bool {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
-        self.meter.until(now, queue.packets(), queue.bytes());
+        self.meter.until(now, self.stands.packets as u32, self.stands.bytes);
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
         let _ = queue.enqueue(now, packet, sink);
+        self.stands = queue.counters().standing();
         self.wants()
     }
 
@@ -243,7 +249,7 @@ impl<S: Waiting> Link<S> {
             }
         }
         if let Some(sent) = &sent {
-            if self.rests && self.standing().packets == 0 {
+            if self.rests && self.stands.packets == 0 {
                 self.unseen_end = Some(sent.ends);
             } else {
                 wake(sent.ends, Wake::Transmitted);
@@ -253,13 +259,16 @@ impl<S: Waiting> Link<S> {
     }
 
     /// The discipline's next packet, if one is ready.
+    #[inline(always)]
     fn dequeue(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<S> {
         let Queue::Packets(queue) = &mut self.queue else { unreachable!("the link is not fused") };
-        self.meter.until(now, queue.packets(), queue.bytes());
+        self.meter.until(now, self.stands.packets as u32, self.stands.bytes);
         if let Some(classes) = &mut self.classes {
             classes.until(now, queue);
         }
-        let packet = queue.dequeue(now, dropped)?;
+        let packet = queue.dequeue(now, dropped);
+        self.stands = queue.counters().standing();
+        let packet = packet?;
         self.meter.left(now, packet.enqueued());
         if let Some(classes) = &mut self.classes {
             classes.left(now, &packet, queue);
@@ -267,10 +276,18 @@ impl<S: Waiting> Link<S> {
         Some(packet)
     }
 
+    /// The same, not on the way of most packets.
+    #[inline(never)]
+    fn dequeue_apart(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<S> {
+        self.dequeue(now, dropped)
+    }
+
     /// Hands packets down to the device as long as there is room and one is ready.
+    #[cold]
+    #[inline(never)]
     fn fill(&mut self, now: Time, dropped: &mut Dropped<S>) {
         while self.device.as_ref().is_some_and(|device| device.room()) {
-            let Some(packet) = self.dequeue(now, dropped) else { break };
+            let Some(packet) = self.dequeue_apart(now, dropped) else { break };
             if let Some(device) = &mut self.device {
                 device.push(now, packet);
             }
@@ -281,7 +298,9 @@ impl<S: Waiting> Link<S> {
     /// takes the next packet and says when it is through.
     #[inline]
     fn transmit(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<Sent<S>> {
-        self.fill(now, dropped);
+        if self.device.is_some() {
+            self.fill(now, dropped);
+        }
         if self.sending {
             return None;
         }

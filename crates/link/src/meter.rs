@@ -22,8 +22,7 @@ pub(crate) struct Meter {
     long: Histogram,
     byte_time: u128,
     max_bytes: u64,
-    /// Packets and wire bytes whose transmission started in the window.
-    pub sent: u64,
+    /// Wire bytes whose transmission started in the window.
     pub wire_bytes: u64,
     pub sojourn: Histogram,
 }
@@ -39,7 +38,6 @@ impl Meter {
             long: Histogram::new(),
             byte_time: 0,
             max_bytes: 0,
-            sent: 0,
             wire_bytes: 0,
             sojourn: Histogram::new(),
         }
@@ -55,28 +53,56 @@ impl Meter {
     /// The queue held `packets` and `bytes` until `now`, when it changes.
     #[inline(always)]
     pub(crate) fn until(&mut self, now: Time, packets: u32, bytes: u64) {
+        let span = self.span(now, packets);
+        if self.measuring {
+            self.lasted(span, packets, bytes);
+        }
+    }
+
+    /// Nanoseconds since the queue's length last changed, up to `now`, when it changes again; it
+    /// held `packets`.
+    #[inline(always)]
+    fn span(&mut self, now: Time, packets: u32) -> u64 {
         let span = (now - self.since).0;
         self.since = now;
         if span > 0 {
             self.standing.until(now.0, u64::from(packets));
         }
-        if !self.measuring {
-            return;
-        }
+        span
+    }
+
+    /// The queue held `packets` and `bytes` for `span` nanoseconds of the window.
+    #[inline(always)]
+    fn lasted(&mut self, span: u64, packets: u32, bytes: u64) {
         if let Some(time) = self.short.get_mut(packets as usize) {
             *time += span;
         } else {
             self.long.record_n(u64::from(packets), span);
         }
         self.byte_time += product(bytes, span);
-        self.max_bytes = self.max_bytes.max(bytes);
+        if bytes > self.max_bytes {
+            self.max_bytes = bytes;
+        }
     }
 
-    /// A packet that came at `enqueued` starts its transmission at `now`.
-    #[inline]
-    pub(crate) fn sent(&mut self, now: Time, enqueued: Time, wire_bytes: u32) {
-        self.left(now, enqueued);
-        self.transmits(wire_bytes);
+    /// A packet that came at `enqueued` starts its transmission at `now`, until when the queue held
+    /// `packets` and `bytes`.
+    #[inline(always)]
+    pub(crate) fn departs(
+        &mut self,
+        now: Time,
+        (packets, bytes): (u32, u64),
+        enqueued: Time,
+        wire_bytes: u32,
+    ) {
+        let span = self.span(now, packets);
+        let sojourn = (now - enqueued).0;
+        self.standing.left(sojourn);
+        if self.measuring {
+            self.lasted(span, packets, bytes);
+            self.sojourn.record(sojourn);
+            self.wire_bytes += u64::from(wire_bytes);
+        }
     }
 
     /// A packet that came at `enqueued` leaves the queue at `now`.
@@ -93,7 +119,6 @@ impl Meter {
     #[inline]
     pub(crate) fn transmits(&mut self, wire_bytes: u32) {
         if self.measuring {
-            self.sent += 1;
             self.wire_bytes += u64::from(wire_bytes);
         }
     }
@@ -134,10 +159,11 @@ mod tests {
     #[test]
     fn meter_ignores_time_before_window() {
         let mut meter = Meter::new(Time::from_millis(1));
-        meter.sent(Time(10), Time(5), 1500);
+        meter.departs(Time(10), (1, 1500), Time(5), 1500);
         assert!(meter.sojourn.is_empty());
         meter.start(Time(20));
-        meter.sent(Time(30), Time(5), 1538);
-        assert_eq!((meter.sent, meter.wire_bytes, meter.sojourn.max()), (1, 1538, Some(25)));
+        meter.departs(Time(30), (1, 1500), Time(5), 1538);
+        assert_eq!((meter.sojourn.count(), meter.sojourn.max()), (1, Some(25)));
+        assert_eq!(meter.wire_bytes, 1538);
     }
 }

@@ -73,12 +73,13 @@ impl Observed {
     /// A packet that joined the queue at `enqueued` begins its transmission; whether it got its
     /// mark CE here.
     pub fn sent(&mut self, now: Time, enqueued: Time, bytes: u32, marked: bool) {
-        self.until(now);
+        let Count { packets, bytes: standing } = self.standing();
+        let wire = self.link.frame(bytes);
+        self.meter.departs(now, (packets as u32, standing), enqueued.min(now), wire);
         self.counters.dequeued.add(bytes);
         if marked {
             self.counters.marked.add(bytes);
         }
-        self.meter.sent(now, enqueued.min(now), self.link.frame(bytes));
     }
 
     /// The measured window begins.

@@ -5,6 +5,9 @@ use sojourn_base::Time;
 /// Packets up to this length have their time in a table.
 const TABLE: usize = 2048;
 
+/// Bits of a byte, times nanoseconds of a second.
+const BYTE: u64 = 8_000_000_000;
+
 /// Serialisation at a constant rate. A packet seldom takes whole nanoseconds: the fraction left
 /// over is carried to the next packet of a busy period, so that the long-run rate is exact.
 #[derive(Clone)]
@@ -12,7 +15,10 @@ pub struct Serialiser {
     rate: u64,
     overhead: u32,
     min_frame: u32,
-    /// Whole nanoseconds and the remainder (in 1/rate ns) for each IP length.
+    /// Nanoseconds of a byte, if they are whole, as at 100 Mb/s; else 0. Then there are no
+    /// fractions to carry, and no table is needed.
+    byte: u64,
+    /// Else whole nanoseconds and the remainder (in 1/rate ns) for each IP length.
     table: Vec<(u64, u64)>,
 }
 
@@ -21,8 +27,11 @@ impl Serialiser {
     /// `min_frame` bytes on the wire.
     pub fn new(rate: u64, overhead: u32, min_frame: u32) -> Self {
         assert!(rate > 0, "a link's rate is above zero");
-        let mut new = Self { rate, overhead, min_frame, table: Vec::new() };
-        new.table = (0..TABLE as u32).map(|bytes| new.divide(bytes)).collect();
+        let byte = if BYTE.is_multiple_of(rate) { BYTE / rate } else { 0 };
+        let mut new = Self { rate, overhead, min_frame, byte, table: Vec::new() };
+        if byte == 0 {
+            new.table = (0..TABLE as u32).map(|bytes| new.divide(bytes)).collect();
+        }
         new
     }
 
@@ -40,7 +49,7 @@ impl Serialiser {
     #[cold]
     fn divide(&self, ip_bytes: u32) -> (u64, u64) {
         // At most (65 575 + 2³²) bytes · 8 · 10⁹: overhead is validated far below 2³¹.
-        let parts = u128::from(self.wire_bytes(ip_bytes)) * 8_000_000_000;
+        let parts = u128::from(self.wire_bytes(ip_bytes)) * u128::from(BYTE);
         let rate = u128::from(self.rate);
         ((parts / rate) as u64, (parts % rate) as u64)
     }
@@ -49,6 +58,9 @@ impl Serialiser {
     /// dropped when the link was idle before.
     #[inline(always)]
     pub fn end(&self, start: Time, ip_bytes: u32, idle_before: bool, carry: &mut u64) -> Time {
+        if self.byte > 0 {
+            return start + Time(u64::from(self.wire_bytes(ip_bytes)) * self.byte);
+        }
         let (whole, rest) = match self.table.get(ip_bytes as usize) {
             Some(&entry) => entry,
             None => self.divide(ip_bytes),
@@ -74,7 +86,7 @@ mod tests {
 
     #[test]
     fn the_long_run_rate_is_exact_for_awkward_rates() {
-        for rate in [15_000_000, 99_999_999, 3, 100_000_000_000, 1_000_000_007] {
+        for rate in [15_000_000, 16_000_000, 99_999_999, 3, 100_000_000_000, 1_000_000_007] {
             let serialiser = Serialiser::new(rate, 0, 0);
             let (mut now, mut carry, mut bits) = (Time::ZERO, 0, 0u128);
             for i in 0..100_000u32 {

@@ -54,16 +54,20 @@ impl Running {
     /// Before `now` there were `packets` in the queue, for more than no time.
     #[inline(always)]
     pub(crate) fn until(&mut self, now: u64, packets: u64) {
-        self.length = self.length.min(packets);
+        if packets < self.length {
+            self.length = packets;
+        }
         if now >= self.ends {
             self.roll(now, packets);
         }
     }
 
     /// A packet leaves after `sojourn` nanoseconds.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn left(&mut self, sojourn: u64) {
-        self.sojourn = self.sojourn.min(sojourn);
+        if sojourn < self.sojourn {
+            self.sojourn = sojourn;
+        }
     }
 
     /// Ends slices up to `now`; all but the first had `packets` throughout.

@@ -181,7 +181,8 @@ impl<P: Packet> Fifo<P> {
     /// Takes the packet at the head for transmission.
     #[inline]
     pub fn take(&mut self) -> Option<P> {
-        let packet = self.ring.pop()?;
+        let packet = *self.ring.peek()?;
+        self.ring.skip();
         self.counters.dequeued.add(packet.bytes());
         Some(packet)
     }

@@ -161,7 +161,7 @@ impl<P: Packet, L: Law, K: Kept<P>> Managed<P, L, K> {
 
     #[inline]
     fn run(&mut self, now: Time) {
-        let head = self.fifo.peek().and_then(Kept::came);
+        let head = if K::STAMPED { self.fifo.peek().and_then(Kept::came) } else { None };
         self.law.advance_with(now, self.fifo.standing(), head);
     }
 }

@@ -29,7 +29,8 @@ impl<P: Copy> Ring<P> {
     #[inline]
     pub(crate) fn push(&mut self, packet: P) {
         if self.len() as usize == self.slots.len() {
-            self.grow(packet);
+            // Of a copy: what is handed on by its address has to lie in memory.
+            self.grow(&{ packet });
         }
         let slots = &mut self.slots[..];
         let at = self.tail as usize & (slots.len() - 1);
@@ -40,8 +41,15 @@ impl<P: Copy> Ring<P> {
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<P> {
         let packet = *self.peek()?;
-        self.head = self.head.wrapping_add(1);
+        self.skip();
         Some(packet)
+    }
+
+    /// Forgets the packet at the head, which there is.
+    #[inline]
+    pub(crate) fn skip(&mut self) {
+        debug_assert!(self.head != self.tail);
+        self.head = self.head.wrapping_add(1);
     }
 
     #[inline]
@@ -90,7 +98,7 @@ impl<P: Copy> Ring<P> {
     /// Doubles the slots; those not yet used are filled with `filler`, which is never read.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: P) {
+    fn grow(&mut self, filler: &P) {
         let old = self.slots.len();
         let new = if old == 0 { 16 } else { old * 2 };
         let mut slots = Vec::with_capacity(new);
@@ -99,7 +107,7 @@ impl<P: Copy> Ring<P> {
             slots.extend_from_slice(&self.slots[head..]);
             slots.extend_from_slice(&self.slots[..head]);
         }
-        slots.resize(new, filler);
+        slots.resize(new, *filler);
         self.slots = slots;
         self.head = 0;
         self.tail = old as u32;

@@ -6,6 +6,8 @@ use sojourn_base::Time;
 
 /// How a queue keeps packets `P`: as they are, or with the time they came.
 pub trait Kept<P: Packet>: Packet {
+    /// Whether it is kept with the time it came.
+    const STAMPED: bool;
     /// `packet`, which comes `now`, as it is kept.
     fn keep(packet: P, now: Time) -> Self;
     /// The packet.
@@ -17,6 +19,8 @@ pub trait Kept<P: Packet>: Packet {
 }
 
 impl<P: Packet> Kept<P> for P {
+    const STAMPED: bool = false;
+
     #[inline]
     fn keep(packet: P, _: Time) -> Self {
         packet
@@ -36,6 +40,8 @@ impl<P: Packet> Kept<P> for P {
 }
 
 impl<P: Packet> Kept<P> for Stamped<P> {
+    const STAMPED: bool = true;
+
     #[inline]
     fn keep(packet: P, at: Time) -> Self {
         Self { packet, at }

@@ -103,10 +103,16 @@ impl Histogram {
         Self { counts: Vec::new(), sum: 0, min: u64::MAX, max: 0 }
     }
 
-    /// Adds `value` once.
+    /// Adds `value` once. Neither a count nor the sum saturates here: so many values do not come
+    /// one at a time.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        self.record_n(value, 1);
+        let Some(count) = self.counts.get_mut(index::<FINE>(value)) else {
+            return self.record_above(value, 1);
+        };
+        *count += 1;
+        self.sum += u128::from(value);
+        self.see(value);
     }
 
     /// Adds `value` with a weight: `weight` times at once. Bucket counts and the sum saturate
@@ -116,20 +122,34 @@ impl Histogram {
         if weight == 0 {
             return;
         }
-        let index = index::<FINE>(value);
-        if index >= self.counts.len() {
-            self.grow(index);
-        }
-        let count = &mut self.counts[index];
+        let Some(count) = self.counts.get_mut(index::<FINE>(value)) else {
+            return self.record_above(value, weight);
+        };
         *count = count.saturating_add(weight);
         self.sum = self.sum.saturating_add(product(value, weight));
-        self.min = self.min.min(value);
-        self.max = self.max.max(value);
+        self.see(value);
+    }
+
+    /// The extremes, which seldom change: comparisons alone, and nothing is written.
+    #[inline(always)]
+    fn see(&mut self, value: u64) {
+        if value < self.min {
+            self.min = value;
+        }
+        if value > self.max {
+            self.max = value;
+        }
+    }
+
+    /// The same for a value beyond all buckets so far.
+    #[cold]
+    #[inline(never)]
+    fn record_above(&mut self, value: u64, weight: u64) {
+        self.grow(index::<FINE>(value));
+        self.record_n(value, weight);
     }
 
     /// Makes room up to the end of the octave of `index`.
-    #[cold]
-    #[inline(never)]
     fn grow(&mut self, index: usize) {
         let length = ((index >> FINE) + 1) << FINE;
         self.counts.reserve_exact(length - self.counts.len());

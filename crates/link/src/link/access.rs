@@ -83,7 +83,7 @@ impl<S: Waiting> Link<S> {
         if let Access::Modem(docsis) = &mut *access {
             docsis.advance(now, self.backlog() + docsis.rest());
             sent = docsis.send(now, || {
-                let packet = self.dequeue(now, dropped)?;
+                let packet = self.dequeue_apart(now, dropped)?;
                 let wire = self.serialiser.wire_bytes(packet.bytes());
                 Some((packet, u64::from(wire)))
             });
@@ -140,7 +140,7 @@ impl<S: Waiting> Link<S> {
 
     /// The discipline's next packet goes into an aggregate: its bytes on the wire, if there is one.
     pub(crate) fn hand_down(&mut self, now: Time, dropped: &mut Dropped<S>) -> Option<u32> {
-        let packet = self.dequeue(now, dropped)?;
+        let packet = self.dequeue_apart(now, dropped)?;
         let wire = self.serialiser.wire_bytes(packet.bytes());
         if let Some(device) = &mut self.device {
             device.push(now, packet);

@@ -93,6 +93,7 @@ impl<S: Waiting> Link<S> {
         };
         Ok(Self {
             queue,
+            stands: Count::default(),
             serialiser,
             varying: varying.map(Box::new),
             carry: 0,

@@ -30,7 +30,7 @@ impl Visit<Token> for Pass<'_> {
     type Output = Fate;
     const AT_ENQUEUE: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) -> Fate {
         let Self { now, bytes, ecn, meter, serialiser, carry, busy_until } = self;
         CatchUp { now, meter: &mut *meter, serialiser }.visit(queue);
@@ -61,18 +61,16 @@ impl Visit<Token> for CatchUp<'_> {
     type Output = ();
     const AT_ENQUEUE: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) {
-        while let Some(head) = queue.peek() {
-            let starts = head.starts;
+        while let Some(&Token { starts, enqueued, bytes, .. }) = queue.peek() {
             if starts > self.now {
                 break;
             }
-            self.meter.until(starts, queue.packets(), queue.bytes());
-            if let Some(token) = queue.dequeue(starts, &mut ()) {
-                let wire = self.serialiser.wire_bytes(token.bytes);
-                self.meter.sent(starts, token.enqueued, wire);
-            }
+            let stood = (queue.packets(), queue.bytes());
+            self.meter.departs(starts, stood, enqueued, self.serialiser.wire_bytes(bytes));
+            let head = queue.dequeue(starts, &mut ());
+            debug_assert!(head.is_some());
         }
     }
 }

@@ -15,6 +15,7 @@ impl<S: Waiting> Link<S> {
             Queue::Tokens(queue) => queue.advance(now),
             Queue::Packets(queue) => queue.advance(now),
         }
+        self.note_standing();
         let standing = self.standing();
         self.meter.until(now, standing.packets as u32, standing.bytes);
         if let (Some(classes), Queue::Packets(queue)) = (&mut self.classes, &self.queue) {
@@ -48,11 +49,15 @@ impl<S: Waiting> Link<S> {
 
     /// What stands in the queue, without the packet in transmission.
     pub fn standing(&self) -> Count {
-        let (packets, bytes) = match &self.queue {
-            Queue::Tokens(q) => (q.packets(), q.bytes()),
-            Queue::Packets(q) => (q.packets(), q.bytes()),
-        };
-        Count { packets: u64::from(packets), bytes }
+        match &self.queue {
+            Queue::Tokens(q) => q.counters().standing(),
+            Queue::Packets(_) => self.stands,
+        }
+    }
+
+    /// The queue was called.
+    pub(super) fn note_standing(&mut self) {
+        self.stands = self.counters().standing();
     }
 
     /// Tells every packet that stands, from the head on; `false` if the link is
