@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::connection::bit;
 use crate::ecn::Feedback;
+use crate::params::Params;
 use crate::receiver::Receiver;
 use crate::segment::{COUNTER_BYTES, Flags, MOST_OPTIONS, Output, SackBlock, Segment};
 use core::ops::{Deref, DerefMut};
@@ -37,7 +38,7 @@ impl<O> DerefMut for Context<'_, O> {
 
 impl<O: Output> Context<'_, O> {
     /// A segment without payload and options but timestamps.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn header(&mut self, seq: u32, flags: Flags) -> Segment {
         let params = self.params;
         // The settings first: they are at hand, the rest of the endpoint need not be.
@@ -62,7 +63,7 @@ impl<O: Output> Context<'_, O> {
 
     /// Hands a segment out. Every segment but the first carries an acknowledgement, so none need
     /// wait any more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn put(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
         if self.conn.has(bit::ECHO) {
             segment.flags |= Flags::ECE; // RFC 3168 section 6.1.3
@@ -75,7 +76,7 @@ impl<O: Output> Context<'_, O> {
 
     /// Sends a bare acknowledgement, with SACK blocks if there is a hole. `ect` is its codepoint
     /// where bare acknowledgements are ECN-capable.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn acknowledge(&mut self, ect: Ecn) {
         let mut segment = self.header(self.conn.snd_nxt, Flags::ACK);
         if self.params.ect_control && self.conn.has(bit::ECN) {
@@ -84,11 +85,13 @@ impl<O: Output> Context<'_, O> {
         let option = self.params.accecn_option
             && self.conn.feedback == Feedback::Counted
             && self.receiver.counters_moved();
+        let mut blocks = [SackBlock::default(); 4];
         if option || self.receiver.has_sacks(self.params) {
-            self.put_options(segment, option);
-        } else {
-            self.put(segment, &[]);
+            let bytes;
+            (segment.sacks, bytes) = put_options(self.params, self.receiver, option, &mut blocks);
+            segment.options += bytes;
         }
+        self.put(segment, &blocks[..segment.blocks()]);
     }
 
     /// Acknowledges the peer's SYN-ACK; with AccECN the flags report how that came (RFC 9768
@@ -99,26 +102,30 @@ impl<O: Output> Context<'_, O> {
         self.acknowledge(ect);
         self.receiver.report_handshake(None);
     }
+}
 
-    /// With SACK blocks, and AccECN's option if `option`.
-    #[cold]
-    fn put_options(&mut self, mut segment: Segment, option: bool) {
-        let mut blocks = [SackBlock::default(); 4];
-        let mut most = usize::from(self.params.max_sacks);
-        if option {
-            let left = MOST_OPTIONS - self.params.options - COUNTER_BYTES - SACK_BYTES;
-            most = most.min(usize::from(left / BLOCK_BYTES));
-        }
-        let count = self.receiver.sack_blocks(&mut blocks[..most]);
-        segment.sacks = count as u8;
-        if count > 0 {
-            segment.options += SACK_BYTES + BLOCK_BYTES * count as u8;
-        }
-        if option {
-            blocks[count] = self.receiver.accecn_option();
-            segment.sacks |= Segment::COUNTERS;
-            segment.options += COUNTER_BYTES;
-        }
-        self.put(segment, &blocks[..segment.blocks()]);
+/// Writes the SACK blocks of an acknowledgement, and AccECN's option if `option`; gives
+/// [`Segment::sacks`] and the bytes of both options.
+#[cold]
+#[inline(never)]
+fn put_options(
+    params: &Params,
+    receiver: &mut Receiver,
+    option: bool,
+    blocks: &mut [SackBlock; 4],
+) -> (u8, u8) {
+    let mut most = usize::from(params.max_sacks);
+    if option {
+        let left = MOST_OPTIONS - params.options - COUNTER_BYTES - SACK_BYTES;
+        most = most.min(usize::from(left / BLOCK_BYTES));
     }
+    let count = receiver.sack_blocks(&mut blocks[..most]);
+    let mut sacks = count as u8;
+    let mut bytes = if count > 0 { SACK_BYTES + BLOCK_BYTES * sacks } else { 0 };
+    if option {
+        blocks[count] = receiver.accecn_option();
+        sacks |= Segment::COUNTERS;
+        bytes += COUNTER_BYTES;
+    }
+    (sacks, bytes)
 }

@@ -27,6 +27,15 @@ pub struct Endpoint {
     receiver: Receiver,
 }
 
+/// A segment of one of the two kinds that make up nearly all of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// It acknowledges new data while nothing is amiss.
+    Acknowledgement,
+    /// The next data in order, and nothing else.
+    Data,
+}
+
 impl Endpoint {
     fn new(params: &Params, state: State, iss: u32) -> Self {
         Self {
@@ -49,7 +58,7 @@ impl Endpoint {
     }
 
     /// The sender, and what it works with.
-    #[inline]
+    #[inline(always)]
     fn split<'a, O: Output>(
         &'a mut self,
         params: &'a Params,
@@ -96,16 +105,72 @@ impl Endpoint {
     }
 
     /// Sends a bare acknowledgement.
-    #[inline(always)]
+    #[inline(never)]
     fn acknowledge(&mut self, params: &Params, now: Time, out: &mut impl Output) {
         let ect = self.ack_codepoint(params);
         self.split(params, now, out).1.acknowledge(ect);
     }
 
     /// The codepoint of bare acknowledgements, where they have one.
-    #[inline]
+    #[inline(always)]
     fn ack_codepoint(&self, params: &Params) -> Ecn {
         if params.ect_control { self.sender.codepoint(params, &self.conn) } else { Ecn::NotEct }
+    }
+
+    /// Whether a segment is one of the two that make up nearly all of a transfer: header
+    /// prediction.
+    #[inline(always)]
+    #[must_use]
+    pub fn expects(&self, params: &Params, segment: &Segment) -> Option<Expected> {
+        let conn = &self.conn;
+        if conn.state != State::Established || segment.flags != Flags::ACK {
+            return None;
+        }
+        let acked = segment.ack.wrapping_sub(conn.snd_una);
+        if segment.len == 0 {
+            let usual = self.sender.is_open()
+                && segment.sacks == 0
+                && acked.wrapping_sub(1) < conn.in_flight()
+                && !conn.has(bit::FIN_SENT)
+                && !params.keeps_log;
+            usual.then_some(Expected::Acknowledgement)
+        } else {
+            let usual = acked == 0
+                && segment.seq == conn.rcv_nxt
+                && segment.ecn != Ecn::Ce
+                && !conn.has(params.watch)
+                && u32::from(segment.len) <= params.rcv_window
+                && self.receiver.is_in_order();
+            usual.then_some(Expected::Data)
+        }
+    }
+
+    /// A segment has arrived that is [expected](Self::expects).
+    #[inline(always)]
+    pub fn on_expected(
+        &mut self,
+        params: &Params,
+        now: Time,
+        segment: &Segment,
+        expected: Expected,
+        out: &mut impl Output,
+    ) {
+        let Self { conn, sender, receiver } = self;
+        match expected {
+            Expected::Acknowledgement => {
+                let mut cx = Context { call: Call { params, now, conn }, receiver, out };
+                sender.expected_ack(&mut cx, segment);
+            }
+            Expected::Data => {
+                sender.set_peer_window(params, segment);
+                let srtt = sender.smoothed_round_trip();
+                let mut call = Call { params, now, conn };
+                if receiver.expected_data(&mut call, segment, srtt, out) {
+                    let ect = self.ack_codepoint(params);
+                    self.split(params, now, out).1.acknowledge(ect);
+                }
+            }
+        }
     }
 
     /// A segment has arrived, with its SACK blocks.
@@ -118,44 +183,15 @@ impl Endpoint {
         sacks: &[SackBlock],
         out: &mut impl Output,
     ) {
-        let conn = &self.conn;
-        // Header prediction: the two segments that make up nearly all of a transfer.
-        if conn.state == State::Established && segment.flags == Flags::ACK {
-            let acked = segment.ack.wrapping_sub(conn.snd_una);
-            if segment.len == 0 {
-                let flight = conn.in_flight();
-                if self.sender.is_open()
-                    && segment.sacks == 0
-                    && acked.wrapping_sub(1) < flight
-                    && !conn.has(bit::FIN_SENT)
-                    && !params.keeps_log
-                {
-                    let (sender, mut cx) = self.split(params, now, out);
-                    return sender.expected_ack(&mut cx, segment, acked, flight);
-                }
-            } else if acked == 0
-                && segment.seq == conn.rcv_nxt
-                && segment.ecn != Ecn::Ce
-                && !conn.has(params.watch)
-                && u32::from(segment.len) <= params.rcv_window
-                && self.receiver.is_in_order()
-            {
-                let Self { conn, sender, receiver } = self;
-                sender.set_peer_window(params, segment);
-                let srtt = sender.smoothed_round_trip();
-                let mut call = Call { params, now, conn };
-                if receiver.expected_data(&mut call, segment, srtt, out) {
-                    self.acknowledge(params, now, out);
-                }
-                return;
-            }
+        match self.expects(params, segment) {
+            Some(expected) => self.on_expected(params, now, segment, expected, out),
+            None => self.on_other(params, now, segment, sacks, out),
         }
-        self.any_segment(params, now, segment, sacks, out);
     }
 
-    /// Any segment that is not one of the two usual ones.
+    /// A segment has arrived that is not [expected](Self::expects), with its SACK blocks.
     #[inline(never)]
-    fn any_segment(
+    pub fn on_other(
         &mut self,
         params: &Params,
         now: Time,

@@ -5,6 +5,9 @@
 use crate::segment::{SackBlock, before, later};
 use alloc::collections::VecDeque;
 
+/// Runs at the end that are looked at one by one.
+const NEAR: usize = 4;
+
 /// Runs that neither overlap nor touch, in sequence order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs(VecDeque<SackBlock>);
@@ -27,16 +30,29 @@ impl Runs {
         self.0.iter().rev().copied()
     }
 
+    /// The place behind all runs for which `holds`; that falls once from the first run to the last.
+    /// What is looked for is mostly near the last: there runs are looked at one by one.
+    #[inline(always)]
+    fn behind(&self, holds: impl Fn(&SackBlock) -> bool) -> usize {
+        let runs = self.0.len();
+        for at in (runs.saturating_sub(NEAR)..runs).rev() {
+            if holds(&self.0[at]) {
+                return at + 1;
+            }
+        }
+        if runs <= NEAR { 0 } else { self.0.partition_point(holds) }
+    }
+
     /// The place of the first run that ends after `seq`.
     #[inline]
     pub(crate) fn after(&self, seq: u32) -> usize {
-        self.0.partition_point(|run| !before(seq, run.end))
+        self.behind(|run| !before(seq, run.end))
     }
 
-    /// The run that begins at `start`.
-    pub(crate) fn starting_at(&self, start: u32) -> Option<SackBlock> {
-        let run = self.get(self.after(start))?;
-        (run.start == start).then_some(run)
+    /// Whether all from `start` to `end` is in one run.
+    pub(crate) fn hold(&self, start: u32, end: u32) -> bool {
+        let run = self.get(self.after(start));
+        run.is_some_and(|run| !before(start, run.start) && !before(run.end, end))
     }
 
     /// How many bytes from `start` to `end` are in runs.
@@ -55,7 +71,7 @@ impl Runs {
     /// Adds a run and gives the one it has become part of.
     pub(crate) fn insert(&mut self, start: u32, end: u32) -> SackBlock {
         // The runs that it touches: those that end at or after `start` and begin by `end`.
-        let low = self.0.partition_point(|run| before(run.end, start));
+        let low = self.behind(|run| before(run.end, start));
         let mut high = low;
         let mut run = SackBlock { start, end };
         while high < self.0.len() && !before(end, self.0[high].start) {
@@ -130,11 +146,12 @@ mod tests {
                 } else {
                     let run = runs.insert(at(start), at(start + len));
                     set[start as usize..(start + len) as usize].fill(true);
-                    prop_assert_eq!(runs.starting_at(run.start), Some(run));
+                    prop_assert_eq!(runs.get(runs.after(run.start)), Some(run));
                 }
                 for (a, b) in [(0, 128), (start, start + len), (50, 60)] {
                     let had = set[a as usize..b as usize].iter().filter(|&&b| b).count() as u32;
                     prop_assert_eq!(runs.covered(at(a), at(b)), had);
+                    prop_assert_eq!(runs.hold(at(a), at(b)), had == b - a);
                 }
                 let edges = set.windows(2).filter(|w| w[0] != w[1]).count() + usize::from(set[0]);
                 prop_assert_eq!(runs.descending().count() * 2, edges);

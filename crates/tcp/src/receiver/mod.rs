@@ -127,7 +127,7 @@ impl Receiver {
 
     /// The next data in order, and nothing else: the usual way. `srtt` is the sender's smoothed
     /// round trip. Returns whether to acknowledge at once.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expected_data(
         &mut self,
         c: &mut Call<'_>,
@@ -142,14 +142,14 @@ impl Receiver {
         c.conn.rcv_nxt = c.conn.rcv_nxt.wrapping_add(len);
         self.delivered += u64::from(len);
         out.deliver(len);
-        let grows = c.params.autotune && self.adjust_window(c, segment, srtt);
+        let grows = c.params.autotune && self.adjust_window(&c.again(), segment, srtt);
         grows || self.reply_in_order(c) == Reply::Now
     }
 
     /// Data have arrived in order. An acknowledgement is owed at once for every second full
     /// segment, and may wait for less (RFC 5681 section 4.2), but not at the beginning of a
     /// connection, where the sender's window is small (`tcp_incr_quickack` of Linux).
-    #[inline]
+    #[inline(always)]
     fn reply_in_order(&self, c: &mut Call<'_>) -> Reply {
         let second = c.conn.rcv_nxt.wrapping_sub(c.conn.ack_sent) > c.params.payload;
         if second || !c.params.delayed_ack || self.delivered <= c.params.quick_bytes {
@@ -318,6 +318,7 @@ impl Receiver {
     }
 
     /// The application has taken what a segment brought. Returns whether the window grows.
+    #[inline(never)]
     fn adjust_window(&mut self, c: &Call<'_>, segment: &Segment, srtt: Time) -> bool {
         let delivered = self.delivered;
         let Some(rest) = &mut self.rest else {

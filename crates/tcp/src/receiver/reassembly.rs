@@ -10,8 +10,9 @@ const EXPECTED: usize = 2;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reassembly {
     runs: Runs,
-    /// First bytes of the runs that changed last, most recent first. May name runs that are gone.
-    recent: [u32; 4],
+    /// The runs that changed last, most recent first. One that is gone, as it has become part of
+    /// another or has been delivered, keeps its place until blocks are written, and is empty.
+    recent: [SackBlock; 4],
     /// How many of `recent` are set.
     known: u8,
     /// Where the peer's data and FIN end, once that FIN is held.
@@ -27,12 +28,13 @@ impl Reassembly {
     /// Adds the bytes from `start` to `end`.
     pub(super) fn insert(&mut self, start: u32, end: u32) {
         let run = self.runs.insert(start, end);
-        self.touch(run.start);
+        self.forget(|old| !before(old.start, run.start) && !before(run.end, old.end));
+        self.touch(run);
     }
 
     /// Whether all bytes from `start` to `end` are held.
     pub(super) fn holds(&self, start: u32, end: u32) -> bool {
-        self.runs.covered(start, end) == end.wrapping_sub(start)
+        self.runs.hold(start, end)
     }
 
     /// Whether the bytes from `start` to `end` belong to no run that is one of the two that changed
@@ -44,15 +46,23 @@ impl Reassembly {
         known >= EXPECTED && !blocks[..EXPECTED].iter().any(meets)
     }
 
-    /// Notes the run that begins at `start` as the one that changed last.
-    fn touch(&mut self, start: u32) {
+    /// Those of the runs that changed last for which `gone` holds are there no more.
+    fn forget(&mut self, gone: impl Fn(&SackBlock) -> bool) {
+        for run in self.recent.iter_mut().filter(|run| gone(run)) {
+            run.end = run.start;
+        }
+    }
+
+    /// Notes a run as the one that changed last.
+    fn touch(&mut self, run: SackBlock) {
         let known = usize::from(self.known);
-        let last = self.recent[..known].iter().position(|&s| s == start).unwrap_or_else(|| {
+        let last = self.recent[..known].iter().position(|old| old.start == run.start);
+        let last = last.unwrap_or_else(|| {
             self.known = (self.known + 1).min(4);
             usize::from(self.known) - 1
         });
         self.recent.copy_within(0..last, 1);
-        self.recent[0] = start;
+        self.recent[0] = run;
     }
 
     /// The bytes before `next` have all arrived: takes out the runs they reach, and gives the next
@@ -61,6 +71,7 @@ impl Reassembly {
         while let Some(run) = self.runs.pop_reached(next) {
             next = later(next, run.end);
         }
+        self.forget(|run| !before(next, run.start));
         if self.runs.is_empty() {
             self.known = 0;
         }
@@ -73,9 +84,9 @@ impl Reassembly {
         let mut written = 0;
         let mut kept = 0;
         for i in 0..usize::from(self.known) {
-            // A run that is not there has merged with another, or its hole is filled.
-            if let Some(run) = self.runs.starting_at(self.recent[i]) {
-                self.recent[kept] = run.start;
+            let run = self.recent[i];
+            if run.start != run.end {
+                self.recent[kept] = run;
                 kept += 1;
                 if written < blocks.len() {
                     blocks[written] = run;

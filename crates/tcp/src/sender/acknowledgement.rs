@@ -11,15 +11,10 @@ use sojourn_base::Time;
 
 impl Sender {
     /// New data are acknowledged and nothing is amiss: the usual way, without a log.
-    #[inline]
-    pub(crate) fn expected_ack<O: Output>(
-        &mut self,
-        cx: &mut Context<'_, O>,
-        segment: &Segment,
-        acked: u32,
-        flight: u32,
-    ) {
-        let params = cx.params;
+    #[inline(always)]
+    pub(crate) fn expected_ack<O: Output>(&mut self, cx: &mut Context<'_, O>, segment: &Segment) {
+        let (params, flight) = (cx.params, cx.conn.in_flight());
+        let acked = segment.ack.wrapping_sub(cx.conn.snd_una);
         self.set_peer_window(params, segment);
         cx.conn.snd_una = segment.ack;
         let s = &mut self.state;
@@ -35,7 +30,9 @@ impl Sender {
         if cx.conn.in_flight() == 0 && s.unsent == 0 {
             cx.out.event(Event::AllAcked);
         }
-        s.send_window(cx);
+        // Nothing is amiss, so nothing is added to the congestion window.
+        debug_assert!(s.inflation == 0);
+        s.send_inflated(cx, 0);
     }
 
     /// An acknowledgement, with its SACK blocks: what has arrived, what is lost, what that means

@@ -68,7 +68,7 @@ impl Estimator {
     }
 
     /// Takes a sample and gives the timeout that follows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn sample(&mut self, params: &Params, rtt: Time) -> Time {
         let rtt = rtt.0.max(1);
         if self.srtt8 == 0 {
@@ -82,7 +82,7 @@ impl Estimator {
             self.srtt8 = self.srtt8 - (self.srtt8 >> 3) + rtt;
         }
         let rto = (self.srtt8 >> 3) + self.rttvar4.max(params.rto_granularity.0);
-        Time(rto.clamp(params.min_rto.0, params.max_rto.0))
+        Time(rto.max(params.min_rto.0).min(params.max_rto.0))
     }
 
     /// The smoothed round trip; zero before the first sample.

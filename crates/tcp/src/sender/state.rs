@@ -3,7 +3,7 @@
 
 use super::rtt::Estimator;
 use crate::call::Call;
-use crate::congestion::{Acked, Congested, Congestion, Window};
+use crate::congestion::{Acked, Congested, Congestion, Control, Tuning, Window};
 use crate::connection::{Connection, bit};
 use crate::context::Context;
 use crate::ecn::Feedback;
@@ -121,7 +121,7 @@ impl SendState {
 /// Round trips and the retransmission timer.
 impl SendState {
     /// Times the segment that ends at `snd_nxt`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time_from(&mut self, now: Time, conn: &mut Connection) {
         conn.bits |= bit::TIMED;
         self.timed_at = now;
@@ -129,7 +129,7 @@ impl SendState {
     }
 
     /// The round trip that an acknowledgement of new data gives, if it does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn round_trip(&mut self, c: &mut Call<'_>, segment: &Segment) -> Option<Time> {
         if c.params.timestamps {
             // RFC 7323 section 4.1: the echoed time is that of whatever caused this.
@@ -144,7 +144,7 @@ impl SendState {
     }
 
     /// RFC 6298 rules 5.2 and 5.3.
-    #[inline]
+    #[inline(always)]
     pub(super) fn restart_timer(&mut self, now: Time, conn: &Connection) {
         self.backoff = 0;
         self.rto_at = if conn.in_flight() == 0 { Time::MAX } else { now + self.rto };
@@ -174,12 +174,16 @@ impl SendState {
 /// The congestion window.
 impl SendState {
     /// Grows the window by `acked` bytes; asked only if it was what held the sender back.
-    #[inline]
+    #[inline(always)]
     pub(super) fn grow(&mut self, c: &Call<'_>, acked: u32, after_timeout: bool) {
         let (srtt, smooth, mss) =
             (self.estimator.smoothed(), c.params.smooth_growth, c.params.payload);
         let acked = Acked { now: c.now, srtt, bytes: acked, mss, after_timeout, smooth };
-        self.control.on_ack(&c.params.tuning, &mut self.window, acked);
+        match (&mut self.control, &c.params.tuning) {
+            // Here and not in a function of all: that of most hosts takes few instructions.
+            (Congestion::Reno(reno), Tuning::Reno(t)) => reno.on_ack(t, &mut self.window, acked),
+            (control, tuning) => control.on_ack(tuning, &mut self.window, acked),
+        }
         self.window.cwnd = self.window.cwnd.min(c.params.max_cwnd);
     }
 
@@ -276,7 +280,7 @@ impl SendState {
 impl SendState {
     /// Sends `len` bytes for the first time, and the FIN if it comes after them and fits. `ect` is
     /// the codepoint of data that are ECN-capable.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new<O: Output>(&mut self, cx: &mut Context<'_, O>, len: u32, ect: Ecn) {
         if self.unsent != u64::MAX {
             self.unsent -= u64::from(len);
@@ -285,7 +289,9 @@ impl SendState {
         segment.len = len as u16;
         cx.conn.snd_nxt = cx.conn.snd_nxt.wrapping_add(len);
         if cx.conn.has(bit::ECN | bit::CLOSING) {
-            self.add_ecn_and_fin(cx.conn, &mut segment, ect);
+            let (ecn, flags) = self.ecn_and_fin(cx.conn, len, ect);
+            segment.ecn = ecn;
+            segment.flags |= flags;
         }
         if !cx.params.timestamps && !cx.conn.has(bit::TIMED) {
             self.time_from(cx.now, cx.conn);
@@ -295,7 +301,7 @@ impl SendState {
     }
 
     /// Data go out: the timer runs (RFC 6298 rule 5.1).
-    #[inline]
+    #[inline(always)]
     fn note_sent(&mut self, now: Time) {
         self.sent_at = now;
         if self.rto_at == Time::MAX {
@@ -303,22 +309,25 @@ impl SendState {
         }
     }
 
-    /// ECN and FIN of a new segment.
-    fn add_ecn_and_fin(&mut self, conn: &mut Connection, segment: &mut Segment, ect: Ecn) {
-        if conn.has(bit::ECN) && segment.len > 0 {
-            segment.ecn = ect;
+    /// ECN and FIN of a new segment of `len` bytes.
+    #[inline(never)]
+    fn ecn_and_fin(&mut self, conn: &mut Connection, len: u32, ect: Ecn) -> (Ecn, Flags) {
+        let (mut ecn, mut flags) = (Ecn::NotEct, Flags::NONE);
+        if conn.has(bit::ECN) && len > 0 {
+            ecn = ect;
             // RFC 3168 section 6.1.2: on the first new data after a reduction.
             if conn.has(bit::CWR) && conn.feedback != Feedback::Counted {
-                segment.flags |= Flags::CWR;
+                flags |= Flags::CWR;
                 conn.bits &= !bit::CWR;
             }
         }
         let room = conn.in_flight() < self.peer_window;
         if self.fin_is_due(conn) && room {
-            segment.flags |= Flags::FIN;
+            flags |= Flags::FIN;
             conn.bits |= bit::FIN_SENT;
             conn.snd_nxt = conn.snd_nxt.wrapping_add(1);
         }
+        (ecn, flags)
     }
 
     /// Retransmits a segment at most from `block.start` on, and returns where that ends. It
@@ -353,43 +362,50 @@ impl SendState {
         end
     }
 
-    /// Sends new data while less is outstanding than the windows allow. Only full segments, but
-    /// for the last of what is written: the window never moves by less (RFC 9293 section 3.8.6.2).
-    #[inline]
+    /// Sends new data while less is outstanding than the windows allow.
+    #[inline(never)]
     pub(super) fn send_window<O: Output>(&mut self, cx: &mut Context<'_, O>) {
+        self.send_inflated(cx, self.inflation);
+    }
+
+    /// The same with `inflation` bytes more than the congestion window. Only full segments, but for
+    /// the last of what is written, which the FIN may follow: the window never moves by less (RFC
+    /// 9293 section 3.8.6.2).
+    #[inline(always)]
+    pub(super) fn send_inflated<O: Output>(&mut self, cx: &mut Context<'_, O>, inflation: i32) {
         if !self.has_new(cx.conn) {
             return;
         }
-        self.restart_after_idle(&cx.call);
-        let window = self.window.cwnd.saturating_add_signed(self.inflation).min(self.peer_window);
-        let (mss, ect) = (cx.params.payload, cx.params.ect);
-        while self.unsent >= u64::from(mss) && cx.conn.in_flight() + mss <= window {
-            if !cx.out.has_room() && cx.conn.in_flight() > 0 {
-                return self.local_congestion(cx);
-            }
-            self.send_new(cx, mss, ect);
+        if cx.conn.in_flight() == 0 {
+            self.restart_after_idle(&cx.call.again());
         }
-        if self.unsent < u64::from(mss) {
-            self.send_last(cx, window);
+        let window = self.window.cwnd.saturating_add_signed(inflation).min(self.peer_window);
+        let (mss, ect) = (cx.params.payload, cx.params.ect);
+        loop {
+            let flight = cx.conn.in_flight();
+            let mut len = mss;
+            if self.unsent < u64::from(mss) {
+                len = self.unsent as u32;
+                if len == 0 && !(self.fin_is_due(cx.conn) && flight < window) {
+                    return;
+                }
+            }
+            if flight + len > window {
+                return;
+            }
+            if len == mss && flight > 0 && !cx.out.has_room() {
+                return self.local_congestion(&mut cx.call.again());
+            }
+            self.send_new(cx, len, ect);
         }
     }
 
     /// The host's interface is full: the window is reduced as after a mark, once in a round trip
     /// (`tcp_enter_cwr` of Linux 2.4).
     #[cold]
-    fn local_congestion<O: Output>(&mut self, cx: &mut Context<'_, O>) {
-        let flight = cx.conn.in_flight();
-        self.reduce_for_mark(&mut cx.call, flight);
-    }
-
-    /// The last segment of what is written, which may be less than full, and the FIN.
-    fn send_last<O: Output>(&mut self, cx: &mut Context<'_, O>, window: u32) {
-        let (rest, ect) = (self.unsent as u32, cx.params.ect);
-        if rest > 0 && cx.conn.in_flight() + rest <= window {
-            self.send_new(cx, rest, ect);
-        }
-        if self.fin_is_due(cx.conn) && cx.conn.in_flight() < window {
-            self.send_new(cx, 0, ect);
-        }
+    #[inline(never)]
+    fn local_congestion(&mut self, c: &mut Call<'_>) {
+        let flight = c.conn.in_flight();
+        self.reduce_for_mark(c, flight);
     }
 }

@@ -252,6 +252,8 @@ impl Recovery {
             }
             Self::NewReno(newreno) if s.phase == Phase::Loss => transmit_by_pipe(newreno, s, cx),
             Self::Sack(sack) if s.phase >= Phase::Recovery => transmit_by_pipe(sack, s, cx),
+            // A receiver of data has nothing to send, mostly.
+            Self::NewReno(_) | Self::Sack(_) if !s.has_new(cx.conn) => {}
             Self::NewReno(_) | Self::Sack(_) => s.send_window(cx),
         }
     }

@@ -59,10 +59,10 @@ impl Scoreboard {
     /// Enters a SACK block; returns how many of its bytes are news.
     pub(super) fn sack(&mut self, block: SackBlock) -> u32 {
         let SackBlock { start, end } = block;
-        let news = end.wrapping_sub(start) - self.runs.covered(start, end);
-        if news == 0 {
-            return 0;
+        if self.runs.hold(start, end) {
+            return 0; // as the last acknowledgement reported already, mostly
         }
+        let news = end.wrapping_sub(start) - self.runs.covered(start, end);
         if before(start, self.rxt) {
             let end = if before(self.rxt, end) { self.rxt } else { end };
             self.sacked_before_rxt += end.wrapping_sub(start) - self.runs.covered(start, end);
