@@ -187,21 +187,8 @@ impl End {
         ask!(self, e => e.on_timer(&group.tcp, now, out), e.on_timer(quic!(group), now, out));
     }
 
-    /// A segment without SACK blocks has come.
-    #[inline(always)]
-    pub(crate) fn on_segment(
-        &mut self,
-        group: &Group,
-        now: Time,
-        packet: &Packet,
-        out: &mut Out<'_>,
-    ) {
-        if let Self::Tcp(end) = self {
-            end.on_segment(&group.tcp, now, &packet.segment, &[], out);
-        }
-    }
-
     /// A packet has come with what lies beside it: SACK blocks, or what is in a datagram of QUIC.
+    /// TCP does not [expect](TcpEndpoint::expects) it.
     pub(crate) fn on_packet(
         &mut self,
         group: &Group,
@@ -214,7 +201,8 @@ impl End {
                 let blocks = out.net.sacks.get(packet);
                 out.net.sacks.release(packet);
                 let blocks = &blocks[..packet.segment.blocks()];
-                end.on_segment(&group.tcp, now, &packet.segment, blocks, out);
+                debug_assert!(end.expects(&group.tcp, &packet.segment).is_none());
+                end.on_other(&group.tcp, now, &packet.segment, blocks, out);
             }
             Self::Quic(end) => {
                 let ecn = packet.segment.ecn;

@@ -5,7 +5,6 @@
 //! packet comes at its own time: flows that share a machine never run ahead of the clock.
 
 use crate::connection::Side;
-use crate::packet::Packet;
 use sojourn_base::Time;
 use sojourn_link::Serialiser;
 
@@ -21,13 +20,13 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// When a packet that reaches its host's interface at `now` has crossed it. None if that cannot
-    /// be told yet, `ahead` of its time.
+    /// When a packet of `bytes` that reaches its host's interface at `now` has crossed it. None if
+    /// that cannot be told yet, `ahead` of its time.
     #[inline(always)]
     pub(crate) fn enter(
         &self,
         now: Time,
-        packet: &Packet,
+        bytes: u32,
         side: &mut Side,
         interfaces: &mut [Interface],
         ahead: bool,
@@ -35,12 +34,10 @@ impl Access {
         match self {
             Self::Unlimited => Some(now),
             Self::Private(link) => {
-                Some(link.cross(now, packet.ip_bytes(), &mut side.in_free, &mut side.in_carry))
+                Some(link.cross(now, bytes, &mut side.in_free, &mut side.in_carry))
             }
             Self::Shared(_) if ahead => None,
-            Self::Shared(link) => {
-                Some(interfaces[side.in_interface()].cross(link, now, packet.ip_bytes()))
-            }
+            Self::Shared(link) => Some(interfaces[side.in_interface()].cross(link, now, bytes)),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The network as endpoints see it: the queue of events, links, the steps of every path; and how a
 //! segment leaves an endpoint.
 
-use crate::connection::{EndId, Side};
+use crate::connection::{Connection, EndId, Side};
+use crate::end::End;
 use crate::events::{Event, Notes};
 use crate::group::Group;
 use crate::interface::{Access, Interface};
@@ -85,47 +86,28 @@ impl Net {
     ) -> bool {
         self.emit(now, to, packet, side, access)
     }
-}
 
-/// What an endpoint's call may do to the world, and what it has to tell.
-pub(crate) struct Out<'a> {
-    pub net: &'a mut Net,
-    pub side: &'a mut Side,
-    pub group: &'a Group,
-    /// The endpoint's own time: the present, or shortly ahead of it.
-    pub at: Time,
-    /// The end that its packets go to.
-    pub peer: EndId,
-    /// The connection's serial number, and how many segments the endpoint has sent: for the time
-    /// that a host takes, if it takes any.
-    pub serial: u32,
-    pub segments: u64,
-    /// The round trip that was measured.
-    pub round_trip: Option<Time>,
-    pub sent: u32,
-    pub direct: u32,
-    pub delivered: u64,
-    pub notes: Notes,
-}
-
-impl Out<'_> {
-    /// The random time that the host takes over a segment: drawn from the segment's own name, so
-    /// that it is the same whatever else happens.
-    #[cold]
-    fn processing(&mut self) -> Time {
-        self.segments += 1;
-        let end = u64::from(self.serial) << 1 | self.peer.peer().end() as u64;
-        let index = end << 32 | (self.segments & 0xffff_ffff);
-        Time(self.group.stream(Kind::Host, index).below(self.group.processing.0 + 1))
+    /// A packet crosses its last link at `at`, and others may come to the same machine before.
+    #[inline(never)]
+    pub(crate) fn cross_later(&mut self, at: Time, to: EndId, packet: Packet) {
+        self.wheel.push(at, Event::Crossed { to, packet });
     }
-}
 
-impl Out<'_> {
+    /// Has a connection's place given back if nothing refers to it any more. That happens at the
+    /// time of the last thing that did, so that places, which order simultaneous events, do not
+    /// depend on what was handled ahead of its time.
+    pub(crate) fn tidy(&mut self, now: Time, place: u32, conn: &Connection) {
+        if conn.over() {
+            let (at, generation) = (conn.last.max(now), conn.generation);
+            self.wheel.push(at, Event::Retire { conn: place, generation });
+        }
+    }
+
     /// Something is done that may go into a log.
     #[cold]
     #[inline(never)]
     fn note(&mut self, doing: Doing) {
-        self.net.doings.get_or_insert_default().push(doing);
+        self.doings.get_or_insert_default().push(doing);
     }
 
     /// The same for a segment, which is put together here: not where most are sent.
@@ -134,7 +116,76 @@ impl Out<'_> {
     fn note_segment(&mut self, segment: Segment, sacks: &[SackBlock]) {
         self.note(Doing::Segment(segment, sacks.to_vec()));
     }
+}
 
+/// What an endpoint's call may do to the world, and what it has to tell.
+pub(crate) struct Out<'a> {
+    pub net: &'a mut Net,
+    side: &'a mut Side,
+    group: &'a Group,
+    /// The endpoint's own time: the present, or shortly ahead of it.
+    at: Time,
+    /// The end that its packets go to.
+    peer: EndId,
+    /// The connection's serial number, and how many segments the endpoint has sent: for the time
+    /// that a host takes, if it takes any.
+    serial: u32,
+    segments: u64,
+    /// The round trip that was measured.
+    round_trip: Option<Time>,
+    sent: u32,
+    direct: u32,
+    delivered: u64,
+    notes: Notes,
+}
+
+/// What a call of an endpoint has done.
+pub(crate) struct Done {
+    pub round_trip: Option<Time>,
+    pub sent: u32,
+    pub direct: u32,
+    pub delivered: u64,
+    pub notes: Notes,
+}
+
+impl<'a> Out<'a> {
+    /// Of the call of `end`, which is the end `of` a connection of this serial number.
+    #[inline(always)]
+    pub(crate) fn of(
+        net: &'a mut Net,
+        side: &'a mut Side,
+        group: &'a Group,
+        at: Time,
+        of: EndId,
+        serial: u32,
+        end: &End,
+    ) -> Self {
+        let busy = group.processing > Time::ZERO;
+        Self {
+            net,
+            side,
+            group,
+            at,
+            peer: of.peer(),
+            serial,
+            segments: if busy { end.packets_sent() } else { 0 },
+            round_trip: None,
+            sent: 0,
+            direct: 0,
+            delivered: 0,
+            notes: Notes::default(),
+        }
+    }
+
+    /// What it has done.
+    #[inline(always)]
+    pub(crate) fn done(self) -> Done {
+        let Self { round_trip, sent, direct, delivered, notes, .. } = self;
+        Done { round_trip, sent, direct, delivered, notes }
+    }
+}
+
+impl Out<'_> {
     /// Something of a stream has come, or all of it.
     fn tell(&mut self, stream: u32, all: bool) {
         self.net.told.push((self.peer.peer(), stream, all));
@@ -155,8 +206,7 @@ impl Out<'_> {
         self.direct += u32::from(direct);
     }
 
-    /// The same where it is not worth its code: TCP sends in many places, QUIC two thirds of its
-    /// packets in one.
+    /// The same where it is not worth its code: for what QUIC sends beside full packets.
     #[inline(always)]
     fn emit_apart(&mut self, packet: Packet) {
         let at = self.leaves_at();
@@ -171,31 +221,44 @@ impl Out<'_> {
         if self.group.processing == Time::ZERO {
             return self.at;
         }
-        self.side.out_free = (self.at + self.processing()).max(self.side.out_free);
+        self.segments += 1;
+        let from = u64::from(self.serial) << 1 | self.peer.peer().end() as u64;
+        let takes = processing(self.group, from, self.segments);
+        self.side.out_free = (self.at + takes).max(self.side.out_free);
         self.side.out_free
     }
 }
 
+/// The random time that the host takes over the segment of this number of an end: drawn from the
+/// segment's own name, so that it is the same whatever else happens.
+#[cold]
+#[inline(never)]
+fn processing(group: &Group, from: u64, number: u64) -> Time {
+    let index = from << 32 | (number & 0xffff_ffff);
+    Time(group.stream(Kind::Host, index).below(group.processing.0 + 1))
+}
+
 impl Output for Out<'_> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, mut segment: Segment, sacks: &[SackBlock]) {
         // For delay probes, where there are no timestamps.
         if self.group.stamp {
             segment.tsval = (self.at.0 / 1000) as u32;
         }
         if self.net.logs() {
-            self.note_segment(segment, sacks);
+            self.net.note_segment(segment, sacks);
         }
         let sacks = if sacks.is_empty() { NO_SACKS } else { self.net.sacks.put(sacks) };
-        self.emit_apart(Packet { segment, conn: self.peer.conn(), sacks });
+        self.emit(Packet { segment, conn: self.peer.conn(), sacks });
     }
 
-    #[inline]
+    #[inline(always)]
     fn has_room(&mut self) -> bool {
         let backlog = self.group.backlog;
         backlog == Time::MAX || self.leaves().saturating_sub(self.at) <= backlog
     }
 
+    #[inline]
     fn leaves(&mut self) -> Time {
         match self.group.access {
             Access::Unlimited => Time::ZERO,
@@ -204,15 +267,16 @@ impl Output for Out<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, bytes: u32) {
         self.delivered += u64::from(bytes);
     }
 
+    #[inline(always)]
     fn event(&mut self, event: sojourn_tcp::Event) {
         use sojourn_tcp::Event as E;
         if self.net.logs() && matches!(event, E::Closed | E::Failed) {
-            self.note(Doing::Ends { well: event == E::Closed });
+            self.net.note(Doing::Ends { well: event == E::Closed });
         }
         self.notes |= match event {
             E::PeerClosed if self.peer.is_server() => return,
@@ -224,7 +288,7 @@ impl Output for Out<'_> {
         };
     }
 
-    #[inline]
+    #[inline(always)]
     fn rtt(&mut self, sample: Time) {
         self.round_trip = Some(sample);
     }
@@ -234,7 +298,7 @@ impl sojourn_quic::Output for Out<'_> {
     #[inline(always)]
     fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet], bytes: u32) {
         if self.net.logs() {
-            self.note(Doing::Datagram(ecn, packets.to_vec()));
+            self.net.note(Doing::Datagram(ecn, packets.to_vec()));
         }
         let segment = quic::segment(self.at, bytes, ecn);
         let sacks = self.net.quic.put(packets);
@@ -261,33 +325,33 @@ impl sojourn_quic::Output for Out<'_> {
 
     fn read(&mut self, packet: &sojourn_quic::Packet) {
         if self.net.logs() {
-            self.note(Doing::Reads(*packet));
+            self.net.note(Doing::Reads(*packet));
         }
     }
 
     #[inline]
     fn read_stream(&mut self, packet: sojourn_quic::StreamPacket) {
         if self.net.logs() {
-            self.note(Doing::Reads(packet.into()));
+            self.net.note(Doing::Reads(packet.into()));
         }
     }
 
     fn unread(&mut self, packet: &sojourn_quic::Packet, why: sojourn_quic::Unread) {
         if self.net.logs() {
-            self.note(Doing::Drops(*packet, why));
+            self.net.note(Doing::Drops(*packet, why));
         }
     }
 
     fn lost(&mut self, packet: sojourn_quic::Lost) {
         if self.net.logs() {
-            self.note(Doing::Lost(packet));
+            self.net.note(Doing::Lost(packet));
         }
     }
 
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
         if self.net.logs() && matches!(event, E::Closed | E::Failed) {
-            self.note(Doing::Ends { well: event == E::Closed });
+            self.net.note(Doing::Ends { well: event == E::Closed });
         }
         self.notes |= match event {
             E::Begun { stream } if self.group.streams && self.peer.is_server() => {

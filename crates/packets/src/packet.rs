@@ -182,6 +182,7 @@ pub(crate) struct SackPool {
 
 impl SackPool {
     /// Keeps the blocks (at most four) and returns their handle.
+    #[inline(never)]
     pub(crate) fn put(&mut self, blocks: &[SackBlock]) -> u32 {
         let mut kept = [SackBlock::default(); 4];
         kept[..blocks.len()].copy_from_slice(blocks);

@@ -50,13 +50,14 @@ impl Run {
                 sim.serve(now, link);
             }
             Event::Arrive { to, step, packet } => sim.arrive(now, to, step, packet),
-            Event::Crossed { to, packet } => sim.end_of_path(now, to, packet, false),
+            Event::Crossed { to, packet } => {
+                sim.end_of_path(now, to, packet, packet.ip_bytes(), false);
+            }
             Event::Deliver { to, packet } if packet.is_datagram() => {
                 let (group, index) = sim.flow_of(&packet);
                 apps[group].datagram(sim, now, (group, index), to, &packet);
             }
             Event::Deliver { to, packet } => {
-                sim.conns.side(to).came();
                 sim.deliver(now, to, &packet);
             }
             Event::Timer { of, generation } => sim.timer(now, of, generation),

@@ -1,46 +1,153 @@
 //! How endpoints are called, and what follows.
 
 use super::Sim;
-use crate::connection::{Connection, EndId, NONE};
+use crate::connection::{Connection, EndId, NONE, Underway};
 use crate::end::End;
 use crate::events::{Event, Notes};
 use crate::group::Group;
-use crate::net::Out;
+use crate::net::{Done, Net, Out};
 use crate::packet::{NO_SACKS, Packet};
+use crate::probes::Probes;
 use crate::qlog::{Arrival, Subject};
+use crate::timers::Timers;
 use sojourn_base::Time;
+use sojourn_tcp::Expected;
+
+/// What a call of an endpoint may change beside its connection and its group. It is handed on by
+/// value: of what is handed on by its address the compiler keeps nothing in registers.
+pub(super) struct Around<'a> {
+    pub net: &'a mut Net,
+    pub probes: &'a mut Probes,
+    pub timers: &'a mut Timers,
+    exchanges: &'a mut Vec<Underway>,
+    connected: &'a mut Vec<Time>,
+}
 
 impl Sim {
-    /// A segment reaches its endpoint, whose clock shows `at`.
+    /// A connection, its group, and what is around.
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, at: Time, to: EndId, packet: &Packet) {
-        let place = packet.conn;
-        let conn = &mut self.conns[place];
-        conn.in_flight -= 1;
-        conn.last = conn.last.max(at);
-        if conn.meter != NONE {
-            self.probes.delivered(conn.meter, at, to.end() == 1, packet);
-            if self.probes.logs() {
-                self.log_arrival(at, to, packet);
-            }
-        }
-        if packet.sacks == NO_SACKS {
-            self.with_endpoint(at, to, |end, group, now, out| {
-                end.on_segment(group, now, packet, out);
-            });
-        } else {
-            self.deliver_more(at, to, packet);
-        }
-        if self.conns[place].done {
-            self.tidy(at, place);
+    pub(super) fn connection(&mut self, place: u32) -> (&mut Connection, &mut Group, Around<'_>) {
+        let Self { net, conns, exchanges, connected, groups, probes, timers, .. } = self;
+        let conn = &mut conns[place];
+        let group = &mut groups[usize::from(conn.group)];
+        (conn, group, Around { net, probes, timers, exchanges, connected })
+    }
+
+    /// A segment reaches its endpoint in its turn.
+    #[inline(never)]
+    pub(crate) fn deliver(&mut self, now: Time, to: EndId, packet: &Packet) {
+        let (conn, group, around) = self.connection(to.conn());
+        conn.sides[to.end()].came();
+        around.deliver(conn, group, now, to, packet);
+    }
+
+    /// Calls an endpoint, and does what follows.
+    #[inline(always)]
+    pub(crate) fn with_endpoint(
+        &mut self,
+        at: Time,
+        of: EndId,
+        call: impl FnOnce(&mut End, &Group, Time, &mut Out<'_>),
+    ) {
+        let (conn, group, around) = self.connection(of.conn());
+        around.call(conn, group, at, of, call);
+    }
+}
+
+impl Around<'_> {
+    /// The same for a function that is seldom needed.
+    #[inline(always)]
+    pub(super) fn again(&mut self) -> Around<'_> {
+        Around {
+            net: self.net,
+            probes: self.probes,
+            timers: self.timers,
+            exchanges: self.exchanges,
+            connected: self.connected,
         }
     }
 
-    /// A packet reaches an end that may be logged.
+    /// A segment reaches its endpoint, whose clock shows `at`.
+    #[inline(always)]
+    pub(super) fn deliver(
+        mut self,
+        conn: &mut Connection,
+        group: &mut Group,
+        at: Time,
+        to: EndId,
+        packet: &Packet,
+    ) {
+        conn.in_flight -= 1;
+        conn.last = conn.last.max(at);
+        if conn.meter != NONE {
+            self.again().meter(conn, group, at, to, packet);
+        }
+        let expected = match &conn.ends[to.end()] {
+            End::Tcp(end) if packet.sacks == NO_SACKS => end.expects(&group.tcp, &packet.segment),
+            _ => None,
+        };
+        // Each by itself: what only the other one does is then not asked for.
+        match expected {
+            Some(Expected::Acknowledgement) => {
+                let expected = Expected::Acknowledgement;
+                self.again().deliver_expected(conn, group, at, to, packet, expected);
+            }
+            Some(Expected::Data) => {
+                let expected = Expected::Data;
+                self.again().deliver_expected(conn, group, at, to, packet, expected);
+            }
+            None => self.again().deliver_other(conn, group, at, to, packet),
+        }
+        if conn.done {
+            self.net.tidy(at, packet.conn, conn);
+        }
+    }
+
+    #[inline(always)]
+    fn deliver_expected(
+        self,
+        conn: &mut Connection,
+        group: &mut Group,
+        at: Time,
+        to: EndId,
+        packet: &Packet,
+        expected: Expected,
+    ) {
+        let Connection { ends, sides, generation, .. } = conn;
+        let end = &mut ends[to.end()];
+        let mut out = Out::of(self.net, &mut sides[to.end()], group, at, to, *generation, end);
+        if let End::Tcp(end) = end {
+            end.on_expected(&group.tcp, at, &packet.segment, expected, &mut out);
+        }
+        let done = out.done();
+        self.follow(conn, group, at, to, done);
+    }
+
+    /// The same for any other packet, with what lies beside it: SACK blocks, or packets of QUIC.
     #[cold]
-    fn log_arrival(&mut self, at: Time, to: EndId, packet: &Packet) {
-        let conn = &self.conns[to.conn()];
-        let (end, group) = (to.end(), &self.groups[usize::from(conn.group)]);
+    #[inline(never)]
+    fn deliver_other(
+        self,
+        conn: &mut Connection,
+        group: &mut Group,
+        at: Time,
+        to: EndId,
+        packet: &Packet,
+    ) {
+        self.call(conn, group, at, to, |end, group, now, out| {
+            end.on_packet(group, now, packet, out);
+        });
+    }
+
+    /// A packet of a metered flow reaches an end, which may be logged.
+    #[cold]
+    #[inline(never)]
+    fn meter(self, conn: &Connection, group: &Group, at: Time, to: EndId, packet: &Packet) {
+        let end = to.end();
+        self.probes.delivered(conn.meter, at, end == 1, packet);
+        if !self.probes.logs() {
+            return;
+        }
         let of = Subject { end, generation: conn.generation, endpoint: &conn.ends[end], group };
         let segment = &packet.segment;
         if packet.is_quic() {
@@ -54,41 +161,29 @@ impl Sim {
         }
     }
 
-    /// The same for a packet with something beside it: SACK blocks, or the packets of QUIC.
-    #[cold]
-    fn deliver_more(&mut self, at: Time, to: EndId, packet: &Packet) {
-        self.with_endpoint(at, to, |end, group, now, out| end.on_packet(group, now, packet, out));
-    }
-
-    /// Calls an endpoint, and does what follows: timers, and telling the application.
+    /// Calls an endpoint, and does what follows.
     #[inline(always)]
-    pub(crate) fn with_endpoint(
-        &mut self,
+    pub(super) fn call(
+        self,
+        conn: &mut Connection,
+        group: &mut Group,
         at: Time,
         of: EndId,
         call: impl FnOnce(&mut End, &Group, Time, &mut Out<'_>),
     ) {
+        let Connection { ends, sides, generation, .. } = conn;
+        let end = &mut ends[of.end()];
+        let mut out = Out::of(self.net, &mut sides[of.end()], group, at, of, *generation, end);
+        call(end, group, at, &mut out);
+        let done = out.done();
+        self.follow(conn, group, at, of, done);
+    }
+
+    /// What follows a call of an endpoint: timers, and telling the application.
+    #[inline(always)]
+    fn follow(mut self, conn: &mut Connection, group: &mut Group, at: Time, of: EndId, done: Done) {
         let end = of.end();
-        let conn = &mut self.conns[of.conn()];
-        let group = &mut self.groups[usize::from(conn.group)];
-        let Connection { ends, sides, .. } = conn;
-        let busy = group.processing > Time::ZERO;
-        let mut out = Out {
-            net: &mut self.net,
-            side: &mut sides[end],
-            group,
-            at,
-            peer: of.peer(),
-            serial: conn.generation,
-            segments: if busy { ends[end].packets_sent() } else { 0 },
-            round_trip: None,
-            sent: 0,
-            direct: 0,
-            delivered: 0,
-            notes: Notes::default(),
-        };
-        call(&mut ends[end], group, at, &mut out);
-        let Out { round_trip, sent, direct, delivered, mut notes, .. } = out;
+        let Done { round_trip, sent, direct, delivered, mut notes } = done;
         if let Some(sample) = round_trip
             && group.book.measuring()
         {
@@ -96,12 +191,10 @@ impl Sim {
         }
         conn.in_flight += sent;
         conn.sides[end ^ 1].wait_for(direct);
-        let deadline = conn.ends[end].deadline();
-        let side = &mut conn.sides[end];
-        let entered = side.timer_at;
         if conn.meter != NONE && end == 0 {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
+        let side = &mut conn.sides[end];
         if delivered > 0 && side.expect != u64::MAX {
             if end == 0 && conn.awaits_first {
                 conn.awaits_first = false;
@@ -122,22 +215,35 @@ impl Sim {
                 self.net.wheel.push(at, Event::Notify { of, notes });
             }
         }
-        if deadline < entered {
-            self.timers.take_out(of, entered);
-            self.look_at(at, of, deadline);
+        let deadline = conn.ends[end].deadline();
+        if deadline < conn.sides[end].timer_at {
+            self.again().move_timer(conn, at, of, deadline);
         }
         if self.net.logs() {
-            self.log_call(at, of, round_trip);
+            self.again().log_call(conn, group, at, of, round_trip);
         }
+    }
+
+    /// An endpoint's timers are due before they would be looked at.
+    #[inline(never)]
+    fn move_timer(self, conn: &mut Connection, at: Time, of: EndId, deadline: Time) {
+        self.timers.take_out(of, conn.sides[of.end()].timer_at);
+        self.look_at(conn, at, of, deadline);
     }
 
     /// An end that may be logged was called.
     #[cold]
     #[inline(never)]
-    fn log_call(&mut self, at: Time, of: EndId, round_trip: Option<Time>) {
+    fn log_call(
+        self,
+        conn: &Connection,
+        group: &Group,
+        at: Time,
+        of: EndId,
+        round_trip: Option<Time>,
+    ) {
         let Some(doings) = &mut self.net.doings else { return };
-        let conn = &self.conns[of.conn()];
-        let (end, group) = (of.end(), &self.groups[usize::from(conn.group)]);
+        let end = of.end();
         let subject =
             Subject { end, generation: conn.generation, endpoint: &conn.ends[end], group };
         self.probes.called(conn.meter, at, subject, round_trip, doings);

@@ -8,8 +8,9 @@
 //! those of handling everything in its turn (`unfused = true`), which the tests compare.
 
 use super::Sim;
+use super::endpoints::Around;
 use crate::apps::Member;
-use crate::connection::EndId;
+use crate::connection::{Connection, EndId};
 use crate::end::End;
 use crate::events::Event;
 use crate::group::Group;
@@ -30,37 +31,66 @@ impl Sim {
         self.net.emit(now, to, packet, side, access);
     }
 
-    /// A packet has crossed its last link and comes to the end of its path at `at`; `ahead` if
-    /// none can overtake it before.
+    /// A packet of `bytes` has crossed its last link and comes to the end of its path at `at`;
+    /// `ahead` if none can overtake it before.
     #[inline(always)]
-    pub(crate) fn end_of_path(&mut self, at: Time, to: EndId, packet: Packet, ahead: bool) {
+    pub(crate) fn end_of_path(
+        &mut self,
+        at: Time,
+        to: EndId,
+        packet: Packet,
+        bytes: u32,
+        ahead: bool,
+    ) {
         if packet.is_datagram() {
             return self.datagram_ends(at, to, packet, ahead);
         }
-        let end = to.end();
-        let conn = &mut self.conns[packet.conn];
-        let side = &mut conn.sides[end];
-        let access = &self.groups[usize::from(conn.group)].access;
-        let Some(at) = access.enter(at, &packet, side, &mut self.net.interfaces, ahead) else {
-            return self.crossed_later(at, to, packet);
+        let boundary = self.boundary;
+        let (conn, group, mut around) = self.connection(packet.conn);
+        let side = &mut conn.sides[to.end()];
+        let interfaces = &mut around.net.interfaces;
+        let Some(at) = group.access.enter(at, bytes, side, interfaces, ahead) else {
+            return around.net.cross_later(at, to, packet);
         };
-        let ahead = ahead && self.fused && at <= self.boundary;
-        let free = ahead && side.free();
-        if free && (conn.ends[end].deadline() > at || self.timers_before(at, to)) {
-            self.deliver(at, to, &packet);
+        // Timers are looked at when they are due, or before.
+        if ahead
+            && at <= boundary
+            && side.free()
+            && (side.timer_at > at || around.again().timers_before(conn, group, at, to))
+        {
+            around.deliver(conn, group, at, to, &packet);
         } else {
-            self.conns.side(to).wait_for(1);
-            self.net.wheel.push(at, Event::Deliver { to, packet });
+            conn.sides[to.end()].wait_for(1);
+            around.net.wheel.push(at, Event::Deliver { to, packet });
         }
     }
 
+    /// The same for a datagram.
+    fn datagram_ends(&mut self, at: Time, to: EndId, packet: Packet, ahead: bool) {
+        let (group, index) = self.flow_of(&packet);
+        let Group { access, datagrams, .. } = &mut self.groups[group];
+        let side = &mut datagrams[index as usize][to.end()];
+        let bytes = packet.ip_bytes();
+        match access.enter(at, bytes, side, &mut self.net.interfaces, ahead) {
+            Some(at) => self.net.wheel.push(at, Event::Deliver { to, packet }),
+            None => self.net.cross_later(at, to, packet),
+        }
+    }
+}
+
+impl Around<'_> {
     /// Runs the timers of an endpoint that let it send and are due before a packet comes to it at
     /// `at`; whether the packet may be handled at once then. Pacing would make an event of nearly
     /// every packet otherwise.
     #[inline(never)]
-    fn timers_before(&mut self, at: Time, to: EndId) -> bool {
+    fn timers_before(
+        mut self,
+        conn: &mut Connection,
+        group: &mut Group,
+        at: Time,
+        to: EndId,
+    ) -> bool {
         loop {
-            let conn = &self.conns[to.conn()];
             let endpoint = &conn.ends[to.end()];
             let deadline = endpoint.deadline();
             let free = conn.sides[to.end()].free();
@@ -72,24 +102,7 @@ impl Sim {
             if deadline == at || deadline != endpoint.sends_at() {
                 return false;
             }
-            self.with_endpoint(deadline, to, End::on_timer);
+            self.again().call(conn, group, deadline, to, End::on_timer);
         }
-    }
-
-    /// The same for a datagram.
-    fn datagram_ends(&mut self, at: Time, to: EndId, packet: Packet, ahead: bool) {
-        let (group, index) = self.flow_of(&packet);
-        let Group { access, datagrams, .. } = &mut self.groups[group];
-        let side = &mut datagrams[index as usize][to.end()];
-        match access.enter(at, &packet, side, &mut self.net.interfaces, ahead) {
-            Some(at) => self.net.wheel.push(at, Event::Deliver { to, packet }),
-            None => self.crossed_later(at, to, packet),
-        }
-    }
-
-    /// A packet crosses its last link at `at`, and others may come to the same machine before.
-    #[inline(never)]
-    pub(super) fn crossed_later(&mut self, at: Time, to: EndId, packet: Packet) {
-        self.net.wheel.push(at, Event::Crossed { to, packet });
     }
 }

@@ -14,22 +14,24 @@ impl Sim {
     /// A packet reaches the link of its step.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, now: Time, to: EndId, step: u32, mut packet: Packet) {
-        let Step { link, next, delay, label, dscp, machine, asks } = self.net.paths.step(step);
-        self.probes.links.arrived(now, link, packet.ip_bytes());
-        let Net { wheel, links, dropped, sacks, .. } = &mut self.net;
+        let Step { link, next, delay, .. } = self.net.paths.step(step);
+        let bytes = packet.ip_bytes();
+        self.probes.links.arrived(now, link, bytes);
+        let Net { wheel, links, paths, dropped, sacks, .. } = &mut self.net;
         let l = &mut links[link as usize];
         if l.fused() {
-            match l.pass(now, packet.ip_bytes(), packet.segment.ecn) {
+            match l.pass(now, bytes, packet.segment.ecn) {
                 Fate::Departs(at, marked) => {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
                     self.tap(at, &packet, to, step);
-                    self.forward(at + delay, to, next, packet);
+                    self.forward(at + delay, to, next, packet, bytes);
                 }
                 Fate::Dropped => self.lost(now, &packet),
             }
         } else {
+            let Step { label, dscp, machine, asks, .. } = paths.step(step);
             let number = if asks { machine_number(&self.groups, &self.conns, &packet) } else { 0 };
             let to_server = to.is_server();
             let standing =
@@ -67,9 +69,9 @@ impl Sim {
         match through {
             None => self.lost(now, &packet),
             Some(at) if reorders && next == HOST => {
-                self.crossed_later(at + delay, to, packet);
+                self.net.cross_later(at + delay, to, packet);
             }
-            Some(at) => self.forward(at + delay, to, next, packet),
+            Some(at) => self.forward(at + delay, to, next, packet, packet.ip_bytes()),
         }
     }
 
@@ -102,14 +104,17 @@ impl Sim {
     /// A packet's transmission on the link of its step ends at `at`.
     #[inline]
     fn tap(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
-        // A fused link knows now what it will send after the end.
-        if self.probes.links.capturing() && at <= self.horizon {
+        if self.probes.links.capturing() {
             self.capture(at, packet, to, step);
         }
     }
 
     #[cold]
+    #[inline(never)]
     fn capture(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
+        if at > self.horizon {
+            return; // a fused link knows now what it will send after the end
+        }
         let Step { link, dscp, machine, .. } = self.net.paths.step(step);
         let (serial, group) = if packet.is_datagram() {
             (0, 0)
@@ -126,13 +131,13 @@ impl Sim {
         self.probes.sent(link, &Tapped { at, packet, to, serial, params, sacks, dscp, addresses });
     }
 
-    /// A packet has left a link and reaches whatever is next at `at`.
+    /// A packet of `bytes` has left a link and reaches whatever is next at `at`.
     #[inline(always)]
-    fn forward(&mut self, at: Time, to: EndId, next: u32, packet: Packet) {
+    fn forward(&mut self, at: Time, to: EndId, next: u32, packet: Packet, bytes: u32) {
         if next != HOST {
             self.net.wheel.push(at, Event::Arrive { to, step: next, packet });
         } else {
-            self.end_of_path(at, to, packet, true);
+            self.end_of_path(at, to, packet, bytes, true);
         }
     }
 

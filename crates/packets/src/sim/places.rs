@@ -3,7 +3,6 @@
 use super::Sim;
 use crate::connection::{Connection, EndId, Side, Underway};
 use crate::end::End;
-use crate::events::Event;
 use crate::packet::DATAGRAM;
 use sojourn_base::{Kind, Time};
 
@@ -60,15 +59,9 @@ impl Sim {
         place
     }
 
-    /// Has a connection's place given back if nothing refers to it any more. That happens at the
-    /// time of the last thing that did, so that places, which order simultaneous events, do not
-    /// depend on what was handled ahead of its time.
+    /// Has a connection's place given back if nothing refers to it any more.
     pub(crate) fn tidy(&mut self, now: Time, place: u32) {
-        let conn = &self.conns[place];
-        if conn.over() {
-            let (at, generation) = (conn.last.max(now), conn.generation);
-            self.net.wheel.push(at, Event::Retire { conn: place, generation });
-        }
+        self.net.tidy(now, place, &self.conns[place]);
     }
 
     /// Keeps what a connection has counted and frees its place, if nothing refers to it.

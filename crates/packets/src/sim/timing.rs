@@ -1,7 +1,8 @@
 //! When timers of endpoints are looked at, and the boundaries of what is measured.
 
 use super::Sim;
-use crate::connection::EndId;
+use super::endpoints::Around;
+use crate::connection::{Connection, EndId};
 use crate::end::End;
 use crate::events::Event;
 use sojourn_base::Time;
@@ -18,14 +19,10 @@ impl Sim {
         }
     }
 
-    /// Has the timers of an endpoint looked at when they are due next; there is no event for that,
-    /// nor are they in a list.
-    pub(super) fn look_at(&mut self, now: Time, of: EndId, deadline: Time) {
-        let conn = &mut self.conns[of.conn()];
-        conn.sides[of.end()].timer_at = deadline;
-        if deadline != Time::MAX && !self.timers.enter(now, of, deadline) {
-            self.net.wheel.push(deadline, Event::Timer { of, generation: conn.generation });
-        }
+    /// See [`Around::look_at`].
+    fn look_at(&mut self, now: Time, of: EndId, deadline: Time) {
+        let (conn, _, around) = self.connection(of.conn());
+        around.look_at(conn, now, of, deadline);
     }
 
     /// A timer may be due. Deadlines move with every acknowledgement, events do not: an event that
@@ -58,8 +55,22 @@ impl Sim {
         self.set_boundary();
     }
 
-    /// Finds the instant that no endpoint may run ahead of.
+    /// Finds the instant that no endpoint may run ahead of. If nothing is handled ahead of its time
+    /// that is the start, as whatever comes to a host comes later.
     pub(crate) fn set_boundary(&mut self) {
-        self.boundary = self.boundaries.iter().copied().min().unwrap_or(self.pause).min(self.pause);
+        let next = self.boundaries.iter().copied().min().unwrap_or(self.pause);
+        self.boundary = if self.fused { next.min(self.pause) } else { Time::ZERO };
+    }
+}
+
+impl Around<'_> {
+    /// Has the timers of an endpoint looked at when they are due next; there is no event for that,
+    /// nor are they in a list.
+    pub(super) fn look_at(self, conn: &mut Connection, now: Time, of: EndId, deadline: Time) {
+        conn.sides[of.end()].timer_at = deadline;
+        if deadline != Time::MAX && !self.timers.enter(now, of, deadline) {
+            let generation = conn.generation;
+            self.net.wheel.push(deadline, Event::Timer { of, generation });
+        }
     }
 }
