@@ -298,6 +298,8 @@ impl<E: Ordered> Wheel<E> {
             }
             if self.slots.len() >= MANY {
                 self.look_ahead();
+            } else if let Some(soon) = self.slots.get(self.near.soon(bucket) as usize) {
+                prefetch::lines(soon, 1);
             }
             if alone {
                 return Some((time, Place(head)));

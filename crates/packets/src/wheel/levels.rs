@@ -113,6 +113,17 @@ impl Near {
         }
     }
 
+    /// The head of the list of the next bucket that is not empty, if that is near; else [`NONE`].
+    #[inline(always)]
+    pub(super) fn soon(&self, from: u64) -> u32 {
+        match self.occupied.0.get((from / 64) as usize) {
+            Some(&bits) if bits != 0 => {
+                self.heads[((from & !63 | u64::from(bits.trailing_zeros())) & MASK) as usize]
+            }
+            _ => NONE,
+        }
+    }
+
     /// Empties the first bucket that is not empty, where all those before `from` are: its number
     /// and the head of its list.
     #[inline(always)]
