@@ -49,7 +49,7 @@ COUNTS = {
         "Of 22 claims ten agree, ten do not, and two cannot be told.", 22, 10, 2,
     ),
     "web-aqm-factors": (
-        "Of 28 claims seven agree, 15 do not, and six cannot be told.", 28, 15, 6,
+        "Of 56 claims 17 agree, 29 do not, and ten cannot be told.", 56, 29, 10,
     ),
     "web-today": (
         "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,

@@ -135,7 +135,7 @@ def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
 
 def test_the_testbed_of_2003_is_quoted_right() -> None:
     record = kept("web-aqm-factors", "long")
-    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 96)
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 213)
     text = words("web-aqm-factors")
     rows = means("web-aqm-factors", "The testbed as it probably was", "long", "scheme, load")
 
@@ -164,6 +164,56 @@ def test_the_testbed_of_2003_is_quoted_right() -> None:
     assert "improves PI by {:.0f}, {:.0f} and {:.0f} ms".format(*gains) in text
     near = (times[name][1] for name in ("PI 24 ECN", "REM 24 ECN", "uncongested"))
     assert "({:.0f} and {:.0f} ms for {:.0f})".format(*near) in text
+
+
+def test_the_losses_of_2003_lie_between_those_of_two_think_times() -> None:
+    text = words("web-aqm-factors")
+    short, long = (
+        means("web-aqm-factors", title, "long", "scheme, load")
+        for title in (
+            "The testbed as it probably was",
+            "The same testbed with think times four times as long",
+        )
+    )
+    names = ("drop-tail 240", "PI 24", "REM 24")
+    ratios = [
+        [
+            each[f"{name}, {load}"]["loss (%)"] / each[f"{name}, {load}"]["loss, published (%)"]
+            for name in names
+            for load in ("98 %", "105 %")
+        ]
+        for each in (short, long)
+    ]
+    ranges = [f"{min(each):.2f} to {max(each):.2f}" for each in ratios]
+    assert f"without ECN are {ranges[0]} of the table's at 98 and 105 %" in text
+    assert f"they are {ranges[1]} of it" in text
+    assert max(ratios[0]) < 1 < min(ratios[1])
+    assert all(each in words("web-aqm-2003") for each in ranges)
+    for name in names:
+        losses = [f"{each[f'{name}, 98 %']['loss (%)']:.1f}" for each in (short, long)]
+        assert "{} and {} %".format(*losses) in text
+    tail = [each["drop-tail 240, 98 %"] for each in (short, long)]
+    rates = [f"{each['rate (Mb/s)']:.1f}" for each in tail]
+    done = [f"{each['completed over uncongested (%)']:.1f}" for each in tail]
+    assert "carries {} and {} Mb/s for 92.0".format(*rates) in text
+    assert "completes {} and {} % for 93.2".format(*done) in text
+    times = {
+        name: long[f"{name}, {load}"]["response, 2 s at most (ms)"]
+        for name, load in (
+            ("REM 24", "105 %"), ("REM 24 ECN", "105 %"), ("PI 24", "105 %"),
+            ("PI 24 ECN", "105 %"),
+        )
+    }  # fmt: skip
+    gains = (times[name] - times[f"{name} ECN"] for name in ("REM 24", "PI 24"))
+    assert "by {:.0f} ms against PI's {:.0f}".format(*gains) in text
+    assert f"carries {long['REM 24, 105 %']['rate (Mb/s)']:.1f} Mb/s at 105 %" in text
+    times = {name: row["response, 2 s at most (ms)"] for name, row in short.items()}
+    with_240 = [f"{times[f'{name}, 98 %']:.0f}" for name in ("PI 240", "REM 240", "ARED 240")]
+    assert (
+        "PI takes {} ms as with 24 (573), REM {} for 581, adaptive RED {}".format(*with_240) in text
+    )
+    with_ecn = [f"{times[f'{name} ECN, 98 %']:.0f}" for name in ("PI 240", "PI 24", "REM 240")]
+    assert "with ECN PI takes {} ms for {}, REM {}".format(*with_ecn) in text
 
 
 def test_web_red_2000_quotes_its_runs_right() -> None:

@@ -271,6 +271,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "web-aqm-factors testbed": partial(
         plain, "web-aqm-factors", "long", "The testbed as it probably was", form="g"
     ),
+    "web-aqm-factors patient": partial(
+        plain, "web-aqm-factors", "long", "The same testbed with think times four times as long",
+        form="g",
+    ),
     "web-red-2000 testbeds": partial(
         plain, "web-red-2000", "full", "Each scheme on other testbeds"
     ),

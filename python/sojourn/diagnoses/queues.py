@@ -161,9 +161,12 @@ def wound_up(facts: Facts) -> Iterator[Finding]:
 
     Its probability is that of an earlier overload, of the beginning as a rule, and its integrator
     takes it back slowly, by what the queue lies below the reference: senders are held off a link
-    that has room. A longer warm-up begins to measure later; larger gains come back sooner.
+    that has room. A longer warm-up begins to measure later; larger gains come back sooner. Not
+    said of REM, which settles there: it holds what arrives at the link's rate, and drops of that.
     """
     for one, link in _managed(facts):
+        if one.kind == "rem":
+            continue
         held, wanted, unit = _held(one, link)
         share = _signals(link) / link["arrived"]
         if link["utilisation"] >= _BUSY or share < _MANY or held is None or wanted is None:
