@@ -272,7 +272,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
         plain, "web-aqm-factors", "long", "The testbed as it probably was", form="g"
     ),
     "web-aqm-factors patient": partial(
-        plain, "web-aqm-factors", "long", "The same testbed with think times four times as long",
+        plain,
+        "web-aqm-factors",
+        "long",
+        "The same testbed with think times four times as long",
         form="g",
     ),
     "web-red-2000 testbeds": partial(
