@@ -11,3 +11,18 @@ pub fn product(a: u64, b: u64) -> u128 {
         u128::from(a) * u128::from(b)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn product_is_full_whatever_the_numbers() {
+        assert_eq!(product(3, 5), 15);
+        let (small, large) = (u64::from(u32::MAX), u64::MAX);
+        assert_eq!(product(small, small), 0xffff_fffe_0000_0001);
+        assert_eq!(product(small + 1, small), u128::from(small) << 32);
+        assert_eq!(product(large, large), (1 << 64) * (u128::from(large) - 1) + 1);
+        assert_eq!(product(large, 0), 0);
+    }
+}
