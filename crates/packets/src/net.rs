@@ -75,18 +75,6 @@ impl Net {
         direct
     }
 
-    #[inline(never)]
-    fn emit_apart(
-        &mut self,
-        now: Time,
-        to: EndId,
-        packet: Packet,
-        side: &mut Side,
-        access: &Access,
-    ) -> bool {
-        self.emit(now, to, packet, side, access)
-    }
-
     /// A packet crosses its last link at `at`, and others may come to the same machine before.
     #[inline(never)]
     pub(crate) fn cross_later(&mut self, at: Time, to: EndId, packet: Packet) {
@@ -201,31 +189,22 @@ impl Out<'_> {
     /// A packet leaves the host.
     #[inline(always)]
     fn emit(&mut self, packet: Packet) {
-        let at = self.leaves_at();
+        self.sent += 1;
+        let mut at = self.at;
+        if self.group.processing > Time::ZERO {
+            self.segments += 1;
+            let from = u64::from(self.serial) << 1 | self.peer.peer().end() as u64;
+            at = (at + processing(self.group, from, self.segments)).max(self.side.out_free);
+            self.side.out_free = at;
+        }
         let direct = self.net.emit(at, self.peer, packet, self.side, &self.group.access);
         self.direct += u32::from(direct);
     }
 
     /// The same where it is not worth its code: for what QUIC sends beside full packets.
-    #[inline(always)]
+    #[inline(never)]
     fn emit_apart(&mut self, packet: Packet) {
-        let at = self.leaves_at();
-        let direct = self.net.emit_apart(at, self.peer, packet, self.side, &self.group.access);
-        self.direct += u32::from(direct);
-    }
-
-    /// One more packet is sent: when it comes to the host's interface.
-    #[inline(always)]
-    fn leaves_at(&mut self) -> Time {
-        self.sent += 1;
-        if self.group.processing == Time::ZERO {
-            return self.at;
-        }
-        self.segments += 1;
-        let from = u64::from(self.serial) << 1 | self.peer.peer().end() as u64;
-        let takes = processing(self.group, from, self.segments);
-        self.side.out_free = (self.at + takes).max(self.side.out_free);
-        self.side.out_free
+        self.emit(packet);
     }
 }
 

@@ -103,6 +103,8 @@ impl Around<'_> {
         }
     }
 
+    /// An expected segment, as [`Self::call`] does: through its closure dumbbell-100 takes 3 % more
+    /// instructions.
     #[inline(always)]
     fn deliver_expected(
         self,
