@@ -7,13 +7,14 @@ that is stated here, before any run: 5 % for the same, 20 % for close.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from sojourn.load import UNCONGESTED
+from sojourn.studies import settled
 from sojourn.studies.responses import limited_mean, throughput
-from sojourn.studies.study import Check, Verdict
+from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
 from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL
 from sojourn.studies.words import percent
@@ -32,6 +33,7 @@ not_quicker = partial(not_less, unit="ms", scale=1e3)
 alike = partial(same, unit="ms", scale=1e3)
 
 Measure = Callable[["RunResult"], float]
+Test = Callable[[Mapping[str, Pairs]], Tested]
 
 
 class Claims:
@@ -42,6 +44,8 @@ class Claims:
         self.grid = grid
         # A case is asked for many times, and its curve takes a while.
         self._known: dict[tuple[Measure, int], float] = {}
+        # Of pairs by name: how many of their runs had not settled.
+        self._moving: dict[str, int] = {}
 
     def checks(self) -> list[Check]:
         """All sentences in the order of the publications."""
@@ -57,11 +61,16 @@ class Claims:
         **labels: object,
     ) -> Pairs:
         """Values of two schemes at the same load, seed by seed; empty if they did not run."""
-        mine, theirs = (
-            self.results.where(part=self._part(scheme, part), scheme=scheme, load=load, **labels)
-            for scheme in (first, second)
-        )
+        mine, theirs = self._runs((first, second), load, part, **labels)
         return mine.paired(theirs, lambda run: self._value(measure, run))
+
+    def _runs(
+        self, schemes: Iterable[str], load: float, part: str | None = None, **labels: object
+    ) -> list[Results]:
+        return [
+            self.results.where(part=self._part(scheme, part), scheme=scheme, load=load, **labels)
+            for scheme in schemes
+        ]
 
     def _part(self, scheme: str, part: str | None) -> str:
         if part is None and self.grid == "grid" and scheme not in (*SCHEMES, UNCONGESTED):
@@ -84,12 +93,21 @@ class Claims:
             for first, second in pairs:
                 values = self.pair(first, second, load, measure)
                 if len(values[0]):
-                    found[f"{first} − {second}, {percent(load)}"] = values
+                    name = f"{first} − {second}, {percent(load)}"
+                    found[name] = values
+                    self._moving[name] = settled.count(*self._runs((first, second), load))
         return found
 
     def _check(
-        self, claim: str, source: str, published: str, tested: Tested, note: str = ""
+        self,
+        claim: str,
+        source: str,
+        published: str,
+        test: Test,
+        pairs: Mapping[str, Pairs],
+        note: str = "",
     ) -> Check:
+        tested = settled.decided(test, pairs, self._moving)
         return Check(
             claim,
             source,
@@ -112,44 +130,51 @@ class Claims:
             "At 80 % no AQM beats drop-tail.",
             _TALK,
             "none",
-            not_quicker(each([(name, TAIL) for name in aqms], 0.8), SAME),
+            partial(not_quicker, margin=SAME),
+            each([(name, TAIL) for name in aqms], 0.8),
             "Drop-tail is that with 240 packets.",
         )
         yield self._check(
             "At 80 % ECN changes nothing.",
             _TALK,
             "no difference",
-            alike(each([(f"{name} ECN", name) for name in plain], 0.8), SAME),
+            partial(alike, margin=SAME),
+            each([(f"{name} ECN", name) for name in plain], 0.8),
         )
         yield self._check(
             "Without ECN, at 90 % and above, PI is better than drop-tail.",
             _TALK,
             "better",
-            quicker(each([("PI 24", TAIL)], *busy)),
+            quicker,
+            each([("PI 24", TAIL)], *busy),
         )
         yield self._check(
             "Without ECN, at 90 % and above, PI is better than the other AQMs.",
             _TALK,
             "better",
-            quicker(each([("PI 24", "REM 24"), ("PI 24", "ARED 24")], *busy)),
+            quicker,
+            each([("PI 24", "REM 24"), ("PI 24", "ARED 24")], *busy),
         )
         yield self._check(
             "With ECN, PI and REM improve strongly.",
             _TALK,
             "better with ECN",
-            quicker(each([("PI 24 ECN", "PI 24"), ("REM 24 ECN", "REM 24")], *busy)),
+            quicker,
+            each([("PI 24 ECN", "PI 24"), ("REM 24 ECN", "REM 24")], *busy),
         )
         yield self._check(
             "With ECN at 90 %, PI and REM are close to the uncongested network.",
             _TALK,
             "close",
-            alike(each([("PI 24 ECN", UNCONGESTED), ("REM 24 ECN", UNCONGESTED)], 0.9), CLOSE),
+            partial(alike, margin=CLOSE),
+            each([("PI 24 ECN", UNCONGESTED), ("REM 24 ECN", UNCONGESTED)], 0.9),
         )
         yield self._check(
             "With ECN at 98 %, PI and REM are far better than drop-tail.",
             _TALK,
             "far better",
-            quicker(each([("PI 24 ECN", TAIL), ("REM 24 ECN", TAIL)], 0.98)),
+            quicker,
+            each([("PI 24 ECN", TAIL), ("REM 24 ECN", TAIL)], 0.98),
             "Tested is better; how far is in the figures.",
         )
         yield self._gain()
@@ -158,30 +183,30 @@ class Claims:
             "ARED has the poorest response times.",
             _TALK,
             "poorest",
-            quicker(each([(name, "ARED 24") for name in others], *busy)),
+            quicker,
+            each([(name, "ARED 24") for name in others], *busy),
         )
         yield self._check(
             "ARED has the lowest utilisation.",
             _TALK,
             "lowest",
-            less(
-                self._each([("ARED 24", name) for name in others], busy, throughput),
-                unit="Mb/s",
-                scale=1e-6,
-            ),
+            partial(less, unit="Mb/s", scale=1e-6),
+            self._each([("ARED 24", name) for name in others], busy, throughput),
             "By the rate of IP packets, which framing leaves below 93 Mb/s.",
         )
         yield self._check(
             "ECN does not help ARED.",
             f"{_TALK}; {_TON}",
             "no difference or worse",
-            not_quicker(each([("ARED 24 ECN", "ARED 24")], *busy), SAME),
+            partial(not_quicker, margin=SAME),
+            each([("ARED 24 ECN", "ARED 24")], *busy),
         )
         yield self._check(
             "No scheme without ECN offsets the degradation at 98 %.",
             _TALK,
             "none",
-            quicker(each([(UNCONGESTED, name) for name in (TAIL, *plain)], 0.98)),
+            quicker,
+            each([(UNCONGESTED, name) for name in (TAIL, *plain)], 0.98),
             "Every scheme is worse than the uncongested network.",
         )
 
@@ -192,12 +217,16 @@ class Claims:
             with_, without = self.pair(f"{name} ECN", name, 1.05)
             gains[name] = [b - a for a, b in zip(with_, without, strict=True)]
         n = min(map(len, gains.values()))
-        pairs = {"gain of PI − gain of REM": (gains["PI 24"][:n], gains["REM 24"][:n])} if n else {}
+        name = "gain of PI − gain of REM"
+        pairs = {name: (gains["PI 24"][:n], gains["REM 24"][:n])} if n else {}
+        four = ("REM 24 ECN", "REM 24", "PI 24 ECN", "PI 24")
+        self._moving[name] = settled.count(*self._runs(four, 1.05))
         return self._check(
             "At 105 % it is REM that gains most from ECN.",
             _TALK,
             "REM",
-            quicker(pairs),
+            quicker,
+            pairs,
         )
 
     def _ton(self) -> Iterable[Check]:
@@ -211,19 +240,22 @@ class Claims:
             "Without ECN, ARED in byte mode is best and beats drop-tail above 90 %.",
             _TON,
             "best",
-            quicker(each([(best, name) for name in (TAIL, "PI 24", "REM 24")], 0.98, 1.05)),
+            quicker,
+            each([(best, name) for name in (TAIL, "PI 24", "REM 24")], 0.98, 1.05),
         )
         yield self._check(
             "ARED in packet mode, with or without ECN, is worse than drop-tail.",
             _TON,
             "worse",
-            quicker(each([(TAIL, "ARED 24"), (TAIL, "ARED 24 ECN")], *busy)),
+            quicker,
+            each([(TAIL, "ARED 24"), (TAIL, "ARED 24 ECN")], *busy),
         )
         yield self._check(
             "REM without ECN is worse than drop-tail at every load.",
             _TON,
             "worse",
-            quicker(each([(TAIL, "REM 24")], 0.8, *busy)),
+            quicker,
+            each([(TAIL, "REM 24")], 0.8, *busy),
         )
         for mode in ("", "bytes "):
             pair = (f"ARED 24 {mode}marks ECN", f"ARED 24 {mode}ECN")
@@ -232,7 +264,8 @@ class Claims:
                 f" ({mode.strip() or 'packets'}).",
                 _TON,
                 "much better",
-                quicker(each([pair], *busy)),
+                quicker,
+                each([pair], *busy),
                 "Acknowledgements and SYNs are not ECN-capable: above max_th they are dropped "
                 "whatever becomes of the others, in byte mode seldom, as they are small.",
             )
@@ -240,26 +273,27 @@ class Claims:
 
     def _spread(self) -> Check:
         """What PI with ECN gains over drop-tail, for three spreads of round-trip times."""
-        gains = {}
+        gains, moving = {}, {}
+        schemes = ("PI 24 ECN", TAIL)
         for name, labels in {
             "talk": {"part": self.grid},
             "narrow": {"part": "rtt", "rtt": "narrow"},
             "wide": {"part": "rtt", "rtt": "wide"},
         }.items():
-            mine, tail = self.pair("PI 24 ECN", TAIL, 0.98, **labels)  # type: ignore[arg-type]
+            mine, tail = self.pair(*schemes, 0.98, **labels)  # type: ignore[arg-type]
             gains[name] = [b - a for a, b in zip(mine, tail, strict=True)]
-        pairs = {
-            f"gain {wider} − gain {narrower}": (gains[wider], gains[narrower])
-            for wider, narrower in (("wide", "talk"), ("talk", "narrow"))
-            if len(gains[wider]) == len(gains[narrower]) > 0
-        }
-        tested = quicker(pairs)
-        if not pairs:
-            tested = Tested(Verdict.UNDECIDED, "no runs", "This scale has one spread only.")
+            moving[name] = settled.count(*self._runs(schemes, 0.98, **labels))
+        pairs = {}
+        for wider, narrower in (("wide", "talk"), ("talk", "narrow")):
+            if len(gains[wider]) == len(gains[narrower]) > 0:
+                name = f"gain {wider} − gain {narrower}"
+                pairs[name] = (gains[wider], gains[narrower])
+                self._moving[name] = moving[wider] + moving[narrower]
         return self._check(
             "A wider spread of round-trip times shrinks the effect of AQM and ECN.",
             _TON,
             "smaller effect",
-            tested,
+            quicker,
+            pairs,
             "Effect: what PI with ECN gains over drop-tail at 98 %; spreads with one mean.",
         )

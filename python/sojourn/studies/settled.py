@@ -1,0 +1,62 @@
+"""Verdicts rest on disciplines that had settled before the measured window.
+
+What a controller does on its way says nothing of where it ends. Runs that were measured on the way
+are shown, and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sojourn.results.run import RunResult
+from sojourn.studies.study import Verdict
+from sojourn.studies.verdicts import Pairs, Tested
+from sojourn.sweep import Results
+
+
+def unsettled(run: RunResult) -> bool:
+    """Whether a discipline of this run was still on its way.
+
+    Its samples say so (``not-settled``), its controller had not come down from an overload before
+    (``wound-up``), or it is off its setpoint and needs longer than the warm-up to get there
+    (``off-setpoint``). One that is off its setpoint for another reason has settled elsewhere.
+    """
+    warmup_s = run.summary["window_s"][0]
+    return any(
+        each["name"] in ("not-settled", "wound-up")
+        or (each["name"] == "off-setpoint" and each["numbers"].get("settling_s", 0.0) > warmup_s)
+        for each in run.diagnoses
+    )
+
+
+def count(*runs: Results) -> int:
+    """How many of these runs were measured on the way."""
+    return sum(unsettled(each.run) for some in runs for each in some)
+
+
+def decided(
+    test: Callable[[Mapping[str, Pairs]], Tested],
+    pairs: Mapping[str, Pairs],
+    moving: Mapping[str, int],
+) -> Tested:
+    """What a test says of pairs, if those that had not settled are shown and do not decide.
+
+    Args:
+        test: One of :mod:`sojourn.studies.verdicts`.
+        pairs: By their names.
+        moving: For pairs with runs that had not settled, how many there are. With any of them a
+            sentence cannot agree; it differs if the others say so.
+    """
+    out = {name: number for name in pairs if (number := moving.get(name, 0))}
+    shown = test(pairs)
+    if not out:
+        return shown
+    rest = test({name: pair for name, pair in pairs.items() if name not in out})
+    verdict = Verdict.DIFFERS if rest.verdict is Verdict.DIFFERS else Verdict.UNDECIDED
+    told = "; ".join(
+        f"{name} ({number} {'run' if number == 1 else 'runs'})" for name, number in out.items()
+    )
+    return replace(
+        shown, verdict=verdict, note=f"{shown.note} Not settled, not decided by: {told}."
+    )

@@ -1,0 +1,57 @@
+"""Runs that were measured on their way are shown, and decide nothing."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sojourn.results.run import RunResult
+from sojourn.studies.settled import decided, unsettled
+from sojourn.studies.study import Verdict
+from sojourn.studies.verdicts import less, same
+
+LOW, HIGH = [1.0, 1.1, 0.9], [2.0, 2.2, 1.9]
+BETTER, WORSE = {"better": (LOW, HIGH)}, {"worse": (HIGH, LOW)}
+
+
+@pytest.mark.parametrize(
+    ("diagnoses", "expected"),
+    [
+        ([], False),
+        ([{"name": "ecn-on-one-side", "numbers": {}}], False),
+        ([{"name": "wound-up", "numbers": {}}], True),
+        ([{"name": "not-settled", "numbers": {}}], True),
+        ([{"name": "off-setpoint", "numbers": {"settling_s": 61.0}}], True),
+        ([{"name": "off-setpoint", "numbers": {"settling_s": 59.0}}], False),
+        # REM, whose rate is not counted as the link counts it, stays where it is.
+        ([{"name": "off-setpoint", "numbers": {"mean": 80.0}}], False),
+    ],
+)
+def test_on_its_way(diagnoses: list[dict[str, Any]], expected: bool) -> None:
+    summary = {"window_s": [60.0, 100.0], "diagnoses": diagnoses}
+    run = RunResult(summary, "", label="made")
+    assert unsettled(run) is expected
+
+
+def test_settled_pairs_decide() -> None:
+    assert decided(less, BETTER, {"better": 0}) == less(BETTER)
+    assert decided(less, BETTER | WORSE, {}).verdict is Verdict.DIFFERS
+
+
+def test_a_pair_on_its_way_cannot_make_it_agree_or_differ() -> None:
+    for pairs in (BETTER, WORSE):
+        (name,) = pairs
+        found = decided(less, pairs, {name: 1})
+        assert found.verdict is Verdict.UNDECIDED
+        assert found.ours == less(pairs).ours
+        assert f"{name} (1 run)" in found.note
+    both = BETTER | {"also better": (LOW, HIGH)}
+    assert decided(less, both, {"better": 2}).verdict is Verdict.UNDECIDED
+
+
+def test_what_has_settled_can_differ_beside_it() -> None:
+    found = decided(partial(same, margin=0.1), BETTER | WORSE, {"better": 2})
+    assert found.verdict is Verdict.DIFFERS
+    assert "better (2 runs)" in found.note
