@@ -46,10 +46,10 @@ COUNTS = {
         "Of 48 claims 35 agree, ten do not, and three are shown without a verdict.", 48, 10, 0,
     ),
     "web-aqm-2003": (
-        "Of 22 claims ten agree, ten do not, and two cannot be told.", 22, 10, 2,
+        "Of 22 claims ten agree and twelve do not.", 22, 12, 0,
     ),
     "web-aqm-factors": (
-        "Of 56 claims 17 agree, 29 do not, and ten cannot be told.", 56, 29, 10,
+        "Of 56 claims 16 agree, 29 do not, and eleven cannot be told.", 56, 29, 11,
     ),
     "web-today": (
         "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,

@@ -50,10 +50,10 @@ def test_web_aqm_quotes_its_loads_right() -> None:
     assert "{} for {} ms and {} for {} with PI".format(*small[0], *small[1]) in text
 
 
-def test_web_aqm_quotes_its_three_seeds_right() -> None:
+def test_web_aqm_quotes_its_ten_seeds_right() -> None:
     text = words("web-aqm-2003")
     record = kept("web-aqm-2003", "long")
-    assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 252)
+    assert record is not None and (len(record["seeds"]), record["runs"]) == (10, 822)
     rows = means("web-aqm-2003", "Loss, completed exchanges, rate", "long", "scheme, load")
     lost = [rows[f"{name}, 98 %"]["loss (%)"] for name in ("ARED 24", "PI 24", "drop-tail 240")]
     assert "say the same: {:.1f}, {:.1f} and {:.1f} %.".format(*lost) in text
@@ -78,7 +78,7 @@ def test_web_aqm_quotes_its_three_seeds_right() -> None:
         for each in study_tables.claims("web-aqm-2003", "long")
         if each["claim"].startswith("A wider spread")
     )
-    assert "gain wide − gain talk: +13.3" in wide and "grows by 13 ms" in text
+    assert "gain wide − gain talk: +13.6" in wide and "grows by 14 ms" in text
 
 
 def test_web_aqm_answers_with_the_numbers_of_the_runs() -> None:
