@@ -53,7 +53,9 @@ def decided(
     if not out:
         return shown
     rest = test({name: pair for name, pair in pairs.items() if name not in out})
-    verdict = Verdict.DIFFERS if rest.verdict is Verdict.DIFFERS else Verdict.UNDECIDED
+    # By all of them too: fewer pairs adjust p-values less.
+    both = shown.verdict is rest.verdict is Verdict.DIFFERS
+    verdict = Verdict.DIFFERS if both else Verdict.UNDECIDED
     told = "; ".join(
         f"{name} ({number} {'run' if number == 1 else 'runs'})" for name, number in out.items()
     )
