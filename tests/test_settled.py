@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sojourn import Scenario
 from sojourn.results.run import RunResult
-from sojourn.studies.settled import decided, unsettled
+from sojourn.studies.settled import decided, told, unsettled
 from sojourn.studies.study import Verdict
 from sojourn.studies.verdicts import less, same
+from sojourn.sweep import Case, Results
+from sojourn.sweep.results import Result
 
 LOW, HIGH = [1.0, 1.1, 0.9], [2.0, 2.2, 1.9]
+DEMO = Scenario.from_file(Path(__file__).parents[1] / "scenarios/demo.toml")
 BETTER, WORSE = {"better": (LOW, HIGH)}, {"worse": (HIGH, LOW)}
 
 
@@ -55,3 +60,19 @@ def test_what_has_settled_can_differ_beside_it() -> None:
     found = decided(partial(same, margin=0.1), BETTER | WORSE, {"better": 2})
     assert found.verdict is Verdict.DIFFERS
     assert "better (2 runs)" in found.note
+
+
+def test_a_study_says_which_runs_decide_nothing() -> None:
+    def run(*names: str) -> RunResult:
+        found = [{"name": name, "numbers": {}} for name in names]
+        return RunResult({"diagnoses": found}, "", label="made")
+
+    cases = [Case({"scheme": f"PI {n}"}, DEMO, (1, 2)) for n in range(7)]
+    quiet = [Result(case, seed, run("ecn-on-one-side")) for case in cases for seed in (1, 2)]
+    assert told(Results(quiet)) == ""
+    moving = [Result(cases[0], seed, run("wound-up")) for seed in (1, 2)]
+    assert told(Results([*quiet, *moving])) == (
+        "2 of 16 runs were measured before a discipline settled: scheme PI 0"
+    )
+    every = [Result(case, 1, run("not-settled")) for case in cases]
+    assert told(Results(every)).endswith("scheme PI 3; scheme PI 4; and others")

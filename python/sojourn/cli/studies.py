@@ -230,6 +230,7 @@ def _counts(name: str) -> dict[str, int | str] | None:
 
 
 def _print(made: Reproduction) -> None:
+    from sojourn.studies import settled
     from sojourn.studies.page import counts
     from sojourn.studies.study import Verdict
 
@@ -239,3 +240,5 @@ def _print(made: Reproduction) -> None:
         print(f"{mark.get(check.verdict, ' ')} {check.claim}")
         print(f"    published: {check.published}; here: {check.ours}")
     print(counts(made))
+    if moving := settled.told(made.results):
+        print(f"{moving}.")

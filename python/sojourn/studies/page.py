@@ -9,6 +9,7 @@ from typing import Any
 
 from sojourn import formatting
 from sojourn.report.plain import write_plain
+from sojourn.studies import settled
 from sojourn.studies.study import Reproduction, Verdict
 
 # Worst first: what does not agree is what a reader must not overlook.
@@ -72,6 +73,8 @@ def _facts(made: Reproduction) -> list[tuple[str, str]]:
             ("Wall time of all runs", formatting.duration(wall)),
             ("Version", formatting.listed(versions)),
         ]
+    if moving := settled.told(made.results):
+        facts.append(("Not settled", moving))
     return facts
 
 
