@@ -42,7 +42,7 @@ def test_tables_come_before_the_summary(tmp_path: Path) -> None:
         lambda now, count: seen.append((now, count)),
         None,
     )
-    assert said == ('{"seed": 3}\n', False)
+    assert said == ('{\n"seed": 3\n}\n', False)
     assert seen == [(0.5, 7)]
     assert (tmp_path / "queues.parquet").read_bytes() == b"ab\ncd"
 
@@ -92,7 +92,7 @@ def test_ctrl_c_returns_partial_summary(heard, tmp_path: Path) -> None:
         interrupt()  # in the middle of things
 
     said = machine.talk(emulator(tmp_path, LISTENS), tmp_path / "c", None, progress, None)
-    assert said == ('{"seed": 4}\n', True)
+    assert said == ('{\n"seed": 4\n}\n', True)
     assert seen == [0.5]
 
 
