@@ -10,15 +10,16 @@ import pytest
 
 from sojourn import Scenario
 from sojourn.results.run import RunResult
-from sojourn.studies.settled import decided, told, unsettled
+from sojourn.studies.settled import Measured, decided, told, unsettled
 from sojourn.studies.study import Verdict
-from sojourn.studies.verdicts import less, same
+from sojourn.studies.verdicts import Pairs, less, same
 from sojourn.sweep import Case, Results
 from sojourn.sweep.results import Result
 
 LOW, HIGH = [1.0, 1.1, 0.9], [2.0, 2.2, 1.9]
 DEMO = Scenario.from_file(Path(__file__).parents[1] / "scenarios/demo.toml")
-BETTER, WORSE = {"better": (LOW, HIGH)}, {"worse": (HIGH, LOW)}
+BETTER: dict[str, Pairs] = {"better": (LOW, HIGH)}
+WORSE: dict[str, Pairs] = {"worse": (HIGH, LOW)}
 
 
 @pytest.mark.parametrize(
@@ -40,24 +41,28 @@ def test_on_its_way(diagnoses: list[dict[str, Any]], expected: bool) -> None:
     assert unsettled(run) is expected
 
 
+def measured(pairs: dict[str, Pairs], **moving: int) -> dict[str, Measured]:
+    return {name: Measured(pair, moving.get(name, 0)) for name, pair in pairs.items()}
+
+
 def test_settled_pairs_decide() -> None:
-    assert decided(less, BETTER, {"better": 0}) == less(BETTER)
-    assert decided(less, BETTER | WORSE, {}).verdict is Verdict.DIFFERS
+    assert decided(less, measured(BETTER)) == less(BETTER)
+    assert decided(less, measured(BETTER | WORSE)).verdict is Verdict.DIFFERS
 
 
 def test_a_pair_on_its_way_cannot_make_it_agree_or_differ() -> None:
     for pairs in (BETTER, WORSE):
         (name,) = pairs
-        found = decided(less, pairs, {name: 1})
+        found = decided(less, measured(pairs, **{name: 1}))
         assert found.verdict is Verdict.UNDECIDED
         assert found.ours == less(pairs).ours
         assert f"{name} (1 run)" in found.note
     both = BETTER | {"also better": (LOW, HIGH)}
-    assert decided(less, both, {"better": 2}).verdict is Verdict.UNDECIDED
+    assert decided(less, measured(both, better=2)).verdict is Verdict.UNDECIDED
 
 
 def test_what_has_settled_can_differ_beside_it() -> None:
-    found = decided(partial(same, margin=0.1), BETTER | WORSE, {"better": 2})
+    found = decided(partial(same, margin=0.1), measured(BETTER | WORSE, better=2))
     assert found.verdict is Verdict.DIFFERS
     assert "better (2 runs)" in found.note
 

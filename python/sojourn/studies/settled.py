@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sojourn.results.run import RunResult
 from sojourn.studies.study import Verdict
@@ -16,6 +16,14 @@ from sojourn.studies.verdicts import Pairs, Tested
 from sojourn.sweep import Results
 
 _NAMED = 5
+
+
+class Measured(NamedTuple):
+    """What a sentence is about: values of two cases, seed by seed."""
+
+    pair: Pairs
+    moving: int
+    """How many of the runs behind them had not settled."""
 
 
 def unsettled(run: RunResult) -> bool:
@@ -51,29 +59,28 @@ def told(results: Results) -> str:
 
 
 def decided(
-    test: Callable[[Mapping[str, Pairs]], Tested],
-    pairs: Mapping[str, Pairs],
-    moving: Mapping[str, int],
+    test: Callable[[Mapping[str, Pairs]], Tested], measured: Mapping[str, Measured]
 ) -> Tested:
     """What a test says of pairs, if those that had not settled are shown and do not decide.
 
+    With any of them a sentence cannot agree; it differs if the others say so.
+
     Args:
         test: One of :mod:`sojourn.studies.verdicts`.
-        pairs: By their names.
-        moving: For pairs with runs that had not settled, how many there are. With any of them a
-            sentence cannot agree; it differs if the others say so.
+        measured: Pairs by their names.
     """
-    out = {name: number for name in pairs if (number := moving.get(name, 0))}
-    shown = test(pairs)
+    shown = test({name: each.pair for name, each in measured.items()})
+    out = {name: each.moving for name, each in measured.items() if each.moving}
     if not out:
         return shown
-    rest = test({name: pair for name, pair in pairs.items() if name not in out})
+    rest = test({name: each.pair for name, each in measured.items() if name not in out})
     # By all of them too: fewer pairs adjust p-values less.
     both = shown.verdict is rest.verdict is Verdict.DIFFERS
-    verdict = Verdict.DIFFERS if both else Verdict.UNDECIDED
-    told = "; ".join(
+    names = "; ".join(
         f"{name} ({number} {'run' if number == 1 else 'runs'})" for name, number in out.items()
     )
     return replace(
-        shown, verdict=verdict, note=f"{shown.note} Not settled, not decided by: {told}."
+        shown,
+        verdict=Verdict.DIFFERS if both else Verdict.UNDECIDED,
+        note=f"{shown.note} Not settled, not decided by: {names}.",
     )

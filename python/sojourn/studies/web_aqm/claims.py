@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sojourn.load import UNCONGESTED
 from sojourn.studies import settled
 from sojourn.studies.responses import limited_mean, throughput
+from sojourn.studies.settled import Measured
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
 from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL
@@ -34,6 +35,8 @@ alike = partial(same, unit="ms", scale=1e3)
 
 Measure = Callable[["RunResult"], float]
 Test = Callable[[Mapping[str, Pairs]], Tested]
+Gain = tuple[list[float], int]
+"""By seed, and how many of the runs behind it had not settled."""
 
 
 class Claims:
@@ -44,8 +47,6 @@ class Claims:
         self.grid = grid
         # A case is asked for many times, and its curve takes a while.
         self._known: dict[tuple[Measure, int], float] = {}
-        # Of pairs by name: how many of their runs had not settled.
-        self._moving: dict[str, int] = {}
 
     def checks(self) -> list[Check]:
         """All sentences in the order of the publications."""
@@ -59,18 +60,20 @@ class Claims:
         measure: Measure = limited_mean,
         part: str | None = None,
         **labels: object,
-    ) -> Pairs:
+    ) -> Measured:
         """Values of two schemes at the same load, seed by seed; empty if they did not run."""
-        mine, theirs = self._runs((first, second), load, part, **labels)
-        return mine.paired(theirs, lambda run: self._value(measure, run))
-
-    def _runs(
-        self, schemes: Iterable[str], load: float, part: str | None = None, **labels: object
-    ) -> list[Results]:
-        return [
+        mine, theirs = (
             self.results.where(part=self._part(scheme, part), scheme=scheme, load=load, **labels)
-            for scheme in schemes
-        ]
+            for scheme in (first, second)
+        )
+        values = mine.paired(theirs, lambda run: self._value(measure, run))
+        return Measured(values, settled.count(mine, theirs))
+
+    def _gain(self, better: str, worse: str, load: float, **labels: object) -> Gain:
+        """How much sooner exchanges end under the one, by seed, and how many runs had not
+        settled."""
+        (mine, theirs), moving = self.pair(better, worse, load, **labels)  # type: ignore[arg-type]
+        return [b - a for a, b in zip(mine, theirs, strict=True)], moving
 
     def _part(self, scheme: str, part: str | None) -> str:
         if part is None and self.grid == "grid" and scheme not in (*SCHEMES, UNCONGESTED):
@@ -86,16 +89,14 @@ class Claims:
 
     def _each(
         self, pairs: Iterable[tuple[str, str]], loads: Iterable[float], measure: Measure
-    ) -> dict[str, Pairs]:
+    ) -> dict[str, Measured]:
         """Pairs of schemes at every load, with the names by which a reader knows them."""
         pairs, found = list(pairs), {}
         for load in loads:
             for first, second in pairs:
-                values = self.pair(first, second, load, measure)
-                if len(values[0]):
-                    name = f"{first} − {second}, {percent(load)}"
-                    found[name] = values
-                    self._moving[name] = settled.count(*self._runs((first, second), load))
+                each = self.pair(first, second, load, measure)
+                if len(each.pair[0]):
+                    found[f"{first} − {second}, {percent(load)}"] = each
         return found
 
     def _check(
@@ -104,10 +105,10 @@ class Claims:
         source: str,
         published: str,
         test: Test,
-        pairs: Mapping[str, Pairs],
+        measured: Mapping[str, Measured],
         note: str = "",
     ) -> Check:
-        tested = settled.decided(test, pairs, self._moving)
+        tested = settled.decided(test, measured)
         return Check(
             claim,
             source,
@@ -123,7 +124,7 @@ class Claims:
         plain = [name for name in aqms if "ECN" not in name]
         busy = (0.9, 0.98, 1.05)
 
-        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Pairs]:
+        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Measured]:
             return self._each(pairs, loads, response)
 
         yield self._check(
@@ -177,7 +178,7 @@ class Claims:
             each([("PI 24 ECN", TAIL), ("REM 24 ECN", TAIL)], 0.98),
             "Tested is better; how far is in the figures.",
         )
-        yield self._gain()
+        yield self._most_gained()
         others = [name for name in ("PI 24", "REM 24", TAIL) if name in SCHEMES]
         yield self._check(
             "ARED has the poorest response times.",
@@ -210,29 +211,23 @@ class Claims:
             "Every scheme is worse than the uncongested network.",
         )
 
-    def _gain(self) -> Check:
+    def _most_gained(self) -> Check:
         """What ECN gives REM against what it gives PI, at 105 %."""
-        gains = {}
-        for name in ("REM 24", "PI 24"):
-            with_, without = self.pair(f"{name} ECN", name, 1.05)
-            gains[name] = [b - a for a, b in zip(with_, without, strict=True)]
-        n = min(map(len, gains.values()))
-        name = "gain of PI − gain of REM"
-        pairs = {name: (gains["PI 24"][:n], gains["REM 24"][:n])} if n else {}
-        four = ("REM 24 ECN", "REM 24", "PI 24 ECN", "PI 24")
-        self._moving[name] = settled.count(*self._runs(four, 1.05))
+        gains = [self._gain(f"{name} ECN", name, 1.05) for name in ("PI 24", "REM 24")]
+        n = min(len(values) for values, _ in gains)
+        pi, rem = ((values[:n], moving) for values, moving in gains)
         return self._check(
             "At 105 % it is REM that gains most from ECN.",
             _TALK,
             "REM",
             quicker,
-            pairs,
+            _beside({"gain of PI − gain of REM": (pi, rem)}),
         )
 
     def _ton(self) -> Iterable[Check]:
         busy = (0.9, 0.98, 1.05)
 
-        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Pairs]:
+        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Measured]:
             return self._each(pairs, loads, limited_mean)
 
         best = "ARED 24 bytes"
@@ -273,27 +268,32 @@ class Claims:
 
     def _spread(self) -> Check:
         """What PI with ECN gains over drop-tail, for three spreads of round-trip times."""
-        gains, moving = {}, {}
-        schemes = ("PI 24 ECN", TAIL)
-        for name, labels in {
-            "talk": {"part": self.grid},
-            "narrow": {"part": "rtt", "rtt": "narrow"},
-            "wide": {"part": "rtt", "rtt": "wide"},
-        }.items():
-            mine, tail = self.pair(*schemes, 0.98, **labels)  # type: ignore[arg-type]
-            gains[name] = [b - a for a, b in zip(mine, tail, strict=True)]
-            moving[name] = settled.count(*self._runs(schemes, 0.98, **labels))
-        pairs = {}
-        for wider, narrower in (("wide", "talk"), ("talk", "narrow")):
-            if len(gains[wider]) == len(gains[narrower]) > 0:
-                name = f"gain {wider} − gain {narrower}"
-                pairs[name] = (gains[wider], gains[narrower])
-                self._moving[name] = moving[wider] + moving[narrower]
+        talk, narrow, wide = (
+            self._gain("PI 24 ECN", TAIL, 0.98, **labels)
+            for labels in (
+                {"part": self.grid},
+                {"part": "rtt", "rtt": "narrow"},
+                {"part": "rtt", "rtt": "wide"},
+            )
+        )
+        measured = _beside(
+            {"gain wide − gain talk": (wide, talk), "gain talk − gain narrow": (talk, narrow)}
+        )
+        effect = "Effect: what PI with ECN gains over drop-tail at 98 %; spreads with one mean."
         return self._check(
             "A wider spread of round-trip times shrinks the effect of AQM and ECN.",
             _TON,
             "smaller effect",
             quicker,
-            pairs,
-            "Effect: what PI with ECN gains over drop-tail at 98 %; spreads with one mean.",
+            measured,
+            effect if measured else f"{effect} This scale has one spread only.",
         )
+
+
+def _beside(gains: Mapping[str, tuple[Gain, Gain]]) -> dict[str, Measured]:
+    """Gains by seed beside each other, of those that have the same seeds."""
+    return {
+        name: Measured((first, second), moving + also)
+        for name, ((first, moving), (second, also)) in gains.items()
+        if len(first) == len(second) > 0
+    }

@@ -21,8 +21,9 @@ from sojourn.load import UNCONGESTED
 from sojourn.parts import Table
 from sojourn.studies import settled
 from sojourn.studies.responses import completed, limited_mean, loss, throughput
+from sojourn.studies.settled import Measured
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, same
+from sojourn.studies.verdicts import same
 from sojourn.studies.web_aqm.claims import Claims
 from sojourn.studies.web_aqm.schemes import LOADS, SCHEMES, TIMES, base, calibration
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval
@@ -134,24 +135,24 @@ def _cells(results: Results, bed: Testbed) -> list[Check]:
     for scheme in PUBLISHED:
         if scheme == UNCONGESTED:
             continue
-        losses: dict[str, Pairs] = {}
-        rates: dict[str, Pairs] = {}
-        moving: dict[str, int] = {}
+        losses: dict[str, Measured] = {}
+        rates: dict[str, Measured] = {}
         for load, (lost, _, rate) in zip(LOADS, PUBLISHED[scheme], strict=True):
             runs = _runs(results, bed, scheme, load)
             if not len(runs):
                 continue
-            n, name = len(runs), f"{percent(load)}: here − published"
-            moving[name] = settled.count(runs)
+            n, moving, name = len(runs), settled.count(runs), f"{percent(load)}: here − published"
             if lost >= _LEAST_LOSS:
-                losses[name] = ([100 * loss(each.run) for each in runs], [lost] * n)
-            rates[name] = ([throughput(each.run) / 1e6 for each in runs], [rate] * n)
-        for what, pairs, test, margin in (
+                mine = [100 * loss(each.run) for each in runs]
+                losses[name] = Measured((mine, [lost] * n), moving)
+            mine = [throughput(each.run) / 1e6 for each in runs]
+            rates[name] = Measured((mine, [rate] * n), moving)
+        for what, measured, test, margin in (
             ("loss", losses, points, LOSS),
             ("rate", rates, mbits, RATE),
         ):
-            if pairs:
-                tested = settled.decided(test, pairs, moving)
+            if measured:
+                tested = settled.decided(test, measured)
                 claim = f"On {bed.name}, {scheme} has the {what} of the table."
                 published = f"the same within {percent(margin)}"
                 found.append(tested.check(claim, "SIGCOMM 2003, table (recalled)", published))
