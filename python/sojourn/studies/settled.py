@@ -1,29 +1,14 @@
-"""Verdicts rest on disciplines that had settled before the measured window.
-
-What a controller does on its way says nothing of where it ends. Runs that were measured on the way
-are shown, and decide nothing.
-"""
+"""Which runs were measured before a discipline had settled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 from sojourn.results.run import RunResult
-from sojourn.studies.study import Verdict
-from sojourn.studies.verdicts import Pairs, Tested
 from sojourn.sweep import Results
 
 _NAMED = 5
-
-
-class Measured(NamedTuple):
-    """What a sentence is about: values of two cases, seed by seed."""
-
-    pair: Pairs
-    moving: int
-    """How many of the runs behind them had not settled."""
 
 
 def unsettled(run: RunResult) -> bool:
@@ -56,31 +41,3 @@ def told(results: Results) -> str:
     names = list(dict.fromkeys(cases))
     some = "; ".join(names[:_NAMED]) + ("; and others" if len(names) > _NAMED else "")
     return f"{len(cases)} of {len(results)} runs were measured before a discipline settled: {some}"
-
-
-def decided(
-    test: Callable[[Mapping[str, Pairs]], Tested], measured: Mapping[str, Measured]
-) -> Tested:
-    """What a test says of pairs, if those that had not settled are shown and do not decide.
-
-    With any of them a sentence cannot agree; it differs if the others say so.
-
-    Args:
-        test: One of :mod:`sojourn.studies.verdicts`.
-        measured: Pairs by their names.
-    """
-    shown = test({name: each.pair for name, each in measured.items()})
-    out = {name: each.moving for name, each in measured.items() if each.moving}
-    if not out:
-        return shown
-    rest = test({name: each.pair for name, each in measured.items() if name not in out})
-    # By all of them too: fewer pairs adjust p-values less.
-    both = shown.verdict is rest.verdict is Verdict.DIFFERS
-    names = "; ".join(
-        f"{name} ({number} {'run' if number == 1 else 'runs'})" for name, number in out.items()
-    )
-    return replace(
-        shown,
-        verdict=Verdict.DIFFERS if both else Verdict.UNDECIDED,
-        note=f"{shown.note} Not settled, not decided by: {names}.",
-    )

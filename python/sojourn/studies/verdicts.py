@@ -1,22 +1,29 @@
 """Verdicts on sentences by statistics: *better*, *the same*, *not better*, over several pairs.
 
-Every function takes pairs of values by seed, as :meth:`sojourn.sweep.Results.paired` gives
-them, and says in words what was tested. A sentence about several pairs is one family: p-values are
-adjusted by Holm's method, and it agrees only if every pair does.
+Every function takes pairs of values by seed (:mod:`sojourn.studies.pairs`) and says in words what
+was tested. A sentence about several pairs is one family: p-values are adjusted by Holm's method,
+and it agrees only if every pair does.
+
+What a controller does on its way says nothing of where it ends: pairs with runs that had not
+settled are shown and do not decide. With any of them a sentence cannot agree, and it differs only
+if the others say so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Concatenate, ParamSpec
 
 from sojourn.statistics import PairedDifference, holm, paired_difference
 from sojourn.statistics.equivalence import Equivalence, equivalence, variance_saved
+from sojourn.studies.pairs import Family, Pairs
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent
 
-Pairs = tuple[Sequence[float], Sequence[float]]
-"""Values of the one and of the other, seed by seed."""
+_Rest = ParamSpec("_Rest")
+_Known = dict[str, Pairs]
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,40 @@ class Tested:
         return Check(claim, source, published, self.ours, self.verdict, note=self.note)
 
 
+def _decided(
+    test: Callable[Concatenate[_Known, _Rest], Tested],
+) -> Callable[Concatenate[Family, _Rest], Tested]:
+    """A test in which pairs that had not settled are shown and do not decide."""
+
+    @wraps(test)
+    def decided(pairs: Family, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> Tested:
+        known = _known(pairs)
+        shown = test(known, *args, **kwargs)
+        out = {name: each.moving for name, each in known.items() if each.moving}
+        if not out:
+            return shown
+        rest = {name: each for name, each in known.items() if name not in out}
+        # By all of them too: fewer pairs adjust p-values less.
+        both = shown.verdict is test(rest, *args, **kwargs).verdict is Verdict.DIFFERS
+        names = "; ".join(
+            f"{name} ({runs} {'run' if runs == 1 else 'runs'})" for name, runs in out.items()
+        )
+        return replace(
+            shown,
+            verdict=Verdict.DIFFERS if both else Verdict.UNDECIDED,
+            note=f"{shown.note} Not settled, not decided by: {names}.",
+        )
+
+    return decided
+
+
+def _known(pairs: Family) -> _Known:
+    return {name: Pairs(*each) for name, each in pairs.items()}
+
+
+@_decided
 def less(
-    pairs: Mapping[str, Pairs],
+    pairs: _Known,
     *,
     margin: float = 0.0,
     unit: str = "",
@@ -49,7 +88,7 @@ def less(
     pair is shown to be the same, up to that fraction of the second's mean.
     """
     alike = _equivalences(pairs, margin, alpha) if margin else {}
-    found = {name: paired_difference(a, b) for name, (a, b) in pairs.items() if len(a)}
+    found = _differences(pairs)
     tested = [each.p for each in found.values() if each.p is not None]
     adjusted = iter(holm(tested))
     verdicts = []
@@ -65,19 +104,20 @@ def less(
     return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
 
 
-def more(
-    pairs: Mapping[str, Pairs], *, unit: str = "", scale: float = 1.0, alpha: float = 0.05
-) -> Tested:
+def more(pairs: Family, *, unit: str = "", scale: float = 1.0, alpha: float = 0.05) -> Tested:
     """Is the first of each pair more than the second? As :func:`less`."""
+    known = _known(pairs)
     turned = less(
-        {name: (b, a) for name, (a, b) in pairs.items()}, unit=unit, scale=scale, alpha=alpha
-    )
-    found = {name: paired_difference(a, b) for name, (a, b) in pairs.items() if len(a)}
+        {name: Pairs(each.other, each.one, each.moving) for name, each in known.items()},
+        unit=unit, scale=scale, alpha=alpha,
+    )  # fmt: skip
+    found = _differences(known)
     return Tested(turned.verdict, _words(found, unit, scale), turned.note)
 
 
+@_decided
 def same(
-    pairs: Mapping[str, Pairs],
+    pairs: _Known,
     margin: float,
     *,
     unit: str = "",
@@ -98,8 +138,9 @@ def same(
     return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
 
 
+@_decided
 def not_less(
-    pairs: Mapping[str, Pairs],
+    pairs: _Known,
     margin: float,
     *,
     unit: str = "",
@@ -124,12 +165,14 @@ def not_less(
     return Tested(_all(verdicts), _words(found, unit, scale), f"{note}{_saved(pairs)}.")
 
 
-def _equivalences(
-    pairs: Mapping[str, Pairs], margin: float, alpha: float
-) -> dict[str, Equivalence]:
+def _differences(pairs: _Known) -> dict[str, PairedDifference]:
+    return {name: paired_difference(a, b) for name, (a, b, _) in pairs.items() if len(a)}
+
+
+def _equivalences(pairs: _Known, margin: float, alpha: float) -> dict[str, Equivalence]:
     return {
         name: equivalence(a, b, margin * max(abs(sum(b) / len(b)), 1e-12), alpha)
-        for name, (a, b) in pairs.items()
+        for name, (a, b, _) in pairs.items()
         if len(a)
     }
 
@@ -163,8 +206,8 @@ def _words(
     return "; ".join(said) or "no runs"
 
 
-def _saved(pairs: Mapping[str, Pairs]) -> str:
-    factors = [f for a, b in pairs.values() if (f := variance_saved(a, b)) is not None]
+def _saved(pairs: _Known) -> str:
+    factors = [f for a, b, _ in pairs.values() if (f := variance_saved(a, b)) is not None]
     if not factors:
         return ""
     middle = sorted(factors)[len(factors) // 2]

@@ -12,6 +12,7 @@ from sojourn.statistics import holm, paired_difference, student_interval
 from sojourn.studies import verdicts
 from sojourn.studies.arena_cbq import scenarios as s
 from sojourn.studies.arena_cbq.scenarios import ARENAS
+from sojourn.studies.pairs import paired
 from sojourn.studies.seeds import values
 from sojourn.studies.study import Check, Verdict
 from sojourn.studies.words import number, percent, with_interval
@@ -51,7 +52,7 @@ def unfairness(results: Results) -> list[Check]:
     part = s.PART[results.scale]
     fifo = results.where(part="finish", scheme="fifo")
     pairs = {
-        f"{one} before {other}": fifo.paired(fifo, _time(one, part), _time(other, part))
+        f"{one} before {other}": paired(fifo, fifo, _time(one, part), _time(other, part))
         for one, other in (("short", "middle"), ("middle", "long"))
     }
     tested = verdicts.less(pairs, unit="s")
@@ -142,12 +143,12 @@ def _order(results: Results) -> list[Check]:
     managed = results.where(part="finish", scheme=gains, qref="50")
     tail = results.where(part="finish", scheme="droptail-100")
     order = {
-        f"{one} before {other}": managed.paired(managed, _time(one, part), _time(other, part))
+        f"{one} before {other}": paired(managed, managed, _time(one, part), _time(other, part))
         for one, other in (("short", "middle"), ("middle", "long"))
     }
-    earlier = {"short arena": managed.paired(tail, _time("short", part))}
+    earlier = {"short arena": paired(managed, tail, _time("short", part))}
     later = {
-        f"{arena} arena": managed.paired(tail, _time(arena, part)) for arena in ("middle", "long")
+        f"{arena} arena": paired(managed, tail, _time(arena, part)) for arena in ("middle", "long")
     }
     return [
         Check(
@@ -187,8 +188,10 @@ def setpoints(results: Results) -> list[Check]:
         ("queue", s.queue, "packets", 1.0, "The mean queue grows with qref.", "longer queue"),
     ):
         pairs = {
-            f"{scheme}, {arena}": results.where(part="sweep", scheme=scheme, qref=high).paired(
-                results.where(part="sweep", scheme=scheme, qref=low), _in(arena, measure)
+            f"{scheme}, {arena}": paired(
+                results.where(part="sweep", scheme=scheme, qref=high),
+                results.where(part="sweep", scheme=scheme, qref=low),
+                _in(arena, measure),
             )
             for scheme in ("misscaled", "right")
             for arena in ARENAS
@@ -375,7 +378,7 @@ def triples(results: Results) -> list[Check]:
             if not len(mine):
                 return []
             base = results.where(part="finish", scheme=scheme, qref="50")
-            pairs = {a: mine.paired(base, _time(a, part)) for a in ARENAS}
+            pairs = {a: paired(mine, base, _time(a, part)) for a in ARENAS}
             said.append(f"{scheme} gains: {verdicts.less(pairs, unit='s').ours}")
         found.append(
             Check(

@@ -12,6 +12,7 @@ from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds
+from sojourn.studies.pairs import paired
 from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import less, more
 from sojourn.sweep import Case, Results
@@ -113,11 +114,11 @@ def findings(results: Results, found: Findings) -> None:
     found.checks.append(_compression(part.where(what="compression")))
     ends = part.where(what="access")
     both, deep = ends.where(ends="CoDel at both"), ends.where(ends="drop-tail at both")
-    pings = less({"ping, median": both.paired(deep, _ping)}, unit="ms")
+    pings = less({"ping, median": paired(both, deep, _ping)}, unit="ms")
     others = {"drop-tail at both": deep, "CoDel down only": ends.where(ends="CoDel down only")}
     downloads = more(
         {
-            f"against {name}": both.paired(runs, _download)
+            f"against {name}": paired(both, runs, _download)
             for name, runs in others.items()
             if len(runs)
         },
@@ -155,8 +156,8 @@ def findings(results: Results, found: Findings) -> None:
 
 def _compression(part: Results) -> Check:
     pairs = {
-        queue: part.where(queue=queue, ways=2).paired(
-            part.where(queue=queue, ways=1), dispersion
+        queue: paired(
+            part.where(queue=queue, ways=2), part.where(queue=queue, ways=1), dispersion
         )
         for queue in ("drop-tail", "CoDel")
     }  # fmt: skip

@@ -8,6 +8,7 @@ import polars as pl
 from sojourn.parts import Figure, Table
 from sojourn.scenario import Scenario
 from sojourn.studies.codel_2012.network import RESPONSE, WAIT, bulk, dumbbell, packets, web
+from sojourn.studies.pairs import paired
 from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.style import KIND_COLOURS, SPARE_COLOURS
@@ -76,7 +77,7 @@ def findings(results: Results, found: Findings) -> None:
     part = results.where(part=PART)
     codel, deep = (part.where(what="web", queue=name) for name in ("CoDel", "drop-tail"))
     for name, measure in (("median", RESPONSE), ("90 %", "web.response_p90_s")):
-        tested = same({f"web, {name}": codel.paired(deep, measure)}, RESPONSE_MARGIN,
+        tested = same({f"web, {name}": paired(codel, deep, measure)}, RESPONSE_MARGIN,
                       unit="ms", scale=1e3)  # fmt: skip
         found.checks.append(
             _check(
@@ -89,7 +90,7 @@ def findings(results: Results, found: Findings) -> None:
             )
         )
     codel, deep = (part.where(what="transfers", queue=name) for name in ("CoDel", "drop-tail"))
-    use = not_less({"utilisation": codel.paired(deep, "utilisation")}, USE_MARGIN,
+    use = not_less({"utilisation": paired(codel, deep, "utilisation")}, USE_MARGIN,
                    unit="points", scale=100)  # fmt: skip
     found.checks.append(
         _check(
@@ -99,7 +100,7 @@ def findings(results: Results, found: Findings) -> None:
             "Eight Reno flows at 10 Mb/s, drop-tail with one bandwidth-delay product.",
         )
     )
-    waits = less({"mean wait": codel.paired(deep, WAIT)}, unit="ms", scale=1e3)
+    waits = less({"mean wait": paired(codel, deep, WAIT)}, unit="ms", scale=1e3)
     found.checks.append(
         _check(
             "And the transfers' packets wait less.",

@@ -14,6 +14,7 @@ from sojourn.studies.codel_2012.network import (
     milliseconds,
     web,
 )
+from sojourn.studies.pairs import paired
 from sojourn.studies.study import Band, Check, Findings
 from sojourn.studies.verdicts import less, same
 from sojourn.sweep import Case, Results
@@ -93,9 +94,9 @@ def findings(results: Results, found: Findings) -> None:
     """Adds what this part found."""
     part = results.where(part=PART, window=10)
     fq, codel = part.where(queue=FQ), part.where(queue="CoDel")
-    delays = less({"voice's wait": fq.paired(codel, delay)}, unit="ms", scale=1e3)
-    losses = less({"voice's loss": fq.paired(codel, loss)}, unit="%", scale=100)
-    web_times = less({"web, median": fq.paired(codel, RESPONSE)}, unit="ms", scale=1e3)
+    delays = less({"voice's wait": paired(fq, codel, delay)}, unit="ms", scale=1e3)
+    losses = less({"voice's loss": paired(fq, codel, loss)}, unit="%", scale=100)
+    web_times = less({"web, median": paired(fq, codel, RESPONSE)}, unit="ms", scale=1e3)
     source = "the talk's slides on FQ-CoDel with thin flows and web; RFC 8290 section 1.3"
     found.checks += [
         Check(
@@ -137,8 +138,8 @@ def findings(results: Results, found: Findings) -> None:
 
 def _buckets(part: Results) -> Check:
     pairs = {
-        f"{n} queues against {BUCKETS[-1]}": part.where(queue=f"FQ-CoDel, {n}").paired(
-            part.where(queue=FQ), delay
+        f"{n} queues against {BUCKETS[-1]}": paired(
+            part.where(queue=f"FQ-CoDel, {n}"), part.where(queue=FQ), delay
         )
         for n in BUCKETS[:-1]
     }

@@ -12,6 +12,7 @@ from sojourn.parts import Figure, Table
 from sojourn.results.run import RunResult
 from sojourn.statistics import student_interval
 from sojourn.studies.codel_2012.network import WAIT, bulk, dumbbell, web
+from sojourn.studies.pairs import paired
 from sojourn.studies.seeds import values
 from sojourn.studies.study import Band, Check, Findings, Verdict
 from sojourn.studies.verdicts import less
@@ -106,7 +107,7 @@ def _good(part: Results) -> Check:
     """Bursts of the web pass: packets wait, and nothing stands."""
     web_alone = part.where(load="web alone", queue="drop-tail", window="100ms")
     other = part.where(load="transfer and web", queue="drop-tail", window="100ms")
-    tested = less({"share that stands, web against a transfer": web_alone.paired(other, _share)})
+    tested = less({"share that stands, web against a transfer": paired(web_alone, other, _share)})
     return Check(
         claim="Good queue: bursts wait and are gone within a round trip; nothing stands.",
         source="the talk's slides on good and bad queue; ACM Queue 10(5)",

@@ -20,6 +20,7 @@ from sojourn.studies.fluid_2000.scenarios import (
     experiment,
 )
 from sojourn.studies.fluid_2000.spread import differing
+from sojourn.studies.pairs import Pairs
 from sojourn.studies.study import Band, Check, Findings, Study, Verdict
 from sojourn.sweep import Case, Results
 
@@ -128,11 +129,9 @@ class _Findings:
                 for name, kind in EULER.items():
                     self.runs[part, number, phase, name] = [integrated(number, phase, kind)]
 
-    def _pairs(
-        self, pick: str, phases: tuple[str, ...], engine: str = "fluid"
-    ) -> dict[str, verdicts.Pairs]:
+    def _pairs(self, pick: str, phases: tuple[str, ...], engine: str = "fluid") -> dict[str, Pairs]:
         """Packets, seed by seed, beside a model."""
-        found: dict[str, verdicts.Pairs] = {}
+        found: dict[str, Pairs] = {}
         for part, number, phase, other in self.runs:
             if other != "packets" or part != "spaced" or phase not in phases:
                 continue
@@ -140,7 +139,7 @@ class _Findings:
             packets = self.runs[part, number, phase, "packets"]
             for name, value in _values(model, pick).items():
                 there = [_values(run, pick)[name] for run in packets]
-                found[f"{number}, {phase}, {name}"] = (there, [value] * len(there))
+                found[f"{number}, {phase}, {name}"] = Pairs(there, [value] * len(there))
         return found
 
     def settling(self) -> list[Check]:
@@ -214,7 +213,7 @@ class _Findings:
         for engine, model, source in models:
             for pick, what in (("loss", "loss rates"), ("window", "windows")):
                 pairs = self._pairs(pick, ("40 flows", "10 flows"), engine)
-                ratios = {name: statistics.fmean(a) / b[0] for name, (a, b) in pairs.items()}
+                ratios = {name: statistics.fmean(a) / b[0] for name, (a, b, _) in pairs.items()}
                 tested = verdicts.same(pairs, MARGIN)
                 values = list(ratios.values())
                 out = [f"{name} ({r:.2f})" for name, r in ratios.items() if abs(r - 1) > MARGIN]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from sojourn.results.run import RunResult
 from sojourn.studies.home.places import PLACES, STAGES
+from sojourn.studies.pairs import Measure, Pairs, paired
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
+from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.sweep import Results
 
 SOURCE = "own claim, stated before the runs; the places are those of the talk on CoDel"
@@ -17,8 +18,6 @@ PAGE = "page_load_p50_s"
 LATE = "call_late"
 ALIKE = 0.1
 _UNTOUCHED = "FQ-CoDel in the gateway"
-
-Measured = str | Callable[[RunResult], float | None]
 
 _sooner = partial(less, unit="ms", scale=1e3)
 _fewer = partial(less, unit="points", scale=100)
@@ -79,7 +78,7 @@ def checks(results: Results) -> Iterator[Check]:
         "sooner",
         _sooner(
             {
-                f"{one} − {other}": modem.where(scheme=one).paired(modem.where(scheme=other), GAME)
+                f"{one} − {other}": paired(modem.where(scheme=one), modem.where(scheme=other), GAME)
                 for one, other in (("PIE", "drop-tail"), ("FQ-CoDel", "PIE"))
             }
         ),
@@ -102,7 +101,7 @@ def checks(results: Results) -> Iterator[Check]:
         "Without byte queue limits the ring of the device (256 packets) keeps what FQ-CoDel saves: "
         "the game is later back than with them.",
         "sooner with them",
-        _sooner({"with − without": ring.where(bql=True).paired(ring.where(bql=False), GAME)}),
+        _sooner({"with − without": paired(ring.where(bql=True), ring.where(bql=False), GAME)}),
     )
     yield from _chain(results.where(part="chain"))
 
@@ -116,7 +115,7 @@ def _ends(ends: Results) -> Iterator[Check]:
             "either end alone.",
             "sooner",
             _sooner(
-                {f"both − {each}": both.paired(one.where(ends=each), GAME)
+                {f"both − {each}": paired(both, one.where(ends=each), GAME)
                  for each in ("up only", "down only")}
             ),
         )  # fmt: skip
@@ -129,7 +128,7 @@ def _chain(chain: Results) -> Iterator[Check]:
         "1 Gb/s into a modem of 10 Mb/s leaves an upload's wait as it is, within 10 %.",
         "the same",
         same(
-            {"gateway − plain": chain.where(arrangement=_UNTOUCHED).paired(plain, waits)},
+            {"gateway − plain": paired(chain.where(arrangement=_UNTOUCHED), plain, waits)},
             ALIKE,
             unit="ms",
             scale=1e3,
@@ -150,18 +149,18 @@ def _chain(chain: Results) -> Iterator[Check]:
         "On a slow Wi-Fi FQ-CoDel in the modem does not help; in Wi-Fi as well it does: the game "
         "is sooner back.",
         "sooner",
-        _sooner({"both − modem": fixed.paired(slow, GAME)}),
+        _sooner({"both − modem": paired(fixed, slow, GAME)}),
     )
 
 
 def _tenth(shaped: Results, plain: Results) -> Pairs:
-    mine, theirs = shaped.paired(plain, lambda run: wait(run, "modem"))
-    return mine, [each / 10 for each in theirs]
+    found = paired(shaped, plain, lambda run: wait(run, "modem"))
+    return found._replace(other=[each / 10 for each in found.other])
 
 
-def _at_each(places: Results, one: str, other: str, measure: Measured) -> dict[str, Pairs]:
+def _at_each(places: Results, one: str, other: str, measure: Measure) -> dict[str, Pairs]:
     return {
-        place: _of(places, place, one).paired(_of(places, place, other), measure)
+        place: paired(_of(places, place, one), _of(places, place, other), measure)
         for place in PLACES
     }
 

@@ -17,9 +17,9 @@ from sojourn.studies.l4s.scenarios import (
     SHALLOW,
     SHARED,
 )
-from sojourn.studies.seeds import values
+from sojourn.studies.pairs import Pairs, against, paired
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, Tested, less, not_less
+from sojourn.studies.verdicts import Tested, less, not_less
 from sojourn.sweep import Results
 
 TABLE = "draft-ietf-tsvwg-l4sops, and the table of its presentation at IETF 108, slide 2"
@@ -178,8 +178,8 @@ def _fallback(queues: Results) -> Iterator[Check]:
         "at most 10 % less",
         _kept(
             {
-                queue: fallen.where(queue=queue).paired(
-                    queues.where(queue=queue, first="Prague"), scalable
+                queue: paired(
+                    fallen.where(queue=queue), queues.where(queue=queue, first="Prague"), scalable
                 )
                 for queue in SHALLOW
             },
@@ -207,7 +207,7 @@ def _remedy(queues: Results) -> Iterator[Check]:
             for queue, remedy in REMEDIES.items()
         }
         return {
-            remedy: them.paired(ours, of) if marked_first else ours.paired(them, of)
+            remedy: paired(them, ours, of) if marked_first else paired(ours, them, of)
             for remedy, (ours, them) in pairs.items()
         }
 
@@ -262,8 +262,10 @@ def _more_flows(several: Results, transfers: Results) -> Iterator[Check]:
         "less",
         less(
             {
-                "30 kB": under.where(who="Prague").paired(
-                    under.where(who="CUBIC"), lambda run: short(run, "p50")
+                "30 kB": paired(
+                    under.where(who="Prague"),
+                    under.where(who="CUBIC"),
+                    lambda run: short(run, "p50"),
                 )
             },
             unit="ms",
@@ -275,8 +277,8 @@ def _more_flows(several: Results, transfers: Results) -> Iterator[Check]:
 def _floods(flood: Results) -> Iterator[Check]:
     def shares(wanted: Callable[[float], bool]) -> dict[str, Pairs]:
         return {
-            f"{100 * share:.0f} %": flood.where(lane="L", share=share).paired(
-                flood.where(lane="C", share=share), classic
+            f"{100 * share:.0f} %": paired(
+                flood.where(lane="L", share=share), flood.where(lane="C", share=share), classic
             )
             for share in FLOOD
             if wanted(share)
@@ -311,7 +313,7 @@ def _calls(calls: Results) -> Iterator[Check]:
 
     def both(of: Callable[[RunResult], float | None]) -> dict[str, Pairs]:
         return {
-            queue: low.where(queue=queue).paired(other.where(queue=queue), of) for queue in SHALLOW
+            queue: paired(low.where(queue=queue), other.where(queue=queue), of) for queue in SHALLOW
         }
 
     yield _check(
@@ -352,7 +354,8 @@ def _bursts(bursty: Results) -> Iterator[Check]:
         "at most 10 % less",
         _kept(
             {
-                each: dual.where(link=each, who="Prague alone").paired(
+                each: paired(
+                    dual.where(link=each, who="Prague alone"),
                     bursty.where(link=each, who="CUBIC alone", queue="FQ-CoDel, ECN"),
                     whole,
                 )
@@ -371,8 +374,7 @@ def _below(
     parts: dict[str, Results], of: Callable[[RunResult], float | None], bound: float
 ) -> dict[str, Pairs]:
     """Values of each part beside a bound."""
-    found = {name: values(each, of) for name, each in parts.items()}
-    return {name: (ours, [bound] * len(ours)) for name, ours in found.items()}
+    return {name: against(each, of, bound) for name, each in parts.items()}
 
 
 def _against(
@@ -381,7 +383,7 @@ def _against(
     other: Callable[[RunResult], float],
 ) -> dict[str, Pairs]:
     """Two values of the same run, seed by seed."""
-    return {name: each.paired(each, one, other) for name, each in parts.items()}
+    return {name: paired(each, each, one, other) for name, each in parts.items()}
 
 
 def _check(claim: str, source: str, published: str, tested: Tested) -> Check:

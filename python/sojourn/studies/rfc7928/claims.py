@@ -8,6 +8,7 @@ from dataclasses import replace
 from sojourn.results.run import RunResult
 from sojourn.statistics import holm, paired_difference, student_interval
 from sojourn.statistics.equivalence import equivalence
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.rfc7928 import metrics
 from sojourn.studies.rfc7928.situations import LEVEL_LOSS, Situation, flows
 from sojourn.studies.study import Check, Verdict
@@ -17,22 +18,28 @@ from sojourn.sweep import Results
 # Of goodput: less than this is no loss. Stated before any run.
 GOODPUT_MARGIN = 0.05
 ALPHA = 0.05
+# A situation in which a discipline was measured on its way, which decides nothing.
+_MOVING = "not settled"
 
 
 def shorter(
     name: str, baseline: str, situations: Sequence[Situation], results: Results
 ) -> tuple[Check, dict[str, str]]:
     """Is the mean wait shorter than drop-tail's, in each situation? Holm over the situations."""
-    found = {}
+    found, moving = {}, set()
     for situation in situations:
-        ours, theirs = _pair(name, baseline, situation, results, metrics.wait)
+        ours, theirs, unsettled = _pair(name, baseline, situation, results, metrics.wait)
         found[situation.slug] = paired_difference(ours, theirs)
+        if unsettled:
+            moving.add(situation.slug)
     tested = {slug: each.p for slug, each in found.items() if each.p is not None}
     adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
     words = {}
     for slug, each in found.items():
         sure = adjusted.get(slug, 1.0) < ALPHA
         words[slug] = "?" if not sure else "shorter" if each.mean < 0 else "longer"
+        if slug in moving:
+            words[slug] = _MOVING
     check = _check(
         f"{name}: packets wait less than with drop-tail of one bandwidth-delay product.",
         "RFC 7567 section 1.2; RFC 7928 section 4.3",
@@ -50,10 +57,12 @@ def kept(
     """Is goodput lower than drop-tail's by the margin or more, in which situations?"""
     words = {}
     for situation in situations:
-        ours, theirs = _pair(name, baseline, situation, results, metrics.goodput)
+        ours, theirs, unsettled = _pair(name, baseline, situation, results, metrics.goodput)
         margin = GOODPUT_MARGIN * sum(theirs) / len(theirs)
         found = equivalence(ours, theirs, margin)
-        if found.low is None or found.high is None:
+        if unsettled:
+            words[situation.slug] = _MOVING
+        elif found.low is None or found.high is None:
             words[situation.slug] = "?"
         elif found.low > -margin:
             words[situation.slug] = "kept"
@@ -77,9 +86,9 @@ def _pair(
     situation: Situation,
     results: Results,
     of: Callable[[RunResult], float],
-) -> tuple[list[float], list[float]]:
+) -> Pairs:
     ours = results.where(situation=situation.slug, qdisc=name)
-    return ours.paired(results.where(situation=situation.slug, qdisc=baseline), of)
+    return paired(ours, results.where(situation=situation.slug, qdisc=baseline), of)
 
 
 def _check(
@@ -98,7 +107,7 @@ def _check(
     elif all(word == good for word in said):
         verdict = Verdict.AGREES
     parts = [f"{good} in {said.count(good)} of {len(said)}"]
-    for word, text in ((bad, bad), ("?", "not told")):
+    for word, text in ((bad, bad), ("?", "not told"), (_MOVING, _MOVING)):
         where = [slug for slug, each in words.items() if each == word]
         if where:
             parts.append(f"{text} in {len(where)} ({', '.join(where)})")
@@ -134,7 +143,7 @@ def background(names: Sequence[str], baseline: str, results: Results) -> Check:
     lbe = results.where(situation="lbe")
     deep = lbe.where(qdisc=baseline)
     pairs = {
-        name: lbe.where(qdisc=name).paired(deep, metrics.share("ledbat"))
+        name: paired(lbe.where(qdisc=name), deep, metrics.share("ledbat"))
         for name in names
         if name != baseline
     }
@@ -153,7 +162,7 @@ def marking(names: Sequence[str], results: Results) -> Check | None:
     """With ECN, marks take the place of drops."""
     with_ecn, without = results.where(situation="marks"), results.where(situation="medium")
     pairs = {
-        name: with_ecn.where(qdisc=name).paired(without.where(qdisc=name), metrics.loss)
+        name: paired(with_ecn.where(qdisc=name), without.where(qdisc=name), metrics.loss)
         for name in names
         if len(with_ecn.where(qdisc=name))
     }
@@ -175,7 +184,7 @@ def scheduling(names: Sequence[str], results: Results) -> Check:
     together, apart = results.where(situation="together"), results.where(situation="apart")
     of = metrics.queueing("voice")
     pairs = {
-        name: apart.where(qdisc=name).paired(together.where(qdisc=name), of)
+        name: paired(apart.where(qdisc=name), together.where(qdisc=name), of)
         for name in names
         if len(apart.where(qdisc=name))
     }

@@ -6,6 +6,7 @@ import math
 import statistics
 
 from sojourn.studies import verdicts
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.scalable_2003 import bulk, fairness, laws
 from sojourn.studies.scalable_2003.published import (
     FLOWS,
@@ -248,12 +249,11 @@ def transfers(results: Results) -> list[Check]:
         pairs = {}
         for flows in FLOWS:
             mine, theirs = (
-                results.where(part="bulk", stack=stack, flows=flows).values(bulk.completed)
-                for stack in (better, worse)
+                results.where(part="bulk", stack=stack, flows=flows) for stack in (better, worse)
             )
-            both = [seed for seed in mine if seed in theirs]
-            if both:
-                pairs[_flows(flows)] = ([mine[s] for s in both], [theirs[s] for s in both])
+            both = paired(mine, theirs, bulk.completed)
+            if both.one:
+                pairs[_flows(flows)] = both
         if not pairs:
             continue
         tested = verdicts.more(pairs, unit="transfers")
@@ -300,7 +300,7 @@ def web(results: Results) -> list[Check]:
         claim = f"Transfers beside 4200 web users, four flows: {bulk.name_of(stack)}"
         found.append(_cell(claim, source, published, ours, results.scale))
     pairs = {
-        bulk.name_of(stack): results.where(part="web", stack=stack).paired(alone, bulk.web_bytes)
+        bulk.name_of(stack): paired(results.where(part="web", stack=stack), alone, bulk.web_bytes)
         for stack in WITH_WEB
     }
     tested = verdicts.same(pairs, WEB_SAME, unit="GB", scale=1e-9)
@@ -322,13 +322,13 @@ def web(results: Results) -> list[Check]:
 def sharing(results: Results) -> list[Check]:
     """Fairness below lwnd, and what comes above."""
     bound = 1.5 / fairness.LWND**2
-    below: dict[str, verdicts.Pairs] = {}
-    above: dict[str, verdicts.Pairs] = {}
+    below: dict[str, Pairs] = {}
+    above: dict[str, Pairs] = {}
     losses = sorted({each.case.labels["p"] for each in results.where(part="response")}, key=float)  # type: ignore[arg-type]
     for p in losses:
         runs = [results.where(part="response", p=p, control=c) for c in ("scalable", "reno")]
         into = below if float(p) >= bound else above  # type: ignore[arg-type]
-        into[f"p = {p:.2g}"] = runs[0].paired(runs[1], fairness.window_of)
+        into[f"p = {p:.2g}"] = paired(runs[0], runs[1], fairness.window_of)
     source = f"{TALK}, slide on lwnd"
     same = verdicts.same(below, FAIR, unit="packets")
     more = verdicts.more(above, unit="packets")

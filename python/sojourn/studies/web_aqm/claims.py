@@ -12,11 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from sojourn.load import UNCONGESTED
-from sojourn.studies import settled
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.responses import limited_mean, throughput
-from sojourn.studies.settled import Measured
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
+from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.studies.web_aqm.schemes import SCHEMES, TAIL
 from sojourn.studies.words import percent
 
@@ -60,19 +59,18 @@ class Claims:
         measure: Measure = limited_mean,
         part: str | None = None,
         **labels: object,
-    ) -> Measured:
+    ) -> Pairs:
         """Values of two schemes at the same load, seed by seed; empty if they did not run."""
         mine, theirs = (
             self.results.where(part=self._part(scheme, part), scheme=scheme, load=load, **labels)
             for scheme in (first, second)
         )
-        values = mine.paired(theirs, lambda run: self._value(measure, run))
-        return Measured(values, settled.count(mine, theirs))
+        return paired(mine, theirs, lambda run: self._value(measure, run))
 
     def _gain(self, better: str, worse: str, load: float, **labels: object) -> Gain:
         """How much sooner exchanges end under the one, by seed, and how many runs had not
         settled."""
-        (mine, theirs), moving = self.pair(better, worse, load, **labels)  # type: ignore[arg-type]
+        mine, theirs, moving = self.pair(better, worse, load, **labels)  # type: ignore[arg-type]
         return [b - a for a, b in zip(mine, theirs, strict=True)], moving
 
     def _part(self, scheme: str, part: str | None) -> str:
@@ -89,13 +87,13 @@ class Claims:
 
     def _each(
         self, pairs: Iterable[tuple[str, str]], loads: Iterable[float], measure: Measure
-    ) -> dict[str, Measured]:
+    ) -> dict[str, Pairs]:
         """Pairs of schemes at every load, with the names by which a reader knows them."""
         pairs, found = list(pairs), {}
         for load in loads:
             for first, second in pairs:
                 each = self.pair(first, second, load, measure)
-                if len(each.pair[0]):
+                if len(each.one):
                     found[f"{first} − {second}, {percent(load)}"] = each
         return found
 
@@ -105,10 +103,10 @@ class Claims:
         source: str,
         published: str,
         test: Test,
-        measured: Mapping[str, Measured],
+        pairs: Mapping[str, Pairs],
         note: str = "",
     ) -> Check:
-        tested = settled.decided(test, measured)
+        tested = test(pairs)
         return Check(
             claim,
             source,
@@ -124,7 +122,7 @@ class Claims:
         plain = [name for name in aqms if "ECN" not in name]
         busy = (0.9, 0.98, 1.05)
 
-        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Measured]:
+        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Pairs]:
             return self._each(pairs, loads, response)
 
         yield self._check(
@@ -227,7 +225,7 @@ class Claims:
     def _ton(self) -> Iterable[Check]:
         busy = (0.9, 0.98, 1.05)
 
-        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Measured]:
+        def each(pairs: Iterable[tuple[str, str]], *loads: float) -> dict[str, Pairs]:
             return self._each(pairs, loads, limited_mean)
 
         best = "ARED 24 bytes"
@@ -276,7 +274,7 @@ class Claims:
                 {"part": "rtt", "rtt": "wide"},
             )
         )
-        measured = _beside(
+        pairs = _beside(
             {"gain wide − gain talk": (wide, talk), "gain talk − gain narrow": (talk, narrow)}
         )
         effect = "Effect: what PI with ECN gains over drop-tail at 98 %; spreads with one mean."
@@ -285,15 +283,15 @@ class Claims:
             _TON,
             "smaller effect",
             quicker,
-            measured,
-            effect if measured else f"{effect} This scale has one spread only.",
+            pairs,
+            effect if pairs else f"{effect} This scale has one spread only.",
         )
 
 
-def _beside(gains: Mapping[str, tuple[Gain, Gain]]) -> dict[str, Measured]:
+def _beside(gains: Mapping[str, tuple[Gain, Gain]]) -> dict[str, Pairs]:
     """Gains by seed beside each other, of those that have the same seeds."""
     return {
-        name: Measured((first, second), moving + also)
+        name: Pairs(first, second, moving + also)
         for name, ((first, moving), (second, also)) in gains.items()
         if len(first) == len(second) > 0
     }

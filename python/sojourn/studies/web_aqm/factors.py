@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 
 from sojourn.parts import Table
 from sojourn.studies import registry
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Findings, Study
-from sojourn.studies.verdicts import Pairs, Tested, less, more, same
+from sojourn.studies.verdicts import Tested, less, more, same
 from sojourn.studies.web_aqm import figures, testbed
 from sojourn.studies.web_aqm.schemes import RTTS, SCHEMES, TAIL, base
 from sojourn.studies.web_aqm.tables import PUBLISHED, interval
@@ -162,7 +163,7 @@ def _pair(
     mine, theirs = (
         results.where(factor=factor, scheme=scheme) for factor, scheme in (first, second)
     )
-    return mine.paired(theirs, measure)
+    return paired(mine, theirs, measure)
 
 
 def _check(claim: str, published: str, tested: Tested, note: str = "") -> Check:

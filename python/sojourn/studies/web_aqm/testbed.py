@@ -19,9 +19,8 @@ from typing import Any
 
 from sojourn.load import UNCONGESTED
 from sojourn.parts import Table
-from sojourn.studies import settled
+from sojourn.studies.pairs import Pairs, against
 from sojourn.studies.responses import completed, limited_mean, loss, throughput
-from sojourn.studies.settled import Measured
 from sojourn.studies.study import Check
 from sojourn.studies.verdicts import same
 from sojourn.studies.web_aqm.claims import Claims
@@ -135,24 +134,22 @@ def _cells(results: Results, bed: Testbed) -> list[Check]:
     for scheme in PUBLISHED:
         if scheme == UNCONGESTED:
             continue
-        losses: dict[str, Measured] = {}
-        rates: dict[str, Measured] = {}
+        losses: dict[str, Pairs] = {}
+        rates: dict[str, Pairs] = {}
         for load, (lost, _, rate) in zip(LOADS, PUBLISHED[scheme], strict=True):
             runs = _runs(results, bed, scheme, load)
             if not len(runs):
                 continue
-            n, moving, name = len(runs), settled.count(runs), f"{percent(load)}: here − published"
+            name = f"{percent(load)}: here − published"
             if lost >= _LEAST_LOSS:
-                mine = [100 * loss(each.run) for each in runs]
-                losses[name] = Measured((mine, [lost] * n), moving)
-            mine = [throughput(each.run) / 1e6 for each in runs]
-            rates[name] = Measured((mine, [rate] * n), moving)
-        for what, measured, test, margin in (
+                losses[name] = against(runs, lambda run: 100 * loss(run), lost)
+            rates[name] = against(runs, lambda run: throughput(run) / 1e6, rate)
+        for what, pairs, test, margin in (
             ("loss", losses, points, LOSS),
             ("rate", rates, mbits, RATE),
         ):
-            if measured:
-                tested = settled.decided(test, measured)
+            if pairs:
+                tested = test(pairs)
                 claim = f"On {bed.name}, {scheme} has the {what} of the table."
                 published = f"the same within {percent(margin)}"
                 found.append(tested.check(claim, "SIGCOMM 2003, table (recalled)", published))

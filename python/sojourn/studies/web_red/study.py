@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sojourn.load import UNCONGESTED
 from sojourn.parts import Figure, Table
-from sojourn.studies import registry
+from sojourn.studies import registry, settled
 from sojourn.studies.curves import response_figure
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.responses import limited_mean, loss, throughput
 from sojourn.studies.study import Band, Check, Findings, Study
-from sojourn.studies.verdicts import Pairs, Tested, less, same
+from sojourn.studies.verdicts import Tested, less, same
 from sojourn.studies.web_red.exchanges import told
 from sojourn.studies.web_red.schemes import (
     BOTH,
@@ -119,7 +120,7 @@ def _pairs(
         for first, second in names:
             mine, theirs = (_runs(results, testbed, name, load) for name in (first, second))
             if len(mine):
-                found[f"{first} − {second}, {percent(load)}"] = mine.paired(theirs, measure)
+                found[f"{first} − {second}, {percent(load)}"] = paired(mine, theirs, measure)
     return found
 
 
@@ -189,19 +190,18 @@ def _waving(results: Results) -> list[Check]:
 
 def _tuning(results: Results) -> Check:
     """Best and worst setting by the first seed, compared on the others."""
-    found = {
-        name: results.where(part="tuning", scheme=name).values(limited_mean)
-        for name in settings(results.scale)
-    }
+    runs = {name: results.where(part="tuning", scheme=name) for name in settings(results.scale)}
+    found = {name: each.values(limited_mean) for name, each in runs.items()}
     first = min(min(values) for values in found.values())
     best = min(found, key=lambda name: found[name][first])
     worst = max(found, key=lambda name: found[name][first])
     seeds = [seed for seed in found[best] if seed != first]
     pairs: dict[str, Pairs] = {}
     if seeds and best != worst:
-        pairs[f"best ({best}) − worst ({worst})"] = (
+        pairs[f"best ({best}) − worst ({worst})"] = Pairs(
             [found[best][seed] for seed in seeds],
             [found[worst][seed] for seed in seeds],
+            settled.count(runs[best], runs[worst]),
         )
     tested = quicker(pairs, margin=SAME)
     return _check(

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from sojourn.load import UNCONGESTED
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, Tested, less, not_less, same
+from sojourn.studies.verdicts import Tested, less, not_less, same
 from sojourn.studies.web_today.scenarios import SHARED
 from sojourn.sweep import Results
 
@@ -77,6 +78,6 @@ def check(claim: str, expected: str, tested: Tested) -> Check:
 def _shared(results: Results, names: Iterable[tuple[str, str]], load: float) -> dict[str, Pairs]:
     at = results.where(load=load)
     return {
-        f"{first} − {second}": at.where(scheme=first).paired(at.where(scheme=second), LOAD)
+        f"{first} − {second}": paired(at.where(scheme=first), at.where(scheme=second), LOAD)
         for first, second in names
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs, less, not_less
+from sojourn.studies.verdicts import less, not_less
 from sojourn.studies.web_today.claims import ALIKE, LOAD, alike, check, sooner
 from sojourn.studies.web_today.household import ECN, FEW, VERSIONS
 from sojourn.sweep import Results
@@ -51,7 +52,7 @@ def checks(results: Results) -> Iterator[Check]:
         "Where the household's queue is half a second of drop-tail, a median page loads sooner "
         "beside downloads with BBR than beside CUBIC.",
         "sooner",
-        sooner({"BBR − CUBIC": bbr.paired(cubic, LOAD)}),
+        sooner({"BBR − CUBIC": paired(bbr, cubic, LOAD)}),
     )
     yield check(
         "As PIE and CoDel, so PI with the gains of 2001, COBALT and DualPI2: in the household a "
@@ -59,7 +60,7 @@ def checks(results: Results) -> Iterator[Check]:
         "sooner",
         sooner(
             {
-                f"{each} − {_TAIL}": home.where(scheme=each).paired(cubic, LOAD)
+                f"{each} − {_TAIL}": paired(home.where(scheme=each), cubic, LOAD)
                 for each in ("PI", "COBALT", "DualPI2")
             }
         ),
@@ -75,7 +76,7 @@ def checks(results: Results) -> Iterator[Check]:
         "Prague in the large transfers takes nothing from pages under DualPI2: a median page is "
         "within 10 % of the one beside CUBIC.",
         "alike",
-        alike({"Prague − CUBIC": prague.paired(home.where(scheme="DualPI2"), LOAD)}, ALIKE),
+        alike({"Prague − CUBIC": paired(prague, home.where(scheme="DualPI2"), LOAD)}, ALIKE),
     )
     over = results.where(part="home http")
     yield check(
@@ -85,8 +86,10 @@ def checks(results: Results) -> Iterator[Check]:
         "sooner",
         sooner(
             {
-                f"HTTP/{version}, {scheme}": over.where(http=version, scheme=scheme).paired(
-                    over.where(http=version, scheme=_TAIL), LOAD
+                f"HTTP/{version}, {scheme}": paired(
+                    over.where(http=version, scheme=scheme),
+                    over.where(http=version, scheme=_TAIL),
+                    LOAD,
                 )
                 for version in VERSIONS
                 for scheme in FEW
@@ -100,11 +103,11 @@ def checks(results: Results) -> Iterator[Check]:
         "sooner with ECN than without.",
         "sooner",
         sooner(
-            {each: marked.where(scheme=each).paired(home.where(scheme=each), LOAD) for each in ECN}
+            {each: paired(marked.where(scheme=each), home.where(scheme=each), LOAD) for each in ECN}
         ),
     )
 
 
 def _against(home: Results, one: str, others: Iterable[str], measure: str) -> dict[str, Pairs]:
     mine = home.where(scheme=one)
-    return {f"{one} − {each}": mine.paired(home.where(scheme=each), measure) for each in others}
+    return {f"{one} − {each}": paired(mine, home.where(scheme=each), measure) for each in others}

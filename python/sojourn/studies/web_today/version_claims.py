@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.study import Check
-from sojourn.studies.verdicts import Pairs
 from sojourn.studies.web_today.claims import ALIKE, LOAD, alike, check, sooner
 from sojourn.studies.web_today.versions import SCHEMES, VERSIONS, group
 from sojourn.sweep import Results
@@ -56,7 +56,7 @@ def checks(results: Results) -> Iterator[Check]:
 
 
 def _pair(at: Results, one: str, other: str) -> Pairs:
-    return at.where(http=one).paired(at.where(http=other), LOAD)
+    return paired(at.where(http=one), at.where(http=other), LOAD)
 
 
 def _alone(alone: Results, names: Iterable[tuple[str, str]], load: float) -> dict[str, Pairs]:
@@ -70,11 +70,9 @@ def _alone(alone: Results, names: Iterable[tuple[str, str]], load: float) -> dic
 def _beside(together: Results, scheme: str, one: str, other: str) -> Pairs:
     """Pages of two groups of the same runs."""
     at = together.where(scheme=scheme)
-    mine, theirs = (at.values(f"{group(each)}.{LOAD}") for each in (one, other))
-    seeds = [seed for seed in mine if seed in theirs]
-    return [mine[seed] for seed in seeds], [theirs[seed] for seed in seeds]
+    return paired(at, at, *(f"{group(each)}.{LOAD}" for each in (one, other)))
 
 
 def _managed(alone: Results, version: str) -> Pairs:
     at = alone.where(http=version, load=0.98)
-    return at.where(scheme="FQ-CoDel").paired(at.where(scheme="drop-tail 500"), LOAD)
+    return paired(at.where(scheme="FQ-CoDel"), at.where(scheme="drop-tail 500"), LOAD)
