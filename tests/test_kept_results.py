@@ -35,7 +35,7 @@ COUNTS = {
         "Of 21 claims 10 agree, 4 do not, 2 cannot be told, and 5 are shown without a verdict.",
         21, 4, 2,
     ),
-    "codel-2012": ("One claim does not agree, two cannot be told.", 39, 1, 2),
+    "codel-2012": ("One claim does not agree, three cannot be told.", 39, 1, 3),
     "home": (
         "Of thirteen claims eleven agree, one does not, and one cannot be told.", 13, 1, 1,
     ),
