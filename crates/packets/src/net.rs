@@ -294,6 +294,18 @@ impl sojourn_quic::Output for Out<'_> {
         }
     }
 
+    #[inline(always)]
+    fn send_ack(&mut self, ecn: Ecn, fill: impl FnOnce(&mut sojourn_quic::Packet) -> u32) {
+        let (packet, sacks) = self.net.quic.place();
+        let bytes = fill(packet);
+        if self.net.logs() {
+            let (packets, _) = self.net.quic.peek(sacks);
+            self.net.note(Doing::Datagram(ecn, packets[..1].to_vec()));
+        }
+        let segment = quic::segment(self.at, bytes, ecn);
+        self.emit_apart(Packet { segment, conn: self.peer.conn(), sacks });
+    }
+
     fn deliver(&mut self, _: u32, bytes: u64) {
         self.delivered += bytes;
     }

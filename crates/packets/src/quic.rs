@@ -41,6 +41,20 @@ pub(crate) struct QuicPool {
 }
 
 impl QuicPool {
+    /// A place for a packet with an ACK frame alone, in which any other lies, and its handle.
+    #[inline]
+    pub(crate) fn place(&mut self) -> (&mut QuicPacket, u32) {
+        let [without, with] = &mut self.free;
+        let at = with.pop().or_else(|| without.pop()).unwrap_or_else(|| {
+            let packet = QuicPacket::empty(Space::Data);
+            self.slots.push(Some(Box::new(Slot { packet, next: END })));
+            (self.slots.len() - 1) as u32
+        });
+        let slot = self.slots[at as usize].as_mut().expect("what is free is not lent");
+        slot.next = END;
+        (&mut slot.packet, at)
+    }
+
     /// Keeps the packets of a datagram and returns their handle.
     pub(crate) fn put(&mut self, packets: &[QuicPacket]) -> u32 {
         packets.iter().rev().fold(END, |next, packet| {

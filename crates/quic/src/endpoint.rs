@@ -1,5 +1,6 @@
 //! One end of a connection: its parts, and the calls that an application and a network make.
 
+mod answering;
 mod arriving;
 mod counters;
 mod losing;

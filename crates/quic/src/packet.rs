@@ -127,6 +127,16 @@ impl Packet {
         }
     }
 
+    /// Makes a 1-RTT packet with nothing but an ACK frame, in the place of another of which the
+    /// frame may be there.
+    #[inline]
+    pub(crate) fn acknowledge(&mut self, number: u64, number_bytes: u8) -> &mut Option<Ack> {
+        (self.number, self.space, self.early) = (number, Space::Data, false);
+        (self.number_bytes, self.ping, self.done, self.close) = (number_bytes, false, false, false);
+        (self.count, self.has_rare) = (0, false);
+        &mut self.ack
+    }
+
     /// Puts it in the place of another. What there is not of it is not copied.
     #[inline]
     pub fn overwrite(&self, old: &mut Self) {
@@ -324,5 +334,14 @@ mod tests {
             assert_eq!(slot.bytes(), packet.bytes());
         }
         assert_ne!(full, short);
+        for old in [full, short, Packet::empty(Space::Data)] {
+            let mut place = old;
+            let frame = place.acknowledge(7, 1);
+            Ack::fill(frame, [(7, 9), (1, 3)].into_iter(), Time(80_000), None);
+            assert_eq!(place, Packet { number: 7, space: Space::Data, ..short });
+            assert_eq!(place.bytes(), around_short(1) + short.ack.unwrap().bytes());
+            Ack::fill(&mut place.ack, core::iter::empty(), Time::ZERO, None);
+            assert_eq!(place.ack, None);
+        }
     }
 }

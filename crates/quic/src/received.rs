@@ -108,8 +108,14 @@ impl Received {
         self.unacked > 0
     }
 
-    /// Makes the frame to send now in `frame`, which is empty, if there is something to
-    /// acknowledge: with what else is sent an acknowledgement need not wait.
+    /// The largest number that has come.
+    #[inline]
+    pub(crate) fn largest(&self) -> Option<u64> {
+        self.numbers.last().map(|(_, end)| end - 1)
+    }
+
+    /// Makes the frame to send now in `frame` if there is something to acknowledge: with what else
+    /// is sent an acknowledgement need not wait.
     #[inline]
     pub(crate) fn fill(&self, now: Time, frame: &mut Option<Ack>) {
         if self.is_unacked() {

@@ -212,6 +212,23 @@ impl SentLog {
         });
     }
 
+    /// The same of a packet with nothing but an ACK frame, of which this is the largest number.
+    #[inline(always)]
+    pub(crate) fn push_ack(&mut self, largest: u64, at: Time, capable: bool) {
+        let Queues { frames, first_place, .. } = &self.beside;
+        self.add(Sent {
+            at,
+            above: NonZeroU64::new(largest + 1),
+            place: first_place.wrapping_add(frames.len() as u32),
+            count: 0,
+            in_flight: 0,
+            eliciting: false,
+            early: false,
+            capable,
+            fate: Fate::Outstanding,
+        });
+    }
+
     #[inline(always)]
     fn add(&mut self, sent: Sent) {
         self.next += 1;

@@ -56,7 +56,9 @@ impl Endpoint {
         let received = &mut self.data.received;
         received.come(params, now, number, ecn, Some(params.max_ack_delay));
         self.bring(params, &frame, out);
-        self.transmit(params, now, out);
+        if !self.answer(params, now, out) {
+            self.transmit(params, now, out);
+        }
     }
 
     /// RFC 9000 section 10.2.1: who has closed says so again, to the first, second, fourth, …

@@ -116,6 +116,13 @@ impl Endpoint {
         } else {
             self.probe_at(params, now).0
         };
+        self.set_deadline(params, now, eliciting);
+    }
+
+    /// The timers of acknowledgements, pacing and idleness, and when the first of all is due;
+    /// `eliciting` says whether an acknowledgement is awaited.
+    #[inline]
+    pub(super) fn set_deadline(&mut self, params: &Params, now: Time, eliciting: bool) {
         let ack_at = |space: &SpaceState| if space.seals { space.received.due } else { Time::MAX };
         let ack_at = self.first(ack_at);
         // Due since before there was room for it: when more comes, not by a timer.

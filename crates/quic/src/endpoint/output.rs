@@ -78,6 +78,13 @@ pub trait Output {
     fn send_stream(&mut self, ecn: Ecn, packet: StreamPacket, bytes: u32) {
         self.send(ecn, &[packet.into()], bytes);
     }
+    /// The same of a datagram with a packet that has nothing but an ACK frame: `fill` makes it in
+    /// the place of any other packet, and tells the bytes.
+    fn send_ack(&mut self, ecn: Ecn, fill: impl FnOnce(&mut Packet) -> u32) {
+        let mut packet = Packet::empty(Space::Data);
+        let bytes = fill(&mut packet);
+        self.send(ecn, &[packet], bytes);
+    }
     /// The next `bytes` of a stream are there, in order.
     fn deliver(&mut self, stream: u32, bytes: u64);
     /// A DATAGRAM frame of so many bytes has come (RFC 9221).

@@ -20,7 +20,7 @@ pub(super) const LARGEST_MESSAGE: u16 = 1150;
 
 /// What became of an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Attempt {
+pub(super) enum Attempt {
     Sent,
     /// Something is held back by the window or by pacing.
     Held,
@@ -51,17 +51,23 @@ impl Endpoint {
         } else {
             self.send_all(params, now, out)
         };
+        self.note_limit(params, end);
+        if self.closing && !self.is_server && self.progress.complete && self.streams.all_over() {
+            self.send_close(now, out);
+            return self.end(State::Closed, Event::Closed, out);
+        }
+        self.set_timers(params, now);
+    }
+
+    /// Tells congestion control whether the window holds back what there is to send.
+    #[inline(always)]
+    pub(super) fn note_limit(&mut self, params: &Params, end: Attempt) {
         let full = !self.control.has_room(params);
         // RFC 9002 section 7.8: pacing does not make a sender one that leaves the window unused.
         self.control.limited = full || end == Attempt::Held;
         if end == Attempt::Nothing && !full && params.tuning.samples() {
             self.control.delivered.limit(self.control.in_flight);
         }
-        if self.closing && !self.is_server && self.progress.complete && self.streams.all_over() {
-            self.send_close(now, out);
-            return self.end(State::Closed, Event::Closed, out);
-        }
-        self.set_timers(params, now);
     }
 
     /// Sends until there is nothing more that may go out; why it ends.
@@ -87,7 +93,7 @@ impl Endpoint {
     }
 
     /// Whether a space has something to send that counts in flight.
-    fn has_content(&self, space: Space) -> bool {
+    pub(super) fn has_content(&self, space: Space) -> bool {
         let state = self.space(space);
         match space {
             _ if !state.seals => false,
@@ -127,7 +133,10 @@ impl Endpoint {
         }
         let rest = if waits && !may { Attempt::Held } else { Attempt::Nothing };
         let (content, due) = (waits && (may || probe), self.data.received.is_due(now));
-        if !(content || due || probe) {
+        if !(content || probe) {
+            if due {
+                self.send_ack(params, now, out);
+            }
             return rest;
         }
         let mut packet = Packet::empty(Space::Data);
@@ -139,8 +148,7 @@ impl Endpoint {
         self.note(params, now, &packet, bytes, ecn);
         self.counters.datagrams += 1;
         out.send(ecn, core::slice::from_ref(&packet), bytes);
-        // Behind an acknowledgement alone there is nothing more.
-        if content || probe { Attempt::Sent } else { rest }
+        Attempt::Sent
     }
 
     /// Sends a packet that is full of one stream, if there is nothing else for it to carry.

@@ -52,8 +52,20 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// Makes the frame in its place for ranges `start..end`, the highest first, if there are any;
-    /// those that find no room are left out.
+    /// Without ranges.
+    const EMPTY: Self = Self {
+        largest: 0,
+        delay: Time::ZERO,
+        first: 0,
+        below_bytes: 0,
+        more: 0,
+        has_counts: false,
+        counts: EcnCounts { ect0: 0, ect1: 0, ce: 0 },
+        below: [(0, 0); MOST_RANGES - 1],
+    };
+
+    /// Makes the frame in its place, where another may be, for ranges `start..end`, the highest
+    /// first; those that find no room are left out, and there is no frame without any.
     pub(crate) fn fill(
         place: &mut Option<Self>,
         ranges: impl Iterator<Item = (u64, u64)>,
@@ -61,17 +73,17 @@ impl Ack {
         ecn: Option<EcnCounts>,
     ) {
         let mut ranges = ranges.take(MOST_RANGES);
-        let Some((start, end)) = ranges.next() else { return };
-        let ack = place.insert(Self {
-            largest: end - 1,
-            delay,
-            first: (end - 1 - start) as u32,
-            below_bytes: 0,
-            more: 0,
-            has_counts: ecn.is_some(),
-            counts: ecn.unwrap_or_default(),
-            below: [(0, 0); MOST_RANGES - 1],
-        });
+        let Some((start, end)) = ranges.next() else {
+            *place = None;
+            return;
+        };
+        // What is there of `below` need not be cleared.
+        let ack = place.get_or_insert(Self::EMPTY);
+        (ack.largest, ack.delay, ack.first) = (end - 1, delay, (end - 1 - start) as u32);
+        (ack.below_bytes, ack.more, ack.has_counts) = (0, 0, ecn.is_some());
+        if let Some(counts) = ecn {
+            ack.counts = counts;
+        }
         let mut above = start;
         for ((start, end), below) in ranges.zip(&mut ack.below) {
             let (missing, has) = (above - end, end - start);
