@@ -14,12 +14,21 @@ ROOT = Path(__file__).resolve().parent.parent
 KEPT = Path(__file__).with_suffix(".json")
 VALGRIND = shutil.which("valgrind")
 
-SCENARIOS = ("dumbbell-100", "pi-100", "codel-100", "fq_codel-100", "modern-100", "web-users")
-"""Of `benches/scenarios`, the first three seconds."""
+SCENARIOS = {
+    "dumbbell-100": "dumbbell-100",
+    "pi-100": "pi-100",
+    "codel-100": "codel-100",
+    "fq_codel-100": "fq_codel-100",
+    "modern-100": "modern-100",
+    "web-users": "web-users",
+    "pages over HTTP/3": "pages",
+}
+"""Of `benches/scenarios` these, the first three seconds."""
+CHANGES = {"pages over HTTP/3": {"traffic.people.http": "3"}}
 
 _RUN = """
-import sys, sojourn
-scenario = sojourn.Scenario.from_file(sys.argv[1])
+import json, sys, sojourn
+scenario = sojourn.Scenario.from_file(sys.argv[1]).with_(json.loads(sys.argv[2]))
 sojourn.run(scenario.with_({"duration": "3s", "warmup": "0s"}))
 """
 
@@ -29,8 +38,9 @@ def count(name: str) -> int:
     assert VALGRIND is not None
     words = [VALGRIND, "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     words += ["--collect-atstart=no", "--toggle-collect=*run::Run::go*"]
+    file = ROOT / "benches/scenarios" / f"{SCENARIOS[name]}.toml"
     done = subprocess.run(
-        [*words, sys.executable, "-c", _RUN, ROOT / "benches/scenarios" / f"{name}.toml"],
+        [*words, sys.executable, "-c", _RUN, file, json.dumps(CHANGES.get(name, {}))],
         capture_output=True,
         text=True,
         check=False,
