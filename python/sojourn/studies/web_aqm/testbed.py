@@ -81,7 +81,7 @@ _SEEDS = {"smoke": (1,), "long": (1, 2, 3)}
 
 def cases(scale: str) -> Iterator[Case]:
     """Schemes of the published table at its loads on either testbed, and references of 240 packets
-    on the first; at smoke one of each kind at one load."""
+    at 98 %; at smoke one of each kind at one load."""
     if scale == "smoke":
         for scheme in ("PI 24", "ARED 24"):
             yield _case(TESTBED, scheme, 0.98, scale)
@@ -92,8 +92,7 @@ def cases(scale: str) -> Iterator[Case]:
                 yield _case(bed, scheme, load, scale)
     for scheme in SCHEMES:
         if "240" in scheme and scheme not in PUBLISHED:
-            for load in (0.98, 0.9, 1.05, 0.8):
-                yield _case(TESTBED, scheme, load, scale)
+            yield _case(TESTBED, scheme, 0.98, scale)
 
 
 def _case(bed: Testbed, scheme: str, load: float, scale: str) -> Case:
