@@ -66,12 +66,18 @@ def turned(name: str, first: str, second: str) -> str:
     return markdown(["claim", f"`{first}`", f"`{second}`"], rows)
 
 
-def table(name: str, scale: str, title: str) -> list[dict[str, Any]]:
-    """The rows of a table of a study as they were kept, by column."""
+def _stored(name: str, scale: str, title: str) -> dict[str, list[Any]]:
+    """A table of a study as it was kept."""
     found = kept(name, scale)
     assert found is not None, f"nothing is kept of {name} at {scale}"
-    columns = found["tables"][title]["columns"]
-    return [dict(zip(columns, row, strict=True)) for row in found["tables"][title]["rows"]]
+    table: dict[str, list[Any]] = found["tables"][title]
+    return table
+
+
+def table(name: str, scale: str, title: str) -> list[dict[str, Any]]:
+    """The rows of a table of a study as they were kept, by column."""
+    found = _stored(name, scale, title)
+    return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
 
 
 # The engines of fluid-2000, as its page calls them.
@@ -114,12 +120,15 @@ def _experiments(numbers: Sequence[int], models: Sequence[str], *, busy: bool = 
 
 def plain(name: str, scale: str, title: str, *, form: str = ".2f") -> str:
     """A table as it is, its numbers in one form."""
-    rows = table(name, scale, title)
-    cells = [
-        [format(each, form) if isinstance(each, float) else str(each) for each in row.values()]
-        for row in rows
-    ]
-    return markdown([*rows[0]], cells)
+    found = _stored(name, scale, title)
+    cells = [[_cell(each, form) for each in row] for row in found["rows"]]
+    return markdown(found["columns"], cells)
+
+
+def _cell(value: object, form: str) -> str:
+    if value is None:
+        return ""
+    return format(value, form) if isinstance(value, float) else str(value)
 
 
 def _ratios() -> str:
@@ -240,6 +249,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "cake-reference frames": partial(_cake, "frames", _SHARES),
     "cake-reference grid": _cake_grid,
     **{f"{name} claims": partial(claims_table, name, scale) for name, scale in CLAIMS.items()},
+    "codel-2012 waits": partial(plain, "codel-2012", "quick", "Median wait (ms)", form=".1f"),
+    "rfc7928 answers": partial(
+        plain, "rfc7928", "quick", "Each discipline against drop-tail: wait, goodput"
+    ),
     "fluid-2000 experiments": partial(
         _experiments, range(1, 6), ["fluid", "windows differ", "differ and pause", "packets"]
     ),
