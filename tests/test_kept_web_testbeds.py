@@ -133,6 +133,16 @@ def test_factors_of_the_testbed_are_those_of_the_runs() -> None:
     assert seen == 34
 
 
+def test_the_hypotheses_are_counted_right() -> None:
+    record = kept("web-aqm-factors", "quick")
+    assert record is not None
+    found = [each["verdict"] for each in record["claims"]]
+    counts = [len(found), *(found.count(each) for each in ("agrees", "differs", "undecided"))]
+    assert counts == [12, 4, 1, 7]
+    counted = "Of 12 hypotheses four agree, one does not, and seven cannot be told."
+    assert counted in words("web-aqm-factors")
+
+
 def test_the_testbed_of_2003_is_quoted_right() -> None:
     record = kept("web-aqm-factors", "long")
     assert record is not None and (len(record["seeds"]), record["runs"]) == (3, 213)

@@ -281,6 +281,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     ),
     "web-aqm-2003 short": partial(_at_98, "Loss, completed exchanges, rate", _SHORT),
     "web-aqm-2003 short switches": partial(_at_98, "What explains adaptive RED", _SWITCHES),
+    "web-aqm-factors hypotheses": partial(claims_table, "web-aqm-factors", "quick"),
     "web-aqm-factors testbed": partial(
         plain, "web-aqm-factors", "long", "The testbed as it probably was", form="g"
     ),
