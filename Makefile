@@ -24,7 +24,7 @@ export PROPTEST_RNG_SEED ?= 2003
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # Not with make's job slots: cargo counts its own.
-CARGO := env -u MAKEFLAGS cargo
+CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 ALL := --locked --quiet --profile quick --workspace --all-features
 
 # Modules that a macro declares, and what is outside of the workspace: cargo fmt does not find them.
@@ -66,7 +66,7 @@ $(UV):
 
 .venv/.extension: $(SOURCES) .venv/.packages
 	@echo "building the engines (a few minutes the first time)"
-	@PATH="$(CURDIR)/.tools/bin:$$PATH" env -u MAKEFLAGS \
+	@PATH="$(CURDIR)/.tools/bin:$$PATH" env -u MAKEFLAGS -u MFLAGS \
 	  $(BIN)/maturin develop --quiet --release --uv $(PROFILED) \
 	  > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
 	@echo "$(PROFILED)" > .venv/.profiled

@@ -5,6 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTUP_AUTO_INSTALL=0
+# Not with make's job slots: cargo counts its own.
+unset MAKEFLAGS MFLAGS
 readonly machine=x86_64-unknown-linux-gnu
 TARGET=${CARGO_TARGET_DIR:-target}/asan
 PYTEST=$PWD/.venv/bin/pytest
@@ -24,7 +26,7 @@ library=$(${CC:-cc} -print-file-name=libasan.so)
 
 code=0
 export PYO3_PYTHON=$PWD/.venv/bin/python PYO3_BUILD_EXTENSION_MODULE=1
-RUSTFLAGS=-Zsanitizer=address timeout 900 env -u MAKEFLAGS cargo +nightly build --locked --quiet \
+RUSTFLAGS=-Zsanitizer=address timeout 900 cargo +nightly build --locked --quiet \
     --profile quick --target "$machine" --target-dir "$TARGET" \
     -p sojourn-python -p sojourn-router || code=$?
 [ "$code" != 124 ] || absent "not compiled after 900 s."

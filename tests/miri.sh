@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export RUSTUP_AUTO_INSTALL=0 MIRIFLAGS=-Zmiri-disable-isolation
 # Not with make's job slots: cargo counts its own.
-unset MAKEFLAGS
+unset MAKEFLAGS MFLAGS
 TARGET=${CARGO_TARGET_DIR:-target}
 BIG_ENDIAN=s390x-unknown-linux-gnu
 

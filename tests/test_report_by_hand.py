@@ -108,12 +108,12 @@ def test_a_queue_is_that_of_the_link_in_order_of_time_without_the_uncongested_on
 
 
 def test_a_long_distribution_is_thinned_and_keeps_its_ends() -> None:
-    count = 1200
+    count = 1202
     times = [10 + 50 * i / count for i in range(count)]
     layout = compared(queued(time_s=times, packets=list(range(count))))
     found = frames.queue_cdf(layout, layout.panels[0])
-    # 1 201 steps, every fourth of them and the last.
-    assert found.height == 301
+    # 1 203 steps, every fourth of them and the last.
+    assert found.height == 302
     assert found["packets"].to_list()[:3] == [0, 3, 7]
     assert found["packets"][-1] == count - 1 and found["fraction"][-1] == 1
     assert found["fraction"][0] == 0

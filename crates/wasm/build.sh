@@ -6,6 +6,8 @@
 # distribution). node and npm, if they are there, get wasm-opt, which makes the module smaller.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# Not with make's job slots: cargo counts its own.
+unset MAKEFLAGS MFLAGS
 
 TARGET=wasm32-unknown-unknown
 BINARYEN=132.0.0
@@ -51,7 +53,7 @@ fi
 # Copies of 16 bytes at once: browsers since March 2023, as the page's own DecompressionStream.
 flags=CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS
 echo "building the engines for WebAssembly (a few minutes the first time)"
-env -u MAKEFLAGS -u RUSTFLAGS "$flags=-Ctarget-feature=+simd128" cargo build --locked --quiet --profile wasm -p sojourn-wasm \
+env -u RUSTFLAGS "$flags=-Ctarget-feature=+simd128" cargo build --locked --quiet --profile wasm -p sojourn-wasm \
     --target "$TARGET" ${options[@]+"${options[@]}"}
 mkdir -p "$out"
 made=$built/$TARGET/wasm/sojourn_wasm.wasm

@@ -38,8 +38,8 @@ def quantile(probability: float, freedom: int) -> float:
 
 def _beta(x: float, rest: float, a: float, b: float) -> float:
     """The regularised incomplete beta function I_x(a, b); ``rest`` is 1 - x, to full precision."""
-    if x <= 0 or rest <= 0:
-        return 0.0 if x <= 0 else 1.0
+    if x <= 0:
+        return 0.0
     if x > (a + 1) / (a + b + 2):
         # There the fraction of the complement converges sooner.
         return 1 - _beta(rest, x, b, a)
