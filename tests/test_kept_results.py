@@ -36,6 +36,7 @@ COUNTS = {
         21, 4, 2,
     ),
     "codel-2012": ("One claim does not agree, three cannot be told.", 39, 1, 3),
+    "fluid-2000": ("of fifteen claims seven agree and eight do not.", 15, 8, 0),
     "home": (
         "Of thirteen claims eleven agree, one does not, and one cannot be told.", 13, 1, 1,
     ),

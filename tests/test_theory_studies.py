@@ -30,13 +30,11 @@ def test_the_study_runs_the_scenario_files(number: int) -> None:
     assert shape(scenarios.experiment(number, "whole")) == shape(written)
 
 
-def test_half_max_p_compensates_spacing_of_drops() -> None:
-    plain, half = (scenarios.experiment(1, "40 flows", spaced=each) for each in (True, False))
-    first: Any = plain.to_dict()
-    second: Any = half.to_dict()
-    p, q = (each["links"][0]["qdisc"]["max_p"] for each in (first, second))
-    # RED hits 2p/(1 + p) of all packets.
-    assert 2 * q / (1 + q) == pytest.approx(p, rel=0.06)
+@pytest.mark.parametrize(("engine", "spacing"), [("fluid", "altq"), ("packets", "wait")])
+def test_red_is_judged_as_the_paper_has_it(engine: str, spacing: str) -> None:
+    made: Any = scenarios.experiment(1, "40 flows", scenarios.PUBLISHED[engine]).to_dict()
+    red = [link["qdisc"] for link in made["links"] if link["qdisc"]["kind"] == "red"]
+    assert [each["spacing"] for each in red] == [spacing] * 2
 
 
 def test_each_step_towards_real_windows_is_below_the_models_law() -> None:

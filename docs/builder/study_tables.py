@@ -14,6 +14,7 @@ from sojourn.studies.kept import kept
 CLAIMS = {
     "arena-cbq": "full",
     "codel-2012": "quick",
+    "fluid-2000": "quick",
     "home": "quick",
     "l4s": "quick",
     "pi-2001": "full",
@@ -90,13 +91,13 @@ _MODELS = {
 }
 
 
-def _experiments(numbers: Sequence[int], models: Sequence[str], *, busy: bool = False) -> str:
-    """Experiments of fluid-2000 with 40 flows, in some models."""
+def _experiments(
+    numbers: Sequence[int], models: Sequence[str], phase: str = "40 flows", *, busy: bool = False
+) -> str:
+    """Experiments of fluid-2000 in some models."""
     kept = table("fluid-2000", "quick", "The experiments in both engines")
     found = {
-        (row["experiment"], _MODELS[row["engine"]]): row
-        for row in kept
-        if row["phase"] == "40 flows"
+        (row["experiment"], _MODELS[row["engine"]]): row for row in kept if row["phase"] == phase
     }
     heads = ["", "loss at the first queue", "W over the first queue, over both"]
     heads += ["first queue, mean and nine tenths of the time"]
@@ -253,6 +254,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "rfc7928 answers": partial(
         plain, "rfc7928", "quick", "Each discipline against drop-tail: wait, goodput"
     ),
+    "fluid-2000 published": partial(
+        _experiments, range(1, 6), ["fluid", "packets"], "40 flows, as published"
+    ),
+    "fluid-2000 models": partial(plain, "fluid-2000", "quick", "Extensions of ours beside packets"),
     "fluid-2000 experiments": partial(
         _experiments, range(1, 6), ["fluid", "windows differ", "differ and pause", "packets"]
     ),

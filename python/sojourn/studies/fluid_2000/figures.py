@@ -22,7 +22,7 @@ def courses(results: Results) -> list[Figure]:
     found: dict[int, dict[str, Result]] = {}
     for each in results:
         labels = each.case.labels
-        if labels["part"] != "spaced" or each.seed != 1:
+        if labels["part"] != "published" or each.seed != 1:
             continue
         number, engine = int(str(labels["experiment"])), str(labels["engine"])
         kept = found.setdefault(number, {})
