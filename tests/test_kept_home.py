@@ -24,6 +24,10 @@ def test_home_quotes_its_tables_right() -> None:
     own = places["device, FQ-CoDel"][game]
     assert f"{own:.0f} ms in the device, {fair[game]:.0f} ms and {cake[game]:.0f} ms" in text
     assert f"in {fair[page]:.1f} s instead of {places['modem, drop-tail'][page]:.1f} s" in text
+    behind = [places[f"gateway, {each}"][game] for each in ("FQ-CoDel", "CAKE")]
+    air = [places[f"Wi-Fi, {each}"][game] for each in ("FQ-CoDel", "CAKE")]
+    said = f"Behind the gateway it is {behind[0]:.0f} ms, over Wi-Fi {air[1]:.0f} to {air[0]:.0f}"
+    assert said in text and f"{behind[0]:.0f}" == f"{behind[1]:.0f}"
     four = [places[f"phone, {each}"][game] for each in ("PIE", "CoDel", "FQ-CoDel", "CAKE")]
     assert f"{min(four) / 1e3:.1f} to {max(four) / 1e3:.1f} s" in text
     assert f"from {places['phone, drop-tail'][late]:.0f} % to 5 %" in text

@@ -27,7 +27,7 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. `sch_cbq` (removed in Linux 6.8) estimates the link too, and splits `bounded` (may not
+//! 1. `sch_cbq` (removed in Linux 6.3) estimates the link too, and splits `bounded` (may not
 //!    borrow: `borrow = false`) from `isolated` (does not lend), which does not exist here.
 //! 2. Its `allot`, `weight` and `avpkt` are given by hand; here they follow from the shares and the
 //!    link's mean packet. Its priority is 1 to 8 as here.

@@ -160,7 +160,9 @@ def _tenth(shaped: Results, plain: Results) -> Pairs:
 
 def _at_each(places: Results, one: str, other: str, measure: Measure) -> dict[str, Pairs]:
     return {
-        place: paired(_of(places, place, one), _of(places, place, other), measure)
+        f"{one} − {other}, {place}": paired(
+            _of(places, place, one), _of(places, place, other), measure
+        )
         for place in PLACES
     }
 
