@@ -7,12 +7,14 @@ logarithmic: half way is a factor, not a sum.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
 from sojourn import formatting
 from sojourn._engine import quantity
+from sojourn.errors import ScenarioError
 from sojourn.lab.experiment import SIDES, Experiment
 from sojourn.scenario import Scenario, schema
 
@@ -56,8 +58,15 @@ class Control:
 
 def controls(experiment: Experiment) -> dict[str, list[Control]]:
     """The controls of both sides together ("common") and of each side."""
-    sides = {side: _side(experiment.scenario(side)) for side in SIDES}
-    return {"common": _common(experiment.base), **sides}
+    scenarios = {side: experiment.scenario(side) for side in SIDES}
+    # What tells the sides apart is moved on each of them.
+    apart = {path for changes in experiment.sides.values() for path in changes}
+    common = [each for each in _common(experiment.base) if each.path not in apart]
+    sides = {
+        side: [*_side(scenario), *(each for each in _common(scenario) if each.path in apart)]
+        for side, scenario in scenarios.items()
+    }
+    return {"common": common, **sides}
 
 
 def disciplines() -> dict[str, list[Control]]:
@@ -107,19 +116,17 @@ def _common(scenario: Scenario) -> list[Control]:
             choices=["modern", "classic"],
         )
     )
-    congestion = tcp.get("congestion") or "reno"
-    names = [name for name in _names("CongestionControl") if name != "python"]
-    made.append(
-        Control(
-            "tcp.congestion",
-            "Congestion control",
-            "choice",
-            congestion if isinstance(congestion, str) else congestion["kind"],
-            choices=names,
-        )
-    )
-    about = "Senders take part in ECN. Only disciplines with ecn on mark."
-    made.append(Control("tcp.ecn", "ECN", "switch", bool(tcp.get("ecn")), about))
+    own = [group.get("tcp") or {} for group in fields["traffic"]]
+    # Where every group has its own, that of all moves nothing.
+    if not all(each.get("congestion") for each in own):
+        congestion = tcp.get("congestion") or "reno"
+        kind = congestion if isinstance(congestion, str) else congestion["kind"]
+        names = [name for name in _names("CongestionControl") if name != "python"]
+        label = "Congestion control"
+        made.append(Control("tcp.congestion", label, "choice", kind, choices=names))
+    if not all(each.get("ecn") is not None for each in own):
+        about = "Senders take part in ECN. Only disciplines with ecn on mark."
+        made.append(Control("tcp.ecn", "ECN", "switch", bool(tcp.get("ecn")), about))
     made.append(_slider("duration", "Simulated time", fields["duration"], "time", 2e9, 3e11))
     made.append(_count("seed", "Seed", fields["seed"], 1000))
     return made
@@ -156,9 +163,44 @@ def _side(scenario: Scenario) -> list[Control]:
             continue
         value = values.get(name, known.get("default"))
         control = _parameter(f"{_QDISC}.{name}", name, value, known)
-        if control is not None:
-            made.append(control)
+        if control is None:
+            continue
+        if control.kind == "slider":
+            least, most = _allowed(scenario, control, {"kind": kind, **values})
+            control = replace(control, least=least, most=most)
+        made.append(control)
     return made
+
+
+def _allowed(scenario: Scenario, control: Control, qdisc: dict[str, Any]) -> tuple[float, float]:
+    """The ends of a slider, brought in to what the discipline takes."""
+    name = control.path.rpartition(".")[2]
+
+    def taken(number: float) -> bool:
+        value: Any = round(number) if control.whole else number
+        if control.unit == "time":
+            value = f"{value}ns"
+        try:
+            scenario.with_({_QDISC: {**qdisc, name: value}})
+        except ScenarioError:
+            return False
+        return True
+
+    value = control.value
+    inside = float(quantity("time", value)) if isinstance(value, str) else float(value)
+    ends = []
+    for end in (control.least, control.most):
+        good, bad = inside, end
+        if taken(end) or inside <= 0:
+            ends.append(end)
+            continue
+        for _ in range(20):
+            middle = math.sqrt(good * bad) if bad > 0 else good / 2
+            good, bad = (middle, bad) if taken(middle) else (good, middle)
+        # The bound itself, which people write with a digit or two.
+        even = float(f"{bad:.2g}")
+        ends.append(even if taken(even) else good)
+    return ends[0], ends[1]
 
 
 def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Control | None:

@@ -26,6 +26,8 @@ export class Bench {
   #module;
   #told;
   #generation = 0;
+  /** Why the runs could not begin. */
+  #wrong = "";
   #target = 0;
   #waiting = [];
   #settling = undefined;
@@ -66,7 +68,7 @@ export class Bench {
   }
 
   get span() {
-    return Math.min(120, Math.max(2, 10 * this.speed));
+    return Math.min(120, this.duration || 120, Math.max(2, 10 * this.speed));
   }
 
   get duration() {
@@ -88,6 +90,7 @@ export class Bench {
   /** Both sides at time 0, with their changes at the instants of these. */
   async restart() {
     const mine = ++this.#generation;
+    this.#wrong = "";
     this.#target = 0;
     this.#passed = 0;
     // What the last setting still does is not waited for.
@@ -105,7 +108,10 @@ export class Bench {
     try {
       await Promise.all(this.#all.map((run) => run.begin((engine) => this.#whole(run, engine))));
     } catch (error) {
-      if (mine === this.#generation) this.#told.complain(error.message);
+      if (mine === this.#generation) {
+        this.#wrong = error.message;
+        this.#told.complain(error.message);
+      }
     }
     if (mine === this.#generation) this.#told.stale();
   }
@@ -150,8 +156,9 @@ export class Bench {
   async #whole(run, engine) {
     const { from, later } = this.changes[run.name];
     let toml = await this.#scenario(run.name, from);
-    const { traffic, changes, probes } = await this.#judge.fields(toml);
-    if (traffic.some(({ load }) => load !== undefined && load !== null)) {
+    const { load, traffic, changes, probes } = await this.#judge.fields(toml);
+    const given = (each) => each !== undefined && each !== null;
+    if (given(load) || traffic.some((group) => given(group.load))) {
       this.#told.status("Counting the users that make this load…");
       toml = await engine.calibrated(toml);
       this.#told.status("");
@@ -166,6 +173,7 @@ export class Bench {
   // -- time
 
   play() {
+    if (this.#wrong) throw new Error(this.#wrong);
     if (this.done) this.afresh();
     this.playing = true;
     this.#target = this.time;

@@ -51,8 +51,10 @@ export class Controls {
 
   show() {
     const legend = this.holder.querySelector("legend");
+    const held = this.holder.contains(document.activeElement) && document.activeElement.id;
     this.holder.replaceChildren(legend, ...this.described.map((each) => this.#row(each)));
     this.holder.hidden = this.described.length === 0;
+    if (held) document.getElementById(held)?.focus();
   }
 
   #row(control) {
@@ -94,20 +96,31 @@ export class Controls {
     const text = Object.assign(document.createElement("input"), { type: "text", id });
     const slider = Object.assign(document.createElement("input"), {
       type: "range",
+      id: `${id}-slider`,
       min: 0,
       max: 1000,
     });
     slider.setAttribute("aria-label", control.label);
+    const say = (value) => {
+      text.value = legible(value);
+      slider.setAttribute("aria-valuetext", text.value);
+    };
+    const at = () => place(number(control.value, control.unit), control);
     const show = () => {
-      text.value = legible(control.value);
-      slider.value = place(number(control.value, control.unit), control);
+      say(control.value);
+      slider.value = at();
     };
     show();
-    slider.addEventListener("input", () => {
-      text.value = legible(written(valueAt(Number(slider.value), control), control));
-    });
+    // One step of the slider may be less than one of a count: then that is moved by one.
+    const chosen = () => {
+      const value = written(valueAt(Number(slider.value), control), control);
+      const way = Math.sign(Number(slider.value) - at());
+      if (!control.whole || control.unit || value !== control.value) return value;
+      return Math.min(control.most, Math.max(control.least, value + way));
+    };
+    slider.addEventListener("input", () => say(chosen()));
     slider.addEventListener("change", () => {
-      this.#set(control, written(valueAt(Number(slider.value), control), control));
+      this.#set(control, chosen());
       show();
     });
     text.addEventListener("change", () => {
@@ -116,7 +129,7 @@ export class Controls {
       if (wrong) return this.refuse(control.path.split("#")[0], "This is no number with its unit.");
       const bare = text.value.trim();
       this.#set(control, control.unit || Number.isNaN(Number(bare)) ? bare : Number(bare));
-      slider.value = place(number(control.value, control.unit), control);
+      show();
     });
     return [text, slider];
   }

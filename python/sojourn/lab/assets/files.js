@@ -22,19 +22,31 @@ export function csv(runs) {
   return lines.join("\n") + "\n";
 }
 
-/** Canvases with their titles, under one another, as PNG. */
-export function png(canvases, ink) {
+/**
+ * Canvases with their titles, under one another, as PNG.
+ *
+ * @param {HTMLCanvasElement[]} canvases
+ * @param {{text: string, colour: string}[]} legend what stands above them
+ */
+export function png(canvases, legend, ink) {
   const ratio = devicePixelRatio || 1;
   const sheet = Object.assign(document.createElement("canvas"), {
     width: Math.max(...canvases.map(({ width }) => width)),
-    height: canvases.reduce((sum, { height }) => sum + height + 40 * ratio, 0),
+    height: canvases.reduce((sum, { height }) => sum + height + 40 * ratio, 30 * ratio),
   });
   const context = sheet.getContext("2d");
   context.fillStyle = ink.paper;
   context.fillRect(0, 0, sheet.width, sheet.height);
+  context.font = `bold ${14 * ratio}px Helvetica, Arial, sans-serif`;
+  let left = 8 * ratio;
+  for (const { text, colour } of legend) {
+    context.fillStyle = colour;
+    context.fillText(text, left, 22 * ratio);
+    left += context.measureText(text).width + 24 * ratio;
+  }
   context.fillStyle = ink.text;
   context.font = `${14 * ratio}px Helvetica, Arial, sans-serif`;
-  let at = 0;
+  let at = 30 * ratio;
   for (const each of canvases) {
     context.fillText(each.getAttribute("aria-label").split(". ")[0], 8 * ratio, at + 28 * ratio);
     context.drawImage(each, 0, at + 38 * ratio);

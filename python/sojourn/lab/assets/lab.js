@@ -15,7 +15,6 @@ const $ = (id) => document.getElementById(id);
 const { experiments, disciplines, all, tour, first } = JSON.parse($("lab").textContent);
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 100, 1000];
 const LARGEST = 256_000;
-const BROKEN = "The address does not hold a setting; this is the first experiment.";
 
 let bench;
 let pictures;
@@ -66,7 +65,7 @@ function draw() {
 function furnish() {
   const set = Object.fromEntries(SIDES.map((name) => [name, bench.current(name)]));
   const { controls } = bench.experiment;
-  const forked = bench.forked ? { ...controls, B: controls.A } : controls;
+  const forked = bench.forked ? { ...controls, B: structuredClone(controls.A) } : controls;
   const found = described({ controls: forked }, set, disciplines);
   for (const [where, shelf] of Object.entries(shelves)) {
     // What is in a hand stays there.
@@ -130,7 +129,10 @@ async function recall() {
     await choose(chosen || (named ?? experiments[0]), wrong ? {} : changes);
     if (wrong) complain(wrong);
   }
-  if (state === null) complain(BROKEN);
+  const unknown = (state?.tour && !step) || (state?.e && !state.t && bench.experiment.name !== state.e);
+  if (state === null || unknown) {
+    complain(`The address holds no setting that is known here; this is “${bench.experiment.title}”.`);
+  }
 }
 
 // -- choosing
@@ -150,7 +152,9 @@ async function choose(experiment, changes = {}) {
 async function own({ title = "Your scenario", toml }) {
   const fields = await bench.fields(toml);
   const controls = ofScenario(fields, all, disciplines);
-  const about = "A scenario of your own on both sides: change one of them.";
+  const about = controls.A.length
+    ? "A scenario of your own on both sides: change one of them."
+    : "A scenario of your own. It has no single bottleneck: what is moved, moves on both sides.";
   return { name: "", title, about, toml, sides: { A: {}, B: {} }, controls };
 }
 
@@ -212,10 +216,15 @@ const pressed = {
   "toml-A": () => toml("A"),
   "toml-B": () => toml("B"),
   csv: () => save("course.csv", csv(Object.values(bench.runs)), "text/csv"),
-  png: async () => save(`${stem()}.png`, await png(Object.values(pictures.shown), pictures.ink)),
+  png: async () => {
+    const views = Object.values(pictures.shown);
+    save(`${stem()}.png`, await png(views, legend(), pictures.ink));
+  },
   svg: () => save(`${stem()}.svg`, drawn(), "image/svg+xml"),
   open: () => $("file").click(),
   link: async () => {
+    if (!navigator.clipboard)
+      throw new Error("Browsers copy for pages over https only: copy the address from its bar.");
     await navigator.clipboard.writeText(location.href);
     status("The address of this setting is copied.");
   },
@@ -223,12 +232,20 @@ const pressed = {
 
 const stem = () => bench.experiment.name || "scenario";
 
+/** Which colour is which side, and its discipline. */
+const legend = () =>
+  SIDES.map((name) => ({
+    text: [name, shelves[name].kind].filter(Boolean).join(": "),
+    colour: pictures.ink[name.toLowerCase()],
+  }));
+
 /** The pictures as SVG. */
 function drawn() {
   const views = Object.entries(pictures.shown).map(([name, view]) => [name, new SvgCanvas(view)]);
   pictures.draw(bench, theory, Object.fromEntries(views));
   return svg(
     views.map(([, view]) => view),
+    legend(),
     pictures.ink,
   );
 }
@@ -261,13 +278,23 @@ const moved = {
     setSpeed(tour[Number($("tour").value)].speed);
     return guide(Number($("tour").value));
   },
-  file: () => $("file").files[0] && read($("file").files[0]),
+  file: () => {
+    const [file] = $("file").files;
+    // The same file may be opened again.
+    $("file").value = "";
+    return file && read(file);
+  },
 };
 
 function listen() {
   for (const [name, work] of Object.entries(pressed)) $(name).addEventListener("click", told(work));
   for (const [name, work] of Object.entries(moved)) $(name).addEventListener("change", told(work));
   addEventListener("hashchange", told(recall));
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    // The address is the setting's.
+    event.preventDefault();
+    $("watch").focus();
+  });
   addEventListener("dragover", (event) => event.preventDefault());
   addEventListener("drop", (event) => {
     event.preventDefault();
@@ -280,10 +307,19 @@ function listen() {
       $("play").click();
     }
   });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  const dyed = () => {
     pictures.dye();
     stale = true;
-  });
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dyed);
+  // Paper is white.
+  const paper = (printed) => () => {
+    document.documentElement.classList.toggle("paper", printed);
+    dyed();
+    draw();
+  };
+  addEventListener("beforeprint", paper(true));
+  addEventListener("afterprint", paper(false));
   new ResizeObserver(() => (stale = true)).observe($("watch"));
 }
 

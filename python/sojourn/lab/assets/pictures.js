@@ -45,7 +45,7 @@ const STRIPS = [
   },
   {
     name: "windows",
-    title: `Windows of ${FLOWS} flows, kB`,
+    title: `Windows of flows, ${FLOWS} at most, kB`,
     of: "windows",
     scale: 1e-3,
     least: 10,
@@ -70,7 +70,7 @@ export class Pictures {
         textContent: name,
       });
       const title = [side, ": the packets that wait"];
-      const look = "The next to leave is at the right; a colour for each flow.";
+      const look = "The next to leave is at the right; a colour for each flow, or for each group of several.";
       this.#add(holder, `queue-${name}`, title, look, "", "packets");
     }
     for (const each of others) this.#add(holder, each.name, [each.title], each.look, "");
@@ -139,9 +139,9 @@ export class Pictures {
       });
       strip(views[name], { from: to - width, to, lines, marks, least, scale, ink });
     }
-    for (const { name, packets, lost, marked, columns } of runs) {
+    for (const { name, packets, groups, lost, marked, columns } of runs) {
       const count = columns.queue_packets?.at(-1) ?? 0;
-      queue(views[`queue-${name}`], { packets, count, lost, marked, ink });
+      queue(views[`queue-${name}`], { packets, groups, count, lost, marked, ink });
     }
     trail(views.trail, { runs, from: to - width, to, ink });
     if (views.responses) {

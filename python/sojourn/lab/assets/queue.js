@@ -1,8 +1,9 @@
-// The packets that wait in a queue, by colour of flow, from the link at the right to the tail.
+// The packets that wait in a queue, from the link at the right to the tail: a colour for each flow,
+// or for each group where there are several.
 
 import { fitted } from "./strip.js";
 
-const FLOWS = [
+const COLOURS = [
   "#0072b2",
   "#e69f00",
   "#009e73",
@@ -15,10 +16,11 @@ const FLOWS = [
 
 /**
  * @param {HTMLCanvasElement} canvas
- * @param {{packets: object | undefined, count: number, lost: number, marked: number, ink: object}}
- *   what columns of packets, how many stand in all, signals since the last picture
+ * @param {{packets: object | undefined, groups: number, count: number, lost: number,
+ *   marked: number, ink: object}} what columns of packets, how many groups there are and packets
+ *   stand in all, signals since the last picture
  */
-export function queue(canvas, { packets, count, lost, marked, ink }) {
+export function queue(canvas, { packets, groups, count, lost, marked, ink }) {
   const { context, width, height } = fitted(canvas);
   const [gap, box, rows] = [2, 10, Math.max(1, Math.floor((height - 22) / 14))];
   const link = width - 34;
@@ -40,8 +42,8 @@ export function queue(canvas, { packets, count, lost, marked, ink }) {
   const drawn = Math.min(there, room);
   for (let i = 0; i < drawn; i++) {
     const [column, row] = [Math.floor(i / rows), i % rows];
-    const colour = FLOWS[(packets.group[i] * 3 + packets.flow[i]) % FLOWS.length];
-    context.fillStyle = colour;
+    const whose = groups > 1 ? packets.group[i] : packets.flow[i];
+    context.fillStyle = COLOURS[whose % COLOURS.length];
     const left = link - (column + 1) * (box + gap);
     context.fillRect(left, row * 14 + 3, box, box);
     if (packets.marked[i]) {

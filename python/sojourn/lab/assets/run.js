@@ -34,6 +34,7 @@ export class Run {
       this.simulation = await engine.simulation(await scenario(engine));
       this.duration = this.simulation.duration;
       this.links = this.simulation.names.link;
+      this.groups = this.simulation.names.group.length;
       this.link = this.links.includes("bottleneck") ? "bottleneck" : this.links[0];
     });
   }
@@ -72,8 +73,8 @@ export class Run {
   /** A copy with the same past, which goes its own way. */
   async fork(name) {
     const other = new Run(name, this.engine);
-    const { time, duration, asked, links, link, lost, marked, packets } = this;
-    Object.assign(other, { time, duration, asked, links, link, lost, marked, packets });
+    const { time, duration, asked, links, groups, link, lost, marked, packets } = this;
+    Object.assign(other, { time, duration, asked, links, groups, link, lost, marked, packets });
     await this.#alone(async () => {
       other.simulation = await this.simulation.fork();
     });

@@ -8,7 +8,7 @@ const MEASURES = [
   ["Throughput", "Mb/s", (link) => 1e-6 * link.throughput_bps],
   ["Utilisation", "%", (link) => 100 * link.utilisation],
   ["Loss", "%", (link) => 100 * link.loss],
-  ["Marked", "%", (link) => 100 * link.marked],
+  ["Marked", "%", (link) => 100 * link.mark_fraction],
   ["Mean queue", "packets", (link) => link.queue_packets?.mean],
 ];
 

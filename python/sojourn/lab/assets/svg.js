@@ -148,10 +148,13 @@ export class SvgCanvas {
   }
 }
 
-/** Pictures under one another as one file. */
-export function svg(canvases, ink) {
+/** Pictures under one another as one file, below a legend of texts and colours. */
+export function svg(canvases, legend, ink) {
   const width = Math.max(...canvases.map((each) => each.width));
-  let at = 0;
+  const heads = legend.map(
+    ({ text, colour }) => `<tspan fill="${colour}" dx="8">${plain(text)} </tspan>`,
+  );
+  let at = 30;
   const parts = canvases.map((each) => {
     const title = `<text x="8" y="20" style="font: bold 14px Helvetica, Arial, sans-serif" fill="${ink.text}">${plain(each.title)}</text>`;
     const part = `<g transform="translate(0 ${number(at)})">${title}<g transform="translate(0 30)">\n${each.content}\n</g></g>`;
@@ -161,6 +164,7 @@ export function svg(canvases, ink) {
   const size = `width="${number(width)}" height="${number(at)}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} viewBox="0 0 ${number(width)} ${number(at)}">
 <rect width="100%" height="100%" fill="${ink.paper}"/>
+<text y="20" style="font: bold 14px Helvetica, Arial, sans-serif">${heads.join("")}</text>
 ${parts.join("\n")}
 </svg>
 `;

@@ -16,7 +16,8 @@ export function means({ time_s, queue_s, throughput_bps, rate_bps }, from, to) {
       if (!(queue_s[i] >= 0 && throughput_bps[i] >= 0)) continue;
       delay += queue_s[i];
       bits += throughput_bps[i] * passed;
-      room += rate_bps[i] * passed;
+      // Where the rate changes, the time before has some of both.
+      room += Math.max(rate_bps[i - 1], rate_bps[i]) * passed;
       count += 1;
     }
     if (count === 0 || room === 0) continue;

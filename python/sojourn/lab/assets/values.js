@@ -2,6 +2,7 @@
 
 const UNITS = {
   rate: [
+    ["tbit", 1e12],
     ["gbit", 1e9],
     ["mbit", 1e6],
     ["kbit", 1e3],
@@ -15,20 +16,24 @@ const UNITS = {
   ],
 };
 const LONG = { min: 60e9, h: 3600e9 };
+// As people write them: 20 Mb/s, 20Mbps, 20 Mbit/s.
+const ALIKE = /^([tgmk]?)b(?:it)?(?:\/s|ps)$/i;
 
 /** A number of what the unit counts in: nanoseconds, bits per second; NaN if it is none. */
 export function number(value, unit) {
   if (typeof value === "number") return value;
-  const [, digits, name] = /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-z]*)\s*$/.exec(value) ?? [];
+  const [, digits, unitName = ""] =
+    /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-zµμ/]*)\s*$/i.exec(value) ?? [];
+  const name = unitName.replace(ALIKE, "$1bit").replace(/^[µμ]s$/, "us").toLowerCase();
   const factor = LONG[name] ?? (UNITS[unit] ?? []).find(([each]) => each === name)?.[1] ?? 1;
   return digits === undefined ? NaN : Number(digits) * factor;
 }
 
 /** As a scenario takes it, with three digits. */
-export function written(value, { unit, whole }) {
+export function written(value, { unit, whole, least = 1 }) {
   if (!UNITS[unit]) {
     const digits = Number(value.toPrecision(value >= 1e4 ? 4 : 3));
-    return whole ? Math.max(1, Math.round(digits)) : digits;
+    return whole ? Math.max(Math.min(1, least), Math.round(digits)) : digits;
   }
   if (value <= 0) return unit === "time" ? "0ms" : "1kbit";
   const [name, factor] = UNITS[unit].find(([, each]) => value >= each) ?? UNITS[unit].at(-1);
