@@ -125,9 +125,15 @@ pub struct Scenario {
     source: Source,
 }
 
-/// Where a kind is missing, says which there are.
-fn name_kinds(mut fault: Fault) -> Fault {
+/// Says what would be right: which kinds there are where one is missing, how a list of tables is
+/// written.
+fn remedied(mut fault: Fault) -> Fault {
     let keys: Vec<&str> = fault.path.iter().filter_map(Step::key).collect();
+    if let [list] = keys[..]
+        && fault.message == read::NO_LIST
+    {
+        fault.message = format!("{}; write [[{list}]]", read::NO_LIST);
+    }
     let kinds = match keys[..] {
         ["traffic", "kind"] => sojourn_traffic::Source::NAMES,
         [.., "qdisc", "kind"] => sojourn_qdisc::Config::NAMES,
@@ -212,7 +218,7 @@ impl Scenario {
     }
 
     fn from_document(document: Document) -> Result<Self, Error> {
-        let scenario = read::read_root::<Self>(&document.root).map_err(name_kinds);
+        let scenario = read::read_root::<Self>(&document.root).map_err(remedied);
         let mut scenario = scenario.map_err(|fault| document.locate(fault))?;
         network::build(&scenario, None).map_err(|fault| document.locate(fault))?;
         scenario.source = Source(Some(Arc::new(document)));

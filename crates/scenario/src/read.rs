@@ -13,6 +13,8 @@
 
 mod fault;
 
+pub(crate) use fault::NO_LIST;
+
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
@@ -29,6 +31,7 @@ pub(crate) fn read<'de, T: de::Deserialize<'de>>(node: &'de Node) -> Result<T> {
 /// Reads a type from the root of a document. Where serde has buffered a table on the way (enums
 /// with a tag inside) it no longer knows which of its fields was wrong; this finds out.
 pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
+    on_one_line(root)?;
     read(root).map_err(|fault: Fault| {
         let mut fault = fault;
         while let Some(step) = culprit::<T>(root, &fault) {
@@ -36,6 +39,23 @@ pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
         }
         fault
     })
+}
+
+/// No text of a scenario has control characters: names stand in tables, on one line each.
+fn on_one_line(node: &Node) -> Result<()> {
+    match &node.value {
+        Value::Text(text) if text.contains(char::is_control) => {
+            let message = format!("{text:?} has a line break or another control character; leave it out");
+            Err(Fault::new(Vec::new(), message))
+        }
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
+            on_one_line(item).map_err(|fault| fault.within(index))
+        }),
+        Value::Table(entries) => entries.iter().try_for_each(|entry| {
+            on_one_line(&entry.node).map_err(|fault| fault.within(entry.key.as_str()))
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// If a fault lies with a table or a list as a whole: the entry without which it would be another

@@ -7,6 +7,9 @@ use serde::de;
 use crate::error::{Fault, MISSING};
 use crate::nearest::suggestion;
 
+/// What to say of a table that stands for a list.
+pub(crate) const NO_LIST: &str = "a table is not a list";
+
 impl de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
         Self::new(Vec::new(), message.to_string())
