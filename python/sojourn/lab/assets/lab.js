@@ -129,7 +129,9 @@ async function recall() {
     await choose(chosen || (named ?? experiments[0]), wrong ? {} : changes);
     if (wrong) complain(wrong);
   }
-  const unknown = (state?.tour && !step) || (state?.e && !state.t && bench.experiment.name !== state.e);
+  const asked = state ?? {};
+  const unknown =
+    ("tour" in asked && !step) || (asked.e && !asked.t && bench.experiment.name !== asked.e);
   if (state === null || unknown) {
     complain(`The address holds no setting that is known here; this is “${bench.experiment.title}”.`);
   }
