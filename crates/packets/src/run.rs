@@ -25,6 +25,10 @@ impl Run {
     pub(crate) fn go(&mut self, control: &Control<'_>) -> Time {
         const LOOK_UP: u64 = 1 << 14;
         while let Some((now, place)) = self.sim.next() {
+            if let Some(soon) = self.sim.net.wheel.hint() {
+                self.sim.prefetch(soon);
+            }
+            self.handle(now, place);
             self.events += 1;
             if self.events.is_multiple_of(LOOK_UP) {
                 let packets = self.sim.probes.bottleneck_packets(&self.sim.net);
@@ -32,10 +36,6 @@ impl Run {
                     return now;
                 }
             }
-            if let Some(soon) = self.sim.net.wheel.hint() {
-                self.sim.prefetch(soon);
-            }
-            self.handle(now, place);
         }
         self.sim.pause
     }

@@ -83,12 +83,18 @@ impl Default for Params {
                 Class::new("middle", &[], droptail::config()),
                 Class::of_codepoints("low", &[1, 8]),
             ],
-            default: Some("middle".into()),
+            default: None,
         }
     }
 }
 
 impl Params {
+    /// The class for packets that no class names, if it is not the last.
+    fn default_class(&self) -> Option<&str> {
+        let usual = || (self.classes == Self::default().classes).then_some("middle");
+        self.default.as_deref().or_else(usual)
+    }
+
     fn leaves<'a>(&'a self) -> Vec<Leaf<'a>> {
         let leaf = |(at, class): (usize, &'a Class)| {
             let Class { name, labels, dscp, qdisc } = class;
@@ -103,7 +109,7 @@ impl Parameters for Params {
     const DECIDES_AT_ENQUEUE: bool = false;
 
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
-        check(&self.leaves(), self.default.as_deref(), env).map(|_| ())
+        check(&self.leaves(), self.default_class(), env).map(|_| ())
     }
 
     fn classes(&self) -> Vec<ClassInfo> {
@@ -126,7 +132,7 @@ impl<P: Packet> Discipline<P> {
     /// Empty queues; each draws from its own stream.
     pub fn new(params: &Params, env: &Env, coin: Stream) -> Result<Self, Invalid> {
         let leaves = params.leaves();
-        let default = check(&leaves, params.default.as_deref(), env)?;
+        let default = check(&leaves, params.default_class(), env)?;
         Ok(Self { leaves: Leaves::new(&leaves, default, env, coin)?, scheduler: First })
     }
 }

@@ -49,6 +49,9 @@ pub struct Upstream {
     pub burst: u64,
 }
 
+/// What a MAP interval must hold.
+const LEAST_BITS: u128 = 8 * 100;
+
 impl Docsis {
     /// For a link of this rate.
     pub(crate) fn resolve(&self, rate: Rate) -> Result<Upstream, Fault> {
@@ -69,6 +72,16 @@ impl Docsis {
         if channel < rate || channel > MAX_RATE {
             let message = format!("\"{channel}\" must be from rate (\"{rate}\") to \"{MAX_RATE}\"");
             return wrong("channel", message);
+        }
+        // Grants are whole bytes: of fewer in an interval what is rounded off would be seen.
+        let bits = u128::from(channel.0) * u128::from(map_interval.0) / 1_000_000_000;
+        if bits < LEAST_BITS {
+            let message = format!(
+                "\"{map_interval}\" of a channel of \"{channel}\" holds {} bytes; give at least {}",
+                bits / 8,
+                LEAST_BITS / 8
+            );
+            return wrong("map_interval", message);
         }
         if !(1522..=1_000_000_000).contains(&burst.0) {
             return wrong("burst", format!("\"{burst}\" must be from \"1522B\" to \"1GB\""));

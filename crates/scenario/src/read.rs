@@ -45,12 +45,14 @@ pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
 fn on_one_line(node: &Node) -> Result<()> {
     match &node.value {
         Value::Text(text) if text.contains(char::is_control) => {
-            let message = format!("{text:?} has a line break or another control character; leave it out");
+            let message =
+                format!("{text:?} has a line break or another control character; leave it out");
             Err(Fault::new(Vec::new(), message))
         }
-        Value::Array(items) => items.iter().enumerate().try_for_each(|(index, item)| {
-            on_one_line(item).map_err(|fault| fault.within(index))
-        }),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, item)| on_one_line(item).map_err(|fault| fault.within(index))),
         Value::Table(entries) => entries.iter().try_for_each(|entry| {
             on_one_line(&entry.node).map_err(|fault| fault.within(entry.key.as_str()))
         }),

@@ -7,6 +7,9 @@ use crate::udp::check;
 use crate::{Codepoint, Distribution, Invalid, Residual, Sampler};
 use sojourn_base::{Kind, Rate, Size, Stream, Time};
 
+/// A packet is put together of at most so many times of sending, in the mean.
+const MOST_TIMES: f64 = 1e6;
+
 /// UDP flows that send at a constant rate for a random time, are silent for a random time, and so
 /// on.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +66,14 @@ impl OnOff {
         if on.mean() <= 0.0 {
             return Err(Invalid::new("on", "0", "a flow that never sends; give longer times"));
         }
+        let spacing = Spacing::new(self.rate, self.packet);
+        if on.mean() * MOST_TIMES < spacing.exact() {
+            let message = "far shorter than a packet takes at this rate; give longer times";
+            return Err(Invalid::new("on", format!("{} ns on average", on.mean()), message));
+        }
         Ok(OnOffModel {
             bytes: self.packet.0 as u32,
-            spacing: Spacing::new(self.rate, self.packet),
+            spacing,
             residual_on: on.residual(),
             residual_off: off.residual(),
             // With two infinite means there is no stationary share: one half.
@@ -168,6 +176,13 @@ mod tests {
             let time: Time = (0..100_000).map(|_| source.next_packet(&model).0).sum();
             assert!((time.as_secs_f64() / 400.0 - 1.0).abs() < 0.02, "{time}");
         }
+    }
+
+    #[test]
+    fn times_in_which_next_to_nothing_is_sent_are_refused() {
+        let on = Distribution::Constant(Time(1));
+        let slow = OnOff { rate: Rate(1000), ..group(on, Distribution::Constant(Time::ZERO)) };
+        assert_eq!(slow.compile().unwrap_err().field, "on");
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod pages;
 mod qlog;
 mod quic;
 mod stepping;
+mod stopped;
 mod transfers;
 mod video;
 mod wifi;

@@ -37,6 +37,8 @@ impl Endpoint {
         }
         self.counters.datagrams += 1;
         let received = &data.received;
+        // Else the packet would keep the frame of whoever had its place before.
+        debug_assert!(received.is_unacked());
         out.send_ack(ecn, |packet| {
             let frame = packet.acknowledge(number, number_bytes);
             received.fill(now, frame);

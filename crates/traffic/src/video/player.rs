@@ -16,10 +16,10 @@ const PATIENCE: Time = Time::from_secs(1);
 pub struct Player {
     playback: Playback,
     throughputs: Throughputs,
-    /// The rung of the segment that came last or is on its way; none before the first.
+    /// The rung of the segment that came last; none before the first.
     rung: Option<usize>,
-    /// When the segment on its way was asked for; none while none is.
-    asked: Option<Time>,
+    /// The rung of the segment on its way and when it was asked for; none while none is.
+    asked: Option<(usize, Time)>,
     /// When the next one will be.
     armed: Option<Time>,
     open: bool,
@@ -46,8 +46,11 @@ impl Client for Player {
                 }
             }
             Input::ResponseDone { .. } => {
-                let (Some(rung), Some(asked)) = (self.rung, self.asked.take()) else { return };
+                let Some((rung, asked)) = self.asked.take() else { return };
                 self.throughputs.note(model.bytes(rung), now.saturating_sub(asked));
+                if self.rung.replace(rung).is_some_and(|last| last != rung) {
+                    self.playback.switch();
+                }
                 self.playback.add(now, model.ladder[rung], model.segment, model.startup);
                 let full = (self.playback.buffered() + model.segment).saturating_sub(model.buffer);
                 if full == Time::ZERO {
@@ -82,10 +85,7 @@ impl Player {
             out(Command::Open { slot: SLOT, server: 0 });
         }
         let rung = choose(model, &self.throughputs, self.playback.at(now).buffered());
-        if self.rung.replace(rung).is_some_and(|last| last != rung) {
-            self.playback.switch();
-        }
-        self.asked = Some(now);
+        self.asked = Some((rung, now));
         let exchange = Exchange {
             response: model.bytes(rung),
             server_delay: Time::ZERO,

@@ -96,3 +96,13 @@ fn dscp_selects_class_of_unlabelled_packets() {
         std::iter::from_fn(|| q.dequeue(Time::ZERO, &mut ())).map(|packet| packet.flow).collect();
     assert_eq!(order, [5, 5, 3, 3, 1, 1]);
 }
+
+#[test]
+fn the_last_of_own_classes_takes_what_no_class_names() {
+    let class = |name: &str| prio::Class::new(name, &[], Config::named("droptail").unwrap());
+    let classes = vec![class("first"), class("last")];
+    let own = Config::Prio(prio::Params { classes, ..prio::Params::default() });
+    own.validate(&env(10, 1000)).unwrap();
+    let q = queue(&own, &env(10, 1000));
+    assert_eq!(q.class_of(&token(0, 500, Ecn::NotEct)), 1);
+}
