@@ -16,6 +16,7 @@ from sojourn.studies.scalable_2003.published import (
     TRADITIONAL,
     TRANSFERS,
     VARIANCE,
+    VARIANCE_S,
     WEB_BYTES,
     WITH_WEB,
 )
@@ -146,6 +147,7 @@ def variance(results: Results) -> list[Check]:
         if not steps:
             continue
         name = f"b = 1/{1 / b:.0f}, a = {a:g}"
+        recover_s, halve_s, double_s = VARIANCE_S[b]
         regained, halved, doubled = laws.measured_steps(steps[0].run, b)
         exact = math.log(1 - b) / math.log(1 + a) * -1
         varied = values(results, lambda run: laws.variation(run)[0], part="random loss", b=b)
@@ -170,7 +172,7 @@ def variance(results: Results) -> list[Check]:
             Check(
                 claim=f"Round trips to regain what a loss took, {name}",
                 source=source,
-                published=f"{recover:g} ({recover * laws.RTT:.3g} s)",
+                published=f"{recover:g} ({recover_s})",
                 ours=f"{number(regained)} ({regained * laws.RTT:.3g} s); formula {number(exact)}",
                 difference=f"{regained - recover:+.2g} RTT",
                 verdict=Verdict.AGREES
@@ -183,7 +185,7 @@ def variance(results: Results) -> list[Check]:
             Check(
                 claim=f"Round trips to halve the rate, {name}",
                 source=source,
-                published=f"{halve:g} ({halve * laws.RTT:.2g} s)",
+                published=f"{halve:g} ({halve_s})",
                 ours=f"{number(halved)} ({halved * laws.RTT:.3g} s)",
                 difference=off(halved, halve),
                 verdict=close(halved, halve, ROUNDED),
@@ -193,7 +195,7 @@ def variance(results: Results) -> list[Check]:
             Check(
                 claim=f"Round trips to double the rate, {name}",
                 source=source,
-                published=f"{double:g} ({double * laws.RTT:.3g} s)",
+                published=f"{double:g} ({double_s})",
                 ours=f"{number(doubled, 4)} ({doubled * laws.RTT:.3g} s)",
                 difference=off(doubled, double),
                 verdict=close(doubled, double, ROUNDED),

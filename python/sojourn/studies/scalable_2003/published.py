@@ -25,6 +25,14 @@ VARIANCE = {
     1 / 16: (1 / 200, 0.18, 12.9, 10.7, 139.0),
 }
 
+VARIANCE_S = {
+    1 / 2: ("3.54 s", "0.20 s", "3.54 s"),
+    1 / 4: ("2.91 s", "0.48 s", "7.00 s"),
+    1 / 8: ("2.68 s", "1.04 s", "13.9 s"),
+    1 / 16: ("2.59 s", "2.15 s", "27.8 s"),
+}
+"""The round trips of that table in seconds, as printed."""
+
 FLOWS = (1, 2, 4, 8, 16)
 
 # Transfers of 2 GB that were completed in 1200 s, by number of flows.

@@ -56,8 +56,9 @@ SHARES = {
     "scalable": math.inf,
 }
 """How the ratio of two flows' rates goes with that of their round trips, as a power, where they
-lose in step: 1/(1−d) with W ∝ p^−d, and one more for the rate (Xu, Harfoush, Rhee, INFOCOM 2004,
-table 1); CUBIC grows with time alone, so that windows are equal (Ha, Rhee, Xu 2008)."""
+lose in step: 1/(1−d) with W ∝ p^−d (Xu, Harfoush, Rhee, INFOCOM 2004, table 1, with 0.82 for
+HighSpeed, whose RFC has 0.835); CUBIC grows with time alone, so that windows are equal (Ha, Rhee,
+Xu 2008)."""
 
 
 def recovery_rounds(a: float = 0.01, b: float = 0.125) -> float:
