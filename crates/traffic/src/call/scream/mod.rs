@@ -18,6 +18,8 @@
 //! 5. Feedback does not overlap: packets told of in one that is lost are taken for lost.
 //! 6. When nothing has been sent for a tenth of a second a packet may go whatever the window says:
 //!    the draft asks for a least rate without feedback, and does not say which.
+//! 7. Where the window grows with the bytes that are acknowledged, those of lost packets between
+//!    them count as well.
 
 mod competing;
 mod losses;
