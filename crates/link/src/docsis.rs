@@ -29,8 +29,8 @@
 //!    its last request is asked for with the next burst.
 //! 5. Bytes that are granted and no longer there (an AQM has dropped them) are lost to the channel,
 //!    though not to the token bucket's owner elsewhere.
-//! 6. A packet that its discipline holds back (`tbf`, CAKE's own rate) and that becomes ready while a
-//!    grant lasts waits for the next one.
+//! 6. A packet that its discipline holds back (`tbf`, CAKE's own rate) and that becomes ready while
+//!    a grant lasts waits for the next one.
 
 use sojourn_base::{Kind, Rate, Stream, Time};
 use sojourn_scenario::Upstream;
