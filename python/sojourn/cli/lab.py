@@ -41,10 +41,14 @@ def lab(
 
 
 def _export(out: Path, file: Path | None) -> None:
-    from sojourn.files import make_folder, page_file, write_whole
+    from sojourn.files import cannot, make_folder, page_file, write_whole
     from sojourn.lab.page import page
 
     out = page_file(out)
     make_folder(out.parent)
-    write_whole(out, page(file).encode())
+    text = page(file)
+    try:
+        write_whole(out, text.encode())
+    except OSError as error:
+        raise cannot("write to", out, error) from error
     print(f"page: {out}")
