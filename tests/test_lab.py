@@ -83,6 +83,11 @@ def test_a_name_that_points_here_is_no_way_in(lab: str, host: str) -> None:
     assert answer(lab, Host=host)[0] == 403
 
 
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1]", "[::1]:8000"])
+def test_this_machine_has_names_with_a_port_and_without(lab: str, host: str) -> None:
+    assert answer(lab, Host=host)[0] == 200
+
+
 def test_another_address_answers_by_any_name() -> None:
     with LabServer("page", policy=POLICY, host="0.0.0.0", port=0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -238,6 +243,14 @@ def test_without_the_engine_one_error_says_what_builds_it(
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
     done = sojourn("lab", "--export", tmp_path / "talk.pdf")
     assert done.returncode == 2 and "must end in .html" in done.stderr
+
+
+@NEEDS_ENGINE
+def test_an_export_that_cannot_be_written_says_so(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "talk.html").mkdir()
+    done = sojourn("lab", "--export", tmp_path / "talk.html")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"cannot write to {tmp_path / 'talk.html'}: Is a directory; " in done.stderr
 
 
 def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:
