@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import re
 import socket
@@ -18,6 +19,7 @@ import pytest
 from conftest import SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
+from sojourn.cli.lab import lab as run_lab
 from sojourn.errors import Error, InputError
 from sojourn.lab import page
 from sojourn.lab.controls import controls, disciplines
@@ -238,6 +240,23 @@ def test_without_the_engine_one_error_says_what_builds_it(
     monkeypatch.setattr(page, "_BUILT", tmp_path)
     with pytest.raises(page.EngineMissingError, match="make wasm"):
         page.page()
+
+
+def test_an_engine_that_is_older_than_its_sources_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, crates = tmp_path / "engine/sojourn.wasm", tmp_path / "crates"
+    source = crates / "base/src/deep/lib.rs"
+    for file in (module, source):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    monkeypatch.setattr(page, "_BUILT", module.parent)
+    monkeypatch.setattr(page, "page", lambda _: "page")
+    for where, age, told in ((crates, 10, False), (crates, -10, True), (tmp_path, -10, False)):
+        monkeypatch.setattr(page, "_CRATES", where)
+        os.utime(module, (0, source.stat().st_mtime + age))
+        assert run_lab(None, export=tmp_path / "lab.html") == 0
+        assert ("make wasm" in capsys.readouterr().err) == told
 
 
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,9 @@ def lab(
     """Open the lab, a page in which packets run: move a slider and see the queue answer."""
     from sojourn.lab import page
 
+    if page.outdated():
+        said = "the engine for browsers is older than its sources; `make wasm` builds it anew"
+        print(f"sojourn: {said}", file=sys.stderr)
     if export is not None:
         _export(export, file)
         return 0
