@@ -30,8 +30,8 @@ def reproduce(
     scale: Annotated[
         str,
         typer.Option(
-            help="smoke (seconds), quick (minutes), long (hours; two studies have it) or full (the "
-            "scale of the publication)."
+            help="smoke (seconds), quick (minutes), long (hours, where a study has it) or full "
+            "(the scale of the publication)."
         ),
     ] = "quick",
     workers: Workers = None,
@@ -51,7 +51,7 @@ def reproduce(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Make a published study again: its claims, tables and figures beside what comes out.
+    """Run a study, published or our own: its claims, tables and figures beside what comes out.
 
     Runs that the store has are not made again: started again, a study goes on where it stopped.
     """
