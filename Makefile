@@ -234,11 +234,12 @@ wheel: $(UV) ## Build dist/: a source distribution, and from that a wheel that n
 	@ls -l dist
 
 # What other programs may take, and of that what needs an allocator only, built for a machine
-# without a system: rustup target add thumbv7em-none-eabihf.
+# without a system.
 CRATES := $(addprefix -p sojourn-,base qdisc tcp quic traffic records scenario link packets)
 BARE := thumbv7em-none-eabihf
 crates: ## Check the crates that others may take: without a system, documentation, packages built
 	@echo "== $(BARE)"
+	@[ -e "$$(rustc --print sysroot)/lib/rustlib/$(BARE)/lib" ] || rustup -q target add $(BARE)
 	@$(CARGO) build --locked --quiet --profile quick --target $(BARE) --no-default-features \
 	  -p sojourn-base -p sojourn-qdisc -p sojourn-tcp -p sojourn-quic
 	@echo "== cargo doc"
@@ -248,5 +249,6 @@ crates: ## Check the crates that others may take: without a system, documentatio
 
 clean: ## Remove what make has made
 	rm -rf .venv .tools target dist docs/site runs/demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf python/sojourn/lab/engine
 	rm -f python/sojourn/_engine*.so
 	find python tests benches docs -name __pycache__ -prune -exec rm -rf {} +

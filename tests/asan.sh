@@ -41,10 +41,11 @@ watched() {
     PYTHONPATH=$place "$@"
 }
 # That the extension is watched, and not the other one.
-watched env LD_PRELOAD="$library" .venv/bin/python - <<'END'
+watched env LD_PRELOAD="$library" .venv/bin/python - "$place" <<'END'
+import sys
 import sojourn._engine
 assert "asan" in open("/proc/self/maps").read()
-assert sojourn._engine.__file__.startswith("/tmp"), sojourn._engine.__file__
+assert sojourn._engine.__file__.startswith(sys.argv[1]), sojourn._engine.__file__
 END
 echo "== AddressSanitizer, the extension"
 watched env LD_PRELOAD="$library" "$PYTEST" -p no:cacheprovider -m "not alone and not long" \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -204,6 +205,22 @@ def test_download_goes_through_a_device_of_its_own(tmp_path: Path) -> None:
     assert "ifb-port" in (tmp_path / "redirected").read_text()
     assert "ifb-port" not in (tmp_path / "links").read_text()
     assert "ingress" not in (tmp_path / "bare").read_text()
+
+
+def test_each_device_has_an_ifb_of_its_own(tmp_path: Path) -> None:
+    script = deploy(scenario("droptail"), ingress=True).script()
+    named = script[: script.index("remove() {")] + 'echo "$IFB"\n'
+    (tmp_path / "name.sh").write_text(named)
+
+    def ifb(device: str) -> str:
+        words = ["sh", tmp_path / "name.sh", device]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert ifb("eth0") == "ifb-eth0" and ifb("enp0s31f6.1") == "ifb-enp0s31f6.1"
+    devices = ["enp0s31f6.1", *(f"enp0s31f6.{vlan}" for vlan in (10, 100, 101, 1000))]
+    found = {ifb(device) for device in devices}
+    assert len(found) == len(devices)
+    assert all(re.fullmatch(r"ifb[-.\w]{1,12}", name) for name in found), found
 
 
 def test_a_step_that_fails_undoes_the_others(tmp_path: Path) -> None:

@@ -44,6 +44,13 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("exact"), "exact")
 
 
+def test_a_file_that_cannot_be_written_is_named(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "pi_table_aqm.v").mkdir()
+    done = sojourn("deploy", ELEPHANTS, "--target", "verilog", "--out", tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"cannot write to {tmp_path / 'pi_table_aqm.v'}: Is a directory; " in done.stderr
+
+
 def test_modules_are_those_of_the_repository(gates: Path, exact: Path) -> None:
     table = {"pi_table_aqm.v", "pi_table_bank.v", "pi_table_port.v", "pi_table_axi.v", "outcome.v"}
     others = {"pi_aqm.v", "pi_bank.v", "table_level.v", "decide.v", "outcome.v"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from conftest import Command
 from diagnosed import EARLY, GOOD, LATE, PAGE, changed, link, pages_block, said, shown
 from sojourn import Scenario, run
+from sojourn.calibration import with_users
 from sojourn.diagnoses import after, before, compared, kinds
 
 ROOT = Path(__file__).parent.parent
@@ -32,6 +34,45 @@ def test_what_a_scenario_says_beforehand(name: str) -> None:
         told, quiet = changed(speaks), changed(silent)
     assert name in names(before(told))
     assert name not in names(before(quiet))
+
+
+# Users whose load is known after seconds.
+LIGHT_USERS = {
+    "kind": "web",
+    "rtt": "40ms",
+    "model": "custom",
+    "think": {"dist": "exponential", "mean": "2s"},
+    "response": {"dist": "exponential", "mean": "8kB"},
+}
+
+
+def test_a_load_above_one_is_told_before_a_run_and_after_it(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    link = {"rate": "1mbit", "delay": "5ms", "qdisc": "codel"}
+    base = GOOD | {"bottleneck": link, "traffic": [LIGHT_USERS]}
+    heavy = Scenario(base | {"load": 1.2})
+    users = with_users(heavy)
+    assert not users.needs_users
+    for told in (
+        heavy,
+        users,
+        users.with_seed(2),
+        Scenario(users),
+        pickle.loads(pickle.dumps(users)),
+    ):
+        (found,) = before(told)
+        assert (found.name, found.place, found.numbers) == ("overload", "traffic.0", {"load": 1.2})
+    # The same users by their number: nobody has asked for a load.
+    assert before(Scenario.from_json(users.to_json())) == []
+    file = tmp_path / "heavy.toml"
+    file.write_text(heavy.to_toml())
+    done = sojourn("run", file, "--strict")
+    assert done.returncode == 1 and "! overload: traffic.0" in done.stdout
+    together = [{**LIGHT_USERS, "name": name, "load": 0.6} for name in ("one", "two")]
+    (found,) = before(Scenario(base | {"traffic": together}))
+    assert (found.place, found.numbers) == ("traffic.one, traffic.two", {"load": 1.2})
+    assert before(Scenario(base | {"load": 1.0})) == []
 
 
 def test_gains_for_another_link_come_from_the_linear_model() -> None:

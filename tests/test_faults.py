@@ -31,10 +31,10 @@ ERRORS = {
     "EROFS": "Read-only file system",
 }
 # How many of a command's changes the short test takes, spread over all of them; those that take a
-# second to start come off with fewer.
+# second to start, or write many files, come off with fewer.
 SAMPLED = {"kill": 8, "ENOSPC": 3, "EIO": 3, "EROFS": 2}
 FEW = {"kill": 4, "ENOSPC": 1, "EIO": 1, "EROFS": 1}
-SLOW = ("study", "export")
+SLOW = ("study", "export", "gates")
 # And the long test all of them, but for what draws figures at each start.
 MORE = {"kill": 16, "ENOSPC": 4, "EIO": 4, "EROFS": 2}
 DRAWN = ("study", "report")
@@ -180,6 +180,9 @@ WORKS = {
     "study": Work("reproduce tiny --scale smoke --workers 1 --out study", nothing),
     "export": Work("export run run.flent.gz", recorded),
     "vectors": Work("vectors pi --ops 20 --out pi.txt", nothing),
+    "gates": Work(
+        "deploy tiny.toml --target verilog --set bottleneck.qdisc=pi --out gates", scenario_file
+    ),
     "report": Work("report run --out report.html", recorded),
 }
 

@@ -62,6 +62,13 @@ def test_more_than_one_bottleneck_is_refused() -> None:
         plan(Scenario({"duration": "5s", "parking_lot": lot, "traffic": traffic}), SIX)
 
 
+def test_the_newest_package_in_the_cache_is_taken(tmp_path: Path) -> None:
+    for version in ("6.1.0-9", "6.1.0-37", "6.1.0-10"):
+        (tmp_path / f"linux-image-{version}-cloud-amd64_6.1.9-1_amd64.deb").touch()
+    newest = image._package(tmp_path, tmp_path)
+    assert newest.name == "linux-image-6.1.0-37-cloud-amd64_6.1.9-1_amd64.deb"
+
+
 def test_missing_emulator_names_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     if platform.machine() != "x86_64":

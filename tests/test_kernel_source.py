@@ -136,6 +136,7 @@ if "allnoconfig" in words:
     lines = pathlib.Path(words[0].partition("=")[2]).read_text()
     pathlib.Path(".config").write_text(lines.replace(LEAVE, ""))
 elif "bzImage" in words:
+    pathlib.Path(JOBS).write_text(words[0])
     pathlib.Path("arch/x86/boot").mkdir(parents=True)
     pathlib.Path("arch/x86/boot/bzImage").write_text("a kernel")
 """
@@ -151,7 +152,7 @@ def debian_s_source(kept: Path, leave: str) -> None:
         "\n(place / 'linux-source-7.4.tar.xz').write_text('')",
     )
     program(bin_, "tar", "")
-    program(bin_, "make", f"LEAVE = {leave!r}{MAKE}")
+    program(bin_, "make", f"LEAVE = {leave!r}\nJOBS = {str(kept.parent / 'jobs')!r}{MAKE}")
     kept.mkdir(exist_ok=True)
     (kept / "linux-source-7.4_7.4.2-1~bpo13+1_all.deb").write_text("")
 
@@ -160,11 +161,13 @@ def test_a_kernel_is_made_once_and_again_when_its_parts_change(
     kept: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     debian_s_source(kept, "nothing")
+    monkeypatch.setattr(source, "cores", lambda: 3)
     with pytest.warns(UserWarning, match=r"making Linux 7\.4\.2-1bpo13\+1 from Debian's source"):
         made = source.found()
     assert made.kernel.read_text() == "a kernel"
     assert made.kernel == kept / "7.4.2-1bpo13+1/vmlinuz"
     assert made.modules(["sch_codel"]) == [], "it has none and needs none"
+    assert (kept.parent / "jobs").read_text() == "-j3"
     for name in source._TOOLS:
         (kept.parent / "bin" / name).unlink()
     assert source.found() == made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import random
 import re
 import socket
@@ -18,6 +19,7 @@ import pytest
 from conftest import SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
+from sojourn.cli.lab import lab as run_lab
 from sojourn.errors import Error, InputError
 from sojourn.lab import page
 from sojourn.lab.controls import controls, disciplines
@@ -81,6 +83,11 @@ HOSTS = (
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_name_that_points_here_is_no_way_in(lab: str, host: str) -> None:
     assert answer(lab, Host=host)[0] == 403
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:80", "[::1]", "[::1]:8000"])
+def test_this_machine_has_names_with_a_port_and_without(lab: str, host: str) -> None:
+    assert answer(lab, Host=host)[0] == 200
 
 
 def test_another_address_answers_by_any_name() -> None:
@@ -235,9 +242,34 @@ def test_without_the_engine_one_error_says_what_builds_it(
         page.page()
 
 
+def test_an_engine_that_is_older_than_its_sources_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, crates = tmp_path / "engine/sojourn.wasm", tmp_path / "crates"
+    source = crates / "base/src/deep/lib.rs"
+    for file in (module, source):
+        file.parent.mkdir(parents=True)
+        file.touch()
+    monkeypatch.setattr(page, "_BUILT", module.parent)
+    monkeypatch.setattr(page, "page", lambda _: "page")
+    for where, age, told in ((crates, 10, False), (crates, -10, True), (tmp_path, -10, False)):
+        monkeypatch.setattr(page, "_CRATES", where)
+        os.utime(module, (0, source.stat().st_mtime + age))
+        assert run_lab(None, export=tmp_path / "lab.html") == 0
+        assert ("make wasm" in capsys.readouterr().err) == told
+
+
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
     done = sojourn("lab", "--export", tmp_path / "talk.pdf")
     assert done.returncode == 2 and "must end in .html" in done.stderr
+
+
+@NEEDS_ENGINE
+def test_an_export_that_cannot_be_written_says_so(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "talk.html").mkdir()
+    done = sojourn("lab", "--export", tmp_path / "talk.html")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert f"cannot write to {tmp_path / 'talk.html'}: Is a directory; " in done.stderr
 
 
 def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:

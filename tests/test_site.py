@@ -28,6 +28,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_the_published_site_has_the_lab() -> None:
+    steps = (ROOT / ".github/workflows/docs.yml").read_text()
+    assert -1 < steps.find("run: make wasm\n") < steps.find("run: make docs\n")
+
+
 @pytest.mark.long
 def test_every_document_has_its_page_and_can_be_reached(site: Path) -> None:
     index = (site / "index.html").read_text()

@@ -97,6 +97,9 @@ def test_stored_runs_are_not_repeated(made: Reproduction, study_store: Path) -> 
 
 def test_the_command_lists_the_studies(sojourn: Command) -> None:
     found = sojourn("reproduce")
+    assert f"[--scale {'|'.join(SCALES)}]" in found.stdout
+    said = sojourn("reproduce", "--help").stdout
+    assert all(scale in said for scale in SCALES)
     assert found.returncode == 0, found.stderr
     assert all(name in found.stdout for name in names())
 

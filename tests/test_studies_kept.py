@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 
 from conftest import Command
 from sojourn.cli.studies import _compared
+from sojourn.cli.studies import reproduce as make_study
+from sojourn.errors import Interrupted
 from sojourn.parts import Table
-from sojourn.studies import kept
+from sojourn.studies import keeping, kept
 from sojourn.studies.registry import names, study
 from sojourn.studies.reproduce import reproduce
 from sojourn.studies.study import Band, Check, Findings, Reproduction, Verdict
@@ -99,12 +102,54 @@ def test_the_list_counts_what_is_kept(sojourn: Command) -> None:
 def test_a_fresh_run_is_compared(study_store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     fresh = reproduce(study("pi-hardware"), "smoke", store=study_store)
     old = as_kept(fresh)
-    assert _compared(fresh, old) == 0
+    assert _compared(fresh, old, json=False) == 0
     assert "to the bit" in capsys.readouterr().out
     turned = json.loads(json.dumps(old))
     turned["claims"][0]["verdict"] = "undecided"
-    assert _compared(fresh, turned) == 1
+    assert _compared(fresh, turned, json=False) == 1
     assert "undecided, now" in capsys.readouterr().err
+
+
+def test_json_comes_alone(sojourn: Command, study_store: Path, tmp_path: Path) -> None:
+    words = ("--scale", "smoke", "--check", "--store", study_store, "--out", tmp_path, "--json")
+    found = sojourn("reproduce", "pi-hardware", *words)
+    assert found.returncode == 0
+    assert json.loads(found.stdout)["study"] == "pi-hardware"
+    assert "as it is kept" in found.stderr
+
+
+def test_json_knows_no_infinity(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = made(value=float("inf"))
+    monkeypatch.setattr("sojourn.studies.reproduce.reproduce", lambda *_, **__: endless)
+    monkeypatch.setattr("sojourn.studies.reproduce.write", lambda *_: tmp_path)
+    assert make_study("pi-hardware", scale="smoke", out=tmp_path, json=True, quiet=True) == 0
+    assert "Infinity" not in (said := capsys.readouterr().out)
+    assert json.loads(said)["bands"][0]["value"] is None
+
+
+def test_a_study_that_is_stopped_says_so_beside_json(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise Interrupted(Results([], None, 0, "smoke"))
+
+    monkeypatch.setattr("sojourn.studies.reproduce.reproduce", stopped)
+    assert make_study("pi-hardware", scale="smoke", out=tmp_path, json=True, quiet=True) == 130
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("stopped: ")
+
+
+@pytest.mark.parametrize("name", ["pi-hardware", "cold-fusion-1989"])
+def test_keeping_fails_with_its_studies(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["keeping", name, "pi-hardware"])
+    monkeypatch.setattr(keeping, "reproduce", lambda *_, **__: made())
+    monkeypatch.setattr(keeping, "_commit", lambda: "abc")
+    done: list[str] = []
+    monkeypatch.setattr(keeping, "keep", lambda found, _: done.append(found.study.name))
+    assert keeping.main() == (0 if name == "pi-hardware" else 1)
+    assert done[-1] == "pi-hardware", "the others are kept all the same"
 
 
 def test_what_is_not_kept_cannot_be_compared(sojourn: Command) -> None:

@@ -14,6 +14,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def test_clean_leaves_no_engine() -> None:
+    done = subprocess.run(
+        ["make", "-n", "clean"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "python/sojourn/lab/engine\n" in done.stdout
+
+
 @pytest.fixture
 def bare(tmp_path: Path) -> Path:
     """A folder of programs: root on a machine with apt-get, which notes what it is asked for."""

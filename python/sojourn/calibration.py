@@ -121,9 +121,7 @@ def with_users(
         for number, load in enumerate(scenario.open_loads())
         if load is not None
     ]
-    if not users:
-        return scenario
-    return Scenario._of(scenario.core.with_users(users), scenario.base_dir)
+    return scenario.with_users(users) if users else scenario
 
 
 def _web_group(fields: dict[str, Any], group: int | None) -> int:

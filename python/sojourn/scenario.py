@@ -47,7 +47,7 @@ class Scenario:
     Raises :class:`sojourn.ScenarioError` with one line naming field, value and remedy.
     """
 
-    __slots__ = ("_core", "_facts", "_first", "_json", "base_dir")
+    __slots__ = ("_asked", "_core", "_facts", "_first", "_json", "base_dir")
 
     _core: Core
     _json: str | None
@@ -56,14 +56,17 @@ class Scenario:
     """What :attr:`facts` gives, once it was asked."""
     _first: Scenario | None
     """The one that this was made from by another seed."""
+    _asked: tuple[float | None, ...]
+    """The loads that calibration has turned into users, if it has."""
     base_dir: Path
 
     def __init__(
         self, source: ScenarioLike, *, base_dir: str | os.PathLike[str] | None = None
     ) -> None:
         folder, self._json, self._facts, self._first = Path(), None, None, None
+        self._asked = ()
         if isinstance(source, Scenario):
-            self._core, folder = source._core, source.base_dir
+            self._core, folder, self._asked = source._core, source.base_dir, source.seedless._asked
         elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
             self._core, folder = Core.from_file(source), Path(source).parent
         elif isinstance(source, str):
@@ -85,7 +88,7 @@ class Scenario:
     def _of(cls, core: Core, base_dir: Path) -> Scenario:
         scenario = cls.__new__(cls)
         scenario._core, scenario._json, scenario._facts = core, None, None
-        scenario._first, scenario.base_dir = None, base_dir
+        scenario._first, scenario._asked, scenario.base_dir = None, (), base_dir
         return scenario
 
     @classmethod
@@ -174,6 +177,17 @@ class Scenario:
         """For each group the load that is to be turned into users; none where there is none."""
         return self.core.open_loads()
 
+    def with_users(self, users: list[tuple[int, int]]) -> Scenario:
+        """The same with users in groups, by their numbers, instead of loads."""
+        other = self._of(self._core.with_users(users), self.base_dir)
+        other._asked = self.asked_loads
+        return other
+
+    @property
+    def asked_loads(self) -> tuple[float | None, ...]:
+        """For each group the load that was asked for, also where users have taken its place."""
+        return self.seedless._asked or tuple(self.open_loads())
+
     @property
     def has_tables(self) -> bool:
         """Whether a run writes tables, captures or logs."""
@@ -220,7 +234,7 @@ class Scenario:
             from sojourn.own import registered  # noqa: PLC0415
 
             classes = registered(json.loads(text))
-        return _unpickled, (text, self.base_dir.absolute(), classes)
+        return _unpickled, (text, self.base_dir.absolute(), classes, self.seedless._asked)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
@@ -251,14 +265,21 @@ def _records(scenario: Scenario) -> bool:
     return any(probes.get(name) for name in _RECORDED)
 
 
-def _unpickled(text: str, base_dir: Path, classes: list[tuple[str, str, type]]) -> Scenario:
+def _unpickled(
+    text: str,
+    base_dir: Path,
+    classes: list[tuple[str, str, type]],
+    asked: tuple[float | None, ...],
+) -> Scenario:
     if classes:
         # Start-up: few scenarios have classes in Python.
         from sojourn.own import registrar  # noqa: PLC0415
 
         for kind, name, cls in classes:
             registrar(kind, name)(cls)
-    return Scenario(json.loads(text), base_dir=base_dir)
+    scenario = Scenario(json.loads(text), base_dir=base_dir)
+    scenario._asked = asked
+    return scenario
 
 
 def plain_value(value: object, where: str) -> Any:

@@ -10,7 +10,7 @@ import typer
 from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
-from sojourn.files import make_folder, write_whole
+from sojourn.files import cannot, make_folder, write_whole
 from sojourn.scenario import Scenario
 
 # A scenario needs some traffic; that of test vectors is made beside it.
@@ -133,9 +133,16 @@ def _write_verilog(
     if bank not in FORMS:
         raise InputError(f"--bank {bank}: must be {' or '.join(FORMS)}")
     files = verilog(scenario, link, bank)
-    if out.is_dir() and any(out.iterdir()) and not (out / f"{FORMS[bank].top}.v").exists():
+    top = f"{FORMS[bank].top}.v"
+    # What was cut short may have left a draft, which is hidden.
+    others = out.is_dir() and any(not each.name.startswith(".") for each in out.iterdir())
+    if others and not (out / top).exists():
         raise InputError(f"--out {out}: holds other files; choose a folder that is empty or new")
-    for name, text in files.items():
+    # The file by which the folder is known comes first.
+    for name in sorted(files, key=lambda each: each != top):
         make_folder((out / name).parent)
-        write_whole(out / name, text.encode())
+        try:
+            write_whole(out / name, files[name].encode())
+        except OSError as error:
+            raise cannot("write to", out / name, error) from error
     print(f"gates: {out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,9 @@ def lab(
     """Open the lab, a page in which packets run: move a slider and see the queue answer."""
     from sojourn.lab import page
 
+    if page.outdated():
+        said = "the engine for browsers is older than its sources; `make wasm` builds it anew"
+        print(f"sojourn: {said}", file=sys.stderr)
     if export is not None:
         _export(export, file)
         return 0
@@ -41,10 +45,14 @@ def lab(
 
 
 def _export(out: Path, file: Path | None) -> None:
-    from sojourn.files import make_folder, page_file, write_whole
+    from sojourn.files import cannot, make_folder, page_file, write_whole
     from sojourn.lab.page import page
 
     out = page_file(out)
     make_folder(out.parent)
-    write_whole(out, page(file).encode())
+    text = page(file)
+    try:
+        write_whole(out, text.encode())
+    except OSError as error:
+        raise cannot("write to", out, error) from error
     print(f"page: {out}")

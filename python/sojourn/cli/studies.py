@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import shutil
 import sys
 import textwrap
@@ -31,7 +30,8 @@ def reproduce(
     scale: Annotated[
         str,
         typer.Option(
-            help="smoke (seconds), quick (two minutes) or full (the scale of the publication)."
+            help="smoke (seconds), quick (minutes), long (hours, where a study has it) or full "
+            "(the scale of the publication)."
         ),
     ] = "quick",
     workers: Workers = None,
@@ -51,7 +51,7 @@ def reproduce(
     json: Json = False,
     quiet: Quiet = False,
 ) -> int:
-    """Make a published study again: its claims, tables and figures beside what comes out.
+    """Run a study, published or our own: its claims, tables and figures beside what comes out.
 
     Runs that the store has are not made again: started again, a study goes on where it stopped.
     """
@@ -138,18 +138,19 @@ def _make(
             )
     except Interrupted as interrupted:
         results = interrupted.result
-        print(f"stopped: {len(results)} of {results.wanted} runs are in {store}")
+        said = sys.stderr if json else sys.stdout
+        print(f"stopped: {len(results)} of {results.wanted} runs are in {store}", file=said)
         return INTERRUPTED
     page = write(made, out)
     if json:
-        print(json_text.dumps(made.to_dict(), indent=1, ensure_ascii=False, default=str))
+        print_json(made.to_dict())
     else:
         _print(made)
         if len(made.results) < made.results.wanted:
             print(f"stopped after {limit}: {len(made.results)} of {made.results.wanted} runs")
         if not quiet:
             print(f"page: {page}")
-    return 0 if old is None else _compared(made, old)
+    return 0 if old is None else _compared(made, old, json=json)
 
 
 def _kept(name: str, scale: str) -> Record:
@@ -163,11 +164,11 @@ def _kept(name: str, scale: str) -> Record:
     return old
 
 
-def _compared(made: Reproduction, old: Record) -> int:
+def _compared(made: Reproduction, old: Record, *, json: bool) -> int:
     from sojourn.studies.kept import compare
 
     found = compare(made, old)
-    print(found, file=sys.stderr if found.apart else sys.stdout)
+    print(found, file=sys.stderr if found.apart or json else sys.stdout)
     return 1 if found.apart else 0
 
 
@@ -183,6 +184,7 @@ def _seconds(limit: str) -> float:
 def _list(as_json: bool) -> int:
     from sojourn.cli.tables import show
     from sojourn.studies.registry import names, study, title
+    from sojourn.studies.study import SCALES
 
     if as_json:
         found = [study(name) for name in names()]
@@ -206,7 +208,7 @@ def _list(as_json: bool) -> int:
         counts = _counts(name) or dict.fromkeys(heads, "–")
         rows.append([name, *(str(counts[head]) for head in heads)])
     show(["as last kept", *heads], rows)
-    print("\nsojourn reproduce NAME [--scale smoke|quick|full] [--check]")
+    print(f"\nsojourn reproduce NAME [--scale {'|'.join(SCALES)}] [--check]")
     return 0
 
 

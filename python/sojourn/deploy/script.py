@@ -23,7 +23,7 @@ __all__ = ["DeployError", "Deployment", "deploy"]
 _ETHERNET = 14
 
 _NO_ROOT = 'tc qdisc del dev "$DEV" root'
-# A name of an interface has 15 characters at most. IFB is set before DEV becomes its name.
+# IFB is set before DEV becomes its name.
 _IFB = (
     'ip link add name "$IFB" type ifb',
     'ip link set dev "$IFB" up',
@@ -39,7 +39,9 @@ _SCRIPT = """\
 {remarks}set -eu
 DEV=${{1:?the device, such as eth0}}
 PORT=$DEV
-IFB=$(printf 'ifb-%.11s' "$DEV")
+# The name of a device has 15 characters at most.
+IFB=ifb-$DEV
+[ ${{#IFB}} -le 15 ] || IFB=ifb$(printf %s "$DEV" | md5sum | cut -c 1-12)
 remove() {{
 {undo}}}
 case ${{2-up}} in
@@ -97,7 +99,7 @@ class Deployment:
                 f"{self.link}.qdisc: a discipline in BPF serves what leaves a device; put it on "
                 "the other side of the router"
             )
-        said = "Packets that DEVICE receives go through an IFB, ifb-DEVICE, where they wait."
+        said = "Packets that DEVICE receives go through an IFB, where they wait."
         return replace(
             self,
             commands=(*_IFB, *self.commands),

@@ -23,7 +23,7 @@ LEAST_SEEDS = 3
 
 def before(scenario: Scenario) -> list[Diagnosis]:
     """What can be known of a scenario without running it."""
-    return list(_known(scenario.seedless)[1])
+    return list(_known(scenario.seedless, scenario.asked_loads)[1])
 
 
 def after(
@@ -34,18 +34,21 @@ def after(
     Args:
         samples: Its table `queues`, if it has one.
     """
-    facts, early = _known(scenario.seedless)
+    facts, early = _known(scenario.seedless, scenario.asked_loads)
     return [*early, *_asked(facts.of_run(summary, samples), *_late())]
 
 
 # What the runs of a sweep share: a repeat of all its cases comes before the next one.
 @lru_cache(maxsize=256)
-def _known(scenario: Scenario) -> tuple[Facts, list[Diagnosis]]:
-    """What is known of a scenario before it runs, whatever its seed."""
+def _known(scenario: Scenario, loads: tuple[float | None, ...]) -> tuple[Facts, list[Diagnosis]]:
+    """What is known of a scenario before it runs, whatever its seed.
+
+    Two that say the same may have been asked for different loads.
+    """
     # Start-up: `sojourn --version` and the like need none of these.
     from sojourn.diagnoses.facts import Facts  # noqa: PLC0415
 
-    facts = Facts.of(scenario)
+    facts = Facts.of(scenario, loads)
     return facts, _asked(facts, *_early())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -55,6 +55,8 @@ class Group:
     fields: Row
     tcp: Row
     """Its settings of TCP, all of them."""
+    load: float
+    """What it offers, as a fraction of the bottleneck's rate; 0 if it does not say."""
 
     @property
     def kind(self) -> str:
@@ -107,11 +109,11 @@ class Facts:
     samples: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Facts:
-        """Of a scenario."""
+    def of(cls, scenario: Scenario, loads: Sequence[float | None]) -> Facts:
+        """Of a scenario; of each group the load that was asked for, if it is users by now."""
         fields = json.loads(scenario.resolved().to_json())
         disciplines = [each for each in _disciplines(fields) if each is not None]
-        return cls(fields, list(_groups(fields)), disciplines)
+        return cls(fields, list(_groups(fields, loads)), disciplines)
 
     def of_run(self, summary: Row, samples: pl.DataFrame | None) -> Facts:
         """Those of the scenario, with what its run gave."""
@@ -159,10 +161,11 @@ class Facts:
         return not any(link.get(name) for name in moving)
 
 
-def _groups(fields: Row) -> Iterator[Group]:
-    for number, each in enumerate(fields["traffic"]):
+def _groups(fields: Row, loads: Sequence[float | None]) -> Iterator[Group]:
+    for number, (each, asked) in enumerate(zip(fields["traffic"], loads, strict=True)):
         name = each.get("name") or ""
-        yield Group(f"traffic.{name or number}", name, each, each.get("tcp") or fields["tcp"])
+        load = float(each.get("load") or asked or 0)
+        yield Group(f"traffic.{name or number}", name, each, each.get("tcp") or fields["tcp"], load)
 
 
 def _disciplines(fields: Row) -> Iterator[Qdisc | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import fsum
 
 from sojourn._engine import quantity
 from sojourn.diagnoses.facts import Facts, seconds
@@ -92,22 +93,24 @@ def overload(facts: Facts) -> Iterator[Finding]:
     In an open loop (UDP, transfers that arrive by themselves, a web load above 1) the queue grows
     to its limit and stays there: measures depend on the limit and on how long the run is.
     """
-    load = facts.fields.get("load")
-    if isinstance(load, int | float) and load > 1:
+    forward = [group for group in facts.groups if group.fields.get("direction") != "reverse"]
+    loads = {group.place: group.load for group in forward if group.load}
+    load = fsum(loads.values())
+    if load > 1:
         yield Finding(
-            "load",
+            ", ".join(loads),
             f"the offered load of {trimmed(load, 6)} is above 1: what is not carried piles up, "
             "and measures depend on how long the run is",
             "ask for less than 1",
-            {"load": float(load)},
+            {"load": load},
         )
     link = facts.fields.get("bottleneck")
     if not link or link.get("schedule") or not isinstance(link.get("rate"), str):
         return
     capacity = float(quantity("rate", link["rate"]))
     offered, places = 0.0, []
-    for group in facts.groups:
-        if group.kind == "udp" and group.fields.get("direction") != "reverse":
+    for group in forward:
+        if group.kind == "udp":
             rate = group.fields.get("rate")
             if isinstance(rate, str):
                 offered += quantity("rate", rate) * float(group.fields.get("flows") or 1)

@@ -20,6 +20,8 @@ from sojourn.scenario import Scenario
 
 _ASSETS = resources.files("sojourn.lab") / "assets"
 _BUILT = resources.files("sojourn.lab") / "engine"
+# In a checkout; nowhere else.
+_CRATES = Path(__file__).parents[3] / "crates"
 
 # Each after those that it imports.
 _ENGINE = ("engine.js", "worker.js", "side.js")
@@ -48,6 +50,15 @@ _PAGE = (
 
 class EngineMissingError(Error):
     """The engine for browsers was not built."""
+
+
+def outdated() -> bool:
+    """Whether this is a checkout whose engine for browsers is older than its sources."""
+    module = Path(str(_BUILT)) / "sojourn.wasm"
+    sources = [*_CRATES.glob("*/src/**/*.rs"), *_CRATES.glob("wasm/js/*.js")]
+    if not sources or not module.exists():
+        return False
+    return max(each.stat().st_mtime for each in sources) > module.stat().st_mtime
 
 
 def page(file: Path | None = None) -> str:

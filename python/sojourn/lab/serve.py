@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 import webbrowser
@@ -76,7 +77,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _found(self) -> tuple[HTTPStatus, str, bytes]:
         # A page elsewhere may have its name point to this machine, and read a scenario.
-        name = self.headers.get("Host", "").rsplit(":", 1)[0].strip("[]")
+        name = re.sub(r":\d*$", "", self.headers.get("Host", "")).strip("[]")
         if self.server.local and name not in _LOCAL:
             return HTTPStatus.FORBIDDEN, "text/plain", b"not this host\n"
         if self.path.partition("?")[0] != "/":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,8 +21,8 @@ def _commit() -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def main() -> None:
-    """Runs studies and keeps what they find."""
+def main() -> int:
+    """Runs studies and keeps what they find; 1 if one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--scale", default="smoke", choices=SCALES)
@@ -29,6 +30,7 @@ def main() -> None:
     parser.add_argument("--store", help="runs that are there already")
     parser.add_argument("--workers", type=int)
     given = parser.parse_args()
+    code = 0
     for name in given.names:
         with TemporaryDirectory() as folder:
             store = given.store or folder
@@ -38,13 +40,15 @@ def main() -> None:
                     wanted, given.scale, store=store, workers=given.workers, seeds=seeds
                 )
             except Error as error:
-                print(f"{name}: {error}")
+                print(f"{name}: {error}", file=sys.stderr)
+                code = 1
                 continue
             keep(made, _commit())
             if isinstance(wanted, BesideLinux) and given.scale != "smoke":
                 wanted.keep_kernel(made.results)
             print(f"{name}: {len(made.findings.checks)} claims", flush=True)
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -117,9 +117,9 @@ def _complete(folder: Path) -> bool:
 
 def _package(kept: Path, place: Path) -> Path:
     """The package's file: one that somebody put into the cache, or a new one."""
-    given = sorted(kept.glob("linux-image-6.1.*-cloud-amd64*.deb"))
+    given = list(kept.glob("linux-image-6.1.*-cloud-amd64*.deb"))
     if given:
-        return given[-1]
+        return max(given, key=lambda file: in_order(file.name))
     if shutil.which("apt-get") is None or shutil.which("apt-cache") is None:
         raise Error(
             "the kernel engine needs the package linux-image-6.1…-cloud-amd64 of Debian 12, and "

@@ -21,6 +21,7 @@ from sojourn.engines.kernel.image import Image
 from sojourn.engines.kernel.programs import in_order, missing, output
 from sojourn.errors import Error
 from sojourn.files import cache_folder, lock
+from sojourn.pool import cores
 
 CONFIG = Path(__file__).with_name("linux-7.config")
 """What is built in."""
@@ -145,8 +146,7 @@ def _made(package: Path, place: Path, kept: Path) -> Image:
     refused = [line for line in config.splitlines() if line[:7] == "CONFIG_" and line not in taken]
     if refused:
         raise Error(f"Linux {version} cannot be had with {', '.join(refused)}")
-    jobs = f"-j{os.cpu_count() or 1}"
-    output(["make", jobs, *_ALWAYS, "bzImage"], tree, _LONG_S)
+    output(["make", f"-j{cores()}", *_ALWAYS, "bzImage"], tree, _LONG_S)
     new = place / version
     new.mkdir()
     (tree / "arch/x86/boot/bzImage").replace(new / "vmlinuz")
