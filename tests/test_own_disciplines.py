@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ import pytest
 
 import sojourn
 from conftest import COMMAND
+from sojourn import own
 from sojourn.engines.key import key_of
 from sojourn.qdisc import DROP, MARK, PASS, Discipline, Packet, Queue, Time, Verdict, register
 
@@ -144,6 +146,16 @@ def test_invalid_discipline_class_is_one_line_error(
     assert len(done.stderr.splitlines()) == 1, done.stderr
     for word in words:
         assert word in done.stderr
+
+
+def test_class_file_is_imported_by_two_threads_at_once(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom sojourn.qdisc import Discipline\ntime.sleep(0.2)\n"
+        "class Slow(Discipline):\n    pass\n"
+    )
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: own.find("qdisc", "slow.py:Slow", tmp_path), range(2))
+    assert one is other
 
 
 def test_store_key_depends_on_class_code(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import importlib.util
 import json
 import re
 import sys
+import threading
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -25,6 +26,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BASES = {"qdisc": "sojourn.qdisc.Discipline", "tcp": "sojourn.tcp.CongestionControl"}
 
 _REGISTERED: dict[tuple[str, str], type] = {}
+
+# A module is in sys.modules before it has run to its end. A file may name classes of others.
+_IMPORTING = threading.RLock()
 
 
 def default(method: F) -> F:
@@ -68,7 +72,8 @@ def find(kind: str, reference: str, base_dir: Path) -> type:
         )
     try:
         if module_name.endswith(".py"):
-            module = _import_file(base_dir / module_name)
+            with _IMPORTING:
+                module = _import_file(base_dir / module_name)
         else:
             module = importlib.import_module(module_name)
     except ImportError as error:
