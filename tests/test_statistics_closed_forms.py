@@ -128,6 +128,7 @@ def test_variance_saved_is_the_ratio(seed: int) -> None:
     assert variance_saved(a.tolist(), b.tolist()) == pytest.approx(ratio)
     assert variance_saved([1.0, 5.0], [2.0, 3.0]) is None
     assert variance_saved([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]) is None
+    assert variance_saved([0.1, 0.2, 0.4], [0.4, 0.5, 0.7]) is None
 
 
 @pytest.mark.parametrize("length", [20, 23, 99, 500, 502])

@@ -96,7 +96,7 @@ def less(
         p = next(adjusted) if each.p is not None else None
         if name in alike and alike[name].holds:
             verdicts.append(Verdict.DIFFERS)
-        elif _sure(each, p, alpha):
+        elif p is not None and p < alpha:
             verdicts.append(Verdict.AGREES if each.mean < 0 else Verdict.DIFFERS)
         else:
             verdicts.append(Verdict.UNDECIDED)
@@ -175,13 +175,6 @@ def _equivalences(pairs: _Known, margin: float, alpha: float) -> dict[str, Equiv
         for name, (a, b, _) in pairs.items()
         if len(a)
     }
-
-
-def _sure(found: PairedDifference, p: float | None, alpha: float) -> bool:
-    if p is not None:
-        return p < alpha
-    # Equal differences over several pairs, not 0: nothing to doubt.
-    return found.low is not None and found.mean != 0
 
 
 def _all(verdicts: Sequence[Verdict]) -> Verdict:
