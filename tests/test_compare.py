@@ -13,7 +13,10 @@ import pytest
 
 from conftest import COMMAND, Command, untimed
 from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, open_runs
+from sojourn import run as run_one
+from sojourn.report.runs import check
 from sojourn.results import kept_baseline
+from sojourn.results.sums import SUMS
 from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
@@ -104,6 +107,7 @@ def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) ->
         ("uncongested, load 0.9", 2),
     ]
     assert all(run.bottleneck["dropped"] == 0 for run in comparison.uncongested)
+    assert all(run.uncongested and not run.diagnoses for run in comparison.uncongested)
     for run in comparison.runs:
         twin = next(
             twin
@@ -118,6 +122,22 @@ def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) ->
     opened = open_comparison(tmp_path)
     assert opened.rows() == comparison.rows()
     assert len(open_runs([tmp_path])) == 12
+    assert [run.reference for run in check(open_runs([tmp_path]))] == [True] * 4 + [False] * 8
+    # Earlier versions did not say it of a run.
+    for about in tmp_path.glob("*/run.json"):
+        told = json.loads(about.read_text())
+        del told["uncongested"]
+        about.write_text(json.dumps(told))
+        (about.parent / SUMS).unlink()
+    assert open_comparison(tmp_path).rows() == comparison.rows()
+
+
+def test_a_scenario_of_that_name_is_not_on_the_uncongested_link(small: Scenario) -> None:
+    named = small.with_({"name": "uncongested", "bottleneck.rate": "1gbit"})
+    found = run_one(named)
+    assert not found.uncongested
+    assert "no-bottleneck" in [each["name"] for each in found.diagnoses]
+    assert not check([found])[0].reference
 
 
 def test_the_command_prints_a_table_and_where_the_runs_are(

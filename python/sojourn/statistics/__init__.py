@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from sojourn.statistics import student
 
-
 # The rounding error of a value that was worked out in a few steps, as a fraction of it.
 _DUST = 16 * sys.float_info.epsilon
 
