@@ -44,6 +44,12 @@ def test_small_differences_are_no_rounding() -> None:
     assert found.p is not None and 0 < found.p < 1
 
 
+@pytest.mark.parametrize("probability", [0.0, 1.0, 48.0, math.nan])
+def test_only_a_probability_has_a_quantile(probability: float) -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        student.quantile(probability, 3)
+
+
 def test_infinite_values_have_no_interval() -> None:
     found = student_interval([1.0, math.inf])
     assert (found.mean, found.half, found.low) == (math.inf, None, None)
