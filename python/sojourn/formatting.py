@@ -30,12 +30,14 @@ class Spread:
 
 
 def text(value: float | None, digits: int = 3, whole: bool = False) -> str:
-    """A value with about `digits` significant digits, thousands apart; "–" for none.
+    """A value with about `digits` significant digits, thousands apart; "–" for none or no number.
 
     A `whole` value is a count: all its digits, no decimals.
     """
-    if value is None:
+    if value is None or math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
     # Two digits may round up to a third: 9.996 is 10.0, not 10.00.
