@@ -57,9 +57,9 @@ def plain(text: str) -> str:
     return re.sub(r"e([+-])0+(?=\d)", lambda found: "e" + found[1].replace("+", ""), text)
 
 
-def percent(fraction: float | None, digits: int = 3) -> str:
+def percent(fraction: float | None) -> str:
     """A fraction as a percentage without its sign."""
-    return text(None if fraction is None else fraction * 100, digits)
+    return text(None if fraction is None else fraction * 100)
 
 
 def change(interval: tuple[float, float]) -> str:

@@ -104,9 +104,9 @@ def paired_difference(
 
 
 def relative_interval(
-    values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95
+    values: Sequence[float], baseline: Sequence[float]
 ) -> tuple[float, float] | None:
-    """Fieller's interval of ``mean(values) / mean(baseline) - 1``, from pairs.
+    """Fieller's 95 % interval of ``mean(values) / mean(baseline) - 1``, from pairs.
 
     It leaves out 0 exactly if the interval of the paired difference does. None for a single pair,
     and where the baseline's mean cannot be told from 0 or below, so that no interval is bounded
@@ -118,7 +118,7 @@ def relative_interval(
     mean, base = math.fsum(values) / n, math.fsum(baseline) / n
     pairs = [(value - mean, each - base) for value, each in zip(values, baseline, strict=True)]
     # Squared errors of the means, by the quantile: those of values, of the baseline, of both.
-    scale = student.quantile((1 + confidence) / 2, n - 1) ** 2 / (n * (n - 1))
+    scale = student.quantile(0.975, n - 1) ** 2 / (n * (n - 1))
     own = scale * math.fsum(a * a for a, _ in pairs)
     other = scale * math.fsum(b * b for _, b in pairs)
     both = scale * math.fsum(a * b for a, b in pairs)

@@ -20,9 +20,7 @@ _KINDS = {"drop-tail": "droptail", "FIFO": "droptail", "PI": "pi", "REM": "rem",
 _KINDS |= {"RED": "red"}
 
 
-def response_figure(
-    slug: str, title: str, curves: Mapping[str, Results], note: str = ""
-) -> Figure | None:
+def response_figure(slug: str, title: str, curves: Mapping[str, Results]) -> Figure | None:
     """The curve of each scheme, the mean over its seeds; none if there are fewer than two.
 
     A scheme's name is its kind, a variant, and "ECN" at the end if it marks, which is dashed;
@@ -63,7 +61,7 @@ def response_figure(
         .properties(width=420, height=280)
     )
     description = f"Response times, {title}. Mean, 2 s at most: {', '.join(said)}."
-    return Figure(slug, title, chart, description, note)
+    return Figure(slug, title, chart, description)
 
 
 def colours(names: Sequence[str]) -> list[str]:
