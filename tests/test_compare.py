@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Command, untimed
+from conftest import COMMAND, Command, interrupted, untimed
 from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, open_runs
 from sojourn import run as run_one
 from sojourn.report.runs import check
@@ -78,20 +75,9 @@ def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) 
 @pytest.mark.alone
 def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
     vary = ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s"]
-    words = [COMMAND, "compare", small_file, *vary, "--repeat", "1", "--workers", "1"]
-    words += ["--out", tmp_path / "runs", "--json"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while len(list((tmp_path / "runs").glob("*/summary.json"))) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(0.5)
-    begin = time.monotonic()
-    os.kill(child.pid, signal.SIGINT)
-    out, err = child.communicate(timeout=30)
-    assert time.monotonic() - begin < 1.0
-    assert child.returncode == 130, err
-    assert "Traceback" not in err
+    words = ["compare", small_file, *vary, "--repeat", "1", "--workers", "1", "--json"]
+    runs = tmp_path / "runs"
+    out = interrupted(*words, "--out", runs, folder=runs)
     assert [run["label"] for run in json.loads(out)["runs"]] == ["duration 1s", "duration 2s"]
     assert [run.label for run in open_runs([tmp_path / "runs"])] == ["duration 1s", "duration 2s"]
     assert not list((tmp_path / "runs").glob(".*"))
