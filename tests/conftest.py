@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,49 @@ qdisc = { kind = "droptail", limit = 60 }
 kind = "web"
 rtt = "10ms..100ms"
 """
+
+
+# Twenty long flows and thirty users on a line, as one writes it after the README.
+NEWCOMER = """
+duration = "30s"
+warmup = "10s"
+
+[tcp]
+congestion = "cubic"
+
+[bottleneck]
+rate = "50mbit"
+qdisc = "pi"
+
+[[traffic]]
+kind = "bulk"
+flows = 20
+rtt = "40ms"
+start = "0s..1s"
+
+[[traffic]]
+kind = "web"
+users = 30
+rtt = "40ms"
+"""
+
+
+def interrupted(*arguments: object, folder: Path) -> str:
+    """What the command prints that gets Ctrl-C once there are two runs in ``folder``."""
+    words = [str(COMMAND), *map(str, arguments)]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("[!.]*/summary.json"))) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=30)
+    assert time.monotonic() - begin < 1.5
+    assert child.returncode == 130, err
+    assert "Traceback" not in err
+    return out
 
 
 @pytest.fixture(scope="session", autouse=True)

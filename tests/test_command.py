@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -157,3 +158,17 @@ def test_other_shells_complete_too(shell: str) -> None:
     assert "reproduce" in found
     assert "report" in found
     assert "sweep" not in found
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_without_utf_8_is_written_to(encoding: str, small_file: Path) -> None:
+    for words in (["run"], ["compare", "--repeat", "2", "--vary", "bottleneck.qdisc=droptail,pi"]):
+        done = subprocess.run(
+            [COMMAND, *words, small_file],
+            env=os.environ | {"PYTHONIOENCODING": encoding},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.decode(encoding)
+        assert b"internal error" not in done.stderr

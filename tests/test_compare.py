@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND, Command, untimed
+from conftest import COMMAND, Command, interrupted, untimed
 from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, open_runs
+from sojourn import run as run_one
+from sojourn.report.runs import check
 from sojourn.results import kept_baseline
+from sojourn.results.sums import SUMS
 from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}
@@ -75,20 +75,9 @@ def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) 
 @pytest.mark.alone
 def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
     vary = ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s"]
-    words = [COMMAND, "compare", small_file, *vary, "--repeat", "1", "--workers", "1"]
-    words += ["--out", tmp_path / "runs", "--json"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while len(list((tmp_path / "runs").glob("*/summary.json"))) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(0.5)
-    begin = time.monotonic()
-    os.kill(child.pid, signal.SIGINT)
-    out, err = child.communicate(timeout=30)
-    assert time.monotonic() - begin < 1.0
-    assert child.returncode == 130, err
-    assert "Traceback" not in err
+    words = ["compare", small_file, *vary, "--repeat", "1", "--workers", "1", "--json"]
+    runs = tmp_path / "runs"
+    out = interrupted(*words, "--out", runs, folder=runs)
     assert [run["label"] for run in json.loads(out)["runs"]] == ["duration 1s", "duration 2s"]
     assert [run.label for run in open_runs([tmp_path / "runs"])] == ["duration 1s", "duration 2s"]
     assert not list((tmp_path / "runs").glob(".*"))
@@ -104,6 +93,7 @@ def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) ->
         ("uncongested, load 0.9", 2),
     ]
     assert all(run.bottleneck["dropped"] == 0 for run in comparison.uncongested)
+    assert all(run.uncongested and not run.diagnoses for run in comparison.uncongested)
     for run in comparison.runs:
         twin = next(
             twin
@@ -118,6 +108,22 @@ def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) ->
     opened = open_comparison(tmp_path)
     assert opened.rows() == comparison.rows()
     assert len(open_runs([tmp_path])) == 12
+    assert [run.reference for run in check(open_runs([tmp_path]))] == [True] * 4 + [False] * 8
+    # Earlier versions did not say it of a run.
+    for about in tmp_path.glob("*/run.json"):
+        told = json.loads(about.read_text())
+        del told["uncongested"]
+        about.write_text(json.dumps(told))
+        (about.parent / SUMS).unlink()
+    assert open_comparison(tmp_path).rows() == comparison.rows()
+
+
+def test_a_scenario_of_that_name_is_not_on_the_uncongested_link(small: Scenario) -> None:
+    named = small.with_({"name": "uncongested", "bottleneck.rate": "1gbit"})
+    found = run_one(named)
+    assert not found.uncongested
+    assert "no-bottleneck" in [each["name"] for each in found.diagnoses]
+    assert not check([found])[0].reference
 
 
 def test_the_command_prints_a_table_and_where_the_runs_are(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
+from controllers import PAPER, RED
 from sojourn import Scenario
 from sojourn.control import (
     Axis,
@@ -38,9 +39,6 @@ from sojourn.control.text import law_name, price_name
 from sojourn.control.theory import tables
 from sojourn.control.theory.theorems import window_bound
 from sojourn.quantities import quantity
-
-PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
-RED = {"kind": "red", "min_th": 25, "max_th": 575, "max_p": 0.1, "wq": 1.33e-6}
 
 
 @pytest.mark.parametrize("delay", [0.1, 1.0, 4.0])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from controllers import PAPER
 from sojourn import Scenario, ScenarioError, fluid
 from sojourn.control import (
     Axis,
@@ -29,7 +30,6 @@ from sojourn.control.theory.paradox import models, paradox_response
 from sojourn.control.theory.readings import branches, critical_start, first_multiple, ramp
 from sojourn.quantities import quantity
 
-PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
 MODEL = Model(Network(60, 3750, rtt=0.3), qdisc=PAPER)
 POWER = Model(Network(60, 3750, rtt=0.3), price={"kind": "power", "exponent": 4})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from controllers import PAPER, RED
 from sojourn import cli
 from sojourn.cli import app
 from sojourn.control import (
@@ -30,7 +31,6 @@ from sojourn.control.simulated import fluid_swing, packet_swing, with_fluid
 from sojourn.control.theory.readings import ramp
 from sojourn.control.theory.theorems import window_bound
 
-PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
 BASE = Model(Network(60, 3750, rtt=0.1), qdisc=PAPER)
 
 
@@ -118,9 +118,6 @@ def test_the_fluid_engine_settles_and_cycles_about_the_critical_start() -> None:
     settled, cycles = (fluid_swing(ramp(network, start)) for start in (0.29, 0.31))
     assert settled < 0.005
     assert cycles > 0.05
-
-
-RED = {"kind": "red", "min_th": 25, "max_th": 575, "max_p": 0.1, "wq": 1.33e-6}
 
 
 @pytest.mark.parametrize("qdisc", [PAPER, RED], ids=kind_of)

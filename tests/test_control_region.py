@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from controllers import PAPER
 from sojourn import InputError, control
 from sojourn.control import Axis, ControlError, Model, Network, Region, loop, margins, scan
 from sojourn.control.errors import positive
 from sojourn.control.maps import Scan, StabilityMap, _pieces, _thinned, stability_map
 from sojourn.control.models import defaults, kind_of, table_of
 from sojourn.control.region import Held, hold
-
-PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
 
 
 def test_a_number_that_has_to_be_positive_is_finite_too() -> None:

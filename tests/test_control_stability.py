@@ -12,6 +12,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import lambertw
 
+from controllers import PAPER
 from sojourn.control import ControlError, Model, Network, characteristic_roots, loop, margins
 from sojourn.control.critical import critical_rtt, edges, growth
 from sojourn.control.loops import DelaySystem, Loop, value
@@ -27,7 +28,6 @@ from sojourn.control.stability import (
     sensitivity_peak,
 )
 
-PAPER = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 50}
 KNOWN = loop(Model(Network(60, 3750, rtt=0.3), qdisc=PAPER))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from controllers import PAPER
 from sojourn import cli
 from sojourn.cli import app
 from sojourn.control import ControlError, Model, Network, characteristic_roots, loop, margins
@@ -21,7 +22,7 @@ from sojourn.control.theory import tables
 from sojourn.control.theory.paradox import paradox_response
 from sojourn.control.theory.theorems import Route, vinnicombe
 
-PI = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 1}
+PI = PAPER | {"qref": 1}
 
 
 def column(table: tables.Table, name: str) -> list[float]:

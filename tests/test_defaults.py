@@ -7,35 +7,12 @@ from typing import Any
 import pytest
 
 import sojourn
-
-SCENARIO = """
-name = "long flows and web users"
-duration = "30s"
-warmup = "10s"
-
-[tcp]
-congestion = "cubic"
-
-[bottleneck]
-rate = "50mbit"
-qdisc = "pi"
-
-[[traffic]]
-kind = "bulk"
-flows = 20
-rtt = "40ms"
-start = "0s..1s"
-
-[[traffic]]
-kind = "web"
-users = 30
-rtt = "40ms"
-"""
+from conftest import NEWCOMER
 
 
 def outcome(**changes: object) -> tuple[dict[str, Any], dict[str, Any]]:
     """The bottleneck and the long flows."""
-    scenario = sojourn.Scenario(SCENARIO).with_(
+    scenario = sojourn.Scenario(NEWCOMER).with_(
         {k.replace("__", "."): v for k, v in changes.items()}
     )
     summary = sojourn.run(scenario).summary

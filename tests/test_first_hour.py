@@ -7,36 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Command
-from sojourn import Scenario, run
-
-# Twenty long flows and thirty users on a line, as one writes it after the README.
-NEWCOMER = """
-duration = "30s"
-warmup = "10s"
-[tcp]
-congestion = "cubic"
-[bottleneck]
-rate = "50mbit"
-delay = "10ms"
-qdisc = "pi"
-[[traffic]]
-kind = "bulk"
-flows = 20
-rtt = "40ms"
-[[traffic]]
-kind = "web"
-users = 30
-model = "packmime"
-rtt = "40ms"
-"""
-
-
-@pytest.mark.parametrize("qdisc", ["pi", "codel"])
-def test_the_queue_and_not_the_receive_window_limits_a_newcomers_flows(qdisc: str) -> None:
-    (link, *_) = run(Scenario(NEWCOMER).with_({"bottleneck.qdisc": qdisc})).summary["links"]
-    assert link["loss"] > 0.003, "the discipline limits the flows"
-    assert link["utilisation"] > 0.97
+from conftest import NEWCOMER, Command
+from sojourn import Scenario
 
 
 def test_check_shows_every_option_of_tcp(sojourn: Command, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +15,7 @@ import pytest
 
 import sojourn
 from conftest import COMMAND
+from sojourn import own
 from sojourn.engines.key import key_of
 from sojourn.qdisc import DROP, MARK, PASS, Discipline, Packet, Queue, Time, Verdict, register
 
@@ -145,6 +148,16 @@ def test_invalid_discipline_class_is_one_line_error(
         assert word in done.stderr
 
 
+def test_class_file_is_imported_by_two_threads_at_once(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import time\nfrom sojourn.qdisc import Discipline\ntime.sleep(0.2)\n"
+        "class Slow(Discipline):\n    pass\n"
+    )
+    with ThreadPoolExecutor(2) as pool:
+        one, other = pool.map(lambda _: own.find("qdisc", "slow.py:Slow", tmp_path), range(2))
+    assert one is other
+
+
 def test_store_key_depends_on_class_code(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     fields = scenario({"kind": "python", "class": "own.py:Fails"}).to_dict()
@@ -157,29 +170,101 @@ def test_store_key_depends_on_class_code(tmp_path: Path) -> None:
 
 _NOTEBOOK = """
 from dataclasses import dataclass
-from sojourn.qdisc import MARK, PASS, Discipline, register
+from functools import partial
+from sojourn.qdisc import MARK, PASS, Discipline, Time, register
 
-LEAST = {least}
+LEAST = 10
+LIMIT = Time("5ms")
+TABLE = {"web": lambda n: n + 1}
 
 def chance(packets):
-    return packets * {share}
+    return packets * 0.001
+
+def within():
+    return 1
+
+def kept(most):
+    def bound(n):
+        return min(n, most)
+    return bound
+
+bound = kept(7)
+least = partial(max, 2)
+
+class Base(Discipline):
+    def share(self, packets, *, scale=3):
+        return scale * packets
 
 @register("typed in")
 @dataclass
-class Typed(Discipline):
+class Typed(Base):
+    @property
+    def half(self):
+        return 0.5
+
+    @staticmethod
+    def third():
+        return 0.25
+
     def enqueue(self, now, packet, queue):
         share = chance(queue.packets) if queue.packets > LEAST else 0
-        return MARK if self.link.random() < share else PASS
+        share += sum(within() for _ in range(2)) + bound(2) + least(1) + TABLE["web"](1)
+        return MARK if self.link.random() < share and packet.sojourn < LIMIT else PASS
 """
 
 
-def test_notebook_class_is_identified_by_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no file, what the class and its helpers say names the run."""
-    keys = []
-    for least, share in ((10, 0.001), (10, 0.002), (11, 0.001), (10, 0.001)):
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """The key of a run with a class of a notebook's cell, run once more with one edit."""
+
+    def key(old: str = "", new: str = "") -> str:
+        assert old in _NOTEBOOK
         cell = ModuleType("notebook")
         monkeypatch.setitem(sys.modules, "notebook", cell)
-        exec(_NOTEBOOK.format(least=least, share=share), cell.__dict__)
-        keys.append(key_of(scenario({"kind": "python", "class": "typed in"}), "packets"))
-    assert keys[0] == keys[3]
-    assert len(set(keys)) == 3
+        exec(_NOTEBOOK.replace(old, new, 1) if old else _NOTEBOOK, cell.__dict__)
+        return key_of(scenario({"kind": "python", "class": "typed in"}), "packets")
+
+    return key
+
+
+def test_notebook_class_that_is_run_again_keeps_its_key(typed: Callable[..., str]) -> None:
+    assert typed() == typed() == typed("def chance", "\n\ndef chance")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("LEAST = 10", "LEAST = 11"),
+        ('"5ms"', '"6ms"'),
+        ("0.001", "0.002"),
+        ("scale * packets", "scale + packets"),
+        ("scale=3", "scale=4"),
+        ("    return 1\n", "    return 2\n"),
+        ("kept(7)", "kept(8)"),
+        ("partial(max, 2)", "partial(max, 3)"),
+        ("partial(max, 2)", "partial(min, 2)"),
+        ("n + 1", "n + 2"),
+        ("return 0.5", "return 0.6"),
+        ("return 0.25", "return 0.3"),
+    ],
+)
+def test_notebook_class_is_identified_by_code(
+    typed: Callable[..., str], old: str, new: str
+) -> None:
+    """Where there is no file, what the class, its bases and its helpers say names the run."""
+    assert typed(old, new) != typed()
+
+
+def test_store_key_depends_on_base_in_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "own.py").write_text("from own_base import Base\nclass Own(Base):\n    pass\n")
+    base = tmp_path / "own_base.py"
+    base.write_text("from sojourn.qdisc import Discipline\nclass Base(Discipline):\n    pass\n")
+    fields = scenario({"kind": "python", "class": "own.py:Own"}).to_dict()
+    keys = set()
+    for _ in range(2):
+        keys.add(key_of(sojourn.Scenario(fields, base_dir=tmp_path), "packets"))
+        base.write_text(base.read_text() + "# changed\n")
+    assert len(keys) == 2

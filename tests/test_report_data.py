@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 import pytest
 
@@ -386,6 +388,9 @@ def test_loads_alone_are_not_compared() -> None:
         (99.96, "100"),
         (123456.7, "123\u202f457"),
         (-2.5, "−2.50"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (math.nan, "–"),
     ],
 )
 def test_numbers_are_written_for_people(value: float | None, text: str) -> None:

@@ -71,5 +71,7 @@ def test_a_figure_needs_two_curves_and_keeps_colours(watched: RunResult) -> None
     assert response_figure("x", "x", {"PI 24": one}) is None
     figure = response_figure("x", "x", {"PI 24": one, "uncongested": one})
     assert figure is not None and "PI 24" in figure.description
+    drawn = figure.chart.to_dict()["encoding"]
+    assert drawn["color"]["scale"]["range"] == colours(["PI 24", "uncongested"])
     both = colours(["uncongested", "drop-tail 240", "PI 24", "PI 24 ECN"])
     assert len(set(both[:3])) == 3 and both[2] == both[3]

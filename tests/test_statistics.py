@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sojourn.statistics import holm, paired_difference, student
+from sojourn.statistics import holm, paired_difference, student, student_interval
 
 
 def test_the_interval_is_student_s() -> None:
@@ -27,9 +27,32 @@ def test_one_pair_has_no_interval() -> None:
         paired_difference([], [])
 
 
-def test_equal_differences_have_no_p_value() -> None:
-    assert paired_difference([2.0, 3.0], [1.0, 2.0]).p is None
-    assert paired_difference([1.0, 2.0], [1.0, 2.0]).p == 1.0
+@pytest.mark.parametrize("n", [2, 3, 5, 7, 10])
+def test_equal_differences_are_sure_whatever_rounding_leaves(n: int) -> None:
+    for step in (0.1, 0.3, 1 / 3, 1e-9, 12.7):
+        baseline = [1.1 * seed for seed in range(n)]
+        found = paired_difference([base + step for base in baseline], baseline)
+        assert (found.low, found.high, found.p) == (found.mean, found.mean, 0.0)
+        again = [base + step - step for base in baseline]
+        found = paired_difference(again, baseline)
+        assert (found.mean, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+        assert student_interval([step] * n).half == 0.0
+
+
+def test_small_differences_are_no_rounding() -> None:
+    found = paired_difference([1e6 + 1e-8, 1e6 + 2e-8], [1e6, 1e6])
+    assert found.p is not None and 0 < found.p < 1
+
+
+@pytest.mark.parametrize("probability", [0.0, 1.0, 48.0, math.nan])
+def test_only_a_probability_has_a_quantile(probability: float) -> None:
+    with pytest.raises(ValueError, match="no quantile"):
+        student.quantile(probability, 3)
+
+
+def test_infinite_values_have_no_interval() -> None:
+    found = student_interval([1.0, math.inf])
+    assert (found.mean, found.half, found.low) == (math.inf, None, None)
 
 
 def test_holm_steps_down_and_never_falls() -> None:

@@ -128,6 +128,7 @@ def test_variance_saved_is_the_ratio(seed: int) -> None:
     assert variance_saved(a.tolist(), b.tolist()) == pytest.approx(ratio)
     assert variance_saved([1.0, 5.0], [2.0, 3.0]) is None
     assert variance_saved([1.0, 2.0, 3.0], [2.0, 3.0, 4.0]) is None
+    assert variance_saved([0.1, 0.2, 0.4], [0.4, 0.5, 0.7]) is None
 
 
 @pytest.mark.parametrize("length", [20, 23, 99, 500, 502])
@@ -243,6 +244,9 @@ def test_seeds_are_enough_when_students_interval_is_small(confidence: float) -> 
 def test_a_rule_is_checked(relative: float) -> None:
     with pytest.raises(Error, match="between 0 and 1"):
         Rule("loss", relative)
+    for confidence in (0.0, 1.0, 95.0):
+        with pytest.raises(Error, match="between 0 and 1"):
+            Rule("loss", 0.1, confidence=confidence)
     for least, most in ((1, 5), (5, 4)):
         with pytest.raises(Error, match="2 are the least"):
             Rule("loss", 0.1, least=least, most=most)

@@ -10,6 +10,7 @@ import pytest
 from sojourn.statistics import student_interval
 from sojourn.statistics.equivalence import equivalence, variance_saved
 from sojourn.statistics.series import aggregated_variance, mser5, rescaled_range, wavelet
+from sojourn.studies.pairs import Pairs
 from sojourn.studies.study import Verdict
 from sojourn.studies.verdicts import less, more, not_less, same
 from sojourn.studies.words import number, percent, with_interval
@@ -67,6 +68,31 @@ def test_claim_agrees_only_if_every_pair_does() -> None:
     near = [x * 1.001 for x in low]
     assert same({"a": (near, low)}, 0.05).verdict == Verdict.AGREES
     assert same({"a": (high, low)}, 0.05).verdict == Verdict.DIFFERS
+
+
+def test_equal_differences_decide_as_in_a_comparison() -> None:
+    base = [0.1, 0.2, 0.4]
+    assert less({"a": (base, [each + 0.3 for each in base])}).verdict == Verdict.AGREES
+    assert more({"a": (base, [each + 0.3 for each in base])}).verdict == Verdict.DIFFERS
+    assert less({"a": (base, [each + 0.3 - 0.3 for each in base])}).verdict == Verdict.UNDECIDED
+
+
+def test_pair_without_runs_decides_nothing() -> None:
+    low, high = [1.0, 1.1, 0.9, 1.05], [2.0, 2.2, 1.9, 2.1]
+    empty: tuple[list[float], list[float]] = ([], [])
+    for found in (
+        less({"a": (low, high), "b": empty}),
+        less({"a": (low, high), "b": empty}, margin=0.1),
+        more({"a": (high, low), "b": empty}),
+        same({"a": (low, low), "b": empty}, 0.1),
+        not_less({"a": (high, low), "b": empty}, 0.1),
+    ):
+        assert found.verdict == Verdict.UNDECIDED
+        assert found.note.endswith(" No runs: b.")
+    assert less({"a": (high, low), "b": empty}).verdict == Verdict.DIFFERS
+    assert less({"a": (low, high), "b": Pairs(low, high, 2), "c": empty}).note.endswith(
+        " Not settled, not decided by: b (2 runs). No runs: c."
+    )
 
 
 def test_numbers_are_formatted_for_people() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SMALL, Command, untimed
+from conftest import SMALL, Command, interrupted, untimed
 from sojourn import Error, Scenario, run
 from sojourn.results.store import Store
 from sojourn.sweep import Case, Results, Rule, grid, sweep
@@ -140,19 +140,9 @@ def test_killed_at_any_moment_it_goes_on_where_it_was(tmp_path: Path) -> None:
 
 @pytest.mark.alone
 def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None:
-    words = [Path(sys.executable).with_name("sojourn"), "sweep", small_file, "--seeds", "1"]
-    words += ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s", "--store", tmp_path / "runs"]
-    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while len(made(tmp_path / "runs")) < 2:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(0.5)
-    begin = time.monotonic()
-    os.kill(child.pid, signal.SIGINT)
-    out, err = child.communicate(timeout=30)
-    assert time.monotonic() - begin < 1.5
-    assert child.returncode == 130, err
+    words = ["sweep", small_file, "--seeds", "1", "--vary", "duration=1s,2s,100h"]
+    runs = tmp_path / "runs"
+    out = interrupted(*words, "--set", "warmup=0s", "--store", runs, folder=runs)
     assert "stopped: 2 of 3 runs" in out
     assert len(Store(tmp_path / "runs").runs()) == 2
 

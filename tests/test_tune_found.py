@@ -147,6 +147,7 @@ def test_fresh_seeds_judge_the_best() -> None:
     assert found([GOOD], None, own=own).change is None and found([GOOD], None).broken() == []
     blank = at("", {1: [4.0, 1.0], 2: [None, 1.0], 3: [5.0, 1.0]})
     assert found([GOOD], GOOD, fresh=fresh, own=blank).change is None
+    assert found([GOOD], GOOD, fresh=blank, own=own).interval is None
     # With next to no spread the change is that of the means: 3 against 6.
     even = found([GOOD], GOOD, fresh=steady("5ms", 3.0, 3.0), own=steady("", 6.0, 6.0)).change
     assert even == pytest.approx((-0.5, -0.5))

@@ -30,12 +30,14 @@ class Spread:
 
 
 def text(value: float | None, digits: int = 3, whole: bool = False) -> str:
-    """A value with about `digits` significant digits, thousands apart; "–" for none.
+    """A value with about `digits` significant digits, thousands apart; "–" for none or no number.
 
     A `whole` value is a count: all its digits, no decimals.
     """
-    if value is None:
+    if value is None or math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
     if value == 0:
         return "0"
     # Two digits may round up to a third: 9.996 is 10.0, not 10.00.
@@ -55,9 +57,9 @@ def plain(text: str) -> str:
     return re.sub(r"e([+-])0+(?=\d)", lambda found: "e" + found[1].replace("+", ""), text)
 
 
-def percent(fraction: float | None, digits: int = 3) -> str:
+def percent(fraction: float | None) -> str:
     """A fraction as a percentage without its sign."""
-    return text(None if fraction is None else fraction * 100, digits)
+    return text(None if fraction is None else fraction * 100)
 
 
 def change(interval: tuple[float, float]) -> str:

@@ -6,11 +6,14 @@ import dataclasses
 import importlib
 import importlib.util
 import json
+import re
 import sys
+import threading
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from sojourn.errors import Error, ScenarioError
@@ -23,6 +26,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BASES = {"qdisc": "sojourn.qdisc.Discipline", "tcp": "sojourn.tcp.CongestionControl"}
 
 _REGISTERED: dict[tuple[str, str], type] = {}
+
+# A module is in sys.modules before it has run to its end. A file may name classes of others.
+_IMPORTING = threading.RLock()
 
 
 def default(method: F) -> F:
@@ -66,7 +72,8 @@ def find(kind: str, reference: str, base_dir: Path) -> type:
         )
     try:
         if module_name.endswith(".py"):
-            module = _import_file(base_dir / module_name)
+            with _IMPORTING:
+                module = _import_file(base_dir / module_name)
         else:
             module = importlib.import_module(module_name)
     except ImportError as error:
@@ -187,46 +194,91 @@ def check(fields: object, base_dir: Path) -> bool:
 def sources(fields: object, base_dir: Path) -> list[bytes]:
     """What the classes in a scenario's fields say, as it decides what a run gives.
 
-    Of a class from a file the whole file; of one from a notebook or a prompt its code, and that of
-    the functions and classes beside it that it uses.
+    Of a class from a file, and of its bases from files, the whole file; of those from a notebook or
+    a prompt their code, and that of the functions and classes beside them that they use.
     """
     files, codes = set(), []
     for kind, each in used(fields):
         cls = find(kind, each["class"], base_dir)
-        file = getattr(sys.modules[cls.__module__], "__file__", None)
-        if file:
-            files.add(Path(file))
-        else:
-            codes.append("\n".join(_code_of(cls, set())).encode())
+        for base in cls.__mro__:
+            if base is not cls and base.__module__.partition(".")[0] in ("sojourn", "builtins"):
+                continue
+            file = getattr(sys.modules.get(base.__module__), "__file__", None)
+            if file:
+                files.add(Path(file))
+            else:
+                codes.append("\n".join(_code_of(base, base.__module__, set())).encode())
     return [path.read_bytes() for path in sorted(files)] + sorted(set(codes))
 
 
-def _code_of(value: object, seen: set[int]) -> Iterator[str]:
-    """What a class, a function or a constant does, without where and when it was written."""
-    if isinstance(value, type | FunctionType):
-        if id(value) in seen:
-            return
-        seen.add(id(value))
-    if isinstance(value, type):
-        for name, inner in sorted(vars(value).items()):
-            if not name.startswith("__") or isinstance(inner, FunctionType):
-                yield name
-                yield from _code_of(inner, seen)
-    elif isinstance(value, FunctionType):
-        yield from _code_of(value.__code__, seen)
-        yield repr(value.__defaults__)
-        near = value.__globals__
-        for name in value.__code__.co_names:
-            # What is imported has a version of its own.
-            if name in near and getattr(near[name], "__module__", value.__module__) == (
-                value.__module__
-            ):
-                yield name
-                yield from _code_of(near[name], seen)
-    elif isinstance(value, CodeType):
-        yield value.co_code.hex()
-        yield repr(value.co_names)
-        for constant in value.co_consts:
-            yield from _code_of(constant, seen)
-    elif not isinstance(value, ModuleType):
-        yield repr(value)
+def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
+    """What something in the module ``home`` does, without where and when it was written."""
+    if isinstance(value, type | FunctionType) and value.__module__ != home:
+        # What is imported has a version of its own.
+        yield f"{value.__module__}.{value.__qualname__}"
+        return
+    parts = _parts(value, home)
+    if parts is None:
+        yield re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+    elif id(value) not in seen:
+        # Constants are no cycles, and whether two are one object is up to the compiler.
+        if not isinstance(value, tuple | CodeType):
+            seen.add(id(value))
+        yield f"{type(value).__name__}("
+        for part in parts:
+            yield from _code_of(part, home, seen)
+        yield ")"
+
+
+def _parts(value: object, home: str) -> Iterable[object] | None:
+    """What a thing consists of; none if it is all in its repr."""
+    match value:
+        case ModuleType():
+            return [value.__name__]
+        case type():
+            own = sorted(vars(value).items())
+            return [*value.__bases__, *(each for each in own if _says(*each))]
+        case FunctionType():
+            code, near = value.__code__, value.__globals__
+            used = [(name, near[name]) for name in _names(code) if name in near]
+            bound = map(_content, value.__closure__ or ())
+            return [code, value.__defaults__, value.__kwdefaults__, *bound, *used]
+        case CodeType():
+            bytecode = [value.co_code.hex(), value.co_exceptiontable.hex()]
+            return [*bytecode, value.co_names, value.co_varnames, value.co_consts]
+        case property():
+            return [value.fget, value.fset]
+        case staticmethod() | classmethod():
+            return [value.__func__]
+        case partial():
+            return [value.func, value.args, value.keywords]
+        case dict():
+            return list(value.items())
+        case list() | tuple():
+            return value
+        case set() | frozenset():
+            return sorted(map(repr, value))
+        case _ if type(value).__module__ == home and hasattr(value, "__dict__"):
+            return [type(value), vars(value)]
+    return None
+
+
+def _says(name: str, value: object) -> bool:
+    """Whether something in a class is part of what it does, not of how Python keeps it."""
+    return not name.startswith("__") or isinstance(value, FunctionType)
+
+
+def _content(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        # Nothing was put there yet.
+        return None
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The names that a function asks its module for, from nested code too."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)

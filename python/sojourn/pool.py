@@ -26,7 +26,6 @@ def run_all(
     *,
     workers: int | None = None,
     look: Callable[[], None] = lambda: None,
-    finished: Callable[[int, T], None] | None = None,
 ) -> list[T]:
     """Runs all ``jobs`` and returns their results in order.
 
@@ -36,7 +35,6 @@ def run_all(
     Args:
         workers: How many run at a time; default one for each core.
         look: Called in this thread ten times a second.
-        finished: Called in this thread with each job's number and result as it ends.
     """
     stop = threading.Event()
     results: dict[int, T] = {}
@@ -57,22 +55,11 @@ def run_all(
                     future = ended.get(timeout=left)
                 except Empty:
                     continue
-                number = waiting.pop(future)
-                results[number] = future.result()
-                if finished is not None:
-                    finished(number, results[number])
+                results[waiting.pop(future)] = future.result()
                 if not waiting:
                     look()
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
-            _keep(waiting, finished)
             raise
     return [results[number] for number in range(len(jobs))]
-
-
-def _keep(waiting: dict[Future[T], int], finished: Callable[[int, T], None] | None) -> None:
-    """Hands over what ended well while the others were giving up."""
-    for future, number in waiting.items():
-        if not future.cancelled() and future.exception() is None and finished is not None:
-            finished(number, future.result())

@@ -33,6 +33,7 @@ class Sample:
     traces: pl.DataFrame | None = None
     varied: dict[str, Any] = field(default_factory=dict)
     realised_load: float | None = None
+    uncongested: bool = False
 
 
 def web_run(
@@ -118,6 +119,7 @@ def web_run(
         f"{name}{' ecn' if ecn else ''}, load={load}",
         seed,
         table if queues else None,
+        uncongested=uncongested,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 import warnings
@@ -14,8 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+# What stands for a character that a terminal's encoding lacks.
+_PLAIN = str.maketrans({"−": "-", "–": "-", "±": "+-", "∞": "inf", "\u202f": " ", "\xa0": " "})
+
+
 def main() -> int:
     """Runs the command with the arguments of the process; returns its exit code."""
+    codecs.register_error("sojourn", _plain)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="sojourn")
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         # The shortest commands are not worth the import of a parser, which takes longer than they.
@@ -28,6 +38,14 @@ def main() -> int:
     if arguments[:1] == ["router"]:
         return guarded(lambda: _router(arguments[1:]))
     return guarded(lambda: _parse(arguments))
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Says in ASCII what cannot be encoded."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end].translate(_PLAIN)
+    return lacking.encode("ascii", "replace").decode(), error.end
 
 
 def _version() -> int:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from sojourn.diagnoses import after
 from sojourn.errors import Interrupted
 from sojourn.files import json_lines, with_field
-from sojourn.load import UNCONGESTED
 from sojourn.results.draft import Draft
 from sojourn.results.names import ABOUT, SCENARIO, SUMMARY
 from sojourn.results.run import RunResult
@@ -76,6 +75,7 @@ class Engine(ABC):
         *,
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
+        uncongested: bool = False,
         stop: threading.Event | None = None,
         sync: bool = True,
     ) -> RunResult:
@@ -87,6 +87,7 @@ class Engine(ABC):
             progress: Whom to tell how far the run has come.
             label: What to call the run in tables and figures; default the scenario's name.
             varied: What sets it apart from the other runs of a sweep, by dotted path.
+            uncongested: Whether ``scenario`` is the one on the uncongested link.
             stop: Gives the run up when set, from another thread.
             sync: Have the run on disk before it gets its name. Without it a crash of the machine
                 may leave a damaged one there, which a store notices and makes again.
@@ -98,7 +99,9 @@ class Engine(ABC):
             Interrupted: (a KeyboardInterrupt) on Ctrl-C, with the result so far.
         """
         go = self.prepared(scenario)
-        named = partial(_diagnosed, scenario=scenario, label=label, varied=varied)
+        named = partial(
+            _diagnosed, scenario=scenario, label=label, varied=varied, uncongested=uncongested
+        )
         if out is None:
             scratch = _scratch(scenario)
             tables = None if scratch is None else Path(scratch.name)
@@ -124,6 +127,7 @@ class Engine(ABC):
         *,
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
+        uncongested: bool = False,
         stop: threading.Event | None = None,
     ) -> Callable[[], RunResult]:
         """Runs ``scenario`` as :meth:`run` does with ``sync=False``; what comes back ends it.
@@ -131,14 +135,14 @@ class Engine(ABC):
         That gives the result its diagnoses and writes the folder. Done for several short runs in a
         row it takes half the time: an engine leaves nothing of Python in a processor's caches.
         """
+        named: dict[str, Any] = {"label": label, "varied": varied, "uncongested": uncongested}
         if scenario.has_tables:
-            more: dict[str, Any] = {"label": label, "varied": varied, "stop": stop, "sync": False}
-            result = self.run(scenario, out, progress, **more)
+            result = self.run(scenario, out, progress, **named, stop=stop, sync=False)
             return lambda: result
         text, _ = self.prepared(scenario)(None, progress, stop)
 
         def end() -> RunResult:
-            made = _diagnosed(text, scenario, None, label=label, varied=varied)
+            made = _diagnosed(text, scenario, None, **named)
             if out is None:
                 return made
             draft = Draft(out)
@@ -168,7 +172,7 @@ def _diagnosed(text: str, scenario: Scenario, tables: Path | None, **named: Any)
     result = RunResult.from_engine(text, scenario, **named)
     told = []
     # The uncongested link is no bottleneck on purpose.
-    if result.label != UNCONGESTED:
+    if not result.uncongested:
         told = after(scenario, result.summary, None if tables is None else _samples(tables))
     result.summary["diagnoses"] = [each.to_dict() for each in told]
     return result

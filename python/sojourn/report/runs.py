@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sojourn.errors import Error
-from sojourn.load import UNCONGESTED
 
 if TYPE_CHECKING:
     import polars
@@ -31,8 +30,8 @@ class RunLike(Protocol):
 
     Some attributes are read only if they are there: ``varied``, what distinguishes the run from
     the others by dotted path (the load among it, for a scenario has users by then);
-    ``realised_load``; and ``traces``, a table with columns ``time_s``, ``flow``, ``cwnd_bytes``.
-    A label that says "uncongested" makes a run the reference of the others.
+    ``realised_load``; ``uncongested``, whether it is the reference of the others; and ``traces``, a
+    table with columns ``time_s``, ``flow``, ``cwnd_bytes``.
     """
 
     @property
@@ -158,7 +157,7 @@ def _check(number_: int, run: RunLike) -> Run:
         summary=summary,
         scenario=scenario,
         toml=toml,
-        reference=UNCONGESTED in label.lower(),
+        reference=bool(getattr(run, "uncongested", False)),
         varied=dict(getattr(run, "varied", None) or {}),
         realised_load=number(getattr(run, "realised_load", None)),
         queues=_table(run, "queues", QUEUE_COLUMNS, damaged),

@@ -69,7 +69,7 @@ def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX)
             f"--step {step_s:g}: must be from 0.001 s to half of the run, {length / 2:g} s"
         )
     begun = _begun(result)
-    steps = int(length / step_s)
+    steps = int(length / step_s + 1e-9)
     results = _links(result.table("queues"), step_s, steps)
     flows = _flows(result, step_s, steps)
     if not any(f"{way} sum" in flows for way in _WAYS.values()):
@@ -187,7 +187,9 @@ def _rates(sizes: Iterable[tuple[float, float]], step_s: float, steps: int) -> l
     """Mb/s in each step of bytes with their instants, which count into the step they end."""
     sent = [0.0] * steps
     for at, size in sizes:
-        sent[min(max(int(at / step_s - 1e-9), 0), steps - 1)] += size
+        step = max(int(at / step_s - 1e-9), 0)
+        if step < steps:
+            sent[step] += size
     return [size * 8e-6 / step_s for size in sent]
 
 

@@ -42,6 +42,7 @@ class RunResult:
         label: What to call it in tables and figures, such as "pi qref=24 ecn, load 0.98".
         varied: What distinguishes it from the other runs of a comparison, by dotted path.
         folder: Where it is kept; none if only in memory.
+        uncongested: Whether it ran on the uncongested link, as the reference of others.
         realised_load: What the same seed offers on the uncongested link, as a fraction of the
             bottleneck's rate; none if that was not run.
     """
@@ -54,12 +55,14 @@ class RunResult:
         label: str,
         varied: Mapping[str, object] | None = None,
         folder: Path | None = None,
+        uncongested: bool = False,
     ) -> None:
         self.summary = summary
         self.scenario_toml = scenario_toml
         self.label = label
         self.varied = dict(varied or {})
         self.folder = folder
+        self.uncongested = uncongested
         self.realised_load: float | None = None
         # Tables of a run that nobody keeps live as long as this object.
         self._scratch: TemporaryDirectory[str] | None = None
@@ -73,11 +76,13 @@ class RunResult:
         label: str | None = None,
         varied: Mapping[str, object] | None = None,
         scratch: TemporaryDirectory[str] | None = None,
+        uncongested: bool = False,
     ) -> RunResult:
         """A run from the summary that an engine gives, as JSON."""
         summary: dict[str, Any] = json.loads(text)
         label = label or summary["name"] or "run"
-        result = cls(summary, scenario.to_toml(), label=label, varied=varied)
+        toml = scenario.to_toml()
+        result = cls(summary, toml, label=label, varied=varied, uncongested=uncongested)
         if scratch is not None:
             result.folder = Path(scratch.name)
             result._scratch = scratch
@@ -86,7 +91,12 @@ class RunResult:
     def named(self, label: str, varied: Mapping[str, object]) -> RunResult:
         """The same run under another name: two variations may come to the same."""
         other = RunResult(
-            self.summary, self.scenario_toml, label=label, varied=varied, folder=self.folder
+            self.summary,
+            self.scenario_toml,
+            label=label,
+            varied=varied,
+            folder=self.folder,
+            uncongested=self.uncongested,
         )
         other._scratch = self._scratch
         return other

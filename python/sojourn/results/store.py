@@ -11,6 +11,7 @@ from sojourn.errors import DamagedRunWarning, Error, InputError
 from sojourn.extras import require
 from sojourn.files import cannot, read_json, reason, sync_all
 from sojourn.labels import plain
+from sojourn.load import UNCONGESTED
 from sojourn.results import sums
 from sojourn.results.draft import is_draft_of_key, remove_abandoned
 from sojourn.results.names import ABOUT, COMPARISON, SCENARIO, SUMMARY
@@ -103,6 +104,7 @@ def about(result: RunResult) -> dict[str, Any]:
         "format": 1,
         "label": result.label,
         "varied": result.varied,
+        "uncongested": result.uncongested,
         "seed": known["seed"],
         "engine": known["engine"],
         "version": known.get("version"),
@@ -139,12 +141,15 @@ def open_run(folder: str | Path) -> RunResult:
         raise Error(f"{folder / SCENARIO}: damaged: {reason(error)}") from error
     label = str(told.get("label") or summary.get("name") or folder.name)
     varied = told.get("varied")
+    varied = varied if isinstance(varied, dict) else {}
     return RunResult(
         summary,
         scenario_toml,
         label=label,
-        varied=varied if isinstance(varied, dict) else None,
+        varied=varied,
         folder=folder,
+        # Earlier versions told it by what was varied alone.
+        uncongested=bool(told.get("uncongested", UNCONGESTED in varied.values())),
     )
 
 

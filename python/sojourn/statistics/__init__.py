@@ -7,10 +7,14 @@ from each other, so disciplines are compared seed by seed: the differences are w
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sojourn.statistics import student
+
+# The rounding error of a value that was worked out in a few steps, as a fraction of it.
+_DUST = 16 * sys.float_info.epsilon
 
 
 @dataclass(frozen=True)
@@ -20,7 +24,7 @@ class Interval:
     n: int
     mean: float
     half: float | None
-    """Half of the interval's width; none for a single repeat."""
+    """Half of the interval's width; none for a single repeat, and if one is infinite."""
 
     @property
     def low(self) -> float | None:
@@ -43,11 +47,20 @@ def student_interval(values: Sequence[float], confidence: float = 0.95) -> Inter
     if n == 0:
         raise ValueError("no values")
     mean = math.fsum(values) / n
-    if n == 1:
-        return Interval(1, mean, None)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    half = student.quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n)
+    if n == 1 or not math.isfinite(mean):
+        return Interval(n, mean, None)
+    half = student.quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance(values, values) / n)
     return Interval(n, mean, half)
+
+
+def variance(values: Sequence[float], of: Sequence[float]) -> float:
+    """The variance of ``values``, at least two; 0 if it is no more than rounding leaves in numbers
+    as large as those that they were worked out ``of``."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    found = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    dust = _DUST * max(map(abs, of))
+    return 0.0 if found <= dust * dust else found
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,11 @@ class PairedDifference:
     high: float | None
     p: float | None
     """Two-sided probability of so large a mean difference if there were none; none for a single
-    pair, and if all differences are equal and not 0."""
+    pair.
+
+    If all differences are equal and not 0, up to rounding, it is 0, as it is close to 0 where they
+    are nearly equal: more seeds of what does not depend on the seed would show nothing else.
+    """
 
 
 def paired_difference(
@@ -75,20 +92,21 @@ def paired_difference(
     mean = math.fsum(differences) / n
     if n == 1:
         return PairedDifference(1, mean, None, None, None)
-    variance = math.fsum((d - mean) ** 2 for d in differences) / (n - 1)
-    error = math.sqrt(variance / n)
+    both = (*values, *baseline)
+    error = math.sqrt(variance(differences, both) / n)
     if error == 0:
-        # Equal differences come of rounding, as quantiles are those of a histogram: no test.
-        return PairedDifference(n, mean, mean, mean, 1.0 if mean == 0 else None)
+        if abs(mean) <= _DUST * max(map(abs, both)):
+            return PairedDifference(n, 0.0, 0.0, 0.0, 1.0)
+        return PairedDifference(n, mean, mean, mean, 0.0)
     half = student.quantile((1 + confidence) / 2, n - 1) * error
     p = 2 * student.cdf(-abs(mean) / error, n - 1)
     return PairedDifference(n, mean, mean - half, mean + half, p)
 
 
 def relative_interval(
-    values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95
+    values: Sequence[float], baseline: Sequence[float]
 ) -> tuple[float, float] | None:
-    """Fieller's interval of ``mean(values) / mean(baseline) - 1``, from pairs.
+    """Fieller's 95 % interval of ``mean(values) / mean(baseline) - 1``, from pairs.
 
     It leaves out 0 exactly if the interval of the paired difference does. None for a single pair,
     and where the baseline's mean cannot be told from 0 or below, so that no interval is bounded
@@ -100,7 +118,7 @@ def relative_interval(
     mean, base = math.fsum(values) / n, math.fsum(baseline) / n
     pairs = [(value - mean, each - base) for value, each in zip(values, baseline, strict=True)]
     # Squared errors of the means, by the quantile: those of values, of the baseline, of both.
-    scale = student.quantile((1 + confidence) / 2, n - 1) ** 2 / (n * (n - 1))
+    scale = student.quantile(0.975, n - 1) ** 2 / (n * (n - 1))
     own = scale * math.fsum(a * a for a, _ in pairs)
     other = scale * math.fsum(b * b for _, b in pairs)
     both = scale * math.fsum(a * b for a, b in pairs)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sojourn.statistics import paired_difference, student
+from sojourn.statistics import paired_difference, student, variance
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,6 @@ def variance_saved(values: Sequence[float], baseline: Sequence[float]) -> float 
     if len(values) < 3:
         return None
     differences = [a - b for a, b in zip(values, baseline, strict=True)]
-    paired = _variance(differences)
-    return None if paired == 0 else (_variance(values) + _variance(baseline)) / paired
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = math.fsum(values) / len(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
+    paired = variance(differences, (*values, *baseline))
+    apart = variance(values, values) + variance(baseline, baseline)
+    return None if paired == 0 else apart / paired

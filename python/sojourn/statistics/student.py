@@ -21,7 +21,13 @@ def cdf(t: float, freedom: int) -> float:
 
 @lru_cache(maxsize=256)
 def quantile(probability: float, freedom: int) -> float:
-    """The value that is exceeded with ``1 - probability``; ``probability`` is within (0, 1)."""
+    """The value that is exceeded with ``1 - probability``.
+
+    Raises:
+        ValueError: If ``probability`` is not within (0, 1).
+    """
+    if not 0 < probability < 1:
+        raise ValueError(f"a probability of {probability} has no quantile")
     if probability < 0.5:
         return -quantile(1 - probability, freedom)
     low, high = 0.0, 1.0

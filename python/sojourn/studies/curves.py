@@ -20,9 +20,7 @@ _KINDS = {"drop-tail": "droptail", "FIFO": "droptail", "PI": "pi", "REM": "rem",
 _KINDS |= {"RED": "red"}
 
 
-def response_figure(
-    slug: str, title: str, curves: Mapping[str, Results], note: str = ""
-) -> Figure | None:
+def response_figure(slug: str, title: str, curves: Mapping[str, Results]) -> Figure | None:
     """The curve of each scheme, the mean over its seeds; none if there are fewer than two.
 
     A scheme's name is its kind, a variant, and "ECN" at the end if it marks, which is dashed;
@@ -38,32 +36,41 @@ def response_figure(
         # Every fifth point is more than a page can show.
         points = zip(times()[::5] * 1e3, mean_curve(found)[::5], strict=True)
         rows += [(name, float(ms), float(fraction)) for ms, fraction in points]
-    data = pl.DataFrame(rows, ["scheme", "ms", "fraction"], orient="row")
-    names = list(there)
+    chart = cdf(
+        rows,
+        x=alt.X("time:Q", title="Response time (ms)", scale=alt.Scale(domain=[0, 2000])),
+        share="Fraction of exchanges",
+        colours=dict(zip(there, colours(list(there)), strict=True)),
+    )
+    description = f"Response times, {title}. Mean, 2 s at most: {', '.join(said)}."
+    return Figure(slug, title, chart, description)
+
+
+def cdf(
+    rows: Sequence[tuple[str, float, float]], x: alt.X, share: str, colours: Mapping[str, str]
+) -> alt.Chart:
+    """The curve of each scheme that has a colour, dashed with ECN: rows of its name, a time and
+    the fraction within it."""
+    data = pl.DataFrame(rows, ["scheme", "time", "fraction"], orient="row")
+    names = list(colours)
+    dashes = [list(style.DASHED) if name.endswith("ECN") else [1, 0] for name in names]
     legend = alt.Legend(orient="bottom", columns=3)
-    chart = (
+
+    def told_by(looks: Sequence[Any]) -> dict[str, Any]:
+        return {"title": None, "scale": alt.Scale(domain=names, range=looks), "legend": legend}
+
+    chart: alt.Chart = (
         alt.Chart(data)
         .mark_line(clip=True)
         .encode(
-            x=alt.X("ms:Q", title="Response time (ms)", scale=alt.Scale(domain=[0, 2000])),
-            y=alt.Y("fraction:Q", title="Fraction of exchanges", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color(
-                "scheme:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=colours(names)),
-                legend=legend,
-            ),
-            strokeDash=alt.StrokeDash(
-                "scheme:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=[_dash(name) for name in names]),
-                legend=legend,
-            ),
+            x=x,
+            y=alt.Y("fraction:Q", title=share, scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("scheme:N", **told_by(list(colours.values()))),
+            strokeDash=alt.StrokeDash("scheme:N", **told_by(dashes)),
         )
         .properties(width=420, height=280)
     )
-    description = f"Response times, {title}. Mean, 2 s at most: {', '.join(said)}."
-    return Figure(slug, title, chart, description, note)
+    return chart
 
 
 def colours(names: Sequence[str]) -> list[str]:
@@ -76,7 +83,3 @@ def colours(names: Sequence[str]) -> list[str]:
 def _key(name: str) -> tuple[str, str] | None:
     kind, _, variant = name.removesuffix(" ECN").partition(" ")
     return (_KINDS[kind], variant) if kind in _KINDS else None
-
-
-def _dash(name: str) -> Any:
-    return list(style.DASHED) if name.endswith("ECN") else [1, 0]

@@ -6,7 +6,7 @@ and it agrees only if every pair does.
 
 What a controller does on its way says nothing of where it ends: pairs with runs that had not
 settled are shown and do not decide. With any of them a sentence cannot agree, and it differs only
-if the others say so.
+if the others say so. So it is with pairs that have no runs.
 """
 
 from __future__ import annotations
@@ -44,26 +44,28 @@ class Tested:
 def _decided(
     test: Callable[Concatenate[_Known, _Rest], Tested],
 ) -> Callable[Concatenate[Family, _Rest], Tested]:
-    """A test in which pairs that had not settled are shown and do not decide."""
+    """A test in which pairs that had not settled, or have no runs, do not decide."""
 
     @wraps(test)
     def decided(pairs: Family, /, *args: _Rest.args, **kwargs: _Rest.kwargs) -> Tested:
         known = _known(pairs)
         shown = test(known, *args, **kwargs)
         out = {name: each.moving for name, each in known.items() if each.moving}
-        if not out:
+        empty = [name for name, each in known.items() if not len(each.one)]
+        if not out and not empty:
             return shown
-        rest = {name: each for name, each in known.items() if name not in out}
+        rest = {name: each for name, each in known.items() if name not in (*out, *empty)}
         # By all of them too: fewer pairs adjust p-values less.
         both = shown.verdict is test(rest, *args, **kwargs).verdict is Verdict.DIFFERS
         names = "; ".join(
             f"{name} ({runs} {'run' if runs == 1 else 'runs'})" for name, runs in out.items()
         )
-        return replace(
-            shown,
-            verdict=Verdict.DIFFERS if both else Verdict.UNDECIDED,
-            note=f"{shown.note} Not settled, not decided by: {names}.",
-        )
+        note = shown.note
+        if out:
+            note += f" Not settled, not decided by: {names}."
+        if empty:
+            note += f" No runs: {'; '.join(empty)}."
+        return replace(shown, verdict=Verdict.DIFFERS if both else Verdict.UNDECIDED, note=note)
 
     return decided
 
@@ -96,7 +98,7 @@ def less(
         p = next(adjusted) if each.p is not None else None
         if name in alike and alike[name].holds:
             verdicts.append(Verdict.DIFFERS)
-        elif _sure(each, p, alpha):
+        elif p is not None and p < alpha:
             verdicts.append(Verdict.AGREES if each.mean < 0 else Verdict.DIFFERS)
         else:
             verdicts.append(Verdict.UNDECIDED)
@@ -175,13 +177,6 @@ def _equivalences(pairs: _Known, margin: float, alpha: float) -> dict[str, Equiv
         for name, (a, b, _) in pairs.items()
         if len(a)
     }
-
-
-def _sure(found: PairedDifference, p: float | None, alpha: float) -> bool:
-    if p is not None:
-        return p < alpha
-    # Equal differences over several pairs, not 0: nothing to doubt.
-    return found.low is not None and found.mean != 0
 
 
 def _all(verdicts: Sequence[Verdict]) -> Verdict:

@@ -55,7 +55,10 @@ def run_on(
         raise Error(f"--cluster {address}: no scheduler answers there") from error
     try:
         folder = str(store.folder.resolve())
-        waiting = {client.submit(run_one, *_told(job), folder, pure=False): job for job in jobs}
+        waiting = {
+            client.submit(run_one, *_told(job), folder, job.uncongested, pure=False): job
+            for job in jobs
+        }
         ended = as_completed(list(waiting), loop=client.loop)
         while waiting:
             look()
@@ -87,10 +90,18 @@ def _told(job: Job) -> tuple[str, str, str, str, str, str]:
 
 
 def run_one(
-    text: str, base_dir: str, label: str, varied: str, engine: str, key: str, folder: str
+    text: str,
+    base_dir: str,
+    label: str,
+    varied: str,
+    engine: str,
+    key: str,
+    folder: str,
+    uncongested: bool = False,
 ) -> None:
     """Makes one run, in a worker."""
-    job = Job.of(Scenario(json.loads(text), base_dir=base_dir), label, engine, json.loads(varied))
+    scenario = Scenario(json.loads(text), base_dir=base_dir)
+    job = Job.of(scenario, label, engine, json.loads(varied), uncongested)
     if job.key != key:
         raise Error(f"{label}: this worker has another build of Sojourn, or other files of data")
     store = Store(Path(folder))

@@ -31,6 +31,8 @@ class Job:
     """What distinguishes it from others, for queries over the store."""
     twin: str | None = None
     """Key of the same seed's run on the uncongested link, if there is to be one."""
+    uncongested: bool = False
+    """Whether it is on that link itself."""
 
     @classmethod
     def of(
@@ -39,16 +41,21 @@ class Job:
         label: str,
         engine: str,
         varied: Mapping[str, object],
-        twin: str | None = None,
+        uncongested: bool = False,
     ) -> Job:
         """A job with the key of its scenario."""
-        return cls(scenario, label, engine, key_of(scenario, engine), varied, twin)
+        key = key_of(scenario, engine)
+        return cls(scenario, label, engine, key, varied, uncongested=uncongested)
 
     def make(self, store: Store) -> RunResult:
         """Makes the run, into the store, where it is then on disk; errors say which run it was."""
         with self._named():
             return load_engine(self.engine).run(
-                self.scenario, store.path(self.key), label=self.label, varied=self.varied
+                self.scenario,
+                store.path(self.key),
+                label=self.label,
+                varied=self.varied,
+                uncongested=self.uncongested,
             )
 
     def begin(
@@ -65,7 +72,13 @@ class Job:
         path = store.path(self.key) if store is not None else None
         with self._named():
             end = load_engine(self.engine).begin(
-                self.scenario, path, progress, label=self.label, varied=self.varied, stop=stop
+                self.scenario,
+                path,
+                progress,
+                label=self.label,
+                varied=self.varied,
+                uncongested=self.uncongested,
+                stop=stop,
             )
 
         def named() -> RunResult:

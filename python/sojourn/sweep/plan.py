@@ -108,6 +108,7 @@ class Plan:
         if job.key not in self.done:
             return None
         run = self.done[job.key].named(case.label, dict(case.labels))
+        run.uncongested = case.uncongested
         twin = self._twins.get(job.twin) if job.twin is not None else None
         if twin is not None and twin.job.key in self.done:
             run.realised_load = realised_load(self.done[twin.job.key].summary, twin.rate_bps)
@@ -173,7 +174,8 @@ class _Series:
         """The run with that seed."""
         scenario = self.scenario.with_seed(seed)
         key = self.keys.of(scenario.facts.seed)
-        return Job(scenario, self.case.label, self.case.engine, key, self.case.labels, twin)
+        case = self.case
+        return Job(scenario, case.label, case.engine, key, case.labels, twin, case.uncongested)
 
 
 @dataclass(frozen=True)

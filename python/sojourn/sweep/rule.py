@@ -30,6 +30,8 @@ class Rule:
         measure(self.measure)
         if not 0 < self.relative < 1:
             raise InputError(f"until: {self.relative} must be between 0 and 1, such as 0.05")
+        if not 0 < self.confidence < 1:
+            raise InputError(f"until: confidence {self.confidence} is not between 0 and 1")
         if not 2 <= self.least <= self.most:
             raise InputError(f"until: from {self.least} to {self.most} seeds; 2 are the least")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import write_json
 from sojourn.labels import label_of
-from sojourn.load import UNCONGESTED
 from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
 from sojourn.results.store import Store, kept_baseline, open_run, open_runs
@@ -124,7 +123,6 @@ def open_comparison(folder: str | Path) -> Comparison:
         open_run(folder)
         raise Error(f"{folder}: a single run, not a comparison")
     runs = open_runs([folder])
-    ideal = [run for run in runs if run.label.startswith(UNCONGESTED)]
-    return Comparison(
-        [run for run in runs if run not in ideal], ideal, folder, kept_baseline(folder)
-    )
+    ideal = [run for run in runs if run.uncongested]
+    rest = [run for run in runs if not run.uncongested]
+    return Comparison(rest, ideal, folder, kept_baseline(folder))

@@ -97,10 +97,12 @@ class Tuning:
 
     @property
     def interval(self) -> Interval | None:
-        """The best one's measure on fresh seeds, with its 95 % interval."""
+        """The best one's measure on fresh seeds, with its 95 % interval; none if a run did not give
+        it."""
         if self.fresh is None:
             return None
-        return student_interval(list(self.fresh.by_seed(self.goal, self.across).values()))
+        values = list(self.fresh.by_seed(self.goal, self.across).values())
+        return student_interval(values) if all(map(math.isfinite, values)) else None
 
     @property
     def change(self) -> tuple[float, float] | None:

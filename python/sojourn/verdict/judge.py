@@ -39,7 +39,7 @@ class Difference:
     """Lower end of its 95 % interval; none for a single pair."""
     high: float | None
     p: float | None
-    """Two-sided, of this measure alone; none without a test."""
+    """Two-sided, of this measure alone; none for a single pair."""
     pairs: int
     agree: int
     """How many of the pairs differ in the direction of the mean."""

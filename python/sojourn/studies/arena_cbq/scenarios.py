@@ -129,13 +129,13 @@ def _queue(scheme: str, at: int, qref: Sequence[int]) -> dict[str, Any]:
     return {"kind": "droptail", "limit": int(scheme.partition("-")[2])}
 
 
-def qdisc(scheme: str, qref: Sequence[int], borrow: bool = True) -> dict[str, Any]:
+def qdisc(scheme: str, qref: Sequence[int]) -> dict[str, Any]:
     """The bottleneck's discipline."""
     if scheme == "fifo":
         return {"kind": "droptail", "limit": 3 * BUFFER}
     return {
         "kind": "cbq",
-        "borrowing": "ancestor" if borrow else "none",
+        "borrowing": "ancestor",
         "classes": [
             {
                 "name": arena,

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 import altair as alt
-import polars as pl
 
 from sojourn.load import UNCONGESTED
 from sojourn.measures import pooling
 from sojourn.parts import Figure, Table
 from sojourn.studies import registry
+from sojourn.studies.curves import cdf
 from sojourn.studies.seeds import mean_of
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.studies.web_today import (
@@ -131,29 +131,11 @@ def _curves(at: Results, load: float) -> Figure | None:
         rows += [(scheme, x, y) for x, y in curve[::step]]
     if not rows:
         return None
-    data = pl.DataFrame(rows, ["scheme", "seconds", "fraction"], orient="row")
-    dashes = [[4, 3] if name.endswith("ECN") else [1, 0] for name in names]
-    legend = alt.Legend(orient="bottom", columns=3)
-    chart = (
-        alt.Chart(data)
-        .mark_line(clip=True)
-        .encode(
-            x=alt.X("seconds:Q", title="Page load time (s)", scale=alt.Scale(domain=[0, 8])),
-            y=alt.Y("fraction:Q", title="Fraction of pages", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color(
-                "scheme:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=[_COLOURS[name] for name in names]),
-                legend=legend,
-            ),
-            strokeDash=alt.StrokeDash(
-                "scheme:N",
-                title=None,
-                scale=alt.Scale(domain=names, range=dashes),
-                legend=legend,
-            ),
-        )
-        .properties(width=420, height=280)
+    chart = cdf(
+        rows,
+        x=alt.X("time:Q", title="Page load time (s)", scale=alt.Scale(domain=[0, 8])),
+        share="Fraction of pages",
+        colours={name: _COLOURS[name] for name in names},
     )
     title = f"Pages at {percent(load)} load"
     said = f"Page load times under {len(names)} disciplines, the share of pages within a time."
