@@ -242,7 +242,7 @@ fn every_packet_of_a_call_is_in_the_logs_once() {
     let line = "duration = \"20s\"\n[bottleneck]\nrate = \"1500kbit\"\n";
     for (control, queue) in [
         ("gcc", "kind = \"droptail\", limit = 1"),
-        ("scream", "kind = \"droptail\", limit = 3"),
+        ("scream", "kind = \"droptail\", limit = 8"),
         ("scream", "kind = \"codel\", ecn = true"),
         ("fixed", "kind = \"droptail\", limit = 3"),
     ] {

@@ -18,8 +18,6 @@
 //! 5. Feedback does not overlap: packets told of in one that is lost are taken for lost.
 //! 6. When nothing has been sent for a tenth of a second a packet may go whatever the window says:
 //!    the draft asks for a least rate without feedback, and does not say which.
-//! 7. Where the window grows with the bytes that are acknowledged, those of lost packets between
-//!    them count as well.
 
 mod competing;
 mod losses;
@@ -192,7 +190,7 @@ impl Scream {
         let ratio = self.in_flight / self.ref_wnd;
         let before = self.next;
         let mut newest = None;
-        let mut marked_bytes = 0.0;
+        let mut unmarked = 0.0;
         for arrival in &feedback.arrivals {
             let Some(media) = sent(arrival.number) else { continue };
             let delay = between(media.sent, arrival.at);
@@ -201,7 +199,8 @@ impl Scream {
             if arrival.marked {
                 self.marked += 1;
                 self.last_mark = Some(now);
-                marked_bytes += f64::from(media.ip_bytes);
+            } else if arrival.number >= before {
+                unmarked += f64::from(media.ip_bytes);
             }
             if arrival.number >= self.next {
                 self.next = arrival.number + 1;
@@ -210,9 +209,9 @@ impl Scream {
         }
         self.losses.hear(now, before..self.next, &feedback.arrivals);
         // What was lost has left the network, too.
-        let acked: f64 =
+        let gone: f64 =
             (before..self.next).filter_map(&sent).map(|media| f64::from(media.ip_bytes)).sum();
-        self.in_flight = (self.in_flight - acked).max(0.0);
+        self.in_flight = (self.in_flight - gone).max(0.0);
         let Some(delay) = newest else { return };
         self.measure(now, delay, delay + between(feedback.at, now));
         let (Some(srtt), at) = (self.srtt, self.congested) else { return };
@@ -223,7 +222,7 @@ impl Scream {
                 self.shrink(now, &found, apart);
             }
         }
-        self.grow(now, srtt, acked - marked_bytes);
+        self.grow(now, srtt, unmarked);
         self.set_target(now, srtt, ratio);
     }
 
