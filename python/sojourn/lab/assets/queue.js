@@ -54,7 +54,7 @@ export function queue(canvas, { packets, groups, count, lost, marked, ink }) {
   context.fillStyle = ink.quiet;
   context.textAlign = "left";
   const words = [count === 1 ? "1 packet waits" : `${count} packets wait`];
-  if (count > drawn) words.push(`${drawn} drawn`);
+  if (packets && count > drawn) words.push(`${drawn} drawn`);
   if (lost) words.push(`${lost} dropped`);
   if (marked) words.push(`${marked} marked`);
   context.fillText(words.join(" · "), 2, height - 5);
