@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, scenario_of
 from sojourn.cli.options import Json, Quiet, Workers
-from sojourn.cli.progress import SweepLine, notices
+from sojourn.cli.progress import SweepLine, notices, stopped
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import write_whole
 from sojourn.measures import measure
@@ -75,6 +76,7 @@ def advise(
                 notice=notices(quiet),
             )
     except Interrupted:
+        print(stopped(out), file=sys.stderr)
         return INTERRUPTED
     if json:
         print_json(found.to_dict())
