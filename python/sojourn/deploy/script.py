@@ -22,6 +22,9 @@ __all__ = ["DeployError", "Deployment", "deploy"]
 # Linux counts an Ethernet frame's header with the packet, a scenario only the IP packet.
 _ETHERNET = 14
 
+# What a token bucket without a rate holds its packets to, of the link's.
+_HELD = 0.9
+
 _NO_ROOT = 'tc qdisc del dev "$DEV" root'
 # A name of an interface has 15 characters at most. IFB is set before DEV becomes its name.
 _IFB = (
@@ -155,7 +158,10 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
         return Deployment(link, written, (*remarks, *said), undo)
     rate = rate_text(bps)
     if qdisc["kind"] == "tbf":
-        inner_rate = quantity(f"{link}.qdisc.rate", str(qdisc["rate"]), "rate")
+        own = qdisc.get("rate")
+        inner_rate = _HELD * bps if own is None else quantity(f"{link}.qdisc.rate", own, "rate")
+        if qdisc.get("peak_rate"):
+            remarks.append("HTB has one bucket: peak_rate and peak_burst are left out.")
         burst = round(quantity(f"{link}.qdisc.burst", str(qdisc["burst"]), "size"))
         rate = f"{rate_text(inner_rate)} burst {burst} cburst {burst}"
         qdisc, place = qdisc["qdisc"], Place(inner_rate, place.mean_packet, f"{link}.qdisc.qdisc")
