@@ -27,6 +27,7 @@ _HELD = 0.9
 
 _NO_ROOT = 'tc qdisc del dev "$DEV" root'
 # A name of an interface has 15 characters at most. IFB is set before DEV becomes its name.
+_NAME = "IFB=$(printf 'ifb-%.11s' \"$DEV\")"
 _IFB = (
     'ip link add name "$IFB" type ifb',
     'ip link set dev "$IFB" up',
@@ -42,7 +43,7 @@ _SCRIPT = """\
 {remarks}set -eu
 DEV=${{1:?the device, such as eth0}}
 PORT=$DEV
-IFB=$(printf 'ifb-%.11s' "$DEV")
+{name}
 remove() {{
 {undo}}}
 case ${{2-up}} in
@@ -85,9 +86,15 @@ class Deployment:
         return _SCRIPT.format(
             link=_on_one_line(self.link),
             remarks=remarks,
+            name=_NAME,
             undo=undo,
             commands="\n".join(self.commands),
         )
+
+    def typed(self, device: str) -> tuple[str, ...]:
+        """The commands for a device as they are typed, one after the other."""
+        named = (_NAME,) if any("$IFB" in command for command in self.commands) else ()
+        return (f"DEV={device}", *named, *self.commands)
 
     def ingress(self) -> Deployment:
         """The same for what comes in: packets go through a device of their own, an IFB.
