@@ -66,7 +66,7 @@ def test_a_load_that_no_scenario_has_is_refused(
         made.users_for(float(load))
     with pytest.raises(InputError, match=r"^--loads: .* must be above 0 and at most 10$"):
         main(["calibrate", str(web_file), "--loads", f"0.9,{load}"])
-    with pytest.raises(ScenarioError, match="must be above 0 and at most 10$"):
+    with pytest.raises(ScenarioError, match=r"must be above 0 and at most 10$"):
         Scenario.from_file(web_file).with_text([("load", load)])
     assert not capsys.readouterr().out
     assert made.users_for(10) == 100_000
