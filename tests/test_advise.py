@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import Command
+from conftest import COMMAND, Command
 from sojourn import Scenario
 from sojourn.advise import Advice, Line, advise
 from sojourn.advise.choice import TODAY
-from sojourn.errors import InputError
+from sojourn.cli.app import main
+from sojourn.errors import InputError, Interrupted
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +63,79 @@ def test_the_scripts_are_for_both_ways_and_shells_read_them(home: Advice) -> Non
     assert "ingress" in scripts["down"] and "ingress" not in scripts["up"]
     for text in scripts.values():
         subprocess.run(["sh", "-n"], input=text, text=True, check=True)
+
+
+@pytest.mark.parametrize("place", ["dash -u", "bash"])
+def test_the_commands_are_right_as_they_are_typed(home: Advice, place: str, tmp_path: Path) -> None:
+    for name in ("tc", "ip"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    typed = [line for each in home.scripts().values() for line in each.typed("eth0")]
+    done = subprocess.run(
+        place.split(),
+        input="\n".join(typed),
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[4] for line in lines if " root " in line] == ["eth0", "ifb-eth0"]
+    begin = lines.index("ip link add name ifb-eth0 type ifb")
+    assert "3.8mbit" in "".join(lines[:begin]) and "19mbit" in "".join(lines[begin:])
+    assert all("dev eth0 " in line for line in lines[:begin])
+    assert sum("redirect dev ifb-eth0" in line for line in lines) == 1
+
+
+def test_the_command_prints_them_all(
+    home: Advice, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sojourn.advise.advise", lambda *_, **__: home)
+    assert main(["advise", "--down", "20mbit", "--up", "4mbit"]) == 0
+    said = capsys.readouterr().out
+    for each in home.scripts().values():
+        assert "".join(f"  {line}\n" for line in each.typed("eth0")) in said
+
+
+def test_scripts_of_advice_from_before_are_named_and_kept(
+    home: Advice,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = replace(home, taken=TODAY)
+    monkeypatch.setattr("sojourn.advise.advise", lambda *_, **__: kept)
+    (tmp_path / "up.sh").write_text("old")
+    asked = ["advise", "--down", "20mbit", "--up", "4mbit", "--out", str(tmp_path)]
+    assert main(asked) == 0
+    out, said = capsys.readouterr()
+    assert f"{tmp_path / 'up.sh'}: of advice from before" in said and "down.sh" not in said
+    assert "up.sh" not in out and (tmp_path / "up.sh").read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("out", "said"), [([], "--out FOLDER"), (["--out", "line"], "kept in line;")]
+)
+def test_interrupted_advice_says_what_is_kept(
+    out: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise Interrupted(None)
+
+    monkeypatch.setattr("sojourn.advise.advise", interrupted)
+    assert main(["advise", "--down", "20mbit", "--up", "4mbit", *out]) == 130
+    found = capsys.readouterr()
+    assert not found.out and found.err.startswith("stopped: ") and said in found.err
+    assert found.err.count("\n") == 1
+
+
+def test_a_round_trip_beyond_the_run_is_refused() -> None:
+    with pytest.raises(InputError, match=r"rtt: a round trip of 3\u202f600 s does not fit .* 80 s"):
+        advise(Line("50mbit", "10mbit", rtt="1h").today(90), seeds=1)
 
 
 def test_openwrt_gets_the_same_rates(home: Advice) -> None:
@@ -128,6 +204,10 @@ def test_the_command_says_what_to_take(sojourn: Command, tmp_path: Path) -> None
     assert done.stdout.startswith("Take ") and "instead of" in done.stdout
     assert "± half of the 95 % interval" in done.stdout
     assert "tc qdisc replace" in done.stdout
+    # All is written before the first line is printed.
+    words = " ".join([str(COMMAND), *asked, "--out", "piped"])
+    subprocess.run(f"{words} | head -1", shell=True, cwd=tmp_path, check=True, capture_output=True)
+    assert {each.name for each in (tmp_path / "piped").glob("*.sh")} == {"up.sh", "down.sh"}
     for name in ("up.sh", "down.sh"):
         assert (tmp_path / "line" / name).read_text().startswith("#!/bin/sh")
     told = json.loads(sojourn(*asked, "--json").stdout)
@@ -135,7 +215,10 @@ def test_the_command_says_what_to_take(sojourn: Command, tmp_path: Path) -> None
     for wrong, said in (
         (("advise",), "--down and --up"),
         (("advise", "--down", "20mbit"), "--down and --up"),
-        (("advise", "x.toml", "--down", "1mbit"), "not both"),
+        (("advise", "x.toml", "--down", "1mbit"), "--down: x.toml says that"),
+        (("advise", "x.toml", "--rtt", "40ms", "--users", "4"), "--rtt, --users: x.toml"),
+        (("advise", "x.toml", "--seconds", "90"), "--seconds: x.toml"),
+        ((*asked, "--rtt", "1h"), "round trip of 3\u202f600 s does not fit"),
         ((*asked, "--link", "wire"), "--link wire"),
     ):
         refused = sojourn(*wrong)

@@ -18,7 +18,8 @@ from sojourn.calibration import (
     _write,
     with_users,
 )
-from sojourn.errors import Stopped
+from sojourn.cli.app import main
+from sojourn.errors import InputError, Stopped
 from sojourn.load import realised_load, uncongested
 
 # Sizes without a heavy tail, so that a short run realises what is asked for.
@@ -54,6 +55,21 @@ def test_users_and_load_are_inverse(light: Scenario) -> None:
     found = calibrate(light)
     load = found.users_for(0.98) * found.bps_per_user / found.rate_bps
     assert load == pytest.approx(0.98, rel=0.01)
+
+
+@pytest.mark.parametrize("load", ["nan", "inf", "0", "-1", "1e300", "10.1"])
+def test_a_load_that_no_scenario_has_is_refused(
+    load: str, web_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = Calibration("web1", 1e7, 1e3, [(10, 1e4)])
+    with pytest.raises(InputError, match=r"^load: .* must be above 0 and at most 10$"):
+        made.users_for(float(load))
+    with pytest.raises(InputError, match=r"^--loads: .* must be above 0 and at most 10$"):
+        main(["calibrate", str(web_file), "--loads", f"0.9,{load}"])
+    with pytest.raises(ScenarioError, match=r"must be above 0 and at most 10$"):
+        Scenario.from_file(web_file).with_text([("load", load)])
+    assert not capsys.readouterr().out
+    assert made.users_for(10) == 100_000
 
 
 def test_a_calibration_is_kept_and_depends_on_what_matters(light: Scenario, cache: Path) -> None:

@@ -227,10 +227,13 @@ def test_laws_and_prices_are_read_as_they_are_written() -> None:
         ),
         ("aimd:1,2,3", "law = aimd:1,2,3: after the colon must be numbers"),
         ("aimd:x", "law = aimd:x: after the colon must be numbers"),
+        ("aimd:nan,0.5", "law = aimd:nan,0.5: after the colon must be numbers"),
     ):
         with pytest.raises(ControlError) as error:
             congestion(text)
         assert str(error.value).startswith(said)
+    with pytest.raises(ControlError, match=r"marking = power:inf: after the colon"):
+        price("power:inf")
     with pytest.raises(ControlError, match=r"marking = step: must be one of power"):
         price("step")
 

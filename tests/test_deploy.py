@@ -77,6 +77,24 @@ def test_tc_reads_the_commands_of_every_discipline(kind: str, tmp_path: Path) ->
     assert not [line for line in said.splitlines() if "failed:" in line and " htb " in line], said
 
 
+def test_a_token_bucket_has_a_rate_of_its_own_or_nine_tenths_of_the_links() -> None:
+    bare = deploy(scenario("tbf")).script()
+    assert "htb rate 9mbit burst 15000 cburst 15000" in bare and "pfifo limit 1000" in bare
+    assert "peak" not in bare
+    peak = deploy(scenario({"kind": "tbf", "rate": "5mbit", "peak_rate": "8mbit"})).script()
+    assert "htb rate 5mbit" in peak and "peak_rate and peak_burst are left out" in peak
+
+
+def test_what_has_no_commands_names_all_that_have() -> None:
+    inside = {"kind": "tbf", "qdisc": {"kind": "tbf"}}
+    for qdisc, said in (("avq", "Linux has no AVQ; "), (inside, "burst is that of the whole link")):
+        with pytest.raises(DeployError, match=said) as refused:
+            deploy(scenario(qdisc))
+        listed = set(str(refused.value).partition("commands for")[2].replace(",", "").split())
+        kinds = schema()["$defs"]["QueueDiscipline"]["anyOf"][0]["enum"]
+        assert listed & set(kinds) == set(kinds) - ABSENT
+
+
 def other(known: dict[str, Any], base: object) -> list[object]:
     """Values of a field that differ from one, for its schema."""
     if isinstance(base, bool) or known.get("type") == "boolean":
@@ -348,7 +366,9 @@ NAMES = (
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_no_commands(name: str, tmp_path: Path) -> None:
-    classes = [{"name": name, "dscp": ["af11"]}, {"name": "rest"}]
+    # Line breaks are refused by the scenario already.
+    inside = name if "\n" not in name else "odd"
+    classes = [{"name": inside, "dscp": ["af11"]}, {"name": "rest"}]
     queue = {"kind": "drr", "classes": classes, "default": "rest"}
     made = deploy(scenario(queue))
     odd = replace(made, link=name, remarks=(*made.remarks, f"{name}: said"))

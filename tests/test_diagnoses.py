@@ -75,6 +75,32 @@ def test_a_load_above_one_is_told_before_a_run_and_after_it(
     assert before(Scenario(base | {"load": 1.0})) == []
 
 
+def test_pings_further_apart_than_the_window_is_long() -> None:
+    def found(interval: str) -> list[Any]:
+        pings = {"kind": "ping", "name": "game", "interval": interval, "rtt": "40ms"}
+        return before(Scenario(GOOD | {"traffic": [pings]}))
+
+    (one,) = found("31s")
+    assert (one.name, one.place) == ("traffic-outside-window", "traffic.game.interval")
+    assert one.numbers == {"interval_s": 31, "window_s": 30}
+    assert found("30s") == []
+
+
+def test_transfers_that_arrive_anyway_may_offer_too_much() -> None:
+    def found(*groups: dict[str, Any]) -> list[Any]:
+        return before(Scenario(GOOD | {"traffic": groups}))
+
+    transfers = {"kind": "transfers", "name": "files", "size": "20kB", "rtt": "40ms"}
+    (one,) = found({**transfers, "load": 5})
+    assert (one.name, one.place) == ("overload", "traffic.files")
+    assert one.message.startswith("transfers offer 100 Mb/s to a link of 20 Mb/s")
+    (both,) = found({**transfers, "load": 0.6}, {"kind": "udp", "rate": "10mbit", "rtt": "40ms"})
+    assert both.message.startswith("transfers and UDP offer 22 Mb/s")
+    assert found({**transfers, "load": 0.9}) == []
+    assert found({**transfers, "load": 5, "direction": "reverse"}) == []
+    assert found({**transfers, "rate": 5}) == []
+
+
 def test_gains_for_another_link_come_from_the_linear_model() -> None:
     (found,) = before(changed(EARLY["unstable-gains"][0]))
     assert found.numbers["phase_margin_deg"] < 0

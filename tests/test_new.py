@@ -34,9 +34,11 @@ def test_what_is_written_can_be_run(sojourn: Command, tmp_path: Path) -> None:
     assert 'name = "web"' in (tmp_path / "line.toml").read_text()
 
 
-def test_a_template_goes_through_a_pipe(sojourn: Command) -> None:
+def test_a_template_goes_through_a_pipe(sojourn: Command, tmp_path: Path) -> None:
     text = sojourn("new", "l4s").stdout
     assert text == templates()["l4s"]
+    assert sojourn("new", "l4s", "-").stdout == text
+    assert not (tmp_path / "-").exists()
 
 
 def test_kinds_are_listed_and_suggested(sojourn: Command) -> None:

@@ -109,6 +109,48 @@ def test_field_is_explained(name: str, full: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        ("traffic[0].rtt", ["traffic.rtt"]),
+        ("traffic.0.chunk", ["bulk.chunk"]),
+        ("traffic.people.users", ["web.users", "video.users"]),
+        ("traffic[2].tcp.ecn", ["tcp.ecn"]),
+        ("tcp.congestion.lwnd", ["tcp.scalable.lwnd"]),
+        ("bottleneck.qdisc.target", ["qdisc.pie.target, qdisc.fq_pie.target", "qdisc.pi2.target"]),
+        ("traffic.0.tcp.congestion.lwnd", ["tcp.scalable.lwnd"]),
+        ("links[1].qdisc.classes[0].qdisc.target", ["qdisc.pi2.target"]),
+    ],
+)
+def test_a_path_as_errors_have_it_is_explained(path: str, fields: list[str]) -> None:
+    text = explain(path)
+    assert [name for name in fields if f"{name}: " in text] == fields
+    with pytest.raises(ScenarioError, match="nothing to explain"):
+        explain("bottleneck.qdisc.nope")
+
+
+def test_traffic_is_of_several_kinds() -> None:
+    text = " ".join(explain("traffic").split())
+    assert text.startswith("traffic: Who sends what, when. kind is one of bulk, web, transfers,")
+    # What all of them have, and nothing of one alone.
+    assert " rtt Each member's" in text and " chunk " not in text
+
+
+@pytest.mark.parametrize("columns", [50, 80])
+def test_explanations_are_as_wide_as_the_terminal(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for name in (None, "pi", "red", "traffic", "bottleneck", "codel.target", "diagnoses"):
+        lines, code = explain(name).splitlines(), False
+        for line in lines:
+            code ^= line.startswith("```")
+            assert len(line) <= columns or code or " " not in line.strip(), (name, line)
+    wrapped = explain("red")
+    monkeypatch.setenv("COLUMNS", "300")
+    assert wrapped.split() == explain("red").split()
+
+
+@pytest.mark.parametrize(
     ("name", "hint"),
     [
         ("coddel", "did you mean qdisc.codel?"),

@@ -71,6 +71,21 @@ def test_no_number_is_cut_on_a_narrow_terminal(
     assert max(map(len, tables)) <= width
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "theory setpoint",
+        "theory readings",
+        "design pi --flows 60 --rate 15mbit --packet 500 --rtt 246ms",
+        "explain pi",
+    ],
+)
+def test_prose_is_as_wide_as_the_terminal(line: str, tmp_path: Path) -> None:
+    narrow = on_terminal(70, tmp_path, *line.split())
+    sources = [each for each in narrow if each.startswith(("#", "qdisc =", "set ", "tc "))]
+    assert [each for each in narrow if len(each) > 70 and each not in sources] == []
+
+
 def test_table_says_that_it_is_in_parts(small_file: Path, tmp_path: Path) -> None:
     said = "as the terminal is only 60 columns wide"
     line = ["run", small_file]

@@ -10,13 +10,16 @@ import pytest
 
 from conftest import Command
 from sojourn import Scenario
+from sojourn.cli.app import main
 from sojourn.control.design.pi import pie
 from sojourn.control.region import Region
-from sojourn.errors import Error, InputError, ScenarioError
+from sojourn.errors import Error, InputError, Interrupted, ScenarioError
 from sojourn.measures import measure
 from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, tune
 from sojourn.tune.designed import designed
+from sojourn.tune.fields import is_whole
 from sojourn.tune.page import write
+from sojourn.tune.words import judged
 
 WINDOW = "traffic.0.tcp.congestion.cwnd"
 # Bandwidth times round trip is 75 kB: below it the link is not full, above it packets wait.
@@ -75,7 +78,9 @@ def test_what_is_no_range_is_refused(text: str) -> None:
     ("text", "bound", "at_least"),
     [
         ("utilisation>=95%", 0.95, True),
+        ("utilisation >= 95 %", 0.95, True),
         ("loss <= 0.01", 0.01, False),
+        ("timeouts<=20", 20, False),
         ("sojourn_p99_s<=20ms", 0.02, False),
         ("reverse.sojourn_p99_s<=1s", 1.0, False),
         ("goodput_bps>=5mbit", 5e6, True),
@@ -96,7 +101,15 @@ def test_a_constraint_has_a_bound_in_the_unit_of_its_measure(
     [
         ("utilisation", "MEASURE>=BOUND"),
         ("utilisation=0.9", "MEASURE>=BOUND"),
-        ("utilisation>=much", "must be a number"),
+        ("utilisation>=much", "must be a percentage"),
+        ("utilisation>=nan", "must be a percentage"),
+        ("utilisation>=95", "'95' must be a percentage, such as 95%"),
+        ("loss<=-1%", "must be a percentage"),
+        ("timeouts<=many", "must be a number"),
+        ("timeouts<=5%", "must be a number"),
+        ("timeouts<=inf", "must be a number"),
+        ("sojourn_p99_s<=20", "the unit is missing"),
+        ("goodput_bps>=5e6", "is not a rate"),
         ("speed>=1", "there is no measure"),
         ("sojourn_p99_s<=20mbit", "subject to"),
     ],
@@ -105,6 +118,53 @@ def test_what_is_no_constraint_is_refused(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as raised:
         Constraint.read(text)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "qdisc", "text", "value"),
+    [
+        ("bottleneck.qdisc.alpha", "pie", "1..5", 2.35),
+        ("bottleneck.qdisc.max_p", "red", "0..9", 2.35),
+        ("bottleneck.qdisc.wq", "red", "1..9", 2.35),
+        ("bottleneck.qdisc.limit", "red", "1..9", 2),
+        ("traffic.0.flows", "red", "1..9", 2),
+        ("traffic.long.flows", "red", "1..9", 2),
+        ("tcp.congestion.a", "red", "1..9", 2.35),
+        ("no.such.field", "red", "1..9", 2),
+        ("no.such.field", "red", "1.0..9", 2.35),
+    ],
+)
+def test_the_field_says_whether_its_numbers_are_whole(
+    path: str, qdisc: str, text: str, value: float
+) -> None:
+    scenario = _line(f'"{qdisc}"', "scalable").with_({"traffic.0.name": "long"})
+    found = Axis.read(path, text, whole=is_whole(scenario, path)).value(2.35)
+    assert found == value and type(found) is type(value)
+
+
+def test_a_number_of_a_class_is_whole_if_it_is_written_so() -> None:
+    own = _line('{ kind = "python", class = "own:Own", with = { gain = 0.5, most = 3 } }')
+    assert is_whole(own, "bottleneck.qdisc.with.most") is True
+    assert is_whole(own, "bottleneck.qdisc.with.gain") is False
+
+
+def test_whole_numbers_are_searched_between_whole_numbers() -> None:
+    with pytest.raises(InputError, match=r"traffic\.0\.flows = '1\.\.2\.5': .* whole numbers"):
+        tune(ONE_FLOW, {"traffic.0.flows": "1..2.5"}, DELAY)
+
+
+def test_a_measure_that_no_run_has_ends_the_search() -> None:
+    pages = Goal(measure("page_load_p50_s"))
+    for goal, constraints in ((pages, []), (DELAY, [BUSY, Constraint.read("call_late<=5%")])):
+        with pytest.raises(InputError, match=r"(page_load_p50_s|call_late): none of 2 settings"):
+            tune(ONE_FLOW, {WINDOW: "10kB..30kB"}, goal, constraints, trials=2, seeds=1)
+
+
+def test_a_measure_that_some_runs_lack_is_no_constraint() -> None:
+    axis = Axis.read(WINDOW, "1kB..2kB")
+    each = Candidate({WINDOW: "1kB"}, {0: {1: [0.5]}, 1: {1: [None]}})
+    found = Tuning([axis], DELAY, [], "worst", [{}, {}], [each], None, None, Candidate({}))
+    assert list(judged(found)) == ["Of no setting that holds all runs have sojourn_mean_s."]
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +236,7 @@ def test_where_nothing_holds_the_nearest_is_told() -> None:
         ({WINDOW: "1..2"}, {"across": "best"}, InputError, "worst or mean"),
         ({WINDOW: "1kB..2kB"}, {"vary": {WINDOW: ["1kB"]}}, InputError, "searched and varied"),
         ({WINDOW: "1kB..2kB"}, {"trials": 0}, InputError, "trials"),
+        ({"seed": "0..10"}, {}, InputError, "same seeds"),
         ({"bottleneck.qdisc.limti": "1..2"}, {}, ScenarioError, "limti"),
     ],
 )
@@ -224,12 +285,30 @@ def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> Non
         (asked[:3], "--minimise and --maximise"),
         (("one.toml", "--over", "x", "--minimise", "loss"), "must be PATH=VALUE"),
         ((*asked[:3], "--minimise", "speed"), "there is no measure"),
+        ((*asked, "--over", f"{WINDOW}=1kB..2kB"), f"--over {WINDOW}: given twice"),
         ((*asked[:5], "--figure", "front.svg"), "give --subject-to"),
         ((*asked, "--report", "page.pdf"), "page.pdf"),
     ):
         refused = sojourn("tune", *wrong)
         assert refused.returncode == 2 and said in refused.stderr
         assert refused.stderr.count("\n") == 1
+
+
+def test_an_interrupted_search_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise Interrupted(None)
+
+    monkeypatch.setattr("sojourn.tune.tune", interrupted)
+    file = tmp_path / "one.toml"
+    file.write_text(ONE_FLOW)
+    asked = ["tune", str(file), "--over", f"{WINDOW}=10kB..300kB", "--minimise", "loss"]
+    assert main([*asked, "--json", "--out", "kept"]) == 130
+    out, said = capsys.readouterr()
+    assert not out and said == (
+        "stopped: finished runs are kept in kept; the same command goes on from there\n"
+    )
 
 
 def _line(qdisc: str, congestion: str = "reno") -> Scenario:

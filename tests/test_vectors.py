@@ -28,6 +28,16 @@ def vectors(*arguments: str) -> str:
     return done.stdout
 
 
+def test_what_has_no_vectors_is_told_what_has() -> None:
+    done = subprocess.run(
+        [COMMAND, "vectors", "bnak"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("sojourn: bnak: did you mean bank? there are droptail, ")
+    listed = done.stderr.partition("there are ")[2].strip().split(", ")
+    assert listed == [*names(), "bank", "table-bank", "red-bank", "control-law"]
+
+
 def rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert lines[0] == COLUMNS

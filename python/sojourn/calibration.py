@@ -22,7 +22,7 @@ from sojourn._engine import Calibration as Search
 from sojourn._engine import bps_per_user, users_for
 from sojourn.engines import load_engine
 from sojourn.engines.key import key_of
-from sojourn.errors import Error, ScenarioError
+from sojourn.errors import Error, InputError, ScenarioError
 from sojourn.files import cache_folder, make_folder, read_json, write_json
 from sojourn.load import realised_load
 from sojourn.pool import run_all
@@ -34,6 +34,18 @@ if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
 
 _ENGINE = "packets"
+_MOST_LOAD = 10
+
+
+def checked_load(field: str, load: float) -> float:
+    """A load as a scenario may have it.
+
+    Raises:
+        InputError: If it is none.
+    """
+    if not 0 < load <= _MOST_LOAD:
+        raise InputError(f"{field}: {load:g} must be above 0 and at most {_MOST_LOAD}")
+    return load
 
 
 @dataclass(frozen=True)
@@ -50,8 +62,12 @@ class Calibration:
     """The runs behind it: users, and their offered load in IP bits per second."""
 
     def users_for(self, load: float) -> int:
-        """Users whose offered load is ``load`` (0.98 is 98 % of the bottleneck's rate)."""
-        return users_for(load, self.rate_bps, self.bps_per_user)
+        """Users whose offered load is ``load`` (0.98 is 98 % of the bottleneck's rate).
+
+        Raises:
+            InputError: If it is none that a scenario may have.
+        """
+        return users_for(checked_load("load", load), self.rate_bps, self.bps_per_user)
 
     @property
     def misfit(self) -> float:

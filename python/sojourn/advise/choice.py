@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn._engine import quantity as read
 from sojourn.advise.line import SHAPED
 from sojourn.deploy import Deployment, deploy
+from sojourn.diagnoses import before
 from sojourn.errors import InputError
 from sojourn.scenario import Scenario
 from sojourn.statistics import paired_difference
@@ -139,6 +140,9 @@ def advise(
         raise InputError(
             'the scenario has no pings, by which games are judged; add [[traffic]] kind = "ping"'
         )
+    for each in before(scenario):
+        if each.name == "delay-beyond-run":
+            raise InputError(f"{each.place}: {each.message}; {each.remedy}")
     scenarios = {TODAY: scenario}
     scenarios |= {name: _shaped(scenario, name, down, up, link_layer) for name in _ROUTER}
     first = scenario.facts.seed

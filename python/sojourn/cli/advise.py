@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,10 @@ import typer
 
 from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.diagnoses import tell
 from sojourn.cli.files import print_json, scenario_of
 from sojourn.cli.options import Json, Quiet, Workers
-from sojourn.cli.progress import SweepLine, notices
+from sojourn.cli.progress import SweepLine, notices, stopped
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import write_whole
 from sojourn.measures import measure
@@ -23,9 +25,12 @@ if TYPE_CHECKING:
     from sojourn.advise import Advice
 
 _WAYS = {"up": "For what leaves the router", "down": "For what comes in"}
+# What a scenario file says by itself.
+_LINE = ("down", "up", "rtt", "users", "seconds")
 
 
 def advise(
+    context: typer.Context,
     file: Annotated[
         Path | None,
         typer.Argument(help="The line as a scenario with pings.", show_default=False),
@@ -48,9 +53,10 @@ def advise(
     """Say which queue discipline a line's router should run, what it gains, and the commands."""
     from sojourn.advise import LINKS, Line
     from sojourn.advise import advise as make
+    from sojourn.diagnoses import before
 
-    if file is not None and (down or up):
-        raise InputError("give a FILE, or --down and --up, not both")
+    if file is not None and (given := _given(context)):
+        raise InputError(f"{given}: {file} says that; give a FILE or options of a line, not both")
     if file is None and not (down and up):
         raise InputError(
             "--down and --up: say the line's rates, such as --down 50mbit --up 10mbit, or give a "
@@ -75,14 +81,25 @@ def advise(
                 notice=notices(quiet),
             )
     except Interrupted:
+        print(stopped(out), file=sys.stderr)
         return INTERRUPTED
+    # Whoever reads the first lines alone has all files.
+    written_to = {} if out is None else _write(found, out)
     if json:
         print_json(found.to_dict())
-    else:
-        _show(found, LINKS[link][1])
-    if out is not None:
-        _write(found, out, quiet=quiet or json)
+        return 0
+    _show(found, LINKS[link][1])
+    tell([each.to_dict() for each in before(scenario)])
+    if not quiet:
+        for way, target in written_to.items():
+            print(f"{way}: {target}")
     return 0
+
+
+def _given(context: typer.Context) -> str:
+    """The options of a line that were typed."""
+    sources = {f"--{name}": context.get_parameter_source(name) for name in _LINE}
+    return ", ".join(name for name, of in sources.items() if of and of.name == "COMMANDLINE")
 
 
 def _show(found: Advice, overhead: int) -> None:
@@ -111,8 +128,8 @@ def _show(found: Advice, overhead: int) -> None:
     if count > 1:
         print(f"Means over {count} seeds ± half of the 95 % interval.")
     for way, each in found.scripts().items():
-        print(f"\n{_WAYS[way]}, DEV being the device towards the line:")
-        for command in (each for each in each.commands if each.startswith("tc ")):
+        print(f"\n{_WAYS[way]}, with your device towards the line for eth0:")
+        for command in each.typed("eth0"):
             print(f"  {command}")
     if lines := found.sqm(overhead):
         print("\nOr with OpenWrt's SQM, for both ways:")
@@ -145,10 +162,16 @@ def _mean(found: Advice, name: str, of: str) -> str:
     return f"{written(interval.mean, definition)}{half}"
 
 
-def _write(found: Advice, folder: Path, *, quiet: bool) -> None:
-    """The scripts for the router."""
-    for way, each in found.scripts().items():
-        target = folder / f"{way}.sh"
-        write_whole(target, each.script().encode())
-        if not quiet:
-            print(f"{way}: {target}")
+def _write(found: Advice, folder: Path) -> dict[str, Path]:
+    """The scripts for the router; says which are there that this advice has not."""
+    scripts = found.scripts()
+    files = {way: folder / f"{way}.sh" for way in _WAYS}
+    for way, each in scripts.items():
+        write_whole(files[way], each.script().encode())
+    if old := [str(file) for way, file in files.items() if way not in scripts and file.exists()]:
+        print(
+            f"{', '.join(old)}: of advice from before; this advice has no script: delete what "
+            "you do not want",
+            file=sys.stderr,
+        )
+    return {way: files[way] for way in scripts}

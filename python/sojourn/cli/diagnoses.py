@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sojourn import formatting
+from sojourn.cli import prose
 from sojourn.cli.codes import FAILURE
-
-# Prose is hard to read in longer lines.
-_WIDEST = 100
 
 
 def tell(found: Iterable[Mapping[str, Any]]) -> None:
     """Prints each diagnosis: its name and place, what it means, what to do."""
-    width = min(_WIDEST, shutil.get_terminal_size((_WIDEST, 24)).columns)
     for each in found:
         text = f"{each['message']}; {each['remedy']}."
         print(f"\n! {each['name']}: {each['place']}")
-        print(
-            textwrap.fill(
-                formatting.capital(text),
-                width,
-                initial_indent="  ",
-                subsequent_indent="  ",
-                break_on_hyphens=False,
-            )
-        )
+        print(prose.filled(formatting.capital(text), "  "))
 
 
 def judged(found: Iterable[Mapping[str, Any]], strict: bool) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sojourn._engine import documentation, nearest
+from sojourn.cli import prose
 from sojourn.diagnoses import kinds
 from sojourn.errors import ScenarioError
 from sojourn.nearest import did_you_mean
@@ -14,10 +15,14 @@ from sojourn.scenario import schema
 
 Schema = dict[str, Any]
 
-_WIDTH = 96
-
 # Names in a message, at most.
 _MOST = 4
+# What a path has before the field of a kind that it does not name, and where those kinds are.
+_HOLDERS = {
+    "qdisc": "queue disciplines",
+    "congestion": "congestion controls",
+    "traffic": "traffic",
+}
 
 
 def explain(name: str | None) -> str:
@@ -29,20 +34,26 @@ def explain(name: str | None) -> str:
     if name is None:
         lines = [f"{title}: {', '.join(group)}" for title, group in groups.items()]
         lines.append(f"diagnoses: {', '.join(f'diagnoses.{each}' for each in kinds())}")
-        return "\n\n".join(_wrapped(line) for line in [*lines, "sojourn explain NAME says more."])
+        lines.append("sojourn explain NAME says more.")
+        return "\n\n".join(prose.filled(line, further="  ") for line in lines)
     known = {topic: found for group in groups.values() for topic, found in group.items()}
     fields = {
         field if topic == "scenario" else f"{topic}.{field}": inner
         for topic, found in known.items()
         for field, inner in found["properties"].items()
     }
+    # One of a list is as the others.
+    name = re.sub(r"\[\d+\]|\.\d+(?=\.|$)", "", name)
+    if name not in known and (meant := _of_kinds(name, groups, fields)):
+        told = ["\n".join(_field(each, inner, whole["$defs"])) for each, inner in meant.items()]
+        return "\n\n".join(told)
     full = _full(name, known, fields)
     if full not in known:
         return "\n".join(_field(full, fields[full], whole["$defs"]))
     text = _text(full, known[full], whole["$defs"])
     kind, _, own = full.rpartition(".")
     about = documentation(kind, own) if kind else None
-    return f"{text}\n\n{about.rstrip()}" if about else text
+    return f"{text}\n\n{prose.refilled(about.rstrip())}" if about else text
 
 
 def _diagnosis(name: str) -> str:
@@ -51,14 +62,38 @@ def _diagnosis(name: str) -> str:
     _, _, one = name.partition(".")
     if not one:
         width = max(map(len, known))
-        return "\n".join(f"{each:<{width}}  {kind.summary}" for each, kind in known.items())
+        return "\n".join(
+            prose.filled(f"{each:<{width}}  {kind.summary}", further=" " * (width + 2))
+            for each, kind in known.items()
+        )
     if one not in known:
         hint = did_you_mean(name, [f"diagnoses.{each}" for each in known])
         raise ScenarioError(
             f"{name}: no such diagnosis; {hint}`sojourn explain diagnoses` lists them"
         )
     kind = known[one]
-    return "\n\n".join([_wrapped(f"{name}: {kind.summary}"), _wrapped(kind.text)])
+    texts = (f"{name}: {kind.summary}", kind.text)
+    return "\n\n".join(prose.filled(text, further="  ") for text in texts)
+
+
+def _of_kinds(
+    path: str, groups: Mapping[str, Mapping[str, Schema]], fields: Mapping[str, Schema]
+) -> dict[str, Schema]:
+    """What a path of a scenario may mean, which does not say a discipline or another kind: the
+    names that share a meaning are one."""
+    *before, last = path.split(".")
+    if path in fields or not before:
+        return {}
+    inner = f"{before[-1]}.{last}"
+    if inner in fields:
+        return {inner: fields[inner]}
+    # A group of traffic may stand there by its name.
+    holder = before[0] if before[0] == "traffic" and len(before) <= 2 else before[-1]
+    found: dict[str, list[str]] = {}
+    for kind in groups.get(_HOLDERS.get(holder, ""), ()):
+        if (name := f"{kind}.{last}") in fields:
+            found.setdefault(str(fields[name]), []).append(name)
+    return {", ".join(names): fields[names[0]] for names in found.values()}
 
 
 def _full(name: str, known: Mapping[str, Schema], fields: Mapping[str, Schema]) -> str:
@@ -87,10 +122,6 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return f"{mean}`sojourn explain` lists what there is"
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-
-
 def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
     """What there is to explain, by kind and name: the part of the schema for each."""
     defs = whole["$defs"]
@@ -100,10 +131,12 @@ def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
         inner = resolve(field.get("items", field), defs)
         if "properties" in inner:
             tables[name] = inner
+    traffic = _kinds(defs["Group"])
+    tables["traffic"] = _shared(words(whole["properties"]["traffic"]), traffic)
     return {
         "queue disciplines": _prefixed("qdisc", _kinds(defs["QueueDiscipline"])),
         "congestion controls": _prefixed("tcp", _kinds(defs["CongestionControl"])),
-        "traffic": _kinds(defs["Group"]),
+        "traffic": traffic,
         "of a link": {
             **_prefixed("schedule", _kinds(defs["Schedule"])),
             **{name.lower(): defs[name] for name in ("Autorate", "Device", "Docsis")},
@@ -111,6 +144,18 @@ def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
         "parts of the file": tables,
         "values": {"distribution": defs["DistributionTableOfTime"]},
     }
+
+
+def _shared(about: str, kinds: Mapping[str, Schema]) -> Schema:
+    """A table that is one of several kinds: what they have in common."""
+    first = next(iter(kinds.values()))["properties"]
+    every = {
+        name: field
+        for name, field in first.items()
+        if all(name in each["properties"] for each in kinds.values())
+    }
+    said = f"{about} kind is one of {', '.join(kinds)}, each explained by its name. All have:"
+    return {"description": said, "properties": every}
 
 
 def _prefixed(prefix: str, topics: dict[str, Schema]) -> dict[str, Schema]:
@@ -137,14 +182,13 @@ def resolve(field: Schema, defs: dict[str, Schema]) -> Schema:
 
 
 def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
-    lines = [f"{name}: {words(topic)}"]
-    lines = textwrap.wrap(lines[0], _WIDTH)
+    lines = [prose.filled(f"{name}: {words(topic)}")]
     for field, inner in topic["properties"].items():
         if field == "kind":
             continue
         about = _about(inner, defs)
         lines += ["", f"  {field}"]
-        lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        lines.append(prose.filled(about, " " * 6))
         if name.startswith("qdisc."):
             lines += _parts(resolve(inner.get("items", {}), defs), defs)
     return "\n".join(lines)
@@ -153,8 +197,8 @@ def _text(name: str, topic: Schema, defs: dict[str, Schema]) -> str:
 def _field(name: str, field: Schema, defs: dict[str, Schema]) -> list[str]:
     """What one field means, and the fields of the tables that it holds."""
     inner = resolve(field, defs)
-    lines = textwrap.wrap(f"{name}: {_about(field, defs)}", _WIDTH)
-    return [*lines, *_parts(resolve(inner.get("items", inner), defs), defs)]
+    about = prose.filled(f"{name}: {_about(field, defs)}")
+    return [about, *_parts(resolve(inner.get("items", inner), defs), defs)]
 
 
 def _about(field: Schema, defs: dict[str, Schema]) -> str:
@@ -174,7 +218,7 @@ def _parts(item: Schema, defs: dict[str, Schema]) -> list[str]:
     lines = []
     for field, inner in item.get("properties", {}).items():
         about = f"{field}: {words(inner) or words(resolve(inner, defs))}"
-        lines += textwrap.wrap(about, _WIDTH, initial_indent=" " * 8, subsequent_indent=" " * 10)
+        lines.append(prose.filled(about, " " * 8, " " * 10))
     return lines
 
 

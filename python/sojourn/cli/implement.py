@@ -11,7 +11,8 @@ from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
 from sojourn.files import cannot, make_folder, write_whole
-from sojourn.scenario import Scenario
+from sojourn.nearest import did_you_mean
+from sojourn.scenario import Scenario, schema
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
@@ -65,6 +66,10 @@ def vectors(
         passes = -(-ops // _CONTROLLERS)
         write_text(bank_vectors(seed, _EACH, passes, name), out, "vectors")
         return 0
+    known = _disciplines()
+    if name not in known:
+        known += [*_BANKS, _CONTROL_LAW]
+        raise InputError(f"{name}: {did_you_mean(name, known)}there are {', '.join(known)}")
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
     scenario = Scenario(fields)
@@ -74,6 +79,12 @@ def vectors(
         scenario = scenario.with_text(changes)
     write_text(write(scenario.core, ops), out, "vectors")
     return 0
+
+
+def _disciplines() -> list[str]:
+    """Those that are in every engine."""
+    kinds = schema()["$defs"]["QueueDiscipline"]["anyOf"][0]["enum"]
+    return [kind for kind in kinds if kind != "python"]
 
 
 def deploy(

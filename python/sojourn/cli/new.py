@@ -12,14 +12,17 @@ from sojourn.errors import InputError
 from sojourn.files import cannot
 from sojourn.nearest import did_you_mean
 
+_OUTPUT = Path("-")
+
 
 def new(
     kind: Annotated[
         str, typer.Argument(help="One of those that --list names.", show_default=False)
     ] = "",
     out: Annotated[
-        Path | None, typer.Argument(help="The file; default standard output.", show_default=False)
-    ] = None,
+        Path,
+        typer.Argument(help="The file; default -, standard output.", show_default=False),
+    ] = _OUTPUT,
     listed: Annotated[bool, typer.Option("--list", help="Say which there are.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over a file.")] = False,
 ) -> int:
@@ -35,7 +38,7 @@ def new(
         said = f'"{kind}"' if kind else "a kind is missing"
         raise InputError(f"{said}: {hint}there are {', '.join(known)}")
     text = known[kind]
-    if out is None:
+    if out == _OUTPUT:
         print(text, end="")
         return 0
     if out.exists() and not force:

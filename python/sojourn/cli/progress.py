@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from sojourn.sweep.execute import Progress
 
@@ -29,6 +30,13 @@ def _notice(text: str) -> None:
 def _cut(text: str) -> str:
     """As much as one line of the terminal holds: a second one would stay when it is cleared."""
     return text[: shutil.get_terminal_size().columns - 1]
+
+
+def stopped(folder: Path | None) -> str:
+    """What Ctrl-C leaves of a command's runs."""
+    if folder is None:
+        return "stopped: no run is kept; with --out FOLDER the same command would go on from here"
+    return f"stopped: finished runs are kept in {folder}; the same command goes on from there"
 
 
 class Line:

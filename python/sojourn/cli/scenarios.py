@@ -26,13 +26,15 @@ def calibrate(
     from dataclasses import asdict
 
     from sojourn.calibration import calibrate as measure
+    from sojourn.calibration import checked_load
     from sojourn.cli.tables import print_calibration
 
     try:
-        wanted = [float(load) for load in loads.split(",")]
+        typed = [float(load) for load in loads.split(",")]
     except ValueError as error:
         message = f"--loads {loads}: must be numbers with commas, such as 0.9,0.98"
         raise InputError(message) from error
+    wanted = [checked_load("--loads", load) for load in typed]
     with Line(quiet=quiet):
         found = measure(scenario_of(file, set_), notice=notices(quiet))
     users = {load: found.users_for(load) for load in wanted}

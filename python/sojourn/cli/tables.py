@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sojourn.cli import prose
 from sojourn.measures import shown
 from sojourn.measures.shown import NOTHING, number
 
@@ -165,7 +166,7 @@ def print_comparison(
     verdict = comparison.verdict(measures=chosen)
     if verdict is not None:
         for each in verdict.in_full if verbose else verdict.sentences:
-            _print_wrapped(each)
+            prose.show(each)
         print()
     runs = comparison.by_label()
     seeds = max(map(len, runs.values()))
@@ -174,17 +175,6 @@ def print_comparison(
     if verbose and verdict is not None:
         print()
         _print_differences(verdict)
-
-
-def _print_wrapped(text: str) -> None:
-    """A paragraph, on a terminal no wider than that."""
-    if not sys.stdout.isatty():
-        print(text)
-        return
-    import shutil
-    import textwrap
-
-    print("\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns)))
 
 
 def print_means(results: Results) -> None:

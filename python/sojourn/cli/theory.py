@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sojourn.cli import prose
 from sojourn.cli.files import check_figure, print_json
 from sojourn.cli.options import TYPER_SUGGESTS, Figure, Json
 from sojourn.cli.tables import show
@@ -135,7 +136,7 @@ def vinnicombe(
         ],
         f"Scalable TCP, a = {a:g}, b = {b:g}, marks {words.price_name(price)}",
     )
-    print(f"windows: {', '.join(f'{w:.4g}' for w in verdict.windows)} packets")
+    prose.show(f"windows: {', '.join(f'{w:.4g}' for w in verdict.windows)} packets")
     print(
         "locally stable whatever the round trips"
         if verdict.holds
@@ -200,7 +201,7 @@ def rate(
         for row in rows
     ]
     show(headings, body, f"Feedback on the rate: {flows} flows over {rate}, p = (y/C)^B")
-    print("W₀ = (2(RC/N)^B)^(1/(2+B)); stable above √((1+B)²−1)/arccos(−1/(1+B))")
+    prose.show("W₀ = (2(RC/N)^B)^(1/(2+B)); stable above √((1+B)²−1)/arccos(−1/(1+B))")
     return 0
 
 
@@ -229,7 +230,9 @@ def readings(
         for name, each in found.items()
     ]
     show(["p = ((y/C − γ)/(1 − γ))^B", "γ"], rows)
-    print("One reading of slides whose symbol was lost; they print 0.3 for B = 1, 0.8 for B = 2.")
+    prose.show(
+        "One reading of slides whose symbol was lost; they print 0.3 for B = 1, 0.8 for B = 2."
+    )
     return 0
 
 
@@ -295,9 +298,8 @@ def _print(found: Table) -> None:
         ],
         found.title,
     )
-    print(found.source)
-    for remark in found.remarks:
-        print(remark)
+    for line in (found.source, *found.remarks):
+        prose.show(line)
 
 
 def _digits(value: float, digits: int) -> str:

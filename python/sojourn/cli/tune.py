@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +11,14 @@ import typer
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Report, Sets, Workers
-from sojourn.cli.progress import SweepLine, notices
+from sojourn.cli.progress import SweepLine, notices, stopped
 from sojourn.cli.values import parse_set, parse_variations
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import page_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sojourn.scenario import Scenario
     from sojourn.tune import Tuning
 
@@ -82,7 +85,7 @@ def tune(
         raise InputError(
             "give one of --minimise and --maximise a measure, such as --minimise sojourn_p99_s"
         )
-    ranges = dict(parse_set(text) for text in over)
+    ranges = _ranges(over)
     goal = Goal(measure(name), largest=maximise is not None)
     constraints = [Constraint.read(text) for text in subject_to or ()]
     if report is not None:
@@ -110,6 +113,7 @@ def tune(
                 notice=notices(quiet),
             )
     except Interrupted:
+        print(stopped(folder), file=sys.stderr)
         return INTERRUPTED
     if json:
         print_json(found.to_dict())
@@ -131,6 +135,17 @@ def tune(
         if not (quiet or json):
             print(f"report: {target}")
     return 0 if found.best is not None else 1
+
+
+def _ranges(texts: Sequence[str]) -> dict[str, str]:
+    """What was typed after each ``--over``, by path."""
+    found: dict[str, str] = {}
+    for text in texts:
+        path, range_ = parse_set(text)
+        if path in found:
+            raise InputError(f"--over {path}: given twice; give one range")
+        found[path] = range_
+    return found
 
 
 def _show(found: Tuning, scenario: Scenario) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -73,7 +74,7 @@ def _read(field: str, text: str, known: Mapping[str, tuple[str, ...]]) -> dict[s
     try:
         numbers = [float(part) for part in rest.split(",")] if rest.strip() else []
         settings = dict(zip(known[name], numbers, strict=False))
-        if len(numbers) > len(settings):
+        if len(numbers) > len(settings) or not all(map(math.isfinite, numbers)):
             raise ValueError
     except ValueError as error:
         raise ControlError(

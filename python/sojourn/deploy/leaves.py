@@ -59,8 +59,10 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
     write = _KINDS.get(kind)
     if write is None:
         why = _ABSENT.get(kind, "Linux has no such discipline")
-        known = ", ".join([*_KINDS, "prio", "drr", "cbq"])
-        raise DeployError(f"{place.field} = {kind}: {why}; there are commands for {known}")
+        raise DeployError(
+            f"{place.field} = {kind}: {why}; there are commands for {', '.join(_KINDS)} and, in "
+            "no other discipline, for prio, drr, cbq, tbf, pi and rem"
+        )
     if qdisc.get("ecn") == "ect0":
         raise DeployError(
             f'{place.field}.ecn = "ect0": where Linux marks it marks ECT(1) too; write true or '
@@ -110,6 +112,7 @@ _ABSENT = {
     "proportional": "Linux has no proportional controller; red is the nearest",
     "feng_red": "Linux has of the adaptive REDs only Floyd's, ared",
     "blue": "Linux has BLUE only for each flow, as sfb",
+    "tbf": "HTB's burst is that of the whole link",
     "python": "what is written in Python runs in the simulator only",
 }
 

@@ -22,8 +22,15 @@ __all__ = ["DeployError", "Deployment", "deploy"]
 # Linux counts an Ethernet frame's header with the packet, a scenario only the IP packet.
 _ETHERNET = 14
 
+# What a token bucket without a rate holds its packets to, of the link's.
+_HELD = 0.9
+
 _NO_ROOT = 'tc qdisc del dev "$DEV" root'
-# IFB is set before DEV becomes its name.
+# The name of a device has 15 characters at most. IFB is set before DEV becomes its name.
+_NAME = (
+    "IFB=ifb-$DEV",
+    '[ ${#IFB} -le 15 ] || IFB=ifb$(printf %s "$DEV" | md5sum | cut -c 1-12)',
+)
 _IFB = (
     'ip link add name "$IFB" type ifb',
     'ip link set dev "$IFB" up',
@@ -39,9 +46,7 @@ _SCRIPT = """\
 {remarks}set -eu
 DEV=${{1:?the device, such as eth0}}
 PORT=$DEV
-# The name of a device has 15 characters at most.
-IFB=ifb-$DEV
-[ ${{#IFB}} -le 15 ] || IFB=ifb$(printf %s "$DEV" | md5sum | cut -c 1-12)
+{name}
 remove() {{
 {undo}}}
 case ${{2-up}} in
@@ -84,9 +89,15 @@ class Deployment:
         return _SCRIPT.format(
             link=_on_one_line(self.link),
             remarks=remarks,
+            name="\n".join(_NAME),
             undo=undo,
             commands="\n".join(self.commands),
         )
+
+    def typed(self, device: str) -> tuple[str, ...]:
+        """The commands for a device as they are typed, one after the other."""
+        named = _NAME if any("$IFB" in command for command in self.commands) else ()
+        return (f"DEV={device}", *named, *self.commands)
 
     def ingress(self) -> Deployment:
         """The same for what comes in: packets go through a device of their own, an IFB.
@@ -157,7 +168,10 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
         return Deployment(link, written, (*remarks, *said), undo)
     rate = rate_text(bps)
     if qdisc["kind"] == "tbf":
-        inner_rate = quantity(f"{link}.qdisc.rate", str(qdisc["rate"]), "rate")
+        own = qdisc.get("rate")
+        inner_rate = _HELD * bps if own is None else quantity(f"{link}.qdisc.rate", own, "rate")
+        if qdisc.get("peak_rate"):
+            remarks.append("HTB has one bucket: peak_rate and peak_burst are left out.")
         burst = round(quantity(f"{link}.qdisc.burst", str(qdisc["burst"]), "size"))
         rate = f"{rate_text(inner_rate)} burst {burst} cburst {burst}"
         qdisc, place = qdisc["qdisc"], Place(inner_rate, place.mean_packet, f"{link}.qdisc.qdisc")

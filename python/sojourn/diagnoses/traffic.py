@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import fsum
 
 from sojourn._engine import quantity
-from sojourn.diagnoses.facts import Facts, seconds
+from sojourn.diagnoses.facts import Facts, Group, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.formatting import trimmed
 
@@ -18,9 +18,12 @@ def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
     """A group of traffic does not send while it is measured.
 
     It starts when the run is over, or stops before the measured window (from `warmup` to
-    `duration`) begins: its measures are zero or empty and say nothing.
+    `duration`) begins, or its pings are so far apart that the window may have none: its measures
+    are zero or empty and say nothing.
     """
+    window = facts.duration_s - facts.warmup_s
     for group in facts.groups:
+        interval = seconds(group.fields["interval"]) if group.kind == "ping" else 0.0
         if group.begins_s >= facts.duration_s:
             yield Finding(
                 f"{group.place}.start",
@@ -37,6 +40,14 @@ def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
                 f"{trimmed(facts.warmup_s, 6)} s: none of it is measured",
                 "stop it later, or make warmup shorter",
                 {"stop_s": group.ends_s, "warmup_s": facts.warmup_s},
+            )
+        elif interval > window:
+            yield Finding(
+                f"{group.place}.interval",
+                f"its pings are {trimmed(interval, 6)} s apart, and the measured window of "
+                f"{trimmed(window, 6)} s may have none",
+                "make interval shorter, or duration longer",
+                {"interval_s": interval, "window_s": window},
             )
 
 
@@ -94,7 +105,7 @@ def overload(facts: Facts) -> Iterator[Finding]:
     to its limit and stays there: measures depend on the limit and on how long the run is.
     """
     forward = [group for group in facts.groups if group.fields.get("direction") != "reverse"]
-    loads = {group.place: group.load for group in forward if group.load}
+    loads = {each.place: each.load for each in forward if each.load and each.kind != "transfers"}
     load = fsum(loads.values())
     if load > 1:
         yield Finding(
@@ -108,22 +119,29 @@ def overload(facts: Facts) -> Iterator[Finding]:
     if not link or link.get("schedule") or not isinstance(link.get("rate"), str):
         return
     capacity = float(quantity("rate", link["rate"]))
-    offered, places = 0.0, []
-    for group in forward:
-        if group.kind == "udp":
-            rate = group.fields.get("rate")
-            if isinstance(rate, str):
-                offered += quantity("rate", rate) * float(group.fields.get("flows") or 1)
-                places.append(group.place)
+    offers = [(group, bps) for group in forward if (bps := _open_bps(group, capacity))]
+    offered = sum(bps for _, bps in offers)
     if offered > capacity:
+        names = {"udp": "UDP", "transfers": "transfers"}
+        kinds = " and ".join(dict.fromkeys(names[group.kind] for group, _ in offers))
         yield Finding(
-            ", ".join(places),
-            f"UDP offers {trimmed(offered / 1e6, 4)} Mb/s to a link of "
+            ", ".join(group.place for group, _ in offers),
+            f"{kinds} {'offers' if kinds == 'UDP' else 'offer'} "
+            f"{trimmed(offered / 1e6, 4)} Mb/s to a link of "
             f"{trimmed(capacity / 1e6, 4)} Mb/s: the "
             "queue is full all the time, whatever the discipline",
             "offer less than the link's rate, unless overload is the question",
             {"offered_bps": offered, "rate_bps": capacity},
         )
+
+
+def _open_bps(group: Group, capacity: float) -> float:
+    """What a group sends whatever is lost, where that can be read off."""
+    if group.kind == "udp" and isinstance(rate := group.fields.get("rate"), str):
+        return quantity("rate", rate) * float(group.fields.get("flows") or 1)
+    if group.kind == "transfers" and (load := group.fields.get("load")) is not None:
+        return capacity * float(load)
+    return 0.0
 
 
 EARLY = (traffic_outside_window, no_warmup, delay_beyond_run, overload)

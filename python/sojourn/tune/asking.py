@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn.tune.axis import Axis
 from sojourn.tune.candidate import Candidate
+from sojourn.tune.fields import at
 from sojourn.tune.goal import Constraint, Goal
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ class Asking:
     def begin_with(self, scenario: Scenario) -> None:
         """Tries first the scenario's own setting, where it lies in the ranges, then some that are
         spread over them: multiples of powers of a generalised golden ratio (Roberts 2018)."""
-        fields: Any = scenario.to_dict()
-        own = {axis.path: axis.number(_at(fields, axis.path)) for axis in self._axes}
+        own = {axis.path: axis.number(at(scenario, axis.path)) for axis in self._axes}
         if None not in own.values():
             self._study.enqueue_trial(own)
         ratio = 2.0
@@ -145,13 +145,3 @@ class Asking:
                 return each
         self.candidates.append(Candidate(values))
         return self.candidates[-1]
-
-
-def _at(fields: Any, path: str) -> object:
-    """What stands at a dotted path; none if nothing does."""
-    for name in path.split("."):
-        if isinstance(fields, list):
-            fields = fields[int(name)] if name.isdigit() and int(name) < len(fields) else None
-        else:
-            fields = fields.get(name) if isinstance(fields, Mapping) else None
-    return fields

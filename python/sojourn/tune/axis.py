@@ -39,8 +39,13 @@ class Axis:
         return self.low > 0 and self.high >= _WIDE * self.low
 
     @classmethod
-    def read(cls, path: str, text: str) -> Axis:
+    def read(cls, path: str, text: str, *, whole: bool | None = None) -> Axis:
         """An axis from "1ms..50ms", "10..500" or "0.01..0.5".
+
+        Args:
+            path: The field, dotted.
+            text: The range.
+            whole: Whether a bare number is a whole one; default as the ends are written.
 
         Raises:
             InputError: If that is no range.
@@ -54,8 +59,10 @@ class Axis:
             low, high = (float(part) for part in parts)
         except ValueError:
             return cls._of_units(path, text, parts)
-        whole = all(part.lstrip("+-").isdigit() for part in parts)
-        return cls._checked(path, text, low, high, "", whole)
+        written = all(part.lstrip("+-").isdigit() for part in parts)
+        if whole and not written:
+            raise InputError(f"over {path} = {text!r}: both ends must be whole numbers")
+        return cls._checked(path, text, low, high, "", written if whole is None else whole)
 
     @classmethod
     def _of_units(cls, path: str, text: str, parts: list[str]) -> Axis:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
 from sojourn._engine import quantity
 from sojourn.errors import Error, InputError
 from sojourn.measures import Measure, measure
+from sojourn.measures.definitions import Definition
 
-_SAID = re.compile(r"^\s*([\w.-]+?)\s*(>=|<=)\s*(\S+)\s*$")
+_SAID = re.compile(r"^\s*([\w.-]+?)\s*(>=|<=)\s*(.*\S)\s*$")
 # What the end of a measure's name says of its unit, and how many of the engine's make one.
 _UNITS = {"_s": ("time", 1e9), "_bps": ("rate", 1.0)}
 
@@ -42,6 +44,8 @@ class Constraint:
     def read(cls, text: str) -> Constraint:
         """A constraint from "utilisation>=95%", "sojourn_p99_s<=20ms" or "loss<=0.01".
 
+        Times and rates need a unit, as in a scenario.
+
         Raises:
             InputError: If that is none, or there is no such measure.
         """
@@ -53,7 +57,11 @@ class Constraint:
             )
         name, sign, bound = found.groups()
         taken = measure(name)
-        return cls(text, taken, sign == ">=", _number(text, taken.definition.name, bound))
+        try:
+            number = _bound(taken.definition, bound)
+        except Error as error:
+            raise InputError(f"subject to {text!r}: {error}") from error
+        return cls(text, taken, sign == ">=", number)
 
     def missed(self, value: float | None) -> float:
         """By how much of the bound a value misses it; below 0 if it holds."""
@@ -63,17 +71,18 @@ class Constraint:
         return lack / abs(self.bound) if self.bound else lack
 
 
-def _number(text: str, name: str, bound: str) -> float:
-    try:
-        if bound.endswith("%"):
-            return float(bound[:-1]) / 100
-        return float(bound)
-    except ValueError:
-        pass
+def _bound(of: Definition, text: str) -> float:
+    """A bound in the unit of the measure's name."""
     for ending, (unit, factor) in _UNITS.items():
-        if name.endswith(ending):
-            try:
-                return quantity(unit, bound) / factor
-            except Error as error:
-                raise InputError(f"subject to {text!r}: {error}") from error
-    raise InputError(f"subject to {text!r}: {bound!r} must be a number or a percentage")
+        if of.name.endswith(ending):
+            return quantity(unit, text) / factor
+    percent = of.unit == "%"
+    try:
+        number = float(text[:-1]) / 100 if percent and text.endswith("%") else float(text)
+    except ValueError:
+        number = math.nan
+    if percent and not 0 <= number <= 1:
+        raise InputError(f"{text!r} must be a percentage, such as 95%, or a share from 0 to 1")
+    if not 0 <= number < math.inf:
+        raise InputError(f"{text!r} must be a number, 0 or more")
+    return number

@@ -25,6 +25,7 @@ from sojourn.sweep import Case, Results, grid, sweep
 from sojourn.tune.asking import Asking
 from sojourn.tune.axis import Axis
 from sojourn.tune.candidate import Candidate, Tuning
+from sojourn.tune.fields import is_whole
 from sojourn.tune.goal import Constraint, Goal
 
 if TYPE_CHECKING:
@@ -79,7 +80,12 @@ def tune(
     """
     require("tune", "sojourn tune")
     base = Scenario.of(scenario)
-    axes = [Axis.read(path, text) for path, text in over.items()]
+    if "seed" in over:
+        raise InputError(
+            "seed: is not searched: every setting runs with the same seeds; --repeat (seeds) is "
+            "their number"
+        )
+    axes = [Axis.read(path, text, whole=is_whole(base, path)) for path, text in over.items()]
     if not axes:
         raise InputError("over: nothing to search; give a field and its range")
     if across not in ("worst", "mean"):
@@ -109,6 +115,7 @@ def tune(
         batch = asking.ask(min(_BATCH, trials - asking.asked))
         new = [each for each in batch if not each.measured]
         measure(new, searched[:1])
+        _require(wanted, asking.candidates)
         for each in new:
             each.dropped = asking.is_hopeless(each)
         if kept := [each for each in new if not each.dropped and seeds > 1]:
@@ -120,6 +127,17 @@ def tune(
         [as_it_is] if fresh is None else [as_it_is, fresh], range(first + seeds, first + 2 * seeds)
     )
     return Tuning(axes, goal, constraints, across, region, asking.candidates, best, fresh, as_it_is)
+
+
+def _require(wanted: Sequence[Measure], candidates: Sequence[Candidate]) -> None:
+    """Refuses to go on with a measure that no run had."""
+    for place, one in enumerate(wanted):
+        values = [value for each in candidates for value in each.means(place)]
+        if all(value is None for value in values):
+            raise InputError(
+                f"{one.name}: none of {len(candidates)} settings has it: the scenario lacks what "
+                "is measured, or none of it falls into the measured window; give another measure"
+            )
 
 
 def _measure(

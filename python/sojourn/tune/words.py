@@ -65,7 +65,10 @@ def judged(found: Tuning) -> Iterator[str]:
     none holds."""
     interval = found.interval
     if interval is None:
-        yield f"No setting holds to all constraints; {found.nearest.label} comes nearest."
+        if any(found.holds(each) for each in found.full):
+            yield f"Of no setting that holds all runs have {found.goal.measure.name}."
+        else:
+            yield f"No setting holds to all constraints; {found.nearest.label} comes nearest."
         return
     definition = found.goal.measure.definition
     unit = f" {definition.unit}" if definition.unit else ""

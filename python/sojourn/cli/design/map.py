@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sojourn.cli import prose
 from sojourn.cli.design.options import LawName, Packet, Rate, link_of
 from sojourn.cli.design.report import number_text
 from sojourn.cli.files import check_figure, print_json
@@ -86,7 +87,7 @@ def map(
     if json:
         print_json(whole)
     else:
-        print(
+        prose.show(
             f"{size} × {size} points in {took:.2f} s: {found.unstable:.1%} of those with an "
             f"operating point are unstable; {found.outside:.1%} have none"
         )

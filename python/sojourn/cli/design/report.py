@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn.cli import prose
 from sojourn.cli.files import print_json
 from sojourn.cli.tables import show as show_table
 
@@ -148,11 +149,11 @@ def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
     region = design.region
     kind = design.kind
     flows, times = _range(region.fewest, region.most), _range(region.shortest, region.longest, 1e3)
-    print(
+    prose.show(
         f"{DISPLAY.get(kind, kind)} for {law_name(design.congestion)}, {flows} flows, "
         f"round trips {times} ms, {link.capacity:.6g} packets/s"
     )
-    print(f"rule: {design.rule}")
+    prose.show(f"rule: {design.rule}")
     print()
     show_table(["setting", "value"], [[k, f"{v:.10g}"] for k, v in design.values.items()])
     print()
@@ -169,7 +170,8 @@ def _print_text(design: Design, link: Link, whole: Mapping[str, Any]) -> None:
         print()
         print_fit(whole["fit"])
     for each in whole["warnings"]:
-        print(f"\nwarning: {each}")
+        print()
+        prose.show(f"warning: {each}")
 
 
 def _print_margins(whole: Mapping[str, Any], design: Design) -> None:
@@ -187,7 +189,7 @@ def _print_margins(whole: Mapping[str, Any], design: Design) -> None:
         rows.insert(2, ["with sampler and hold, degrees", number_text(sampled)])
     title = f"at {region.fewest:.4g} flows and {region.longest * 1e3:.4g} ms"
     show_table(["margin", ""], rows, title)
-    print(
+    prose.show(
         f"over the region, sampling counted in: phase margin at least "
         f"{number_text(worst['phase_margin_deg'])} degrees, at {worst['flows']:.4g} flows and "
         f"{worst['rtt_s'] * 1e3:.4g} ms"
@@ -205,7 +207,7 @@ def _print_settings(text: Settings) -> None:
 
 def print_fit(fits: Mapping[str, float]) -> None:
     """Prints which flows and round trip time gains fit."""
-    print(
+    prose.show(
         f"these gains fit {fits['flows']:.4g} flows and a round trip of "
         f"{fits['rtt_s'] * 1e3:.4g} ms at {fits['packets_per_s']:.6g} packets/s: "
         f"windows of {fits['window']:.4g} packets"
