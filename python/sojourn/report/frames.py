@@ -170,17 +170,12 @@ def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
             rate = Spread.of([number(g.get("goodput_bps")) for g in found])
             jain = Spread.of([number(g.get("jain")) for g in found])
             if rate is not None:
-                rows.append(
-                    {
-                        "series": curve.series.name,
-                        "group": name,
-                        "mbps": rate.mean / 1e6,
-                        "low": rate.low / 1e6,
-                        "high": rate.high / 1e6,
-                        "jain": None if jain is None else jain.mean,
-                    }
-                )
-    return pl.DataFrame(rows)
+                mbps = [each / 1e6 for each in (rate.mean, rate.low, rate.high)]
+                fair = None if jain is None else jain.mean
+                rows.append((curve.series.name, name, *mbps, fair))
+    schema = dict.fromkeys(("series", "group"), pl.String)
+    schema |= dict.fromkeys(("mbps", "low", "high", "jain"), pl.Float64)
+    return pl.DataFrame(rows, schema, orient="row")
 
 
 def windows(layout: Layout, panel: Panel, flows: int = 4) -> pl.DataFrame:

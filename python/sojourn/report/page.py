@@ -233,7 +233,7 @@ def _lead(layout: Layout) -> str:
 def _facts(layout: Layout) -> list[tuple[str, str]]:
     runs = layout.runs
     seeds = sorted({run.seed for run in runs})
-    if len(seeds) > 3 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+    if len(seeds) > 3 and seeds[-1] - seeds[0] == len(seeds) - 1:
         said = f"{seeds[0]} to {seeds[-1]}"
     else:
         said = formatting.listed([str(seed) for seed in seeds])
