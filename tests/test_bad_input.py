@@ -87,6 +87,12 @@ def test_a_wrong_scenario_is_one_line(
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,,red"],
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,pix"],
         ["compare", "small.toml", "--repeat", "0"],
+        ["sweep", "small.toml", "--seeds", "7,7,7,7"],
+        ["sweep", "small.toml", "--seeds", "1,1,2"],
+        ["sweep", "small.toml", "--seeds", "5..1"],
+        ["sweep", "small.toml", "--seeds", "1..100000000000"],
+        ["sweep", "small.toml", "--seeds", "1..99999999999999999999"],
+        ["sweep", "small.toml", "--seeds", "1..9999999999999999999999"],
         ["calibrate", "small.toml"],
         ["calibrate", "web.toml", "--loads", "high"],
         ["explain", "nonsense"],
@@ -289,6 +295,8 @@ def test_wrong_numbers_in_calls_are_named() -> None:
             compare(SMALL, vary, repeat=repeat)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^repeat: 0 must be at least 1$"):
         compare(SMALL, vary, repeat=0)
+    with pytest.raises(InputError, match=r"^repeat: 100000000000 must be at most 1000000$"):
+        compare(SMALL, vary, repeat=10**11)
     with pytest.raises(InputError, match=r"^workers: 1000 must be at most 256$"):
         compare(SMALL, vary, workers=1000)
     with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):

@@ -17,6 +17,8 @@ from sojourn.cli.values import parse_variations
 from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sojourn.sweep import Rule
 
 
@@ -174,18 +176,21 @@ def sweep(
     return code
 
 
-def parse_seeds(text: str) -> list[int]:
+# A seed has 64 bits.
+_SEED = r"\s*\d{1,20}\s*"
+
+
+def parse_seeds(text: str) -> Sequence[int]:
     """``1..10`` or ``1,5,7``."""
-    found = re.fullmatch(r"(\d+)\.\.(\d+)", text.strip())
-    if found:
-        seeds = list(range(int(found[1]), int(found[2]) + 1))
-    else:
-        parts = [part.strip() for part in text.split(",")]
-        seeds = [int(part) for part in parts if part.isdecimal()]
-        seeds = seeds if len(seeds) == len(parts) else []
-    if not seeds:
-        raise InputError(f"--seeds {text}: must be such as 1..10 or 1,5,7")
-    return seeds
+    from sojourn.sweep.case import distinct
+
+    field = f"--seeds {text}"
+    if re.fullmatch(rf"{_SEED}\.\.{_SEED}", text):
+        first, last = map(int, text.split(".."))
+        return distinct(range(first, last + 1), field)
+    if re.fullmatch(rf"{_SEED}(,{_SEED})*", text):
+        return distinct(map(int, text.split(",")), field)
+    raise InputError(f"{field}: must be such as 1..10 or 1,5,7")
 
 
 def parse_until(text: str | None) -> Rule | None:

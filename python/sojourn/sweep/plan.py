@@ -164,7 +164,7 @@ class _Series:
         label = ", ".join(filter(None, [UNCONGESTED, label_of(varied)]))
         labels = {**varied, "bottleneck.qdisc": UNCONGESTED}
         ideal = uncongested(scenario)
-        other = Case(labels, ideal, (), True, case.engine, name=label)
+        other = Case(labels, ideal, case.seeds, True, case.engine, name=label)
         return dataclasses.replace(
             made, twins=cls(other, ideal, Keys(ideal, case.engine)), rate_bps=rate_bps
         )

@@ -15,7 +15,8 @@ from sojourn.load import UNCONGESTED
 from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
 from sojourn.results.store import Store, kept_baseline, open_run, open_runs
-from sojourn.sweep.case import Case, grid
+from sojourn.scenario import Scenario
+from sojourn.sweep.case import MOST_SEEDS, Case, grid
 from sojourn.sweep.comparison import Comparison
 from sojourn.sweep.execute import Progress
 from sojourn.sweep.plan import Plan
@@ -62,7 +63,7 @@ def compare(
         Error: If the folder cannot be written, or a run fails.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
-    repeat = whole("repeat", repeat)
+    repeat = whole("repeat", repeat, most=MOST_SEEDS)
     cases = _cases(scenario, vary, repeat)
     if baseline is not None:
         # Before anything runs.
@@ -89,15 +90,16 @@ def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> l
             '{"bottleneck.qdisc": ["droptail", "codel"]}'
         )
     paths = sorted(vary, key=lambda path: not is_load(path))
+    scenario = Scenario.of(scenario)
+    first = scenario.facts.seed
+    seeds = range(first, first + repeat)
     cases: dict[str, Case] = {}
-    for case in grid(scenario, {path: vary[path] for path in paths}, ()):
+    for case in grid(scenario, {path: vary[path] for path in paths}, seeds):
         # Named in the order in which the variations were given.
         name = label_of({path: case.labels[path] for path in vary}) or case.label
-        first = case.scenario.facts.seed
-        seeds = range(first, first + repeat)
         if name in cases:
             raise InputError(f"vary: {name} is there twice; give each variation once")
-        cases[name] = dataclasses.replace(case, seeds=seeds, name=name)
+        cases[name] = dataclasses.replace(case, name=name)
     return list(cases.values())
 
 
