@@ -89,7 +89,10 @@ def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None
     assert time.monotonic() - begin < 1.0
     assert child.returncode == 130, err
     assert "Traceback" not in err
-    assert [run["label"] for run in json.loads(out)["runs"]] == ["duration 1s", "duration 2s"]
+    said = json.loads(out)
+    assert (said["stopped_early"], said["wanted"]) == (True, 3)
+    assert [run["label"] for run in said["runs"]] == ["duration 1s", "duration 2s"]
+    assert open_comparison(tmp_path / "runs").stopped_early
     assert [run.label for run in open_runs([tmp_path / "runs"])] == ["duration 1s", "duration 2s"]
     assert not list((tmp_path / "runs").glob(".*"))
 

@@ -76,12 +76,15 @@ def advise(
             )
     except Interrupted:
         return INTERRUPTED
+    # Before anything is printed: whoever reads that may have had enough.
+    scripts = {} if out is None else _write(found, out)
     if json:
         print_json(found.to_dict())
     else:
         _show(found, LINKS[link][1])
-    if out is not None:
-        _write(found, out, quiet=quiet or json)
+        if not quiet:
+            for way, script in scripts.items():
+                print(f"{way}: {script}")
     return 0
 
 
@@ -145,10 +148,10 @@ def _mean(found: Advice, name: str, of: str) -> str:
     return f"{written(interval.mean, definition)}{half}"
 
 
-def _write(found: Advice, folder: Path, *, quiet: bool) -> None:
-    """The scripts for the router."""
+def _write(found: Advice, folder: Path) -> dict[str, Path]:
+    """Writes the scripts for the router."""
+    places = {}
     for way, each in found.scripts().items():
-        target = folder / f"{way}.sh"
-        write_whole(target, each.script().encode())
-        if not quiet:
-            print(f"{way}: {target}")
+        places[way] = folder / f"{way}.sh"
+        write_whole(places[way], each.script().encode())
+    return places

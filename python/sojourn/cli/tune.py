@@ -82,7 +82,7 @@ def tune(
         raise InputError(
             "give one of --minimise and --maximise a measure, such as --minimise sojourn_p99_s"
         )
-    ranges = dict(parse_set(text) for text in over)
+    ranges = dict(parse_set(text, "--over") for text in over)
     goal = Goal(measure(name), largest=maximise is not None)
     constraints = [Constraint.read(text) for text in subject_to or ()]
     if report is not None:
@@ -111,25 +111,24 @@ def tune(
             )
     except Interrupted:
         return INTERRUPTED
-    if json:
-        print_json(found.to_dict())
-    else:
-        _show(found, scenario)
-        if not quiet:
-            print(f"runs: {folder}")
+    # Before anything is printed: whoever reads that may have had enough.
     if figure is not None:
         from sojourn.control.charts.figures import save
         from sojourn.tune.figures import trade_off
 
         save(trade_off(found), figure)
-        if not (quiet or json):
-            print(f"figure: {figure}")
     if report is not None:
         from sojourn.tune.page import write
 
-        target = write(found, scenario, report)
-        if not (quiet or json):
-            print(f"report: {target}")
+        report = write(found, scenario, report)
+    if json:
+        print_json(found.to_dict())
+    else:
+        _show(found, scenario)
+        if not quiet:
+            for what, place in (("runs", folder), ("figure", figure), ("report", report)):
+                if place is not None:
+                    print(f"{what}: {place}")
     return 0 if found.best is not None else 1
 
 

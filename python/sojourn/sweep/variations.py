@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import Error, InputError, Interrupted
-from sojourn.files import write_json
+from sojourn.files import read_json, write_json
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED
 from sojourn.quantities import whole
@@ -108,7 +108,11 @@ def _comparison(plan: Plan, store: Store | None, baseline: str | None) -> Compar
     results = plan.results(store)
     folder = store.folder if store is not None else None
     comparison = Comparison(
-        [each.run for each in results], [each.run for each in results.twins], folder, baseline
+        [each.run for each in results],
+        [each.run for each in results.twins],
+        folder,
+        baseline,
+        results.wanted,
     )
     if folder is not None and comparison.labels:
         write_json(folder / COMPARISON, comparison.to_dict())
@@ -127,6 +131,11 @@ def open_comparison(folder: str | Path) -> Comparison:
         raise Error(f"{folder}: a single run, not a comparison")
     runs = open_runs([folder])
     ideal = [run for run in runs if run.label.startswith(UNCONGESTED)]
+    wanted = read_json(folder / COMPARISON).get("wanted")
     return Comparison(
-        [run for run in runs if run not in ideal], ideal, folder, kept_baseline(folder)
+        [run for run in runs if run not in ideal],
+        ideal,
+        folder,
+        kept_baseline(folder),
+        wanted if isinstance(wanted, int) else 0,
     )
