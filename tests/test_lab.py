@@ -18,6 +18,7 @@ import pytest
 from conftest import SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
+from sojourn.cli.lab import _export
 from sojourn.errors import Error, InputError
 from sojourn.lab import page
 from sojourn.lab.controls import controls, disciplines
@@ -238,6 +239,14 @@ def test_without_the_engine_one_error_says_what_builds_it(
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
     done = sojourn("lab", "--export", tmp_path / "talk.pdf")
     assert done.returncode == 2 and "must end in .html" in done.stderr
+
+
+def test_an_export_into_a_folder_is_called_after_the_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.lab.page.page", lambda file: "the page")
+    _export(tmp_path, None)
+    assert (tmp_path / "lab.html").read_text() == "the page"
 
 
 def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:

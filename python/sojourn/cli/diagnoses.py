@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -20,15 +19,7 @@ def tell(found: Iterable[Mapping[str, Any]]) -> None:
     for each in found:
         text = f"{each['message']}; {each['remedy']}."
         print(f"\n! {each['name']}: {each['place']}")
-        print(
-            textwrap.fill(
-                formatting.capital(text),
-                width,
-                initial_indent="  ",
-                subsequent_indent="  ",
-                break_on_hyphens=False,
-            )
-        )
+        print(formatting.wrapped(formatting.capital(text), width, "  "))
 
 
 def judged(found: Iterable[Mapping[str, Any]], strict: bool) -> int:

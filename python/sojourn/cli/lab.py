@@ -19,7 +19,8 @@ def lab(
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the page, engine and all, into this one HTML file and serve nothing.",
+            help="Write the page, engine and all, into this one HTML file (in a folder, lab.html) "
+            "and serve nothing.",
             show_default=False,
         ),
     ] = None,
@@ -44,7 +45,7 @@ def _export(out: Path, file: Path | None) -> None:
     from sojourn.files import make_folder, page_file, write_whole
     from sojourn.lab.page import page
 
-    out = page_file(out)
+    out = page_file(out, "lab.html")
     make_folder(out.parent)
     write_whole(out, page(file).encode())
     print(f"page: {out}")

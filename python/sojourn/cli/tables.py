@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sojourn import formatting
 from sojourn.measures import shown
 from sojourn.measures.shown import NOTHING, number
 
@@ -182,9 +183,8 @@ def _print_wrapped(text: str) -> None:
         print(text)
         return
     import shutil
-    import textwrap
 
-    print("\n".join(textwrap.wrap(text, shutil.get_terminal_size().columns)))
+    print(formatting.wrapped(text, shutil.get_terminal_size().columns))
 
 
 def print_means(results: Results) -> None:

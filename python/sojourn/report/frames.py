@@ -173,9 +173,12 @@ def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
                 mbps = [each / 1e6 for each in (rate.mean, rate.low, rate.high)]
                 fair = None if jain is None else jain.mean
                 rows.append((curve.series.name, name, *mbps, fair))
-    schema = dict.fromkeys(("series", "group"), pl.String)
-    schema |= dict.fromkeys(("mbps", "low", "high", "jain"), pl.Float64)
-    return pl.DataFrame(rows, schema, orient="row")
+    numbers = ("mbps", "low", "high", "jain")
+    return pl.DataFrame(
+        rows,
+        {"series": pl.String, "group": pl.String, **dict.fromkeys(numbers, pl.Float64)},
+        orient="row",
+    )
 
 
 def windows(layout: Layout, panel: Panel, flows: int = 4) -> pl.DataFrame:
