@@ -87,6 +87,12 @@ def test_a_wrong_scenario_is_one_line(
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,,red"],
         ["compare", "small.toml", "--vary", "bottleneck.qdisc=pi,pix"],
         ["compare", "small.toml", "--repeat", "0"],
+        ["sweep", "small.toml", "--seeds", "7,7,7,7"],
+        ["sweep", "small.toml", "--seeds", "1,1,2"],
+        ["sweep", "small.toml", "--seeds", "5..1"],
+        ["sweep", "small.toml", "--seeds", "1..100000000000"],
+        ["sweep", "small.toml", "--seeds", "1..99999999999999999999"],
+        ["sweep", "small.toml", "--seeds", "1..9999999999999999999999"],
         ["calibrate", "small.toml"],
         ["calibrate", "web.toml", "--loads", "high"],
         ["explain", "nonsense"],
@@ -104,7 +110,7 @@ def test_wrong_arguments_are_one_line_and_code_2(
 
 
 @pytest.mark.parametrize("command", ["run", "compare"])
-@pytest.mark.parametrize("out", ["small.toml", "small.toml/run", "/proc/sojourn/run"])
+@pytest.mark.parametrize("out", ["small.toml", "small.toml/run", "/proc/sojourn/run", "/proc/run"])
 def test_an_unwritable_folder_is_one_line(
     sojourn: Command, small_file: Path, command: str, out: str
 ) -> None:
@@ -112,6 +118,36 @@ def test_an_unwritable_folder_is_one_line(
     done = sojourn(command, small_file, "--out", out, *vary)
     assert done.returncode == 1
     assert "cannot write to" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "compare small.toml --vary bottleneck.rate=",
+            "--vary bottleneck.rate: a value is missing",
+        ),
+        ("compare small.toml --vary ", '--vary "": must be PATH=VALUE'),
+        ("run small.toml --set ", '--set "": must be PATH=VALUE'),
+        ("evaluate --qdisc pi,", "--qdisc: a value is missing"),
+        ("vectors codel --out .", "Is a directory; name a file"),
+        ("compare small.toml --vary tcp.mss=1000 --measure los", "'los'; did you mean loss?"),
+        ("sweep small.toml --until goodput:5%", "'goodput'; did you mean goodput_bps?"),
+        ("sweep small.toml --until loss:500%", "loss:500%: must be above 0 % and below 100 %"),
+        ("sweep small.toml --until loss:1.2.3%", "must be MEASURE:PERCENT%"),
+        ("sweep small.toml --until loss:5%:2", "the most seeds must be from 5 to 1000000"),
+        ("check small.toml --toml --json", "--toml and --json: give one of them"),
+        ("reproduce --scale smoke", "--scale: of which study?"),
+        ("reproduce --check", "--check: of which study?"),
+    ],
+)
+def test_an_error_names_the_option(
+    sojourn: Command, small_file: Path, words: str, said: str
+) -> None:
+    done = sojourn(*words.split(" "))
+    assert done.returncode in (1, 2) and done.stdout == ""
+    line = done.stderr.strip()
+    assert said in line and "\n" not in line and len(line) < 200
 
 
 def test_foreign_folder_is_not_overwritten(
@@ -289,7 +325,11 @@ def test_wrong_numbers_in_calls_are_named() -> None:
             compare(SMALL, vary, repeat=repeat)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^repeat: 0 must be at least 1$"):
         compare(SMALL, vary, repeat=0)
+    with pytest.raises(InputError, match=r"^repeat: 100000000000 must be at most 1000000$"):
+        compare(SMALL, vary, repeat=10**11)
     with pytest.raises(InputError, match=r"^workers: 1000 must be at most 256$"):
         compare(SMALL, vary, workers=1000)
+    with pytest.raises(ScenarioError, match=r"^'duration=1s': give fields with their values"):
+        Scenario(SMALL).with_("duration=1s")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):
         open_runs(3)  # type: ignore[arg-type]

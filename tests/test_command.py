@@ -111,7 +111,7 @@ def test_help_of_the_router_names_the_command_that_was_typed(option: str, sojour
         ('--vary bottleneck.qdisc=pi,{kind="pi"}', "vary: pi is there twice"),
         ("--vary load=0.8 --vary load=0.9", "--vary load: given twice"),
         ("--vary seed=1,2", "seed: [1, 2]: every combination runs with the same seeds"),
-        ("--vary bottleneck.qdisc=pi,red --report x.pdf", "x.pdf: a report is a page; its name"),
+        ("--vary bottleneck.qdisc=pi,red --report x.pdf", "x.pdf: is to be a page; its name"),
     ],
 )
 def test_comparison_of_nothing_is_refused(

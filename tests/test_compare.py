@@ -77,8 +77,10 @@ def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None
     vary = ["--vary", "duration=1s,2s,100h", "--set", "warmup=0s"]
     words = ["compare", small_file, *vary, "--repeat", "1", "--workers", "1", "--json"]
     runs = tmp_path / "runs"
-    out = interrupted(*words, "--out", runs, folder=runs)
-    assert [run["label"] for run in json.loads(out)["runs"]] == ["duration 1s", "duration 2s"]
+    said = json.loads(interrupted(*words, "--out", runs, folder=runs))
+    assert (said["stopped_early"], said["wanted"]) == (True, 3)
+    assert [run["label"] for run in said["runs"]] == ["duration 1s", "duration 2s"]
+    assert open_comparison(runs).stopped_early
     assert [run.label for run in open_runs([tmp_path / "runs"])] == ["duration 1s", "duration 2s"]
     assert not list((tmp_path / "runs").glob(".*"))
 

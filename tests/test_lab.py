@@ -19,6 +19,7 @@ import pytest
 from conftest import SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
+from sojourn.cli.lab import _export
 from sojourn.cli.lab import lab as run_lab
 from sojourn.errors import Error, InputError
 from sojourn.lab import page
@@ -266,10 +267,18 @@ def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
 
 @NEEDS_ENGINE
 def test_an_export_that_cannot_be_written_says_so(sojourn: Command, tmp_path: Path) -> None:
-    (tmp_path / "talk.html").mkdir()
-    done = sojourn("lab", "--export", tmp_path / "talk.html")
+    (tmp_path / "lab.html").mkdir()
+    done = sojourn("lab", "--export", tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert f"cannot write to {tmp_path / 'talk.html'}: Is a directory; " in done.stderr
+    assert f"cannot write to {tmp_path / 'lab.html'}: Is a directory; " in done.stderr
+
+
+def test_an_export_into_a_folder_is_called_after_the_lab(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.lab.page.page", lambda file: "the page")
+    _export(tmp_path, None)
+    assert (tmp_path / "lab.html").read_text() == "the page"
 
 
 def test_the_tour_and_the_disciplines_fit_the_experiments() -> None:

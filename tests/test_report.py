@@ -16,7 +16,7 @@ from sojourn import report, style
 from sojourn.report import frames
 from sojourn.report.figures import courses
 from sojourn.report.layout import arrange
-from sojourn.report.page import FOLDER, VEGA_LITE
+from sojourn.report.page import FOLDER, VEGA_LITE, _facts
 from sojourn.report.runs import check
 from sojourn.report.sections import sections
 
@@ -159,6 +159,23 @@ def test_rows_of_different_scale_have_own_axes() -> None:
     for layout, own in ((near, False), (far, True)):
         table = frames.queue_series(layout, layout.panels[0])
         assert courses.apart(table) is own
+
+
+def test_seeds_far_apart_are_listed() -> None:
+    for seeds, said in (((1, 2, 3, 4), "1 to 4"), ((1, 2, 3, 2**63), f"1, 2, 3 and {2**63}")):
+        runs = [web_run("pi", seed=seed, queues=False) for seed in seeds]
+        assert ("Seeds", said) in _facts(arrange(check(runs)))
+
+
+def test_a_measure_may_be_missing_in_some_panels() -> None:
+    runs = []
+    for kind in ("droptail", "pi"):
+        for flows, jain in ((1, None), (4, 0.9)):
+            run = long_run(kind)
+            run.scenario_toml += f"flows = {flows}\n"
+            run.summary["groups"] = [{**run.summary["groups"][0], "jain": jain}]
+            runs.append(run)
+    assert len([slug for slug in charts(runs) if slug.startswith("goodput-")]) == 2
 
 
 def test_similar_panel_names_get_distinct_files() -> None:

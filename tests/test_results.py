@@ -219,7 +219,7 @@ def test_a_name_means_a_page(name: str, page: str) -> None:
 
 
 def test_a_name_of_another_kind_is_no_page_but_a_folder_may_have_it(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a\.pdf: a report is a page"):
+    with pytest.raises(InputError, match=r"a\.pdf: is to be a page"):
         page_file(tmp_path / "a.pdf")
     (tmp_path / "a.pdf").mkdir()
     assert page_file(tmp_path / "a.pdf") == tmp_path / "a.pdf" / "report.html"

@@ -99,6 +99,16 @@ def test_records_are_kept_on_request(sojourn: Command, small_file: Path, tmp_pat
     assert opened.has("flows")
 
 
+def test_records_that_nobody_keeps_are_named(sojourn: Command, small_file: Path) -> None:
+    wanted = ["--set", "probes.queues=true", "--set", "probes.flows=true"]
+    done = sojourn("run", small_file, *wanted)
+    said = "sojourn: probes.queues, probes.flows: not written without --out, a folder\n"
+    assert (done.returncode, done.stderr) == (0, said)
+    assert sojourn("run", small_file, *wanted, "--out", "kept").stderr == ""
+    drawn = sojourn("run", small_file, *wanted, "--report", "a.html")
+    assert drawn.stderr == said.replace("probes.queues, ", "")
+
+
 def test_progress_callback_is_called(small: Scenario) -> None:
     seen: list[tuple[float, int]] = []
     run(
@@ -124,6 +134,17 @@ def test_ctrl_c_ends_run_within_a_second_with_partial_summary(small_file: Path) 
     summary = json.loads(out)
     assert summary["stopped_early"] is True
     assert 0 < summary["simulated_s"] < 360_000
+
+
+def test_what_was_asked_for_is_written_whoever_reads_the_rest(
+    small_file: Path, tmp_path: Path
+) -> None:
+    vary = "--vary bottleneck.qdisc=codel,pie --repeat 1 --out"
+    for words, name in ((f"compare '{small_file}' {vary} '{tmp_path}/runs'", "compared.html"),
+                        (f"run '{small_file}'", "run.html")):  # fmt: skip
+        pipe = f"'{COMMAND}' {words} --report '{tmp_path / name}' | true"
+        done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, check=True)
+        assert (done.stderr, (tmp_path / name).exists()) == ("", True)
 
 
 def test_closed_stdout_is_silent(small_file: Path) -> None:

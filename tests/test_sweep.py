@@ -193,6 +193,18 @@ def test_the_command_prints_means_and_takes_up_the_store(
     assert "--until" in sojourn("sweep", small_file, "--until", "loss").stderr
 
 
+def test_what_is_not_known_well_enough_is_named(sojourn: Command, small_file: Path) -> None:
+    words = ["sweep", small_file, "--vary", "duration=2s,3s", "--until"]
+    done = sojourn(*words, "loss:0.001%:5")
+    assert done.returncode == 0 and "10 runs" in done.stdout
+    assert "loss: not known to ±0.001 % of the mean with 5 seeds: duration 2s, d" in done.stderr
+    done = sojourn(*words, "response_p50_s:5%")
+    assert "--until response_p50_s: no run has this measure" in done.stderr
+    assert sojourn(*words, "goodput_bps:90%").stderr == ""
+    found = sweep(grid(SMALL, {}, 1), until=Rule("loss", 1e-6, least=2, most=2))
+    assert found.missed == ["small"]
+
+
 def test_a_worker_with_another_build_is_refused(small: Scenario, tmp_path: Path) -> None:
     with pytest.raises(Error, match="another build"):
         run_one(small.to_json(), ".", "x", "{}", "packets", "0" * 16, str(tmp_path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import SMALL
-from sojourn import Comparison, Error, Scenario, compare
+from sojourn import Comparison, Error, InputError, Scenario, compare
 from sojourn.load import realised_load, uncongested
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store
@@ -81,7 +82,24 @@ def test_a_single_value_is_varied_like_a_list_of_one(values: object, listed: lis
 def test_a_number_is_a_single_value() -> None:
     cases = grid(SMALL, {"tcp.mss": 1000, QDISC: ["codel", "pie"]}, range(2))
     assert [case.label for case in cases] == ["mss 1000, codel", "mss 1000, pie"]
-    assert cases[0].seeds == (0, 1)
+    assert tuple(cases[0].seeds) == (0, 1)
+
+
+def test_each_seed_is_a_sample_of_its_own() -> None:
+    for seeds in ([1, 1, 2], (7, 7)):
+        with pytest.raises(InputError, match=r"^seeds: [17] is there twice; give each seed once$"):
+            grid(SMALL, {}, seeds)
+        with pytest.raises(InputError, match="is there twice"):
+            Case({}, Scenario(SMALL), seeds)
+    for none in ([], range(0)):
+        with pytest.raises(InputError, match=r"^seeds: there is none; give one at least$"):
+            grid(SMALL, {}, none)
+    for many in (range(10**30), itertools.count(), range(1_000_001)):
+        with pytest.raises(InputError, match=r"^seeds: more than 1000000, the most"):
+            grid(SMALL, {}, many)
+    with pytest.raises(InputError, match=r"^seeds: '1' must be a whole number$"):
+        grid(SMALL, {}, "1")
+    assert grid(SMALL, {}, range(10**6))[0].seeds == range(10**6)
 
 
 def test_differences_are_those_of_pairs() -> None:
@@ -98,6 +116,8 @@ def test_differences_are_those_of_pairs() -> None:
     assert back["mean"] == 0
     with pytest.raises(Error, match="no link or group 'sideways'; there are bottleneck, reverse"):
         comparison.differences("sideways.loss")
+    with pytest.raises(InputError, match=r"^ping_p50_s: no run has this measure; name another$"):
+        comparison.verdict(measures=["ping_p50_s"])
 
 
 def test_there_is_no_verdict_where_nothing_is_compared() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMMAND
+from sojourn import formatting
 
 VARY = 'bottleneck.qdisc=droptail,fq_codel,{kind="pi",qref=10,ecn=true}'
 
@@ -97,3 +98,13 @@ def test_help_of_compare_is_whole(tmp_path: Path) -> None:
     text = "\n".join(on_terminal(80, tmp_path, "compare", "--help"))
     assert "bottleneck.qdisc=droptail,pi, " in text
     assert '{kind="pi",ecn=true}' in text
+
+
+def test_a_number_keeps_its_unit_where_a_line_ends() -> None:
+    text = "delay 29.3 ms against 150 ms (−96 %, in 12 seeds), throughput 9.85 Mb/s"
+    for width in range(14, 70):
+        said = formatting.wrapped(text, width)
+        assert said.replace("\n", " ") == text
+        for line in said.splitlines():
+            assert not re.search(r"\d$", line)
+            assert len(line) <= width

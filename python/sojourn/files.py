@@ -175,7 +175,8 @@ _REMEDIES = {
     errno.EACCES: _ELSEWHERE,
     errno.EPERM: _ELSEWHERE,
     errno.ENOTDIR: _ELSEWHERE,
-    errno.EISDIR: _ELSEWHERE,
+    errno.ENOENT: _ELSEWHERE,
+    errno.EISDIR: "name a file",
 }
 
 
@@ -184,8 +185,8 @@ def reason(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def page_file(path: str | os.PathLike[str]) -> Path:
-    """The page that a name means: a file that ends in .html, or ``report.html`` in a folder.
+def page_file(path: str | os.PathLike[str], name: str = "report.html") -> Path:
+    """The page that a path means: a file that ends in .html, or one of that name in a folder.
 
     Raises:
         InputError: If it is the name of a file of another kind.
@@ -195,5 +196,5 @@ def page_file(path: str | os.PathLike[str]) -> Path:
         return page
     # The end of a folder such as results-1.5 is no kind of file.
     if page.suffix[1:2].isalpha() and not page.is_dir():
-        raise InputError(f"{page}: a report is a page; its name must end in .html")
-    return page / "report.html"
+        raise InputError(f"{page}: is to be a page; its name must end in .html")
+    return page / name

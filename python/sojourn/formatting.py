@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -73,6 +74,29 @@ def listed(words: Sequence[str]) -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+_UNIT = re.compile(r"(?<=\d) (?=%|[kMG]?bit/s|[kMG]?b/s|[mµ]?s\b|ms|points|packets|seeds)")
+
+
+def unbroken(words: str) -> str:
+    """With spaces that do not break between numbers and their units."""
+    return _UNIT.sub("\u00a0", words)
+
+
+def wrapped(words: str, width: int, indent: str = "", further: str | None = None) -> str:
+    """In lines of that width, none of which ends between a number and its unit.
+
+    ``further`` indents the lines after the first, if otherwise.
+    """
+    lines = textwrap.fill(
+        unbroken(words),
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent if further is None else further,
+        break_on_hyphens=False,
+    )
+    return lines.replace("\u00a0", " ")
 
 
 def capital(words: str) -> str:

@@ -21,7 +21,7 @@ ScenarioLike: TypeAlias = "Scenario | ScenarioDict | Mapping[str, object] | str 
 """What is taken where a scenario is asked for: one, or what :class:`Scenario` is made from."""
 
 # Probes that write files.
-_RECORDED = ("queues", "packet_counts", "flows", "traces", "exchanges", "pcap", "qlog")
+RECORDED = ("queues", "packet_counts", "flows", "traces", "exchanges", "pcap", "qlog")
 
 
 class Facts(NamedTuple):
@@ -113,6 +113,10 @@ class Scenario:
 
         Keys are dotted paths; a group of traffic goes by its name or its number.
         """
+        if not isinstance(changes, Mapping):
+            raise ScenarioError(
+                f'{changes!r}: give fields with their values, such as {{"duration": "1s"}}'
+            )
         pairs = [
             (str(path), json.dumps(plain_value(value, str(path))))
             for path, value in changes.items()
@@ -262,7 +266,7 @@ class Scenario:
 @lru_cache(maxsize=256)
 def _records(scenario: Scenario) -> bool:
     probes = json.loads(scenario.to_json())["probes"]
-    return any(probes.get(name) for name in _RECORDED)
+    return any(probes.get(name) for name in RECORDED)
 
 
 def _unpickled(

@@ -105,12 +105,12 @@ def write_report(
     baseline: str | None = None,
     *,
     live: bool = False,
-    quiet: bool = False,
-) -> None:
-    """Writes a page on runs; a ``live`` one has the lab in it."""
+) -> Path:
+    """Writes a page on runs; a ``live`` one has the lab in it.
+
+    Before anything is printed: whoever reads that may have had enough.
+    """
     from sojourn.lab.page import page
     from sojourn.report import write
 
-    path = write(runs, path, baseline=baseline, lab=page() if live else "")
-    if not quiet:
-        print(f"report: {path}")
+    return write(runs, path, baseline=baseline, lab=page() if live else "")

@@ -20,7 +20,8 @@ def lab(
     export: Annotated[
         Path | None,
         typer.Option(
-            help="Write the page, engine and all, into this one HTML file and serve nothing.",
+            help="Write the page, engine and all, into this one HTML file (in a folder, lab.html) "
+            "and serve nothing.",
             show_default=False,
         ),
     ] = None,
@@ -48,7 +49,7 @@ def _export(out: Path, file: Path | None) -> None:
     from sojourn.files import cannot, make_folder, page_file, write_whole
     from sojourn.lab.page import page
 
-    out = page_file(out)
+    out = page_file(out, "lab.html")
     make_folder(out.parent)
     text = page(file)
     try:

@@ -47,7 +47,10 @@ Limit = Annotated[
 Store = Annotated[
     Path | None, typer.Option(help="Folder of the runs; default runs in the --out folder.")
 ]
-Report = Annotated[Path | None, typer.Option(help="Also write the report, to this file.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Also write the report, to this file; in a folder, to report.html."),
+]
 Seeds = Annotated[
     int | None, typer.Option(min=1, help="Seeds of each case, instead of the study's own.")
 ]

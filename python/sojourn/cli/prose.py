@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-import textwrap
+
+from sojourn import formatting
 
 # Prose is hard to read in longer lines.
 _WIDEST = 100
@@ -20,13 +21,7 @@ def width() -> int:
 
 def filled(text: str, indent: str = "", further: str | None = None) -> str:
     """A paragraph in lines; ``further`` indents those after the first, if otherwise."""
-    return textwrap.fill(
-        text,
-        width(),
-        initial_indent=indent,
-        subsequent_indent=indent if further is None else further,
-        break_on_hyphens=False,
-    )
+    return formatting.wrapped(text, width(), indent, further)
 
 
 def show(text: str) -> None:

@@ -85,7 +85,9 @@ def report(
     found = open_runs(runs)
     if baseline is None and len(runs) == 1:
         baseline = kept_baseline(runs[0])
-    write_report(found, out, baseline, live=live, quiet=quiet)
+    page = write_report(found, out, baseline, live=live)
+    if not quiet:
+        print(f"report: {page}")
     return 0
 
 

@@ -59,6 +59,8 @@ def check(
     """Check a scenario file without running it, and say what its results could not mean."""
     from sojourn.diagnoses import before
 
+    if toml and json:
+        raise InputError("--toml and --json: give one of them")
     scenario = scenario_of(file, set_)
     if not scenario.needs_users:
         scenario.ready()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from sojourn.engines import load_engine
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import make_folder
 from sojourn.running import prepared
+from sojourn.scenario import RECORDED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +50,14 @@ def simulate(
     if records:
         tables = ("queues", "exchanges", "flows")
         scenario = scenario.with_({f"probes.{name}": True for name in tables})
+    unkept = [] if out is not None else _unkept(scenario, drawn=report is not None)
     if len(engines) > 1 or report is not None:
         scenario = _drawn(scenario)
+    if unkept:
+        warnings.warn(f"{', '.join(unkept)}: not written without --out, a folder", stacklevel=2)
     results, code = _run_all(scenario, engines, out, quiet=quiet, limit=limit)
+    if report is not None and code == 0:
+        report = write_report(list(results.values()), report)
     if as_json:
         summaries = {name: result.summary for name, result in results.items()}
         print_json(summaries if len(engines) > 1 else results[engines[0]].summary)
@@ -62,8 +69,8 @@ def simulate(
                 print()
             print_run(result, quiet=quiet)
             tell(result.diagnoses)
-    if report is not None and code == 0:
-        write_report(list(results.values()), report, quiet=quiet or as_json)
+    if report is not None and code == 0 and not (quiet or as_json):
+        print(f"report: {report}")
     found = [each for result in results.values() for each in result.diagnoses]
     return code or judged(found, strict)
 
@@ -88,6 +95,15 @@ def _run_all(
             results[name] = interrupted.result
             return results, INTERRUPTED
     return results, 0
+
+
+def _unkept(scenario: Scenario, *, drawn: bool) -> list[str]:
+    """The records that a scenario asks for and nobody would see; a report draws some of them."""
+    if not scenario.has_tables:
+        return []
+    shown = ("queues", "traces") if drawn else ()
+    probes = scenario.to_dict()["probes"]
+    return [f"probes.{each}" for each in RECORDED if probes.get(each) and each not in shown]
 
 
 def _drawn(scenario: Scenario) -> Scenario:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from click.core import ParameterSource
 
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json
 from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Workers
 from sojourn.cli.progress import SweepLine, notices
-from sojourn.cli.values import parse_value, split
+from sojourn.cli.values import parse_values
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.extras import require
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 def reproduce(
+    context: typer.Context,
     name: Annotated[
         str | None, typer.Argument(help="A study; without one they are listed.")
     ] = None,
@@ -58,6 +60,12 @@ def reproduce(
     from sojourn.studies.registry import study
 
     if name is None:
+        for option in context.params:
+            typed = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+            if typed and option not in ("json", "quiet"):
+                raise InputError(
+                    f"--{option}: of which study? Name it; without a name the studies are listed"
+                )
         return _list(json)
     wanted = study(name)
     old = _kept(name, scale) if check else None
@@ -99,7 +107,7 @@ def evaluate(
 
     wanted = Rfc7928()
     if qdisc is not None:
-        wanted = Rfc7928([parse_value(each) for each in split(qdisc)])
+        wanted = Rfc7928(parse_values(qdisc, "--qdisc"))
     return _make(wanted, scale, workers, cluster, seeds, limit, store, out, json, quiet)
 
 

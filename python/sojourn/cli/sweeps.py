@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,9 @@ from sojourn.cli.values import parse_variations
 from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
-    from sojourn.sweep import Rule
+    from collections.abc import Sequence
+
+    from sojourn.sweep import Results, Rule
 
 
 def compare(
@@ -96,17 +99,22 @@ def compare(
             )
     except Interrupted as interrupted:
         comparison, code = interrupted.result, INTERRUPTED
+    if report is not None and code == 0:
+        report = write_report([*comparison.uncongested, *comparison.runs], report, baseline)
     if json:
         print_json(comparison.to_dict(measure or ()))
-    elif comparison.labels:
-        print_comparison(comparison, verbose=verbose, chosen=measure or ())
-        tell(comparison.diagnoses)
-        if not quiet:
-            print(f"runs: {folder}")
-    if report is not None and code == 0:
-        write_report(
-            [*comparison.uncongested, *comparison.runs], report, baseline, quiet=quiet or json
-        )
+    else:
+        if comparison.stopped_early:
+            print(f"stopped: {len(comparison.runs)} of {comparison.wanted} runs in {folder}")
+            if report is not None:
+                print("no report is written: started again, the comparison goes on from there")
+        if comparison.labels:
+            print_comparison(comparison, verbose=verbose, chosen=measure or ())
+            tell(comparison.diagnoses)
+            if not quiet:
+                print(f"runs: {folder}")
+        if report is not None and code == 0 and not quiet:
+            print(f"report: {report}")
     return code or judged(comparison.diagnoses, strict)
 
 
@@ -161,6 +169,8 @@ def sweep(
             )
     except Interrupted as interrupted:
         results, code = interrupted.result, INTERRUPTED
+    if rule is not None and results.missed and not code:
+        warnings.warn(_missed(rule, results), stacklevel=2)
     if json:
         print_json(results.rows())
         return code
@@ -174,18 +184,32 @@ def sweep(
     return code
 
 
-def parse_seeds(text: str) -> list[int]:
+def _missed(rule: Rule, results: Results) -> str:
+    """What is not known as well as it was to be."""
+    if all(each.measure(rule.measure) is None for each in results):
+        return f"--until {rule.measure}: no run has this measure; name another"
+    cases = ", ".join(results.missed)
+    return (
+        f"--until {rule.measure}: not known to ±{100 * rule.relative:.3g} % of the mean with "
+        f"{rule.most} seeds: {cases}; allow more seeds or a wider interval"
+    )
+
+
+# A seed has 64 bits.
+_SEED = r"\s*\d{1,20}\s*"
+
+
+def parse_seeds(text: str) -> Sequence[int]:
     """``1..10`` or ``1,5,7``."""
-    found = re.fullmatch(r"(\d+)\.\.(\d+)", text.strip())
-    if found:
-        seeds = list(range(int(found[1]), int(found[2]) + 1))
-    else:
-        parts = [part.strip() for part in text.split(",")]
-        seeds = [int(part) for part in parts if part.isdecimal()]
-        seeds = seeds if len(seeds) == len(parts) else []
-    if not seeds:
-        raise InputError(f"--seeds {text}: must be such as 1..10 or 1,5,7")
-    return seeds
+    from sojourn.sweep.case import distinct
+
+    field = f"--seeds {text}"
+    if re.fullmatch(rf"{_SEED}\.\.{_SEED}", text):
+        first, last = map(int, text.split(".."))
+        return distinct(range(first, last + 1), field)
+    if re.fullmatch(rf"{_SEED}(,{_SEED})*", text):
+        return distinct(map(int, text.split(",")), field)
+    raise InputError(f"{field}: must be such as 1..10 or 1,5,7")
 
 
 def parse_until(text: str | None) -> Rule | None:
@@ -193,9 +217,17 @@ def parse_until(text: str | None) -> Rule | None:
     if text is None:
         return None
     from sojourn.sweep import Rule
+    from sojourn.sweep.case import MOST_SEEDS
 
-    found = re.fullmatch(r"(.+?):([0-9.]+)%(?::(\d+))?", text.strip())
+    found = re.fullmatch(r"(.+?):(\d+|\d*\.\d+)%(?::(\d{1,20}))?", text.strip())
     if not found:
         raise InputError(f"--until {text}: must be MEASURE:PERCENT%, such as response_p50_s:5%")
     share = float(found[2]) / 100
-    return Rule(found[1], share, most=int(found[3])) if found[3] else Rule(found[1], share)
+    if not 0 < share < 1:
+        raise InputError(f"--until {text}: must be above 0 % and below 100 %, such as 5%")
+    most = int(found[3] or Rule.most)
+    if not Rule.least <= most <= MOST_SEEDS:
+        raise InputError(
+            f"--until {text}: the most seeds must be from {Rule.least} to {MOST_SEEDS}"
+        )
+    return Rule(found[1], share, most=most)

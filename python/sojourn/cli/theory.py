@@ -243,6 +243,10 @@ def paradox(json: Json = False, figure: Figure = None) -> int:
 
     check_figure(figure)
     found = paradox_response()
+    if figure is not None:
+        from sojourn.control.charts.figures import rtt_plot, save
+
+        save(rtt_plot(found.table, "The longer the round trip"), figure)
     if json:
         print_json(
             {
@@ -256,10 +260,6 @@ def paradox(json: Json = False, figure: Figure = None) -> int:
             for name, each in found.edges.items()
         ]
         show(["loop", "stable at round trips"], rows)
-    if figure is not None:
-        from sojourn.control.charts.figures import rtt_plot, save
-
-        save(rtt_plot(found.table, "The longer the round trip"), figure)
     return 0
 
 
@@ -273,16 +273,16 @@ def _table(name: str, json: bool, figure: Path | None, **more: Any) -> int:
         if option in more:
             more[option] = quantity(f"--{option}", more[option], what)
     found = TABLES[name](**more)
+    if figure is not None:
+        from sojourn.control.charts.figures import save, table_plot
+
+        save(table_plot(found), figure)
     if json:
         names = [column.name for column in found.columns]
         rows = [dict(zip(names, row, strict=True)) for row in found.rows]
         print_json({"title": found.title, "source": found.source, "rows": rows})
     else:
         _print(found)
-    if figure is not None:
-        from sojourn.control.charts.figures import save, table_plot
-
-        save(table_plot(found), figure)
     return 0
 
 

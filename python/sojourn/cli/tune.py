@@ -115,25 +115,24 @@ def tune(
     except Interrupted:
         print(stopped(folder), file=sys.stderr)
         return INTERRUPTED
-    if json:
-        print_json(found.to_dict())
-    else:
-        _show(found, scenario)
-        if not quiet:
-            print(f"runs: {folder}")
+    # Before anything is printed: whoever reads that may have had enough.
     if figure is not None:
         from sojourn.control.charts.figures import save
         from sojourn.tune.figures import trade_off
 
         save(trade_off(found), figure)
-        if not (quiet or json):
-            print(f"figure: {figure}")
     if report is not None:
         from sojourn.tune.page import write
 
-        target = write(found, scenario, report)
-        if not (quiet or json):
-            print(f"report: {target}")
+        report = write(found, scenario, report)
+    if json:
+        print_json(found.to_dict())
+    else:
+        _show(found, scenario)
+        if not quiet:
+            for what, place in (("runs", folder), ("figure", figure), ("report", report)):
+                if place is not None:
+                    print(f"{what}: {place}")
     return 0 if found.best is not None else 1
 
 
@@ -141,7 +140,7 @@ def _ranges(texts: Sequence[str]) -> dict[str, str]:
     """What was typed after each ``--over``, by path."""
     found: dict[str, str] = {}
     for text in texts:
-        path, range_ = parse_set(text)
+        path, range_ = parse_set(text, "--over")
         if path in found:
             raise InputError(f"--over {path}: given twice; give one range")
         found[path] = range_

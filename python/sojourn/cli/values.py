@@ -13,11 +13,11 @@ _OPENING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'"
 
 
-def parse_set(text: str) -> tuple[str, str]:
+def parse_set(text: str, option: str = "--set") -> tuple[str, str]:
     """``path=value`` in its two parts."""
     path, sign, value = text.partition("=")
     if not sign or not path.strip():
-        raise ScenarioError(f"{text}: must be PATH=VALUE, such as bottleneck.qdisc=pi")
+        raise ScenarioError(f'{option} "{text}": must be PATH=VALUE, such as bottleneck.qdisc=pi')
     return path.strip(), value
 
 
@@ -34,11 +34,19 @@ def parse_variations(texts: Sequence[str]) -> dict[str, list[object]]:
 
 def parse_vary(text: str) -> tuple[str, list[object]]:
     """``path=a,b,{kind="pi",ecn=true}`` as a path and its values."""
-    path, values = parse_set(text)
-    return path, [parse_value(part) for part in split(values)]
+    path, values = parse_set(text, "--vary")
+    return path, parse_values(values, f"--vary {path}")
 
 
-def split(text: str) -> list[str]:
+def parse_values(text: str, field: str) -> list[object]:
+    """Values with commas between them; ``field`` is for errors."""
+    try:
+        return [parse_value(part) for part in _split(text)]
+    except ScenarioError as error:
+        raise ScenarioError(f"{field}: {error}") from error
+
+
+def _split(text: str) -> list[str]:
     """Splits at commas that are in no braces, brackets or quotes."""
     parts, part, closing, quote = [], "", [], ""
     for letter in text:
@@ -66,7 +74,7 @@ def parse_value(text: str) -> object:
 
     text = text.strip()
     if not text:
-        raise ScenarioError("a value between commas is missing")
+        raise ScenarioError("a value is missing; give it, or leave its comma out")
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError as error:

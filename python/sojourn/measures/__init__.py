@@ -89,11 +89,13 @@ def measure(name: str) -> Measure:
     for definitions, part in ((_OF_LINK, "links"), (_OF_GROUP, "groups")):
         if place and last in definitions:
             return at(part, place, definitions[last])
+    names = [f"{place}.{each}" for each in (*_OF_LINK, *_OF_GROUP)] if place else BY_NAME
+    if meant := did_you_mean(name, names):
+        raise InputError(f"there is no measure {name!r}; {meant}".rstrip())
     known = ", ".join([*BY_NAME, *(f"GROUP.{each}" for each in _SINGLE)])
-    meant = [f"{place}.{each}" for each in (*_OF_LINK, *_OF_GROUP)] if place else BY_NAME
     raise InputError(
-        f"there is no measure {name!r}; {did_you_mean(name, meant)}there are {known}; and of each "
-        "link or group by its name, such as reverse.loss"
+        f"there is no measure {name!r}; there are {known}; and of each link or group by its name, "
+        "such as reverse.loss"
     )
 
 

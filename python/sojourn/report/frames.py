@@ -170,17 +170,15 @@ def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
             rate = Spread.of([number(g.get("goodput_bps")) for g in found])
             jain = Spread.of([number(g.get("jain")) for g in found])
             if rate is not None:
-                rows.append(
-                    {
-                        "series": curve.series.name,
-                        "group": name,
-                        "mbps": rate.mean / 1e6,
-                        "low": rate.low / 1e6,
-                        "high": rate.high / 1e6,
-                        "jain": None if jain is None else jain.mean,
-                    }
-                )
-    return pl.DataFrame(rows)
+                mbps = [each / 1e6 for each in (rate.mean, rate.low, rate.high)]
+                fair = None if jain is None else jain.mean
+                rows.append((curve.series.name, name, *mbps, fair))
+    numbers = ("mbps", "low", "high", "jain")
+    return pl.DataFrame(
+        rows,
+        {"series": pl.String, "group": pl.String, **dict.fromkeys(numbers, pl.Float64)},
+        orient="row",
+    )
 
 
 def windows(layout: Layout, panel: Panel, flows: int = 4) -> pl.DataFrame:

@@ -6,7 +6,6 @@ import functools
 import itertools
 import json
 import os
-import re
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
@@ -32,7 +31,6 @@ FOLDER = "figures"
 VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
 # A unit stays on the line of its number.
-_UNIT = re.compile(r"(?<=\d) (?=%|ms|Mb/s|points|seeds)")
 
 
 def write(
@@ -102,7 +100,7 @@ def _render(
 ) -> str:
     environment = templates()
     environment.filters["groups"] = _column_groups
-    environment.filters["unbroken"] = lambda text: _UNIT.sub("\u00a0", text)
+    environment.filters["unbroken"] = formatting.unbroken
     summary = tables.summary(layout)
     first = layout.runs[0]
     start, end = first.window
@@ -233,7 +231,7 @@ def _lead(layout: Layout) -> str:
 def _facts(layout: Layout) -> list[tuple[str, str]]:
     runs = layout.runs
     seeds = sorted({run.seed for run in runs})
-    if len(seeds) > 3 and seeds == list(range(seeds[0], seeds[-1] + 1)):
+    if len(seeds) > 3 and seeds[-1] - seeds[0] == len(seeds) - 1:
         said = f"{seeds[0]} to {seeds[-1]}"
     else:
         said = formatting.listed([str(seed) for seed in seeds])

@@ -137,7 +137,7 @@ def _make_folder(folder: Path) -> None:
         pass
     except FileNotFoundError:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _make_folder(folder)
+        folder.mkdir(exist_ok=True)
 
 
 def _write(opened: int, content: bytes) -> None:

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 
 from sojourn.errors import InputError
 from sojourn.labels import label_of
+from sojourn.quantities import whole
 from sojourn.scenario import Scenario, plain_value
 
 if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
+
+
+MOST_SEEDS = 1_000_000
+"""Of a case: more is a slip of the pen, and would not fit into memory."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Case:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", Scenario.of(self.scenario))
+        object.__setattr__(self, "seeds", distinct(self.seeds))
 
     @property
     def label(self) -> str:
@@ -54,7 +60,7 @@ def grid(
 
     Raises:
         ScenarioError: If a combination is wrong.
-        Error: If a path has no values.
+        InputError: If a path has no values, or the seeds are none or not distinct.
     """
     if not isinstance(vary, Mapping):
         raise InputError(f'vary: {vary!r}: give paths with values, such as {{"load": [0.8, 0.9]}}')
@@ -65,12 +71,39 @@ def grid(
             f"seed: {listed['seed']!r}: every combination runs with the same seeds; they are not "
             "varied: compare takes their number (repeat), sweep takes them as seeds"
         )
-    seeds = (seeds,) if isinstance(seeds, int) else tuple(seeds)
+    seeds = distinct((seeds,) if isinstance(seeds, int) else seeds)
     cases = []
     for values in itertools.product(*listed.values()):
         labels = dict(zip(listed, values, strict=True))
         cases.append(Case(labels, scenario.with_(labels), seeds))
     return cases
+
+
+def distinct(seeds: Iterable[int], field: str = "seeds") -> Sequence[int]:
+    """Seeds of a case: each is a sample of its own.
+
+    Args:
+        field: For the error.
+
+    Raises:
+        InputError: If there are none or too many, one is there twice or is no seed.
+    """
+    if not isinstance(seeds, range):
+        # One too many is enough to see: they may go on for ever.
+        seeds = tuple(
+            whole(field, seed, least=0) for seed in itertools.islice(seeds, MOST_SEEDS + 1)
+        )
+    if not seeds:
+        raise InputError(f"{field}: there is none; give one at least")
+    if seeds[MOST_SEEDS:]:
+        raise InputError(f"{field}: more than {MOST_SEEDS}, the most that a case may have")
+    if not isinstance(seeds, range):
+        known: set[int] = set()
+        for seed in seeds:
+            if seed in known:
+                raise InputError(f"{field}: {seed} is there twice; give each seed once")
+            known.add(seed)
+    return seeds
 
 
 def _listed(path: str, values: object) -> list[object]:

@@ -28,6 +28,8 @@ class Comparison:
         uncongested: The runs on the uncongested link, one per seed and offered load.
         folder: Where all of it is kept; none if only in memory.
         baseline: The value that the others are measured against; by default the first.
+        wanted: How many runs there are to be, without the uncongested ones; more than there are
+            if it was stopped.
     """
 
     def __init__(
@@ -36,11 +38,18 @@ class Comparison:
         uncongested: Sequence[RunResult],
         folder: Path | None = None,
         baseline: str | None = None,
+        wanted: int = 0,
     ) -> None:
         self.runs = list(runs)
         self.uncongested = list(uncongested)
         self.folder = folder
         self.baseline = baseline
+        self.wanted = wanted or len(self.runs)
+
+    @property
+    def stopped_early(self) -> bool:
+        """Whether some of its runs are missing."""
+        return len(self.runs) < self.wanted
 
     @property
     def labels(self) -> list[str]:
@@ -132,6 +141,8 @@ class Comparison:
         verdict = self.verdict(measures=measures)
         return {
             "baseline": self.baseline,
+            "stopped_early": self.stopped_early,
+            "wanted": self.wanted,
             "verdict": verdict.to_dict() if verdict is not None else None,
             "diagnoses": self.diagnoses,
             "runs": [_entry(run, self.folder) for run in [*self.uncongested, *self.runs]],
@@ -172,6 +183,8 @@ class Comparison:
             raise InputError(
                 f"{name}: there is no link or group {found.place!r}; there are {known}"
             )
+        if summaries and all(found.of(each) is None for each in summaries):
+            raise InputError(f"{name}: no run has this measure; name another")
         return found
 
     def _paths(self) -> list[str]:

@@ -88,7 +88,7 @@ class Plan:
         twins = [twin.job for key, twin in self._twins.items() if key not in known]
         return twins + [job for _, job in sorted(fresh, key=lambda each: each[0])]
 
-    def results(self, store: Store | None) -> Results:
+    def results(self, store: Store | None, until: Rule | None = None) -> Results:
         """What there is, in the order of the cases, then of the seeds."""
         runs = [
             Result(case, seed, run)
@@ -101,7 +101,12 @@ class Plan:
             for twin in self._twins.values()
             if (run := self._run(twin.case, twin.job))
         ]
-        return Results(runs, store, len(self._jobs), twins=twins)
+        missed = [
+            case.label
+            for i, case in enumerate(self.cases)
+            if until is not None and not until.met(self._values(i, until))
+        ]
+        return Results(runs, store, len(self._jobs), missed=missed, twins=twins)
 
     def _run(self, case: Case, job: Job) -> RunResult | None:
         """A run that has been made, under its name, with the load that its seed realised."""
@@ -116,10 +121,14 @@ class Plan:
 
     def _more(self, i: int, rule: Rule) -> list[int]:
         seeds = self._seeds[i]
-        of = measure(rule.measure).of
-        values = [of(self.done[self._jobs[i, seed].key].summary) for seed in seeds]
         first = min(self.cases[i].seeds) + len(seeds)
-        return [*seeds, *range(first, first + rule.more(values))]
+        return [*seeds, *range(first, first + rule.more(self._values(i, rule)))]
+
+    def _values(self, i: int, rule: Rule) -> list[float | None]:
+        """The rule's measure of the runs of a case that have been made."""
+        of = measure(rule.measure).of
+        keys = [self._jobs[i, seed].key for seed in self._seeds[i]]
+        return [of(self.done[key].summary) for key in keys if key in self.done]
 
     def _add(self, i: int, seed: int) -> Job:
         if i not in self._series:
@@ -165,7 +174,7 @@ class _Series:
         label = ", ".join(filter(None, [UNCONGESTED, label_of(varied)]))
         labels = {**varied, "bottleneck.qdisc": UNCONGESTED}
         ideal = uncongested(scenario)
-        other = Case(labels, ideal, (), True, case.engine, name=label)
+        other = Case(labels, ideal, case.seeds, True, case.engine, name=label)
         return dataclasses.replace(
             made, twins=cls(other, ideal, Keys(ideal, case.engine)), rate_bps=rate_bps
         )

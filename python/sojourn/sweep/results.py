@@ -44,6 +44,8 @@ class Results:
     """How many there are to be; more than there are if it was stopped."""
     scale: str = ""
     """For a study: the scale at which it ran."""
+    missed: list[str] = field(default_factory=list)
+    """With ``until``: the cases whose mean is not known that well, for all their seeds."""
     twins: list[Result] = field(default_factory=list)
     """Of a comparison: the runs on the uncongested link, one per seed and offered load."""
 

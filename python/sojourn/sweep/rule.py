@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from sojourn.errors import InputError
 from sojourn.measures import measure
+from sojourn.quantities import whole
 from sojourn.statistics import student_interval
+from sojourn.sweep.case import MOST_SEEDS
 
 
 @dataclass(frozen=True)
@@ -29,21 +31,25 @@ class Rule:
     def __post_init__(self) -> None:
         measure(self.measure)
         if not 0 < self.relative < 1:
-            raise InputError(f"until: {self.relative} must be between 0 and 1, such as 0.05")
+            raise InputError(f"relative: {self.relative} must be between 0 and 1, such as 0.05")
         if not 0 < self.confidence < 1:
-            raise InputError(f"until: confidence {self.confidence} is not between 0 and 1")
-        if not 2 <= self.least <= self.most:
-            raise InputError(f"until: from {self.least} to {self.most} seeds; 2 are the least")
+            raise InputError(f"confidence: {self.confidence} is not between 0 and 1")
+        whole("least", self.least, least=2)
+        whole("most", self.most, least=self.least, most=MOST_SEEDS)
+        whole("step", self.step)
+
+    def met(self, values: Sequence[float | None]) -> bool:
+        """Whether the mean of these is known well enough."""
+        known = [value for value in values if value is not None]
+        if not known:
+            return False
+        found = student_interval(known, self.confidence)
+        return found.half is not None and found.half <= self.relative * abs(found.mean)
 
     def more(self, values: Sequence[float | None]) -> int:
         """How many seeds a case needs beside those that gave ``values``."""
         if len(values) < self.least:
             return self.least - len(values)
-        known = [value for value in values if value is not None]
-        left = min(self.step, self.most - len(values))
-        if left <= 0 or not known:
+        if self.met(values) or all(value is None for value in values):
             return 0
-        found = student_interval(known, self.confidence)
-        if found.half is None:
-            return left
-        return 0 if found.half <= self.relative * abs(found.mean) else left
+        return max(0, min(self.step, self.most - len(values)))

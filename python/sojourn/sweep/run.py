@@ -98,5 +98,5 @@ def carry_out(
         while jobs := plan.next(until):
             execute(jobs, store, plan.done, workers=workers, cluster=cluster, progress=progress)
     except KeyboardInterrupt:
-        raise Interrupted(plan.results(store)) from None
-    return plan.results(store)
+        raise Interrupted(plan.results(store, until)) from None
+    return plan.results(store, until)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import Error, InputError, Interrupted
-from sojourn.files import write_json
+from sojourn.files import read_json, write_json
 from sojourn.labels import label_of
 from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
 from sojourn.results.store import Store, kept_baseline, open_run, open_runs
-from sojourn.sweep.case import Case, grid
+from sojourn.scenario import Scenario
+from sojourn.sweep.case import MOST_SEEDS, Case, grid
 from sojourn.sweep.comparison import Comparison
 from sojourn.sweep.execute import Progress
 from sojourn.sweep.plan import Plan
@@ -61,7 +62,7 @@ def compare(
         Error: If the folder cannot be written, or a run fails.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
-    repeat = whole("repeat", repeat)
+    repeat = whole("repeat", repeat, most=MOST_SEEDS)
     cases = _cases(scenario, vary, repeat)
     if baseline is not None:
         # Before anything runs.
@@ -88,15 +89,16 @@ def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> l
             '{"bottleneck.qdisc": ["droptail", "codel"]}'
         )
     paths = sorted(vary, key=lambda path: not is_load(path))
+    scenario = Scenario.of(scenario)
+    first = scenario.facts.seed
+    seeds = range(first, first + repeat)
     cases: dict[str, Case] = {}
-    for case in grid(scenario, {path: vary[path] for path in paths}, ()):
+    for case in grid(scenario, {path: vary[path] for path in paths}, seeds):
         # Named in the order in which the variations were given.
         name = label_of({path: case.labels[path] for path in vary}) or case.label
-        first = case.scenario.facts.seed
-        seeds = range(first, first + repeat)
         if name in cases:
             raise InputError(f"vary: {name} is there twice; give each variation once")
-        cases[name] = dataclasses.replace(case, seeds=seeds, name=name)
+        cases[name] = dataclasses.replace(case, name=name)
     return list(cases.values())
 
 
@@ -105,7 +107,11 @@ def _comparison(plan: Plan, store: Store | None, baseline: str | None) -> Compar
     results = plan.results(store)
     folder = store.folder if store is not None else None
     comparison = Comparison(
-        [each.run for each in results], [each.run for each in results.twins], folder, baseline
+        [each.run for each in results],
+        [each.run for each in results.twins],
+        folder,
+        baseline,
+        results.wanted,
     )
     if folder is not None and comparison.labels:
         write_json(folder / COMPARISON, comparison.to_dict())
@@ -125,4 +131,6 @@ def open_comparison(folder: str | Path) -> Comparison:
     runs = open_runs([folder])
     ideal = [run for run in runs if run.uncongested]
     rest = [run for run in runs if not run.uncongested]
-    return Comparison(rest, ideal, folder, kept_baseline(folder))
+    wanted = read_json(folder / COMPARISON).get("wanted")
+    stated = wanted if isinstance(wanted, int) else 0
+    return Comparison(rest, ideal, folder, kept_baseline(folder), stated)

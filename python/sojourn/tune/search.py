@@ -22,6 +22,7 @@ from sojourn.quantities import whole
 from sojourn.results.store import Store
 from sojourn.scenario import Scenario
 from sojourn.sweep import Case, Results, grid, sweep
+from sojourn.sweep.case import MOST_SEEDS
 from sojourn.tune.asking import Asking
 from sojourn.tune.axis import Axis
 from sojourn.tune.candidate import Candidate, Tuning
@@ -91,7 +92,7 @@ def tune(
     if across not in ("worst", "mean"):
         raise InputError(f"across = {across!r}: must be worst or mean")
     whole("trials", trials, most=MOST_TRIALS)
-    whole("seeds", seeds)
+    whole("seeds", seeds, most=MOST_SEEDS)
     region = [dict(case.labels) for case in grid(base, vary or {}, (1,))]
     both = set(over) & set(vary or {})
     if both:

@@ -84,6 +84,13 @@ def map(
         "contour": found.contour(60),
         "simulated": [asdict(each) for each in found.seen],
     }
+    if figure is not None:
+        from sojourn.control.charts import figures
+        from sojourn.style import DISPLAY
+
+        kind = DISPLAY.get(model.kind, model.kind)
+        title = f"{kind}, {text.law_name(congestion)}, {rate}, packets of {packet} bytes"
+        figures.save(figures.map_plot(found, title), figure)
     if json:
         print_json(whole)
     else:
@@ -93,13 +100,6 @@ def map(
         )
         if found.seen:
             _print_seen(found)
-    if figure is not None:
-        from sojourn.control.charts import figures
-        from sojourn.style import DISPLAY
-
-        kind = DISPLAY.get(model.kind, model.kind)
-        title = f"{kind}, {text.law_name(congestion)}, {rate}, packets of {packet} bytes"
-        figures.save(figures.map_plot(found, title), figure)
     return 0
 
 

@@ -36,12 +36,12 @@ def show_design(
         more: What JSON has besides.
     """
     whole = {**report(design, link), **(more or {})}
+    if figure is not None:
+        _draw(design, figure)
     if as_json:
         print_json(whole)
     else:
         _print_text(design, link, whole)
-    if figure is not None:
-        _draw(design, figure)
     return 0
 
 
