@@ -48,6 +48,7 @@ TYPES = {
 
 SCENARIO = """
 duration = "20s"
+seed = 2
 warmup = "1s"
 [bottleneck]
 rate = "4mbit"

@@ -14,7 +14,7 @@ from conftest import SMALL, Command
 from sojourn import Error, Scenario, ScenarioError, _typegen, schema
 from sojourn._engine import quantity
 from sojourn.cli.explain import explain
-from sojourn.cli.values import parse_vary, split
+from sojourn.cli.values import _split, parse_vary
 
 
 def test_text_dictionary_and_file_give_same_scenario(small: Scenario, small_file: Path) -> None:
@@ -170,13 +170,13 @@ def test_unknown_name_gets_a_short_hint(name: str, hint: str) -> None:
 
 
 def test_values_are_split_outside_of_braces_and_quotes() -> None:
-    assert split('a,{kind="b",x=[1,2]},"c,d"') == ["a", '{kind="b",x=[1,2]}', '"c,d"']
+    assert _split('a,{kind="b",x=[1,2]},"c,d"') == ["a", '{kind="b",x=[1,2]}', '"c,d"']
     assert parse_vary('x.y=droptail,{kind="pi",ecn=true},10ms,0.9,7') == (
         "x.y",
         ["droptail", {"kind": "pi", "ecn": True}, "10ms", 0.9, 7],
     )
     with pytest.raises(ScenarioError, match="} is missing"):
-        split('{kind="pi",ecn=true')
+        _split('{kind="pi",ecn=true')
 
 
 @pytest.mark.parametrize(

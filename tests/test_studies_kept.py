@@ -6,8 +6,10 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
+import typer
 
 from conftest import Command
 from sojourn.cli.studies import _compared
@@ -19,6 +21,9 @@ from sojourn.studies.registry import names, study
 from sojourn.studies.reproduce import reproduce
 from sojourn.studies.study import Band, Check, Findings, Reproduction, Verdict
 from sojourn.sweep import Results
+
+# What was typed is looked at only where no study is named.
+NOBODY = cast("typer.Context", None)
 
 
 def made(verdict: Verdict = Verdict.AGREES, ours: str = "3", value: float = 1.5) -> Reproduction:
@@ -124,7 +129,7 @@ def test_json_knows_no_infinity(
     endless = made(value=float("inf"))
     monkeypatch.setattr("sojourn.studies.reproduce.reproduce", lambda *_, **__: endless)
     monkeypatch.setattr("sojourn.studies.reproduce.write", lambda *_: tmp_path)
-    assert make_study("pi-hardware", scale="smoke", out=tmp_path, json=True, quiet=True) == 0
+    assert make_study(NOBODY, "pi-hardware", "smoke", out=tmp_path, json=True, quiet=True) == 0
     assert "Infinity" not in (said := capsys.readouterr().out)
     assert json.loads(said)["bands"][0]["value"] is None
 
@@ -136,7 +141,7 @@ def test_a_study_that_is_stopped_says_so_beside_json(
         raise Interrupted(Results([], None, 0, "smoke"))
 
     monkeypatch.setattr("sojourn.studies.reproduce.reproduce", stopped)
-    assert make_study("pi-hardware", scale="smoke", out=tmp_path, json=True, quiet=True) == 130
+    assert make_study(NOBODY, "pi-hardware", "smoke", out=tmp_path, json=True, quiet=True) == 130
     said = capsys.readouterr()
     assert said.out == "" and said.err.startswith("stopped: ")
 

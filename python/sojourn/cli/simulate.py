@@ -53,9 +53,9 @@ def simulate(
     unkept = [] if out is not None else _unkept(scenario, drawn=report is not None)
     if len(engines) > 1 or report is not None:
         scenario = _drawn(scenario)
+    results, code = _run_all(scenario, engines, out, quiet=quiet, limit=limit)
     if unkept:
         warnings.warn(f"{', '.join(unkept)}: not written without --out, a folder", stacklevel=2)
-    results, code = _run_all(scenario, engines, out, quiet=quiet, limit=limit)
     if report is not None and code == 0:
         report = write_report(list(results.values()), report)
     if as_json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from click.core import ParameterSource
 
+from sojourn.cli import prose
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json
 from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Workers
@@ -216,7 +217,8 @@ def _list(as_json: bool) -> int:
         counts = _counts(name) or dict.fromkeys(heads, "–")
         rows.append([name, *(str(counts[head]) for head in heads)])
     show(["as last kept", *heads], rows)
-    print(f"\nsojourn reproduce NAME [--scale {'|'.join(SCALES)}] [--check]")
+    print()
+    prose.show(f"sojourn reproduce NAME [--scale {'|'.join(SCALES)}] [--check]")
     return 0
 
 
