@@ -94,7 +94,7 @@ def test_response_times_are_seen_where_there_are_web_users(
     words = [each.text or "" for each in root.iter(f"{SVG}text")]
     assert ("Response times of web users, %" in words) == there
     # Users have no windows that last.
-    assert (f"Windows of {FLOWS} flows, kB" in words) != there
+    assert (f"Windows of flows, {FLOWS} at most, kB" in words) != there
     said = browser.execute_script(
         "return [...document.querySelectorAll('figure:not([hidden]) .quiet')]"
         ".map((each) => each.textContent).join(' ')"
