@@ -187,7 +187,7 @@ def sweep(
 def _missed(rule: Rule, results: Results) -> str:
     """What is not known as well as it was to be."""
     if all(each.measure(rule.measure) is None for each in results):
-        return f"--until {rule.measure}: no run has this measure; name another"
+        return f"--until {rule.measure}: no run has this measure; run longer, or name another"
     cases = ", ".join(results.missed)
     return (
         f"--until {rule.measure}: not known to ±{100 * rule.relative:.3g} % of the mean with "

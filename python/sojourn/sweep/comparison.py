@@ -184,7 +184,7 @@ class Comparison:
                 f"{name}: there is no link or group {found.place!r}; there are {known}"
             )
         if summaries and all(found.of(each) is None for each in summaries):
-            raise InputError(f"{name}: no run has this measure; name another")
+            raise InputError(f"{name}: no run has this measure; run longer, or name another")
         return found
 
     def _paths(self) -> list[str]:
