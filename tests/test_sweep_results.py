@@ -116,7 +116,9 @@ def test_differences_are_those_of_pairs() -> None:
     assert back["mean"] == 0
     with pytest.raises(Error, match="no link or group 'sideways'; there are bottleneck, reverse"):
         comparison.differences("sideways.loss")
-    with pytest.raises(InputError, match=r"^ping_p50_s: no run has this measure; run longer, or name another$"):
+    with pytest.raises(
+        InputError, match=r"^ping_p50_s: no run has this measure; run longer, or name another$"
+    ):
         comparison.verdict(measures=["ping_p50_s"])
 
 
