@@ -67,7 +67,8 @@ def test_a_comparison_goes_on_where_it_stopped(small: Scenario, tmp_path: Path) 
         folder for folder, at in before.items() if (folder / "run.json").stat().st_mtime_ns == at
     ]
     assert kept == [folders[0], folders[3]]
-    assert len(again.runs) == 6
+    assert len(again.runs) == 6 and not again.stopped_early
+    assert not open_comparison(tmp_path).stopped_early
     expected = compare(small, VARY, repeat=3)
     assert summaries(again) == summaries(expected)
 
@@ -88,6 +89,7 @@ def test_ctrl_c_keeps_what_is_finished(small_file: Path, tmp_path: Path) -> None
 def test_web_also_runs_on_the_uncongested_link(web: Scenario, tmp_path: Path) -> None:
     vary = {**VARY, "load": [0.5, 0.9]}
     comparison = compare(web, vary, repeat=2, out=tmp_path)
+    assert not comparison.stopped_early and not open_comparison(tmp_path).stopped_early
     assert [(run.label, run.seed) for run in comparison.uncongested] == [
         ("uncongested, load 0.5", 1),
         ("uncongested, load 0.5", 2),
