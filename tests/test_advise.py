@@ -16,7 +16,7 @@ from sojourn import Scenario
 from sojourn.advise import Advice, Line, advise
 from sojourn.advise.choice import TODAY
 from sojourn.cli.app import main
-from sojourn.errors import InputError, Interrupted
+from sojourn.errors import Error, InputError, Interrupted
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,16 @@ def test_scripts_of_advice_from_before_are_named_and_kept(
     out, said = capsys.readouterr()
     assert f"{tmp_path / 'up.sh'}: of advice from before" in said and "down.sh" not in said
     assert "up.sh" not in out and (tmp_path / "up.sh").read_text() == "old"
+
+
+def test_scripts_that_cannot_be_written_are_one_clear_error(
+    home: Advice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.advise.advise", lambda *_, **__: home)
+    (tmp_path / "up.sh").mkdir()
+    asked = ["advise", "--down", "20mbit", "--up", "4mbit", "--out", str(tmp_path)]
+    with pytest.raises(Error, match=r"cannot write to .*up\.sh: Is a directory; name a file"):
+        main(asked)
 
 
 @pytest.mark.parametrize(

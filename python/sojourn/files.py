@@ -46,8 +46,17 @@ def write_json(path: Path, value: object) -> None:
     Raises:
         Error: If it cannot be written.
     """
+    write_file(path, (json.dumps(value, indent=1) + "\n").encode())
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Writes a file that somebody asked for, whole or not at all.
+
+    Raises:
+        Error: If it cannot be written.
+    """
     try:
-        write_whole(path, (json.dumps(value, indent=1) + "\n").encode())
+        write_whole(path, content)
     except OSError as error:
         raise cannot("write to", path, error) from error
 

@@ -329,3 +329,9 @@ def _is_path(text: str) -> bool:
 def schema() -> dict[str, Any]:
     """JSON Schema of the scenario file, for editors and for checking."""
     return cast("dict[str, Any]", json.loads(engine_schema()))
+
+
+@lru_cache
+def kind_names(part: str) -> tuple[str, ...]:
+    """What the kind of a part of a scenario may be, such as of a ``QueueDiscipline``."""
+    return tuple(schema()["$defs"][part]["anyOf"][0]["enum"])

@@ -13,10 +13,10 @@ from sojourn import formatting
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.diagnoses import tell
 from sojourn.cli.files import print_json, scenario_of
-from sojourn.cli.options import Json, Quiet, Workers
+from sojourn.cli.options import Json, Quiet, Workers, typed
 from sojourn.cli.progress import SweepLine, notices, stopped
 from sojourn.errors import InputError, Interrupted
-from sojourn.files import write_whole
+from sojourn.files import write_file
 from sojourn.measures import measure
 from sojourn.measures.shown import NOTHING, written
 from sojourn.statistics import relative_interval, student_interval
@@ -55,8 +55,10 @@ def advise(
     from sojourn.advise import advise as make
     from sojourn.diagnoses import before
 
-    if file is not None and (given := _given(context)):
-        raise InputError(f"{given}: {file} says that; give a FILE or options of a line, not both")
+    if file is not None and (given := typed(context, _LINE)):
+        raise InputError(
+            f"{', '.join(given)}: {file} says that; give a FILE or options of a line, not both"
+        )
     if file is None and not (down and up):
         raise InputError(
             "--down and --up: say the line's rates, such as --down 50mbit --up 10mbit, or give a "
@@ -94,12 +96,6 @@ def advise(
         for way, target in written_to.items():
             print(f"{way}: {target}")
     return 0
-
-
-def _given(context: typer.Context) -> str:
-    """The options of a line that were typed."""
-    sources = {f"--{name}": context.get_parameter_source(name) for name in _LINE}
-    return ", ".join(name for name, of in sources.items() if of and of.name == "COMMANDLINE")
 
 
 def _show(found: Advice, overhead: int) -> None:
@@ -167,7 +163,7 @@ def _write(found: Advice, folder: Path) -> dict[str, Path]:
     scripts = found.scripts()
     files = {way: folder / f"{way}.sh" for way in _WAYS}
     for way, each in scripts.items():
-        write_whole(files[way], each.script().encode())
+        write_file(files[way], each.script().encode())
     if old := [str(file) for way, file in files.items() if way not in scripts and file.exists()]:
         print(
             f"{', '.join(old)}: of advice from before; this advice has no script: delete what "

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
 from sojourn.extras import require
-from sojourn.files import cannot, page_file, write_whole
+from sojourn.files import page_file, write_file
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -92,10 +92,7 @@ def write_text(text: str, out: Path | None, what: str) -> None:
     if out is None:
         print(text, end="")
         return
-    try:
-        write_whole(out, text.encode())
-    except OSError as error:
-        raise cannot("write to", out, error) from error
+    write_file(out, text.encode())
     print(f"{what}: {out}")
 
 

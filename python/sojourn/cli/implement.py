@@ -10,9 +10,9 @@ import typer
 from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
-from sojourn.files import cannot, make_folder, write_whole
+from sojourn.files import make_folder, write_file
 from sojourn.nearest import did_you_mean
-from sojourn.scenario import Scenario, schema
+from sojourn.scenario import Scenario, kind_names
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
@@ -66,7 +66,8 @@ def vectors(
         passes = -(-ops // _CONTROLLERS)
         write_text(bank_vectors(seed, _EACH, passes, name), out, "vectors")
         return 0
-    known = _disciplines()
+    # A class in Python has no vectors.
+    known = [kind for kind in kind_names("QueueDiscipline") if kind != "python"]
     if name not in known:
         known += [*_BANKS, _CONTROL_LAW]
         raise InputError(f"{name}: {did_you_mean(name, known)}there are {', '.join(known)}")
@@ -79,12 +80,6 @@ def vectors(
         scenario = scenario.with_text(changes)
     write_text(write(scenario.core, ops), out, "vectors")
     return 0
-
-
-def _disciplines() -> list[str]:
-    """Those that are in every engine."""
-    kinds = schema()["$defs"]["QueueDiscipline"]["anyOf"][0]["enum"]
-    return [kind for kind in kinds if kind != "python"]
 
 
 def deploy(
@@ -152,8 +147,5 @@ def _write_verilog(
     # The file by which the folder is known comes first.
     for name in sorted(files, key=lambda each: each != top):
         make_folder((out / name).parent)
-        try:
-            write_whole(out / name, files[name].encode())
-        except OSError as error:
-            raise cannot("write to", out / name, error) from error
+        write_file(out / name, files[name].encode())
     print(f"gates: {out}")

@@ -46,14 +46,10 @@ def lab(
 
 
 def _export(out: Path, file: Path | None) -> None:
-    from sojourn.files import cannot, make_folder, page_file, write_whole
+    from sojourn.files import make_folder, page_file, write_file
     from sojourn.lab.page import page
 
     out = page_file(out, "lab.html")
     make_folder(out.parent)
-    text = page(file)
-    try:
-        write_whole(out, text.encode())
-    except OSError as error:
-        raise cannot("write to", out, error) from error
+    write_file(out, page(file).encode())
     print(f"page: {out}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import click
 import typer
+from click.core import ParameterSource
 
 # Later versions of click suggest commands, too: nobody needs to be told twice.
 TYPER_SUGGESTS = not hasattr(click.exceptions, "NoSuchCommand")
@@ -62,3 +64,9 @@ NoLimit = Annotated[
     bool,
     typer.Option("--no-limit", help="Run also what would not fit into this machine's memory."),
 ]
+
+
+def typed(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Those of the options, by name, that were typed, as they are typed."""
+    sources = ((name, context.get_parameter_source(name)) for name in names)
+    return [f"--{name}" for name, source in sources if source is ParameterSource.COMMANDLINE]

@@ -24,9 +24,9 @@ def filled(text: str, indent: str = "", further: str | None = None) -> str:
     return formatting.wrapped(text, width(), indent, further)
 
 
-def show(text: str) -> None:
-    """Prints a paragraph; what is no terminal gets it in one line."""
-    print(filled(text) if sys.stdout.isatty() else text)
+def show(text: str, further: str = "") -> None:
+    """Prints a paragraph as :func:`filled` has it; what is no terminal gets it in one line."""
+    print(filled(text, further=further) if sys.stdout.isatty() else text)
 
 
 def refilled(text: str) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from click.core import ParameterSource
 
 from sojourn.cli import prose
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json
-from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Workers
+from sojourn.cli.options import Cluster, Json, Limit, Quiet, Seeds, Store, Workers, typed
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_values
 from sojourn.errors import Error, InputError, Interrupted
@@ -61,12 +58,11 @@ def reproduce(
     from sojourn.studies.registry import study
 
     if name is None:
-        for option in context.params:
-            typed = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
-            if typed and option not in ("json", "quiet"):
-                raise InputError(
-                    f"--{option}: of which study? Name it; without a name the studies are listed"
-                )
+        of_one = [option for option in context.params if option not in ("json", "quiet")]
+        for option in typed(context, of_one):
+            raise InputError(
+                f"{option}: of which study? Name it; without a name the studies are listed"
+            )
         return _list(json)
     wanted = study(name)
     old = _kept(name, scale) if check else None
@@ -206,10 +202,8 @@ def _list(as_json: bool) -> int:
         )
         return 0
     width = max(map(len, names())) + 2
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     for name in names():
-        text = f"{name:{width}}{title(name)}"
-        print(textwrap.fill(text, columns, subsequent_indent=" " * width, break_on_hyphens=False))
+        prose.show(f"{name:{width}}{title(name)}", " " * width)
     print()
     heads = ("claims", "agree", "not", "undecided", "shown", "scale", "commit")
     rows = []

@@ -16,7 +16,7 @@ from sojourn import formatting
 from sojourn._engine import quantity
 from sojourn.errors import ScenarioError
 from sojourn.lab.experiment import SIDES, Experiment
-from sojourn.scenario import Scenario, schema
+from sojourn.scenario import Scenario, kind_names, schema
 
 # Discipline parameters that a student would not look for first.
 _RARE = {"mean_packet", "limit_bytes", "limit_time", "mtu", "memory_limit", "whole_backlog"}
@@ -121,7 +121,7 @@ def _common(scenario: Scenario) -> list[Control]:
     if not all(each.get("congestion") for each in own):
         congestion = tcp.get("congestion") or "reno"
         kind = congestion if isinstance(congestion, str) else congestion["kind"]
-        names = [name for name in _names("CongestionControl") if name != "python"]
+        names = [name for name in kind_names("CongestionControl") if name != "python"]
         label = "Congestion control"
         made.append(Control("tcp.congestion", label, "choice", kind, choices=names))
     if not all(each.get("ecn") is not None for each in own):
@@ -151,7 +151,7 @@ def _side(scenario: Scenario) -> list[Control]:
     qdisc = link["qdisc"]
     kind = qdisc if isinstance(qdisc, str) else qdisc["kind"]
     values = {} if isinstance(qdisc, str) else qdisc
-    names = [name for name in _names("QueueDiscipline") if name in _simple()]
+    names = [name for name in kind_names("QueueDiscipline") if name in _simple()]
     about = _simple()[kind]["description"] if kind in _simple() else ""
     if kind not in names:
         names.append(kind)  # what a scenario brings along can be kept, though not moved
@@ -225,7 +225,7 @@ def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Contr
 
 def _choices(known: dict[str, Any]) -> list[Any]:
     """What a field may be, if that is one of a few."""
-    whole = schema()["$defs"].get(known.get("$ref", "").rpartition("/")[2], known)
+    whole = _defs().get(known.get("$ref", "").rpartition("/")[2], known)
     return whole.get("enum") or [e["const"] for e in whole.get("oneOf", []) if "const" in e]
 
 
@@ -251,15 +251,17 @@ def _count(path: str, label: str, value: int, most: float) -> Control:
     return Control(path, label, "slider", value, "", "", 1.0, max(most, float(value)), True)
 
 
-def _names(kind: str) -> list[str]:
-    names: list[str] = schema()["$defs"][kind]["anyOf"][0]["enum"]
-    return names
+@lru_cache(maxsize=1)
+def _defs() -> dict[str, dict[str, Any]]:
+    """The schema's parts; making it takes longer than all else here."""
+    defs: dict[str, dict[str, Any]] = schema()["$defs"]
+    return defs
 
 
 @lru_cache(maxsize=1)
 def _simple() -> dict[str, dict[str, Any]]:
     """The disciplines that have no others inside, and are not written in Python."""
-    alternatives = schema()["$defs"]["QueueDiscipline"]["anyOf"][1]["anyOf"]
+    alternatives = _defs()["QueueDiscipline"]["anyOf"][1]["anyOf"]
     found = {}
     for each in filter(None, alternatives):
         name = each["properties"]["kind"]["const"]

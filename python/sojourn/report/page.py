@@ -30,7 +30,6 @@ from sojourn.verdict.diagnosed import merged
 FOLDER = "figures"
 VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
-# A unit stays on the line of its number.
 
 
 def write(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import InputError
-from sojourn.files import cannot, write_whole
+from sojourn.files import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,11 +50,8 @@ def write(result: RunResult, path: str | Path, step_s: float = 0.2) -> None:
     if not path.name.endswith(SUFFIX):
         raise InputError(f"{path}: Flent opens files that end with {SUFFIX}")
     text = json.dumps(document(result, step_s, path.name))
-    try:
-        # Without the time of compression, the same run is the same file.
-        write_whole(path, gzip.compress(text.encode(), mtime=0))
-    except OSError as error:
-        raise cannot("write to", path, error) from error
+    # Without the time of compression, the same run is the same file.
+    write_file(path, gzip.compress(text.encode(), mtime=0))
 
 
 def document(result: RunResult, step_s: float = 0.2, name: str = "run" + SUFFIX) -> dict[str, Any]:
