@@ -45,6 +45,8 @@ def missing() -> str:
 
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(bool(missing()), reason=missing())]
+IN_BROWSER = [pytest.mark.browser, *pytestmark]
+"""Marks of tests of the same in a browser."""
 
 
 def node(script: str, *arguments: object, asked: object = None) -> str:

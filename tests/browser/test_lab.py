@@ -14,13 +14,9 @@ from sojourn.formatting import text as shown_as
 from sojourn.lab.experiment import all_experiments
 from sojourn.lab.page import page
 from sojourn.report import write
-from test_wasm import missing
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 TOUR = 10
 

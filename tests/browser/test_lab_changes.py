@@ -21,13 +21,9 @@ from browser.test_lab import (
     until,
 )
 from sojourn.lab.page import page
-from test_wasm import missing
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 SHORT = """
 duration = "6s"
@@ -79,6 +75,15 @@ def exported(folder: Path, scenario: str) -> str:
     own.write_text(scenario)
     file.write_text(page(own))
     return f"file://{file}"
+
+
+def drop(driver: Any, scenario: str) -> None:
+    """Drops a file, mine.toml, onto the page."""
+    driver.execute_script(
+        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'mine.toml'));"
+        "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));",
+        scenario,
+    )
 
 
 def state(driver: Any) -> dict[str, Any]:
@@ -228,14 +233,10 @@ def test_a_large_file_is_opened_and_one_that_is_no_scenario_refused(
     browser: Any, address: str
 ) -> None:
     open_page(browser, address)
-    drop = (
-        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'mine.toml'));"
-        "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));"
-    )
-    browser.execute_script(drop, SHORT + "# a comment\n" * 15_000)
+    drop(browser, SHORT + "# a comment\n" * 15_000)
     until(browser, "document.title.startsWith('mine.toml')")
     begins(browser)
-    browser.execute_script(drop, "duration = 3")
+    drop(browser, "duration = 3")
     assert until(browser, "document.getElementById('error').textContent").startswith("mine.toml:")
     assert browser.execute_script("return document.title").startswith("mine.toml")
 

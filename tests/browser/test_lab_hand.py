@@ -8,13 +8,9 @@ import pytest
 
 from browser.test_lab import clock, move, open_page, step_beyond, until
 from browser.test_lab_changes import value
-from test_wasm import missing
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 
 def press(driver: Any, control: str, *keys: str) -> None:

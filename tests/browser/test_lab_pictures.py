@@ -15,13 +15,9 @@ import pytest
 
 from browser.test_lab import click, move, open_page, step_beyond, until, whole_run
 from sojourn import Scenario, run
-from test_wasm import missing
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 SVG = "{http://www.w3.org/2000/svg}"
 WORDS = "[...document.querySelectorAll('#watch figure p')].at(-1).textContent"

@@ -5,17 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from browser.test_lab import click, move, open_page, step_beyond, until
-from browser.test_lab_changes import exported, table, value
-from test_wasm import missing
+from browser.test_lab_changes import drop, exported, table, value
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 MARKS = """
 duration = "4s"
@@ -88,11 +82,7 @@ def test_a_load_for_all_groups_becomes_users(browser: Any, tmp_path: Path) -> No
 
 def test_play_says_again_why_a_run_cannot_begin(browser: Any, tmp_path: Path) -> None:
     open_page(browser, exported(tmp_path, MARKS))
-    drop = (
-        "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'mine.toml'));"
-        "dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));"
-    )
-    browser.execute_script(drop, MARKS.replace("flows = 4", "flows = 20000000"))
+    drop(browser, MARKS.replace("flows = 4", "flows = 20000000"))
     said = until(browser, "document.getElementById('error').textContent")
     click(browser, "play")
     assert until(browser, "document.getElementById('error').textContent") == said

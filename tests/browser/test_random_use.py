@@ -6,16 +6,10 @@ import random
 import time
 from typing import Any
 
-import pytest
-
 from browser.test_lab import open_page, until
-from test_wasm import missing
+from test_wasm import IN_BROWSER
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 ACTS = 600
 

@@ -12,13 +12,9 @@ from typing import Any
 import pytest
 
 from browser.conftest import launch
-from test_wasm import FOLDER, goldens, missing, natively, stepped, untimed, whole
+from test_wasm import FOLDER, IN_BROWSER, goldens, natively, stepped, untimed, whole
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.long,
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+pytestmark = IN_BROWSER
 
 # One job after another, each with an engine of its own; numbers stay text.
 WORK = """
