@@ -24,7 +24,9 @@ use crate::serialiser::Serialiser;
 use crate::waiting::{Token, Waiting};
 use crate::wire::Wire;
 use sojourn_base::{Rate, Time};
-use sojourn_qdisc::{Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink};
+use sojourn_qdisc::{
+    AtEnqueue, Config, Count, Counters, Discipline, DropReason, Env, Invalid, Qdisc, Sink,
+};
 
 /// Why an event of a link was scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,7 +46,7 @@ pub enum Wake {
 
 #[derive(Clone)]
 enum Queue<S: Waiting> {
-    Tokens(Qdisc<Token>),
+    Tokens(AtEnqueue<Token>),
     Packets(Qdisc<S>),
 }
 

@@ -109,8 +109,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
         self.constants(env).map(|_| ())

@@ -87,8 +87,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = true;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         self.resolve(env).map(|_| ())
     }

@@ -127,8 +127,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         self.quanta(env)?;
         check(&self.leaves(), self.default.as_deref(), env).map(|_| ())

@@ -60,8 +60,6 @@ const MOST_DROPS: u32 = 64;
 const WEIGHT_BITS: u32 = 16;
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
         Rules::new(self, env).map(|_| ())

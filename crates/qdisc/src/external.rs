@@ -56,8 +56,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, _: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit())?;
         if self.class.trim().is_empty() {

@@ -140,8 +140,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         self.constants(env)?;
         self.settings().check(env).map(|_| ())

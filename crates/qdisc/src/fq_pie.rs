@@ -72,8 +72,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         Core::new(&self.control, env)?;
         self.settings().check(env).map(|_| ())

@@ -10,8 +10,8 @@
 //! measures.
 //!
 //! **Adding a discipline** takes a file that exports `Params` and `Discipline<P>`, and one line
-//! in the list at the end of this one. Most that decide on arrival only need a control law: see
-//! [`managed`].
+//! in the list at the end of this one, with `at enqueue` if it is a strict FIFO that drops and
+//! marks only there. Most that do only need a control law: see [`managed`].
 // Only `bank::pass` calls what the processor must have been asked for before.
 #![deny(unsafe_code)]
 #![no_std]
@@ -53,38 +53,38 @@ pub use stamped::{Kept, Stamped, Unkept, Unstamp};
 
 disciplines! {
     /// First come, first served, with a limit in packets, bytes or time.
-    Droptail = "droptail" in droptail;
+    Droptail = "droptail" in droptail, at enqueue;
     /// Random early detection, Floyd and Jacobson (1993), gentle or not.
-    Red = "red" in red;
+    Red = "red" in red, at enqueue;
     /// Adaptive RED, Floyd, Gummadi and Shenker (2001): RED that adapts its `max_p`.
-    Ared = "ared" in ared;
+    Ared = "ared" in ared, at enqueue;
     /// Self-configuring RED, Feng, Kandlur, Saha and Shin (1999): RED that moves its `max_p` when
     /// the average crosses a threshold.
-    FengRed = "feng_red" in feng_red;
+    FengRed = "feng_red" in feng_red, at enqueue;
     /// CHOKe, Pan, Prabhakar and Psounis (2000): RED that drops what is of the same flow as a
     /// packet drawn from the queue.
     Choke = "choke" in choke;
     /// The proportional controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001): RED without
     /// its average.
-    Proportional = "proportional" in proportional;
+    Proportional = "proportional" in proportional, at enqueue;
     /// The proportional-integral controller of Hollot, Misra, Towsley and Gong (INFOCOM 2001).
-    Pi = "pi" in pi;
+    Pi = "pi" in pi, at enqueue;
     /// PI whose probability comes from a table of at most 16 entries, as in hardware.
-    PiTable = "pi_table" in pi_table;
+    PiTable = "pi_table" in pi_table, at enqueue;
     /// PIE: PI on the queueing delay, RFC 8033.
-    Pie = "pie" in pie;
+    Pie = "pie" in pie, at enqueue;
     /// PI2, De Schepper et al. (CoNEXT 2016): a linear PI controller, its output squared.
-    Pi2 = "pi2" in pi2;
+    Pi2 = "pi2" in pi2, at enqueue;
     /// DualPI2, the coupled dual-queue AQM of RFC 9332 (L4S).
     Dualpi2 = "dualpi2" in dualpi2;
     /// BLUE, Feng, Shin, Kandlur and Saha (2002): a probability moved by overflow and idleness.
-    Blue = "blue" in blue;
+    Blue = "blue" in blue, at enqueue;
     /// Adaptive virtual queue, Kunniyur and Srikant (2001).
-    Avq = "avq" in avq;
+    Avq = "avq" in avq, at enqueue;
     /// Random exponential marking, Athuraliya, Li, Low and Yin (2001).
-    Rem = "rem" in rem;
+    Rem = "rem" in rem, at enqueue;
     /// Feedback on the arrival rate alone, Kelly (2000): p is a power of the load.
-    Rate = "rate" in rate;
+    Rate = "rate" in rate, at enqueue;
     /// A discipline written in Python: a class that decides, in a queue that is kept here.
     External = "python" in external;
     /// Controlled delay, Nichols and Jacobson (RFC 8289): drops by the time spent in the queue.

@@ -62,10 +62,6 @@ pub trait LawParams: Clone + Default {
 }
 
 impl<T: LawParams> Parameters for T {
-    /// A law may learn from departures, which it is told of in order of time and before the
-    /// decision that follows, but decides nothing there.
-    const DECIDES_AT_ENQUEUE: bool = true;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         self.common().validate()?;
         T::Law::new(self, env).map(|_| ())
@@ -73,7 +69,8 @@ impl<T: LawParams> Parameters for T {
 }
 
 /// A control law. Calls come in order of time, and `advance` comes before every other with the
-/// same `now` and the queue as it stood before.
+/// same `now` and the queue as it stood before. A law may learn from departures, which it is told
+/// of before the decision that follows, but decides nothing there.
 pub trait Law: Sized {
     /// Its parameters in a scenario.
     type Params: LawParams<Law = Self>;

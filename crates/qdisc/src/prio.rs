@@ -106,8 +106,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         check(&self.leaves(), self.default_class(), env).map(|_| ())
     }

@@ -76,8 +76,6 @@ impl Default for Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
         for (field, value, usual) in [

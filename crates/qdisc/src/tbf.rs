@@ -94,8 +94,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         let rate = self.rate(env);
         if self.rate.is_some_and(|rate| rate < Rate(1000)) || rate > FASTEST {

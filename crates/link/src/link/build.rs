@@ -12,7 +12,7 @@ use crate::serialiser::Serialiser;
 use crate::waiting::Waiting;
 use crate::wire::Wire;
 use sojourn_base::{Kind, Stream, Time};
-use sojourn_qdisc::{Config, Count, Env, Invalid, Qdisc};
+use sojourn_qdisc::{AtEnqueue, Config, Count, Env, Invalid, Qdisc};
 use sojourn_scenario::Network;
 
 /// What a link is made of beside its discipline.
@@ -86,10 +86,10 @@ impl<S: Waiting> Link<S> {
     ) -> Result<Self, Invalid> {
         let Parts { serialiser, varying, device, autorate, access, wire, meter, classes } = parts;
         let plain = varying.is_none() && device.is_none() && access.is_none() && wire.is_none();
-        let queue = if fused && plain && config.decides_at_enqueue() {
-            Queue::Tokens(Qdisc::new(config, env, coin)?)
-        } else {
-            Queue::Packets(Qdisc::new(config, env, coin)?)
+        let tokens = if fused && plain { AtEnqueue::new(config, env, coin.clone())? } else { None };
+        let queue = match tokens {
+            Some(queue) => Queue::Tokens(queue),
+            None => Queue::Packets(Qdisc::new(config, env, coin)?),
         };
         Ok(Self {
             queue,

@@ -28,7 +28,6 @@ struct Pass<'a> {
 
 impl Visit<Token> for Pass<'_> {
     type Output = Fate;
-    const AT_ENQUEUE: bool = true;
 
     #[inline(always)]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) -> Fate {
@@ -59,7 +58,6 @@ struct CatchUp<'a> {
 
 impl Visit<Token> for CatchUp<'_> {
     type Output = ();
-    const AT_ENQUEUE: bool = true;
 
     #[inline(always)]
     fn visit<D: Discipline<Token>>(self, queue: &mut D) {

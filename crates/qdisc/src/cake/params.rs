@@ -182,8 +182,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         if let Some(rate) = self.bandwidth
             && !(SLOWEST..=FASTEST).contains(&rate)

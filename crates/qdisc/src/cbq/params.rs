@@ -271,8 +271,6 @@ fn shares(classes: &[Class], field: &str, whole: &str) -> Result<(), Invalid> {
 }
 
 impl Parameters for Params {
-    const DECIDES_AT_ENQUEUE: bool = false;
-
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         if self.depth() > crate::DEEPEST {
             let remedy = "classes and disciplines must lie at most 8 deep in each other";
