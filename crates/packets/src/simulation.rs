@@ -4,7 +4,7 @@ use crate::build::build;
 use crate::observation::{GroupObservation, LinkObservation, Observation, QueuedPacket, Seen};
 use crate::run::Run;
 use crate::{Control, Error};
-use sojourn_base::{Rate, Time, Value};
+use sojourn_base::{Rate, Time, Value, sort_by_key};
 use sojourn_link::{Samples, places};
 use sojourn_qdisc::Config as Qdisc;
 use sojourn_records::{Recorder, Summary};
@@ -54,7 +54,7 @@ impl Simulation {
         let network = scenario.network(base_dir).map_err(|e| Error::scenario(e.to_string()))?;
         let mut new = Self::of(network, recorder, true)?;
         let mut scenario = scenario.clone();
-        scenario.changes.sort_by_key(|change| change.at);
+        sort_by_key(&mut scenario.changes, |change| change.at);
         new.origin = Some(Origin {
             present: scenario.at_start(),
             applied: 0,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sojourn_base::{Rate, Time, Value};
+use sojourn_base::{Rate, Time, Value, sort_by_key};
 use sojourn_qdisc::Config as Qdisc;
 use sojourn_tcp::Params as TcpParams;
 
@@ -236,7 +236,7 @@ pub(crate) fn resolve(
     base_dir: Option<&Path>,
 ) -> Result<Vec<NetworkChange>, Fault> {
     let mut order: Vec<(usize, &Change)> = scenario.changes.iter().enumerate().collect();
-    order.sort_by_key(|(_, change)| change.at);
+    sort_by_key(&mut order, |(_, change)| change.at);
     let mut now = scenario.at_start();
     let mut before = None;
     let mut all = Vec::new();

@@ -271,7 +271,7 @@ fn from_table(table: DeTable<'_>, origin: Origin) -> Node {
         let node = from_value(value.into_inner(), Origin::Text(at));
         entries.push((key_at, Entry { key, key_origin: Origin::Text(key_at), node }));
     }
-    entries.sort_by_key(|(at, _)| *at);
+    sojourn_base::sort_by_key(&mut entries, |(at, _)| *at);
     Node { value: Value::Table(entries.into_iter().map(|(_, entry)| entry).collect()), origin }
 }
 

@@ -95,7 +95,7 @@ pub(crate) fn objects(text: &str) -> Result<Vec<Recorded>, String> {
         }
     }
     // A browser lists them by start; others do not have to. Equal ones keep their order.
-    entries.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sojourn_base::sort_by(&mut entries, |a, b| a.0.total_cmp(&b.0));
     if !(1..=MOST).contains(&entries.len()) {
         return Err(format!(
             "has {} objects that came over the network; there must be 1 to {MOST}",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sojourn_base::{Invalid, Rate, Time};
+use sojourn_base::{Invalid, Rate, Time, sort_by_key};
 use sojourn_qdisc::{Config as Qdisc, Env};
 
 use crate::Scenario;
@@ -296,7 +296,7 @@ fn standing_window(window: Time) -> Result<Time, Fault> {
 fn check_labels(graph: &Graph, groups: &[NetworkGroup]) -> Result<(), Fault> {
     let mut known: Vec<&str> = groups.iter().map(|group| group.label.as_str()).collect();
     known.retain(|label| !label.is_empty());
-    known.sort_unstable();
+    sort_by_key(&mut known, |label| *label);
     known.dedup();
     for placed in graph.links.iter().filter(|placed| placed.link.rate.is_some()) {
         for class in placed.link.qdisc.classes() {

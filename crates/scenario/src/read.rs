@@ -82,7 +82,7 @@ fn culprit<T: de::DeserializeOwned>(root: &Node, fault: &Fault) -> Option<Step> 
     let Value::Table(entries) = &value else { return None };
     // The kind last: without it everything is another fault.
     let mut keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
-    keys.sort_by_key(|key| key == "kind" || key == "dist");
+    sojourn_base::sort_by_key(&mut keys, |key| key == "kind" || key == "dist");
     let without = |key: &String| entries.iter().filter(|e| e.key != *key).cloned().collect();
     keys.into_iter().find(|key| differs(Value::Table(without(key)))).map(Step::Key)
 }

@@ -36,7 +36,7 @@ pub(super) fn bundles(group: &NetworkGroup, seed: u64) -> Vec<Bundle> {
             Flow { member, rtt, start: group.start_of(seed, index).0 }
         })
         .collect();
-    flows.sort_by_key(|flow| (flow.rtt, flow.start, flow.member));
+    sojourn_base::sort_by_key(&mut flows, |flow| (flow.rtt, flow.start, flow.member));
     let alike = flows.chunk_by(|a, b| (a.rtt, a.start) == (b.rtt, b.start));
     if alike.clone().count() <= MOST {
         return alike.map(bundle).collect();
@@ -51,7 +51,7 @@ pub(super) fn bundles(group: &NetworkGroup, seed: u64) -> Vec<Bundle> {
     let mut made = Vec::new();
     for part in parts(&flows, by_rtt) {
         let mut part = part.to_vec();
-        part.sort_by_key(|flow| (flow.start, flow.member));
+        sojourn_base::sort_by_key(&mut part, |flow| (flow.start, flow.member));
         made.extend(parts(&part, by_start).map(bundle));
     }
     made

@@ -200,7 +200,7 @@ fn used_links(network: &Network) -> Result<Vec<(usize, u32)>, Error> {
             "traffic: no flow crosses a link that has a rate: there is nothing to model".into(),
         ));
     }
-    used.sort_unstable_by_key(|(link, ..)| *link);
+    sojourn_base::sort_by_key(&mut used, |(link, ..)| *link);
     Ok(used.into_iter().map(|(link, ip, _)| (link, ip)).collect())
 }
 

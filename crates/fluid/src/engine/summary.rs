@@ -1,7 +1,7 @@
 //! From sums to the summary. What a model without packets cannot know is left out: retransmissions,
 //! timeouts, one-way delays and their variation.
 
-use sojourn_base::Time;
+use sojourn_base::{Time, sort_by, sort_by_key};
 use sojourn_records::{
     FlowSummary, GroupSummary, LinkCounts, LinkSummary, Quantiles, Summary, jain,
 };
@@ -95,7 +95,7 @@ impl Measure {
                     .map(|&index| FlowSummary { index: u64::from(index), ..template.clone() }),
             );
         }
-        flows.sort_by_key(|flow| flow.index);
+        sort_by_key(&mut flows, |flow| flow.index);
         flows
     }
 
@@ -170,7 +170,7 @@ fn scale(of: &Quantiles, by: f64, mean: f64) -> Quantiles {
 
 /// Mean and quantiles of values with weights; sorts them.
 fn quantiles(values: &mut [(f64, f64)]) -> Quantiles {
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sort_by(values, |a, b| a.0.total_cmp(&b.0));
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let Some(&(max, _)) = values.last() else { return Quantiles::default() };
     let at = |fraction: f64| {

@@ -30,7 +30,7 @@ pub fn optimal(given: &[f64], n: usize, least: f64, top: f64) -> Result<Vec<f64>
         }
         x.push(libm::log(p.clamp(least, top)));
     }
-    x.sort_by(f64::total_cmp);
+    sojourn_base::sort_by(&mut x, f64::total_cmp);
     let mut different = x.clone();
     different.dedup();
     if different.len() < n {

@@ -21,7 +21,7 @@ impl Filter {
             labels.extend(leaf.labels.iter().map(|label| (label_hash(label), at as u8)));
             leaf.dscp.iter().for_each(|name| dscp[usize::from(name.bits())] = at as u8);
         }
-        labels.sort_unstable();
+        sojourn_base::sort_by_key(&mut labels, |label| *label);
         Self { labels, dscp }
     }
 

@@ -32,7 +32,7 @@ impl Mgt {
             .flat_map(|class| class.flows.iter().map(|(time, _)| *time))
             .filter(|time| *time > 0.0)
             .collect();
-        stops.sort_by(f64::total_cmp);
+        sojourn_base::sort_by(&mut stops, f64::total_cmp);
         stops.dedup();
         let Parameters { classes, queues } = &parameters;
         let lanes: Vec<_> =
