@@ -19,7 +19,7 @@ fn main() {
     let clock = Clock(|| START.elapsed().as_secs_f64());
     let control = Control { clock, ..Control::default() };
     for _ in 0..times {
-        let summary = run(&network, &control, &mut Recorder::none()).unwrap();
+        let summary = run(network.clone(), &control, &mut Recorder::none()).unwrap();
         let sent: u64 = summary.bottleneck_packets;
         let link = &summary.links[0];
         let pages = summary.groups.iter().filter_map(|group| group.pages.as_ref());

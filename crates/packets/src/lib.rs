@@ -66,13 +66,14 @@ impl Default for Control<'_> {
 /// If the network holds something that cannot be built. Everything that a scenario can get wrong
 /// has been refused when the network was made, so this is rare.
 pub fn run(
-    network: &Network,
+    network: Network,
     control: &Control<'_>,
     recorder: &mut Recorder,
 ) -> Result<Summary, Error> {
     let begun = control.clock.now();
-    let mut simulation = Simulation::fixed(network.clone(), std::mem::take(recorder))?;
-    simulation.run_until(network.duration, control)?;
+    let duration = network.duration;
+    let mut simulation = Simulation::fixed(network, std::mem::take(recorder))?;
+    simulation.run_until(duration, control)?;
     let mut summary;
     (summary, *recorder) = simulation.finish();
     summary.wall_s = control.clock.now() - begun;

@@ -149,11 +149,9 @@ fn simulate(
         Engine::Packets => {
             let look = |now: Time, packets: u64| watch.look(now.as_secs_f64(), packets);
             let control = Control { look: &look, clock: CLOCK };
-            sojourn_packets::run(&network, &control, &mut recorder).map_err(
-                |error| match error {
-                    sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
-                },
-            )?
+            sojourn_packets::run(network, &control, &mut recorder).map_err(|error| match error {
+                sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
+            })?
         }
         Engine::Fluid => {
             let control = fluid::Control { look: &|now_s| watch.look(now_s, 0), clock: CLOCK };

@@ -97,7 +97,7 @@ impl Simulations {
                     let alone = scenario.alone(group, users, seed).map_err(words)?;
                     alone.too_large(room(used)).map_or(Ok(()), Err)?;
                     let network = alone.network(Path::new(".")).map_err(words)?;
-                    let summary = run(&network, &Control::default(), &mut Recorder::none());
+                    let summary = run(network, &Control::default(), &mut Recorder::none());
                     let links = summary.map_err(words)?.links;
                     let bps = |name: &str| {
                         let link = links.iter().find(|link| link.name == name);

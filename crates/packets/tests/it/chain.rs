@@ -12,7 +12,7 @@ fn chain(changes: &[(&str, &str)]) -> Summary {
     let file = Path::new("../../scenarios/chain.toml");
     let scenario = Scenario::from_file(file).unwrap().with(changes).unwrap();
     let network = scenario.network(Path::new(".")).unwrap();
-    run(&network, &Control::default(), &mut Recorder::none()).unwrap()
+    run(network, &Control::default(), &mut Recorder::none()).unwrap()
 }
 
 /// Mean delay of a stage, ms: in its discipline, and below it.

@@ -20,7 +20,7 @@ fn started(scenario: &Scenario) -> Simulation {
 
 fn whole(scenario: &Scenario) -> Summary {
     let network = scenario.network(Path::new(".")).unwrap();
-    run(&network, &Control::default(), &mut Recorder::none()).unwrap()
+    run(network, &Control::default(), &mut Recorder::none()).unwrap()
 }
 
 fn until(simulation: &mut Simulation, at: Time) {

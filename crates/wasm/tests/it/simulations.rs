@@ -28,7 +28,7 @@ flows = true
 fn natively(toml: &str) -> Value {
     let scenario = Scenario::from_toml(toml, "scenario").unwrap();
     let network = scenario.network(Path::new(".")).unwrap();
-    let summary = run(&network, &Control::default(), &mut Recorder::none()).unwrap();
+    let summary = run(network, &Control::default(), &mut Recorder::none()).unwrap();
     read(&summary.to_json().unwrap())
 }
 

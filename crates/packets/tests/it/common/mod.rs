@@ -16,7 +16,7 @@ pub(crate) fn simulate(toml: &str) -> Summary {
 pub(crate) fn simulate_into(toml: &str, recorder: &mut Recorder) -> Summary {
     let scenario = Scenario::from_toml(toml, "test.toml").unwrap_or_else(|e| panic!("{e}\n{toml}"));
     let network = scenario.network(Path::new(".")).unwrap_or_else(|e| panic!("{e}\n{toml}"));
-    let summary = run(&network, &Control::default(), recorder).unwrap();
+    let summary = run(network, &Control::default(), recorder).unwrap();
     for link in &summary.links {
         link.check_conservation().unwrap_or_else(|e| panic!("{}: {e}\n{toml}", link.name));
     }
