@@ -31,7 +31,7 @@ const work = async () => {
       if (name === "fork") simulation = answer;
     }
     simulation.finish();
-    return engine.text();
+    return simulation.engine.text();
   });
 };
 work().then(done, (error) => done(`${error.name}: ${error.message}`));

@@ -18,7 +18,7 @@ function simulate(engine, { toml, fluid, changeable, actions = [], tables = [] }
     return null;
   });
   simulation.finish();
-  const summary = engine.text();
+  const summary = simulation.engine.text();
   const rows = Object.fromEntries(tables.map((table) => [table, simulation.rows(table)]));
   const { names } = simulation;
   simulation.forget();

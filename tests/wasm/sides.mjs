@@ -25,13 +25,30 @@ assert.ok((await one.rows("queues")).packets.length > 100);
 const simulation = await a.simulation(toml);
 assert.equal(await simulation.runUntil(2), 2);
 await simulation.set("bottleneck.rate", "5mbit");
-const copy = await simulation.fork();
-await Promise.all([simulation.runUntil(4), copy.runUntil(4)]);
+const [copy, other] = [await simulation.fork(), await simulation.fork(b)];
+await other.set("bottleneck.rate", "3mbit");
+await Promise.all([simulation, copy, other].map((each) => each.runUntil(4)));
 assert.ok((await copy.observe()).links[0].rate_bps === 5e6);
+assert.ok((await other.observe()).links[0].rate_bps === 3e6);
 assert.match(await simulation.scenario(), /5mbit/);
-assert.deepEqual(await simulation.finish(), await copy.finish());
-await assert.rejects(simulation.observe(), /the simulation is finished/);
+assert.match(await other.scenario(), /3mbit/);
+// A copy is there when what it was made from is not.
+await simulation.forget();
+assert.deepEqual((await copy.finish()).links, (await expected(5)).links);
+assert.deepEqual((await other.finish()).links, (await expected(5, 3)).links);
+const second = await a.simulation(toml);
+await second.finish();
+await assert.rejects(second.observe(), /the simulation is finished/);
 await assert.rejects(a.run("duration = 3"), SojournError);
+
+// The same without copies.
+async function expected(...rates) {
+  const alone = await a.simulation(toml);
+  await alone.runUntil(2);
+  for (const rate of rates) await alone.set("bottleneck.rate", `${rate}mbit`);
+  await alone.runUntil(4);
+  return alone.finish();
+}
 
 // A year of simulated time would take hours: the call is refused when its side is closed, and the
 // other goes on.

@@ -15,13 +15,36 @@ export class EngineFailure extends SojournError {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+const PAGE = 65536;
+
 export class Engine {
+  #module;
   #exports;
   #failed = "";
 
-  /** @param {WebAssembly.Module} module */
-  constructor(module) {
+  /**
+   * @param {WebAssembly.Module} module
+   * @param {ArrayBuffer} memory of another engine, whose simulations are here then as well
+   */
+  constructor(module, memory = undefined) {
+    this.#module = module;
     this.#exports = new WebAssembly.Instance(module, {}).exports;
+    if (memory) this.#take(memory);
+  }
+
+  /** The simulation of an `image`, in an engine of its own. */
+  static resumed(module, { memory, number, about, time }) {
+    return new Simulation(new Engine(module, memory), number, about, time);
+  }
+
+  /** Another engine with all that this one has: its memory is all of its state. */
+  copy() {
+    return new Engine(this.#module, this.memory());
+  }
+
+  /** A copy of its memory. */
+  memory() {
+    return enough(() => this.#exports.memory.buffer.slice(0));
   }
 
   /**
@@ -134,6 +157,13 @@ export class Engine {
     return new Float64Array(memory.buffer, numbers_out(), numbers_out_count()).slice();
   }
 
+  #take(memory) {
+    const own = this.#exports.memory;
+    const missing = memory.byteLength - own.buffer.byteLength;
+    enough(() => own.grow(Math.max(missing / PAGE, 0)));
+    new Uint8Array(own.buffer).set(new Uint8Array(memory));
+  }
+
   forget(number) {
     if (!this.#failed) this.#exports.simulation_forget(number);
   }
@@ -144,6 +174,15 @@ export class Engine {
     if (bytes.length > 0) return `internal error, please report it: ${decoder.decode(bytes)}`;
     // Where memory runs out there is none left to say so.
     return `the engine stopped, out of memory or of stack (${error.message})`;
+  }
+}
+
+/** What `allocate` gives; in words if there is no memory for it. */
+function enough(allocate) {
+  try {
+    return allocate();
+  } catch (error) {
+    throw new SojournError(`there is no memory for a copy of the simulation (${error.message})`);
   }
 }
 
@@ -163,7 +202,7 @@ class Simulation {
   #number;
   #about;
 
-  constructor(engine, number, about) {
+  constructor(engine, number, about, time = undefined) {
     this.#engine = engine;
     this.#number = number;
     this.#about = about;
@@ -174,6 +213,12 @@ class Simulation {
     this.tables = about.tables;
     /** Once it is finished. */
     this.summary = undefined;
+    this.time = time;
+  }
+
+  /** Where it runs. */
+  get engine() {
+    return this.#engine;
   }
 
   /** Runs on up to an instant, s; gives the instant reached. */
@@ -235,12 +280,15 @@ class Simulation {
     this.#engine.call("simulation_set", [this.#number], JSON.stringify([path, value]));
   }
 
-  /** A copy that goes its own way. */
+  /** A copy that goes its own way, in an engine of its own. */
   fork() {
-    const number = this.#engine.call("simulation_fork", [this.#number]);
-    const other = new Simulation(this.#engine, number, this.#about);
-    other.time = this.time;
-    return other;
+    return new Simulation(this.#engine.copy(), this.#number, this.#about, this.time);
+  }
+
+  /** What a copy is made of, in another worker: see `Engine.resumed`. */
+  image() {
+    const memory = this.#engine.memory();
+    return { memory, number: this.#number, about: this.#about, time: this.time };
   }
 
   /** The scenario with all that was set, TOML. */

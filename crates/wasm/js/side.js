@@ -102,11 +102,20 @@ export class Side {
 
   /** Calls the worker. */
   call(name, ...rest) {
+    return this.#post(name, rest);
+  }
+
+  /** A simulation of another side, from its image, which is handed over. */
+  async resume(image) {
+    return new Simulation(this, await this.#post("resume", [image], [image.memory]));
+  }
+
+  #post(name, rest, handed = []) {
     if (this.#closed) return Promise.reject(new SojournError(this.#closed));
     return new Promise((resolve, reject) => {
       const number = ++this.#last;
       this.#waiting.set(number, { resolve, reject });
-      this.#worker.postMessage({ number, name, rest });
+      this.#worker.postMessage({ number, name, rest }, handed);
     });
   }
 
@@ -165,8 +174,9 @@ class Simulation {
     return this.#side.call("set", this.#id, path, value);
   }
 
-  async fork() {
-    return new Simulation(this.#side, await this.#side.call("fork", this.#id));
+  /** A copy that goes its own way: on this side, or on another, where it runs beside this one. */
+  async fork(side = this.#side) {
+    return side.resume(await this.#side.call("image", this.#id));
   }
 
   scenario() {

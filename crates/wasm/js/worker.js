@@ -5,6 +5,7 @@ import { Engine } from "./engine.js";
 const browser = "WorkerGlobalScope" in globalThis;
 const port = browser ? globalThis : (await import("node:worker_threads")).parentPort;
 
+let module;
 let engine;
 const simulations = new Map();
 let last = 0;
@@ -17,7 +18,8 @@ function known(simulation) {
 }
 
 const calls = {
-  open: (module) => {
+  open: (compiled) => {
+    module = compiled;
     engine = new Engine(module);
   },
   simulation: (toml, options) => known(engine.simulation(toml, options)),
@@ -28,7 +30,7 @@ const calls = {
   linearise: (description) => engine.linearise(description),
   nyquist: (toml) => engine.nyquist(toml),
   margins: (description, columns) => engine.margins(description, columns),
-  fork: (id) => known(simulations.get(id).fork()),
+  resume: (image) => known(Engine.resumed(module, image)),
   forget: (id) => {
     simulations.get(id)?.forget();
     simulations.delete(id);
@@ -42,13 +44,15 @@ for (const name of [
   "set",
   "scenario",
   "rows",
+  "image",
   "finish",
 ]) {
   calls[name] = (id, ...rest) => simulations.get(id)[name](...rest);
 }
 
-/** The buffers of typed arrays in an answer: they are handed over, not copied. */
+/** The buffers in an answer: they are handed over, not copied. */
 function buffers(answer) {
+  if (answer instanceof ArrayBuffer) return [answer];
   if (ArrayBuffer.isView(answer)) return [answer.buffer];
   if (answer === null || typeof answer !== "object") return [];
   return Object.values(answer).flatMap(buffers);

@@ -218,12 +218,6 @@ pub extern "C" fn simulation_set(number: usize) -> i32 {
     })
 }
 
-/// A copy: its number.
-#[unsafe(no_mangle)]
-pub extern "C" fn simulation_fork(number: usize) -> i32 {
-    call(|module| Ok(module.simulations.fork(number)? as i32))
-}
-
 /// The scenario with all that was set, TOML.
 #[unsafe(no_mangle)]
 pub extern "C" fn simulation_scenario(number: usize) -> i32 {

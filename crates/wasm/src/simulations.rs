@@ -164,15 +164,6 @@ impl Simulations {
         self.running(number)?.set(&path, value).map_err(words)
     }
 
-    /// A copy that goes its own way.
-    ///
-    /// # Errors
-    /// If there is no such simulation under way.
-    pub fn fork(&mut self, number: usize) -> Result<usize, String> {
-        let copy = self.running(number)?.fork().map_err(words)?;
-        Ok(self.add(Stage::Running(Box::new(copy))))
-    }
-
     /// The scenario with all that was set, as TOML.
     ///
     /// # Errors

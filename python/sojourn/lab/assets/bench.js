@@ -94,13 +94,11 @@ export class Bench {
     this.#target = 0;
     this.#passed = 0;
     // What the last setting still does is not waited for.
-    for (const name of SIDES) {
-      const engine = this.#engines[name];
-      const there = this.#all.filter((run) => run.engine === engine);
-      if (there.some((run) => run.busy)) {
-        engine.then((side) => side.close());
-        this.#engines[name] = Side.open(this.#module);
-      } else there.forEach((run) => run.forget());
+    for (const run of this.#all) {
+      if (run.busy) {
+        run.engine.then((side) => side.close());
+        this.#engines[run.name] = Side.open(this.#module);
+      } else run.forget();
     }
     for (const name of SIDES) this.runs[name] = new Run(name, this.#engines[name]);
     this.#told.stale();
@@ -335,7 +333,7 @@ export class Bench {
     await this.still();
     const { A, B } = this.runs;
     if (!A.simulation || A.done) throw new Error("There is nothing to fork: A is at its end.");
-    const copy = await A.fork("B");
+    const copy = await A.fork("B", this.#engines.B);
     B.forget();
     this.runs.B = copy;
     this.forked = true;

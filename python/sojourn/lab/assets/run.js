@@ -70,13 +70,13 @@ export class Run {
     });
   }
 
-  /** A copy with the same past, which goes its own way. */
-  async fork(name) {
-    const other = new Run(name, this.engine);
+  /** A copy with the same past, which goes its own way on an engine of its own. */
+  async fork(name, engine) {
+    const other = new Run(name, engine);
     const { time, duration, asked, links, groups, link, lost, marked, packets } = this;
     Object.assign(other, { time, duration, asked, links, groups, link, lost, marked, packets });
     await this.#alone(async () => {
-      other.simulation = await this.simulation.fork();
+      other.simulation = await this.simulation.fork(await engine);
     });
     other.columns = structuredClone(this.columns);
     other.exchanges = structuredClone(this.exchanges);
