@@ -33,7 +33,7 @@ from sojourn.studies.study import SCALES
 
 # What is added to commands that simulate, so that they are done soon.
 # Whether the engine for browsers is there.
-BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
+BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm.gz").is_file()
 _SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
 _SIMULATES = {"run", "compare", "calibrate", "sweep"}
 

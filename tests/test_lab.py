@@ -29,7 +29,7 @@ from sojourn.lab.serve import LabServer
 from sojourn.report.page import asset
 
 LAB = resources.files("sojourn.lab")
-BUILT = (LAB / "engine" / "sojourn.wasm").is_file()
+BUILT = (LAB / "engine" / "sojourn.wasm.gz").is_file()
 NEEDS_ENGINE = pytest.mark.skipif(not BUILT, reason="NO WEBASSEMBLY: make wasm builds it")
 POLICY = "default-src 'none'"
 
@@ -246,7 +246,7 @@ def test_without_the_engine_one_error_says_what_builds_it(
 def test_an_engine_that_is_older_than_its_sources_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module, crates = tmp_path / "engine/sojourn.wasm", tmp_path / "crates"
+    module, crates = tmp_path / "engine/sojourn.wasm.gz", tmp_path / "crates"
     source = crates / "base/src/deep/lib.rs"
     for file in (module, source):
         file.parent.mkdir(parents=True)

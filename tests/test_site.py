@@ -15,7 +15,7 @@ from documents import DOCS, ROOT
 from sojourn.lab.experiment import all_experiments
 
 links = runpy.run_path(str(DOCS / "builder" / "links.py"))
-BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm").is_file()
+BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm.gz").is_file()
 
 
 @pytest.fixture(scope="module")

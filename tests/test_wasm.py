@@ -406,3 +406,8 @@ def test_sides_run_next_to_each_other_and_end_at_once(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL + "[probes]\nqueues = true\n", encoding="utf-8")
     assert node("sides.mjs", file) == "done\n"
+
+
+@pytest.mark.skipif(shutil.which("zopfli") is None, reason="NO zopfli: the size is not tested")
+def test_the_module_takes_at_most_700_kb_over_the_wire() -> None:
+    assert (FOLDER / "sojourn.wasm.gz").stat().st_size <= 700_000

@@ -30,7 +30,7 @@ PLAIN = {
     # As pyproject.toml has it, which uv reads only where it lies.
     "UV_SYSTEM_CERTS": "1",
 }
-BROWSER = ROOT / "python/sojourn/lab/engine/sojourn.wasm"
+BROWSER = ROOT / "python/sojourn/lab/engine/sojourn.wasm.gz"
 SOURCES = ("Cargo.toml", "Cargo.lock", "pyproject.toml", "packaging", "crates", "python")
 
 

@@ -26,7 +26,8 @@ pub(crate) fn suggestion(wrong: &str, known: &[&str]) -> String {
 
 /// Edits (insert, delete, replace, swap neighbours) between two names.
 fn distance(a: &str, b: &str) -> usize {
-    let letters = |name: &str| name.to_lowercase().replace('-', "_").chars().collect::<Vec<_>>();
+    let letters =
+        |name: &str| name.to_ascii_lowercase().replace('-', "_").chars().collect::<Vec<_>>();
     let (a, b) = (letters(a), letters(b));
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import json
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from sojourn.scenario import Scenario
 
 _ASSETS = resources.files("sojourn.lab") / "assets"
 _BUILT = resources.files("sojourn.lab") / "engine"
+_MODULE = "sojourn.wasm.gz"
 # In a checkout; nowhere else.
 _CRATES = Path(__file__).parents[3] / "crates"
 
@@ -54,7 +54,7 @@ class EngineMissingError(Error):
 
 def outdated() -> bool:
     """Whether this is a checkout whose engine for browsers is older than its sources."""
-    module = Path(str(_BUILT)) / "sojourn.wasm"
+    module = Path(str(_BUILT)) / _MODULE
     sources = [*_CRATES.glob("*/src/**/*.rs"), *_CRATES.glob("wasm/js/*.js")]
     if not sources or not module.exists():
         return False
@@ -68,7 +68,7 @@ def page(file: Path | None = None) -> str:
         ScenarioError: If there is something wrong with that scenario.
         EngineMissingError: If the engine for browsers was not built.
     """
-    if not (_BUILT / "sojourn.wasm").is_file():
+    if not (_BUILT / _MODULE).is_file():
         raise EngineMissingError(
             "the engine for browsers is not built; in a checkout, `make wasm` builds it"
         )
@@ -81,14 +81,13 @@ def page(file: Path | None = None) -> str:
         f'<script type="text/plain" data-module="{name}">{source}</script>'
         for name, source in sources.items()
     )
-    packed = gzip.compress((_BUILT / "sojourn.wasm").read_bytes(), 9, mtime=0)
     template = Template((_ASSETS / "lab.html").read_text("utf-8"))
     return template.substitute(
         policy=policy(),
         style=(_ASSETS / "lab.css").read_text("utf-8"),
         version=sojourn.__version__,
         data=json.dumps(_data(file)).replace("<", "\\u003c"),
-        wasm=base64.b64encode(packed).decode(),
+        wasm=base64.b64encode((_BUILT / _MODULE).read_bytes()).decode(),
         modules=modules,
         boot=boot,
     )

@@ -249,7 +249,7 @@ macro_rules! laws {
             match config {
                 $(Config::$name(params) => Ok($name::of(params, env)?.map(QueueLaw::$name)),)+
                 other => {
-                    let kinds = KINDS.join(", ").to_lowercase();
+                    let kinds = KINDS.join(", ").to_ascii_lowercase();
                     let remedy = format!("there is no law for it; use one of {kinds}");
                     Err(Invalid::new("kind", format!("\"{}\"", other.name()), remedy))
                 }
