@@ -71,7 +71,7 @@ impl Sender {
         // Lost.
         let s = &mut self.state;
         if let (Some(logged), Some(block)) = (self.recovery.logged(), duplicate) {
-            logged.on_duplicate(cx.conn, block);
+            logged.on_duplicate(s, cx.conn, block);
         }
         let lost = self.recovery.lost(s, &cx.call, &ack);
         // Congestion.

@@ -112,6 +112,11 @@ impl SendState {
         self.unsent > 0 || self.fin_is_due(conn)
     }
 
+    /// How many bytes are acknowledged once all before `end` is, which is not before `snd_una`.
+    pub(super) fn acked_at(&self, conn: &Connection, end: u32) -> u64 {
+        self.acked + u64::from(end.wrapping_sub(conn.snd_una))
+    }
+
     /// Whether the window grows by slow start.
     pub(super) fn in_slow_start(&self) -> bool {
         self.window.cwnd < self.window.ssthresh

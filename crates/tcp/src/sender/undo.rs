@@ -26,8 +26,8 @@ pub(super) struct Undo {
     before: Option<(Window, u32)>,
     /// When something was first sent again, in units of timestamps.
     first_again: Option<u32>,
-    /// Where what was sent again ends.
-    again_end: u32,
+    /// When so many bytes are acknowledged, all that was sent again is.
+    again_until: u64,
     /// Segments sent again that did not come twice, as far as is known.
     unexplained: u32,
 }
@@ -36,8 +36,9 @@ impl Undo {
     /// A reduction follows; until it is known to be justified it may be undone. What was sent again
     /// before and is still on its way counts on, as in Linux (`retrans_stamp`, `retrans_out`): its
     /// acknowledgement says nothing about this reduction.
-    pub(super) fn start(&mut self, window: Window, una: u32) {
-        let outstanding = self.first_again.is_some() && before(una, self.again_end);
+    /// `acked` bytes are acknowledged by now.
+    pub(super) fn start(&mut self, window: Window, una: u32, acked: u64) {
+        let outstanding = self.first_again.is_some() && acked < self.again_until;
         let kept = if outstanding { *self } else { Self::default() };
         *self = Self { before: Some((window, una)), ..kept };
     }
@@ -58,12 +59,10 @@ impl Undo {
         self.before = None;
     }
 
-    /// A segment was sent again.
-    pub(super) fn sent_again(&mut self, now: Time, end: u32) {
+    /// A segment was sent again, all of which is acknowledged when `until` bytes are.
+    pub(super) fn sent_again(&mut self, now: Time, until: u64) {
         self.first_again.get_or_insert((now.0 / 1000) as u32);
-        if self.unexplained == 0 || before(self.again_end, end) {
-            self.again_end = end;
-        }
+        self.again_until = self.again_until.max(until);
         self.unexplained += 1;
     }
 
@@ -89,15 +88,28 @@ mod tests {
     fn undo_keeps_outstanding_retransmissions_for_next_reduction() {
         let window = Window { cwnd: 10_000, ssthresh: 10_000 };
         let mut undo = Undo::default();
-        undo.start(window, 0);
+        undo.start(window, 0, 0);
         undo.sent_again(Time(5_000_000), 3000);
-        undo.start(window, 1000);
+        undo.start(window, 1000, 1000);
         assert_eq!((undo.first_again, undo.unexplained), (Some(5000), 1));
         undo.sent_again(Time(9_000_000), 2000);
-        assert_eq!((undo.first_again, undo.unexplained, undo.again_end), (Some(5000), 2, 3000));
+        assert_eq!((undo.first_again, undo.unexplained, undo.again_until), (Some(5000), 2, 3000));
         // All of it has come once: a new reduction begins from nothing.
-        undo.start(window, 3000);
+        undo.start(window, 3000, 3000);
         assert_eq!((undo.first_again, undo.unexplained), (None, 0));
         assert!(!undo.all_twice());
+    }
+
+    #[test]
+    fn a_retransmission_is_outstanding_no_more_when_sequence_numbers_have_gone_round() {
+        let window = Window { cwnd: 10_000, ssthresh: 10_000 };
+        let mut undo = Undo::default();
+        undo.start(window, 0, 0);
+        undo.sent_again(Time(5_000_000), 3000);
+        // More than 2 GiB later without a loss: by its sequence number it lies ahead again.
+        let acked = 3_000_000_000;
+        undo.start(window, acked as u32, acked);
+        assert!(before(acked as u32, 3000));
+        assert_eq!(undo.first_again, None);
     }
 }

@@ -185,8 +185,8 @@ impl Logged {
     }
 
     /// The peer got something twice.
-    pub(crate) fn on_duplicate(&mut self, conn: &Connection, block: SackBlock) {
-        self.rack.on_dsack(conn.snd_una, conn.snd_nxt);
+    pub(crate) fn on_duplicate(&mut self, s: &SendState, conn: &Connection, block: SackBlock) {
+        self.rack.on_dsack(s.acked, s.acked_at(conn, conn.snd_nxt));
         self.undo.twice(block);
     }
 
@@ -349,7 +349,14 @@ impl Logged {
     }
 
     /// Recovery begins: the window, before it `window`, is reduced for it if `reduces`.
-    pub(crate) fn begin(&mut self, conn: &Connection, window: Window, reduces: bool, arrived: u32) {
+    pub(crate) fn begin(
+        &mut self,
+        s: &SendState,
+        conn: &Connection,
+        window: Window,
+        reduces: bool,
+        arrived: u32,
+    ) {
         self.hystart.stop();
         self.probe_at = Time::MAX;
         // A reduction that a mark began goes on.
@@ -358,7 +365,7 @@ impl Logged {
         }
         self.reducing = false;
         if reduces {
-            self.undo.start(window, conn.snd_una);
+            self.undo.start(window, conn.snd_una, s.acked);
         } else {
             self.undo.forget();
         }
@@ -374,7 +381,7 @@ impl Logged {
     /// A timeout. What is not overdue by time is still under way (RFC 8985 section 6.3).
     pub(crate) fn timeout(&mut self, s: &mut SendState, c: &Call<'_>, was: BeforeTimeout) {
         if was.fresh || was.recovered {
-            self.undo.start(was.window, c.conn.snd_una);
+            self.undo.start(was.window, c.conn.snd_una, s.acked);
         }
         self.reducing = false;
         self.frto = c.params.frto && (was.fresh || !was.first);

@@ -202,7 +202,7 @@ impl Recovery {
         match self {
             Self::NewReno(newreno) => newreno.begin(s, cx),
             Self::Sack(sack) => sack.begin(s, cx),
-            Self::Logged(logged) => logged.begin(cx.conn, window, reduces, arrived),
+            Self::Logged(logged) => logged.begin(s, cx.conn, window, reduces, arrived),
         }
     }
 

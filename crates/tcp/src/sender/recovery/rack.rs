@@ -74,8 +74,8 @@ pub(in crate::sender) struct Rack {
     widened: u8,
     /// For so many more recoveries.
     persist: u8,
-    /// The window was last widened with everything before this sent.
-    dsack_round: Option<u32>,
+    /// The window is not widened again before so many bytes are acknowledged.
+    dsack_round: u64,
 }
 
 impl Rack {
@@ -106,9 +106,10 @@ impl Rack {
 
     /// The peer got something twice: a retransmission was needless (step 4). At most once in a
     /// round trip.
-    pub(crate) fn on_dsack(&mut self, una: u32, nxt: u32) {
-        if self.dsack_round.is_none_or(|end| !before(una, end)) {
-            self.dsack_round = Some(nxt);
+    /// `acked` bytes are acknowledged, and `sent` have been sent.
+    pub(crate) fn on_dsack(&mut self, acked: u64, sent: u64) {
+        if acked >= self.dsack_round {
+            self.dsack_round = sent;
             self.widened = self.widened.saturating_add(1);
             self.persist = PERSIST;
         }

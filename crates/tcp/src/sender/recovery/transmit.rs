@@ -123,7 +123,7 @@ impl Logged {
         let flight = self.pipe(cx.conn) + bytes;
         let stamp = self.delivered.stamp(cx.now, flight, false);
         self.log.sent_again(number, stamp, app_limited(&self.delivered));
-        self.undo.sent_again(cx.now, end);
+        self.undo.sent_again(cx.now, s.acked_at(cx.conn, end));
         s.retransmit(cx, SackBlock { start, end }, self.codepoint(cx.params, cx.conn));
         if start == cx.conn.snd_una {
             s.rto_at = cx.now + s.rto; // `tcp_xmit_retransmit_queue` of Linux
