@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -46,10 +47,9 @@ class Client:
 
     def submit(self, work: Callable[..., None], *words: Any, pure: bool) -> Future:
         assert not pure, "the same run twice would be one"
-        assert all(isinstance(word, str | bool) for word in words)
         self.told.append(words)
         try:
-            (Client.instead or work)(*words)
+            (Client.instead or work)(*pickle.loads(pickle.dumps(words)))
         except Exception as error:
             return Future(error)
         return Future(None)
@@ -116,11 +116,10 @@ def test_what_the_store_has_is_not_asked_for(small: Scenario, tmp_path: Path) ->
 
 def test_a_worker_does_not_make_what_is_there(small: Scenario, tmp_path: Path) -> None:
     job = Job.of(small, "one", "packets", {"what": 1})
-    words = (*cluster._told(job), str(tmp_path))
-    cluster.run_one(*words)
+    cluster.run_one(job, str(tmp_path))
     file = tmp_path / job.key / "summary.json"
     before = file.stat().st_mtime_ns
-    cluster.run_one(*words)
+    cluster.run_one(job, str(tmp_path))
     assert file.stat().st_mtime_ns == before
     told = json.loads((tmp_path / job.key / "run.json").read_text())
     assert (told["label"], told["varied"]) == ("one", {"what": 1})
@@ -136,11 +135,25 @@ def test_a_worker_elsewhere_finds_the_files_of_a_scenario(
     monkeypatch.chdir(data)
     base = Scenario(text, base_dir=".")
     expected = untimed(run(base).summary)
-    words = (*cluster._told(Job.of(base, "x", "packets", {})), str(tmp_path / "store"))
+    travels = pickle.dumps(Job.of(base, "x", "packets", {}))
     monkeypatch.chdir(tmp_path)
-    cluster.run_one(*words)
+    cluster.run_one(pickle.loads(travels), str(tmp_path / "store"))
     (made,) = Store(tmp_path / "store").runs()
     assert untimed(made.summary) == expected
+
+
+def test_a_worker_tells_of_the_load_that_was_asked_for(tmp_path: Path) -> None:
+    web = {
+        "kind": "web",
+        "rtt": "40ms",
+        "model": "custom",
+        "think": {"dist": "exponential", "mean": "2s"},
+        "response": {"dist": "exponential", "mean": "8kB"},
+    }
+    link = {"rate": "1mbit", "delay": "5ms", "qdisc": "codel"}
+    heavy = Scenario({"duration": "5s", "bottleneck": link, "traffic": [web], "load": 1.2})
+    ((made,),) = [sweep([Case({}, heavy, [1])], tmp_path, cluster=ADDRESS)]
+    assert [each["name"] for each in made.run.summary["diagnoses"]].count("overload") == 1
 
 
 def test_a_folder_that_workers_do_not_see_is_named(small: Scenario, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ becomes of the cluster.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error
 from sojourn.extras import require
 from sojourn.results.store import Store
-from sojourn.scenario import Scenario
 from sojourn.sweep.job import Job
 
 if TYPE_CHECKING:
@@ -55,10 +53,7 @@ def run_on(
         raise Error(f"--cluster {address}: no scheduler answers there") from error
     try:
         folder = str(store.folder.resolve())
-        waiting = {
-            client.submit(run_one, *_told(job), folder, job.uncongested, pure=False): job
-            for job in jobs
-        }
+        waiting = {client.submit(run_one, job, folder, pure=False): job for job in jobs}
         ended = as_completed(list(waiting), loop=client.loop)
         while waiting:
             look()
@@ -81,29 +76,13 @@ def run_on(
         client.close()
 
 
-def _told(job: Job) -> tuple[str, str, str, str, str, str]:
-    """A job in plain text, as it travels."""
-    scenario = job.scenario
-    base_dir = str(scenario.base_dir.resolve())
-    varied = json.dumps(dict(job.varied))
-    return scenario.to_json(), base_dir, job.label, varied, job.engine, job.key
-
-
-def run_one(
-    text: str,
-    base_dir: str,
-    label: str,
-    varied: str,
-    engine: str,
-    key: str,
-    folder: str,
-    uncongested: bool = False,
-) -> None:
+def run_one(job: Job, folder: str) -> None:
     """Makes one run, in a worker."""
-    scenario = Scenario(json.loads(text), base_dir=base_dir)
-    job = Job.of(scenario, label, engine, json.loads(varied), uncongested)
-    if job.key != key:
-        raise Error(f"{label}: this worker has another build of Sojourn, or other files of data")
+    here = Job.of(job.scenario, job.label, job.engine, job.varied, job.uncongested)
+    if here.key != job.key:
+        raise Error(
+            f"{job.label}: this worker has another build of Sojourn, or other files of data"
+        )
     store = Store(Path(folder))
     if store.get(job.key) is None:
         job.make(store)
