@@ -129,3 +129,9 @@ def test_the_gate_sees_a_claim_that_cannot_fail() -> None:
     assert not _can_fail(ast.parse(text).body[0])
     text = "def f(x):\n    return Verdict.AGREES if x else Verdict.DIFFERS\n"
     assert _can_fail(ast.parse(text).body[0])
+
+
+def test_rounding_is_not_shown_as_a_difference() -> None:
+    first = [0.1 + 0.2, 1.0, 2.0]
+    found = verdicts.less({"pair": (first, [0.3, 2.0, 1.0])}, unit="s")
+    assert found.ours.startswith("pair: +0 (")

@@ -193,11 +193,13 @@ def _words(
 ) -> str:
     said = []
     for name, each in found.items():
-        text = f"{name}: {number(each.mean * scale, sign=True)}"
+        mean, around = each.mean, ""
         if each.low is not None and each.high is not None:
             low, high = (number(end * scale, sign=True) for end in (each.low, each.high))
-            text += f" ({low} to {high})"
-        said.append(f"{text} {unit}".strip())
+            around = f" ({low} to {high})"
+            # What rounding leaves of 0.
+            mean = 0.0 if abs(mean) < 1e-9 * (each.high - each.low) else mean
+        said.append(f"{name}: {number(mean * scale, sign=True)}{around} {unit}".strip())
     return "; ".join(said) or "no runs"
 
 
