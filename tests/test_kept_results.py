@@ -50,7 +50,7 @@ COUNTS = {
         "Of 22 claims ten agree and twelve do not.", 22, 12, 0,
     ),
     "web-aqm-factors": (
-        "Of 56 claims 16 agree, 29 do not, and eleven cannot be told.", 56, 29, 11,
+        "Of 56 claims 15 agree, 29 do not, and twelve cannot be told.", 56, 29, 12,
     ),
     "web-today": (
         "Of 22 claims ten agree, five do not, and seven cannot be told.", 22, 5, 7,

@@ -29,7 +29,7 @@ RATE = 100e6
 USER = 1.0e6
 """Bits per second that a user puts on the uncongested link, as a calibration over 2300 s finds. One
 over a minute would be wrong by a tenth: few pages make up most of the bytes."""
-_SEEDS = {"smoke": 2, "quick": 8, "full": 30}
+_SEEDS = {"smoke": 2, "quick": 8, "full": 8}
 # Simulated seconds of a run, and how many of them warm up.
 _SECONDS = {"smoke": (24, 8), "quick": (150, 30), "full": (1500, 300)}
 

@@ -69,7 +69,7 @@ class WebToday(Study):
     scales: ClassVar[Mapping[str, str]] = {
         "smoke": "16 s measured, two seeds, two loads",
         "quick": "120 s measured, eight seeds",
-        "full": "20 minutes measured, thirty seeds",
+        "full": "20 minutes measured, eight seeds",
     }
 
     def runs(self, scale: str) -> Sequence[Case]:
