@@ -5,7 +5,9 @@ import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [, , folder, file] = process.argv;
-const { Side, SojournError, load } = await import(new URL("side.js", pathToFileURL(`${folder}/`)));
+const base = pathToFileURL(`${folder}/`);
+const { EngineFailure, Side, SojournError, load } = await import(new URL("side.js", base));
+const { Engine } = await import(new URL("engine.js", base));
 const toml = readFileSync(file, "utf8");
 const module = await load();
 
@@ -39,6 +41,7 @@ assert.deepEqual((await other.finish()).links, (await expected(5, 3)).links);
 const second = await a.simulation(toml);
 await second.finish();
 await assert.rejects(second.observe(), /the simulation is finished/);
+await assert.rejects(second.fork(), /the simulation is finished/);
 await assert.rejects(a.run("duration = 3"), SojournError);
 
 // The same without copies.
@@ -60,4 +63,32 @@ await never;
 await assert.rejects(endless.observe(), /the side is closed/);
 assert.equal((await a.run(toml)).summary.simulated_s, 4);
 a.close();
+
+// An engine that has failed gives no copies, and its side says that it is of no use any more.
+const engine = new Engine(module);
+const failing = engine.simulation(toml);
+assert.throws(() => engine.call("nothing"), EngineFailure);
+assert.throws(() => failing.fork(), EngineFailure);
+const section = (number, ...bytes) => [number, bytes.length, ...bytes];
+const exported = (name, ...what) => [name.length, ...Buffer.from(name), ...what];
+const trap = new Uint8Array([
+  ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+  ...section(1, 2, 0x60, 1, 0x7f, 1, 0x7f, 0x60, 0, 1, 0x7f),
+  ...section(3, 2, 0, 1),
+  ...section(5, 1, 0, 1),
+  ...section(
+    7,
+    4,
+    ...exported("memory", 2, 0),
+    ...exported("text_in", 0, 0),
+    ...exported("panic_text", 0, 1),
+    ...exported("panic_text_bytes", 0, 1),
+  ),
+  ...section(10, 2, 3, 0, 0, 0x0b, 4, 0, 0x41, 0, 0x0b),
+]);
+const c = await Side.open(await WebAssembly.compile(trap));
+assert.equal(c.broken, false);
+await assert.rejects(c.fields(toml), EngineFailure);
+assert.equal(c.broken, true);
+c.close();
 console.log("done");

@@ -44,6 +44,7 @@ export class Engine {
 
   /** A copy of its memory. */
   memory() {
+    if (this.#failed) throw new EngineFailure(this.#failed);
     return enough(() => this.#exports.memory.buffer.slice(0));
   }
 
@@ -282,13 +283,19 @@ class Simulation {
 
   /** A copy that goes its own way, in an engine of its own. */
   fork() {
+    this.#running();
     return new Simulation(this.#engine.copy(), this.#number, this.#about, this.time);
   }
 
   /** What a copy is made of, in another worker: see `Engine.resumed`. */
   image() {
+    this.#running();
     const memory = this.#engine.memory();
     return { memory, number: this.#number, about: this.#about, time: this.time };
+  }
+
+  #running() {
+    if (this.summary) throw new SojournError("the simulation is finished");
   }
 
   /** The scenario with all that was set, TOML. */

@@ -31,6 +31,7 @@ export class Side {
   #waiting = new Map();
   #last = 0;
   #closed = "";
+  #failed = false;
 
   /** A side whose worker is ready. */
   static async open(module) {
@@ -38,6 +39,11 @@ export class Side {
     await side.#start();
     await side.call("open", module);
     return side;
+  }
+
+  /** Whether it answers no more: it was closed, or its engine failed. */
+  get broken() {
+    return this.#failed || this.#closed !== "";
   }
 
   /** See `Engine.simulation`; the methods of what comes back return promises. */
@@ -138,8 +144,9 @@ export class Side {
   #receive({ number, answer, kind, error }) {
     const waiting = this.#waiting.get(number);
     this.#waiting.delete(number);
-    if (error === undefined) waiting?.resolve(answer);
-    else waiting?.reject(new (kind === "EngineFailure" ? EngineFailure : SojournError)(error));
+    if (error === undefined) return waiting?.resolve(answer);
+    this.#failed ||= kind === "EngineFailure";
+    waiting?.reject(new (kind === "EngineFailure" ? EngineFailure : SojournError)(error));
   }
 }
 

@@ -58,8 +58,8 @@ export class Bench {
   }
 
   /** What a scenario says, or what is wrong with it. */
-  fields(toml) {
-    return this.#judge.fields(toml);
+  async fields(toml) {
+    return (await this.#asked()).fields(toml);
   }
 
   /** What is set on a side at its present time. */
@@ -95,7 +95,7 @@ export class Bench {
     this.#passed = 0;
     // What the last setting still does is not waited for.
     for (const run of this.#all) {
-      if (run.busy) {
+      if (run.busy || run.side?.broken) {
         run.engine.then((side) => side.close());
         this.#engines[run.name] = Side.open(this.#module);
       } else run.forget();
@@ -140,13 +140,14 @@ export class Bench {
   async saved(name) {
     const run = this.runs[name];
     if (!run.simulation) throw new Error(`There is no run of ${name} to save.`);
-    return this.#judge.changed(await run.scenario(), { "probes.exchanges": run.asked });
+    const judge = await this.#asked();
+    return judge.changed(await run.scenario(), { "probes.exchanges": run.asked });
   }
 
   /** The scenario of a side with other values. */
   async #scenario(name, values) {
     const { toml, sides } = this.experiment;
-    const judge = this.#judge;
+    const judge = await this.#asked();
     return judge.changed(await judge.changed(toml, sides[this.forked ? "A" : name]), values);
   }
 
@@ -154,7 +155,8 @@ export class Bench {
   async #whole(run, engine) {
     const { from, later } = this.changes[run.name];
     let toml = await this.#scenario(run.name, from);
-    const { load, traffic, changes, probes } = await this.#judge.fields(toml);
+    const judge = await this.#asked();
+    const { load, traffic, changes, probes } = await judge.fields(toml);
     const given = (each) => each !== undefined && each !== null;
     if (given(load) || traffic.some((group) => given(group.load))) {
       this.#told.status("Counting the users that make this load…");
@@ -162,10 +164,16 @@ export class Bench {
       this.#told.status("");
     }
     run.asked = Boolean(probes?.exchanges);
-    toml = await this.#judge.changed(toml, { "probes.exchanges": true });
+    toml = await judge.changed(toml, { "probes.exchanges": true });
     if (later.length === 0) return toml;
     run.marks = later.map(({ at }) => seconds(at));
-    return this.#judge.changed(toml, { changes: [...(changes ?? []), ...later] });
+    return judge.changed(toml, { changes: [...(changes ?? []), ...later] });
+  }
+
+  /** The judge; another one where its engine has failed. */
+  async #asked() {
+    if (this.#judge.broken) this.#judge = await Side.open(this.#module);
+    return this.#judge;
   }
 
   // -- time
@@ -333,7 +341,12 @@ export class Bench {
     await this.still();
     const { A, B } = this.runs;
     if (!A.simulation || A.done) throw new Error("There is nothing to fork: A is at its end.");
+    const mine = this.#generation;
     const copy = await A.fork("B", this.#engines.B);
+    if (mine !== this.#generation) {
+      copy.forget();
+      throw new Error("A has begun anew: there is nothing left to fork.");
+    }
     B.forget();
     this.runs.B = copy;
     this.forked = true;

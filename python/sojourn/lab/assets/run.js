@@ -16,6 +16,7 @@ export class Run {
   packets = undefined;
   lost = 0;
   marked = 0;
+  side = undefined;
   simulation = undefined;
   summary = undefined;
 
@@ -30,8 +31,8 @@ export class Run {
   /** A simulation at its start; `scenario` gives its text with an engine to work it out. */
   async begin(scenario) {
     await this.#alone(async () => {
-      const engine = await this.engine;
-      this.simulation = await engine.simulation(await scenario(engine));
+      this.side = await this.engine;
+      this.simulation = await this.side.simulation(await scenario(this.side));
       this.duration = this.simulation.duration;
       this.links = this.simulation.names.link;
       this.groups = this.simulation.names.group.length;
@@ -76,7 +77,8 @@ export class Run {
     const { time, duration, asked, links, groups, link, lost, marked, packets } = this;
     Object.assign(other, { time, duration, asked, links, groups, link, lost, marked, packets });
     await this.#alone(async () => {
-      other.simulation = await this.simulation.fork(await engine);
+      other.side = await engine;
+      other.simulation = await this.simulation.fork(other.side);
     });
     other.columns = structuredClone(this.columns);
     other.exchanges = structuredClone(this.exchanges);
