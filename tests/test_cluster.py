@@ -112,6 +112,9 @@ def test_what_the_store_has_is_not_asked_for(small: Scenario, tmp_path: Path) ->
     assert len(Client.made[0].told) == 2
     assert (states[-1].reused, states[-1].done, states[-1].runs) == (2, 4, 4)
     assert states[-1].simulated_s == states[-1].total_s == 16.0
+    # Nothing is left to ask it for, so that it need not be there.
+    Client.refused = OSError("no route")
+    assert len(sweep(cases(small), tmp_path, cluster=ADDRESS)) == 4
 
 
 def test_a_worker_does_not_make_what_is_there(small: Scenario, tmp_path: Path) -> None:

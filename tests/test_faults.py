@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import re
 import shutil
 import signal
@@ -276,7 +277,7 @@ def test_what_is_cut_short_anywhere_goes_on(commands: Commands, name: str, tmp_p
 def worker(folder: Path) -> Work:
     base = Scenario(tiny.SCENARIO)
     job = Job.of(base, "one", "packets", {"what": 1})
-    words = ["worker", base.to_json(), ".", "one", '{"what": 1}', "packets", job.key]
+    words = ["worker", pickle.dumps(job).hex()]
     return Work([*words, str(folder / "folder")], nothing)
 
 

@@ -9,16 +9,21 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import SMALL, Command, interrupted, untimed
 from sojourn import Error, Scenario, run
+from sojourn.results.run import RunResult
 from sojourn.results.store import Store
-from sojourn.sweep import Case, Results, Rule, grid, sweep
+from sojourn.sweep import Case, Results, Rule, execute, grid, sweep
 from sojourn.sweep.cluster import run_one
 from sojourn.sweep.execute import Progress
+from sojourn.sweep.job import Job
 
 ROOT = Path(__file__).resolve().parent.parent
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10}], "bottleneck.rate": ["8mbit"]}
@@ -205,9 +210,32 @@ def test_what_is_not_known_well_enough_is_named(sojourn: Command, small_file: Pa
     assert found.missed == ["small"]
 
 
+def test_runs_that_end_together_are_kept_when_one_of_them_fails(
+    small: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, ended = Job.begin, []
+
+    def failing(job: Job, *rest: Any) -> Callable[[], RunResult]:
+        end = begin(job, *rest)
+
+        def first_fails() -> RunResult:
+            ended.append(job.key)
+            if len(ended) == 1:
+                raise Error("no room")
+            return end()
+
+        return first_fails
+
+    monkeypatch.setattr(Job, "begin", failing)
+    monkeypatch.setattr(execute, "_TOGETHER_S", 60.0)
+    with pytest.raises(Error, match="no room"):
+        sweep([Case({}, small, range(1, 6))], tmp_path, workers=1)
+    assert set(made(tmp_path)) == set(ended[1:]) and len(ended) == 5
+
+
 def test_a_worker_with_another_build_is_refused(small: Scenario, tmp_path: Path) -> None:
     with pytest.raises(Error, match="another build"):
-        run_one(small.to_json(), ".", "x", "{}", "packets", "0" * 16, str(tmp_path))
+        run_one(replace(Job.of(small, "x", "packets", {}), key="0" * 16), str(tmp_path))
     with pytest.raises(Error, match="needs a store"):
         sweep([Case({}, small, [1])], None, cluster="tcp://127.0.0.1:1")
 

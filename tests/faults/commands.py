@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ def child(task: dict[str, Any]) -> int:
     if words[0] == "worker":
         # What a worker of a cluster does with a job; its errors go to whoever gave it.
         try:
-            run_one(*words[1:])
+            run_one(pickle.loads(bytes.fromhex(words[1])), words[2])
         except sojourn.Error as error:
             print(f"sojourn: {error}", file=sys.stderr)
             return 1

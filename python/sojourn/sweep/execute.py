@@ -65,12 +65,12 @@ def execute(
     """
     work = _Work(jobs, store, progress, done)
     left = work.reuse()
-    if cluster is not None:
-        if store is None:
-            raise InputError("a cluster needs a store: a folder that all its workers see")
-        run_on(cluster, left, store, look=work.look, finished=work.finished)
-        return
+    if cluster is not None and store is None:
+        raise InputError("a cluster needs a store: a folder that all its workers see")
     if not left:
+        return
+    if cluster is not None and store is not None:
+        run_on(cluster, left, store, look=work.look, finished=work.finished)
         return
     work.left.extend(left)
     count = min(workers or cores(), len(left))
@@ -120,9 +120,15 @@ class _Work:
         begun: deque[tuple[Job, Callable[[], RunResult]]] = deque()
 
         def end() -> None:
+            failed: Exception | None = None
             while begun:
                 job, last = begun.popleft()
-                self.ended.put((job, last()))
+                try:
+                    self.ended.put((job, last()))
+                except Exception as error:
+                    failed = failed or error
+            if failed is not None:
+                raise failed
 
         def tell(key: str, now_s: float, count: int) -> None:
             self.state.under_way[key] = (now_s, count)
