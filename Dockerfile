@@ -14,6 +14,7 @@ RUN apt-get update \
         bpftool chromium chromium-driver clang-19 ethtool g++ gcc-aarch64-linux-gnu iperf3 \
         iproute2 libbpf-dev libc6-dev-arm64-cross make nodejs npm ns2 python3 python3-pip \
         python3-venv qemu-system-x86 qemu-user valgrind verilator yosys \
+        zopfli \
     && rm -rf /var/lib/apt/lists/* \
     && rustup component add clippy rustfmt \
     && rustup target add aarch64-unknown-linux-gnu wasm32-unknown-unknown

@@ -62,7 +62,7 @@ def main() -> int:
     for path in documents:
         text = re.sub(r"\s", " ", path.read_text(encoding="utf-8"))
         for phrase, plainer in PLAINER.items():
-            for each in re.finditer(phrase, text):
+            for each in re.finditer(phrase, text, re.IGNORECASE):
                 found += 1
                 around = text[max(each.start() - 20, 0) : each.end() + 20]
                 print(f"{path.relative_to(ROOT)}: … {around} …: rather “{plainer}”")

@@ -16,7 +16,6 @@ import runpy
 import shlex
 import subprocess
 import urllib.request
-from importlib import resources
 from pathlib import Path
 
 import click
@@ -28,12 +27,11 @@ from documents import PAGES, ROOT, blocks, console_lines, inline_commands, own_c
 from sojourn import Scenario
 from sojourn.cli.app import app_of
 from sojourn.engines import linux
+from sojourn.lab.page import built
 from sojourn.studies.registry import study
 from sojourn.studies.study import SCALES
 
 # What is added to commands that simulate, so that they are done soon.
-# Whether the engine for browsers is there.
-BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm.gz").is_file()
 _SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
 _SIMULATES = {"run", "compare", "calibrate", "sweep"}
 
@@ -136,7 +134,7 @@ def test_commands_in_documents_run(page: Path, tmp_path: Path, study_store: Path
         read(words)
         if is_only_read(words):
             continue
-        if not BUILT and (words[0] == "lab" or "--live" in words):
+        if not built() and (words[0] == "lab" or "--live" in words):
             typed = [COMMAND, *words]
             done = subprocess.run(typed, cwd=tmp_path, capture_output=True, text=True, check=False)
             assert done.returncode == 1 and "make wasm" in done.stderr

@@ -29,8 +29,7 @@ from sojourn.lab.serve import LabServer
 from sojourn.report.page import asset
 
 LAB = resources.files("sojourn.lab")
-BUILT = (LAB / "engine" / "sojourn.wasm.gz").is_file()
-NEEDS_ENGINE = pytest.mark.skipif(not BUILT, reason="NO WEBASSEMBLY: make wasm builds it")
+NEEDS_ENGINE = pytest.mark.skipif(not page.built(), reason="NO WEBASSEMBLY: make wasm builds it")
 POLICY = "default-src 'none'"
 
 

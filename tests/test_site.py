@@ -6,16 +6,15 @@ import re
 import runpy
 import subprocess
 import sys
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
 from documents import DOCS, ROOT
 from sojourn.lab.experiment import all_experiments
+from sojourn.lab.page import built
 
 links = runpy.run_path(str(DOCS / "builder" / "links.py"))
-BUILT = (resources.files("sojourn.lab") / "engine" / "sojourn.wasm.gz").is_file()
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +65,7 @@ def test_tutorial_shows_what_its_cells_give(site: Path) -> None:
 @pytest.mark.long
 def test_the_laboratory_is_a_page_and_documents_lead_into_it(site: Path) -> None:
     text = (site / "lab.html").read_text()
-    assert ('id="watch"' in text) == BUILT and ("make wasm" in text) != BUILT
+    assert ('id="watch"' in text) == built() and ("make wasm" in text) != built()
     names = {each.name for each in all_experiments()}
     used: set[str] = set()
     for path in DOCS.glob("*/*.md"):

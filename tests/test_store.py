@@ -21,7 +21,7 @@ from conftest import SMALL, Command, untimed
 from sojourn import DamagedRunWarning, Error, Scenario, open_runs, run
 from sojourn.calibration import calibrate
 from sojourn.files import lock, write_whole
-from sojourn.results import sums
+from sojourn.results import checksums
 from sojourn.results.draft import Draft
 from sojourn.results.store import Store, open_run
 from sojourn.sweep import Case, sweep
@@ -58,11 +58,11 @@ def test_any_bit_of_any_file_is_noticed(kept: Path, tmp_path: Path, name: str) -
     for bit in every:
         flip(folder / name, bit)
         with pytest.raises(Error, match="damaged") as caught:
-            sums.check(folder)
+            checksums.check(folder)
         # Damage to the list may as well be damage to what it lists.
-        assert str(folder / name) in str(caught.value) or name == sums.SUMS
+        assert str(folder / name) in str(caught.value) or name == checksums.SUMS
         flip(folder / name, bit)
-    sums.check(folder)
+    checksums.check(folder)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -75,10 +75,10 @@ def test_a_file_cut_off_anywhere_is_noticed(kept: Path, tmp_path: Path, name: st
     for length in every:
         (folder / name).write_bytes(whole[:length])
         with pytest.raises(Error, match="damaged"):
-            sums.check(folder)
+            checksums.check(folder)
     (folder / name).unlink()
     with pytest.raises(Error, match=r"damaged.*make the run again"):
-        sums.check(folder)
+        checksums.check(folder)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -150,7 +150,7 @@ print(len(sweep(grid(base, vary, range(1, 21)), sys.argv[1], workers=2)))
 
 
 def isolated() -> list[str]:
-    """What starts a command with process numbers of its own; nothing if that is not allowed."""
+    """What starts a command in a PID namespace of its own; nothing if that is not allowed."""
     words = ["unshare", "--pid", "--fork"]
     try:
         allowed = subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
@@ -163,7 +163,7 @@ def isolated() -> list[str]:
 def test_sweeps_into_one_store_at_once(tmp_path: Path, apart: bool) -> None:
     prefix = isolated() if apart else []
     if apart and not prefix:
-        pytest.skip("needs leave for namespaces of process numbers")
+        pytest.skip("needs leave for PID namespaces")
     store, script = tmp_path / "store", tmp_path / "writer.py"
     script.write_text(WRITER.format(text=SMALL.replace("[tcp]", "[probes]\nqueues = true\n[tcp]")))
     words = [*prefix, sys.executable, str(script), str(store)]
@@ -177,7 +177,7 @@ def test_sweeps_into_one_store_at_once(tmp_path: Path, apart: bool) -> None:
     assert len(Store(store).runs()) == 40
     for folder in store.iterdir():
         assert not folder.name.startswith("."), "a draft was left behind"
-        sums.check(folder)
+        checksums.check(folder)
 
 
 def test_a_draft_that_becomes_a_run_while_another_begins_is_no_obstacle(
@@ -207,7 +207,7 @@ time.sleep(600)
 def test_a_draft_is_tidied_up_only_when_its_writer_is_dead(tmp_path: Path, apart: bool) -> None:
     prefix = [*isolated(), "--kill-child"] if apart else []
     if prefix == ["--kill-child"]:
-        pytest.skip("needs leave for namespaces of process numbers")
+        pytest.skip("needs leave for PID namespaces")
     store = Store(tmp_path)
     words = [*prefix, sys.executable, "-c", HOLDER, str(store.path("0123456789abcdef"))]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as writer:
@@ -223,7 +223,7 @@ def test_a_draft_is_tidied_up_only_when_its_writer_is_dead(tmp_path: Path, apart
         assert not other.folder.exists() and draft.exists()
         writer.kill()
     # One in a container of its own dies a moment later.
-    os.close(lock(draft / sums.SUMS, wait=True))
+    os.close(lock(draft / checksums.SUMS, wait=True))
     store.tidy()
     assert list(tmp_path.iterdir()) == []
 
@@ -250,7 +250,7 @@ def test_another_run_takes_the_place_of_one(small: Scenario, tmp_path: Path) -> 
     # What is damaged is not as good.
     flip(tmp_path / "run" / "scenario.toml", 9)
     run(small.with_({"seed": 2}), tmp_path / "run", label="second")
-    sums.check(tmp_path / "run")
+    checksums.check(tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
 
@@ -336,7 +336,7 @@ def without_sums(kept: Path, tmp_path: Path, change: Callable[[dict[str, Any]], 
     (there,) = kept.iterdir()
     folder = tmp_path / there.name
     shutil.copytree(there, folder)
-    (folder / sums.SUMS).unlink()
+    (folder / checksums.SUMS).unlink()
     file = folder / "summary.json"
     summary = json.loads(file.read_text())
     change(summary)

@@ -36,6 +36,10 @@ counter() {
     have valgrind
 }
 
+packer() {
+    have zopfli
+}
+
 other_architecture() {
     have aarch64-linux-gnu-gcc qemu-aarch64 && [ -e /usr/aarch64-linux-gnu/lib/libc.so.6 ]
 }
@@ -65,6 +69,7 @@ case "${1:-}" in
         need "THE TESTS THAT BOOT A KERNEL" emulator qemu-system-x86 iproute2
         need "THE TESTS OF LAWS IN BPF" guests clang-19 bpftool libbpf-dev iperf3 ethtool
         need "THE COUNTS OF INSTRUCTIONS" counter valgrind
+        need "THE SIZE OF THE MODULE FOR BROWSERS" packer zopfli
         need "THE GOLDEN RUNS ON AARCH64" other_architecture \
             qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross
         "$(dirname "$0")/bpf.sh"

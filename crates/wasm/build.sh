@@ -4,8 +4,8 @@
 #
 # Rust's standard library for WebAssembly comes by rustup. Without rustup, or without a network, it
 # is compiled from its sources if they are there (the component rust-src; rust-src of a
-# distribution). node and npm, if they are there, get wasm-opt, which makes the module smaller; so
-# does zopfli, if it is there.
+# distribution). node and npm, if they are there, get wasm-opt, which makes the module smaller, and
+# zopfli, if it is installed, packs it more tightly than gzip.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # Not with make's job slots: cargo counts its own.
@@ -83,7 +83,7 @@ if ! shrunk; then
     cp "$made" "$module.partial"
 fi
 mv "$module.partial" "$module"
-# What it writes gzip reads; it takes seconds to find it.
+# It writes gzip's format, and takes some seconds.
 if command -v zopfli >/dev/null; then
     zopfli --i15 -c "$module" >"$module.gz"
 else

@@ -97,8 +97,8 @@ def lock(path: Path, *, wait: bool) -> int | None: ...
 def lock(path: Path, *, wait: bool) -> int | None:
     """Opens a file, making it if need be, and locks it until it is closed.
 
-    The system opens the lock of a process that dies, and it holds across containers: numbers of
-    processes, of which each container has its own, say nothing.
+    The kernel releases the lock when its process dies, and the lock works across containers, where
+    PIDs say nothing.
 
     Returns:
         The file's descriptor; none if another has the lock and is not waited for.

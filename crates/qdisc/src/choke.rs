@@ -84,7 +84,6 @@ impl Params {
 }
 
 impl Parameters for Params {
-    /// Packets are dropped from the middle of the queue, long after they were accepted.
     fn validate(&self, env: &Env) -> Result<(), Invalid> {
         packet_limit(self.limit)?;
         // Holes take places too, at most as many as there are packets.

@@ -52,6 +52,11 @@ class EngineMissingError(Error):
     """The engine for browsers was not built."""
 
 
+def built() -> bool:
+    """Whether the engine for browsers is there."""
+    return (_BUILT / _MODULE).is_file()
+
+
 def outdated() -> bool:
     """Whether this is a checkout whose engine for browsers is older than its sources."""
     module = Path(str(_BUILT)) / _MODULE
@@ -68,7 +73,7 @@ def page(file: Path | None = None) -> str:
         ScenarioError: If there is something wrong with that scenario.
         EngineMissingError: If the engine for browsers was not built.
     """
-    if not (_BUILT / _MODULE).is_file():
+    if not built():
         raise EngineMissingError(
             "the engine for browsers is not built; in a checkout, `make wasm` builds it"
         )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn import libc
 from sojourn.errors import Error
 from sojourn.files import cannot, lock, read_json
-from sojourn.results import sums
+from sojourn.results import checksums
 from sojourn.results.names import ABOUT, SUMMARY
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ _CLOCKS = ("wall_s", "engine_seconds")
 class Draft:
     """A run's folder while it is being written, beside the place where it will be.
 
-    Whoever writes there has a lock on the list of its files' sums. A draft without a lock was left
-    by a process that was killed: the next one for the same run takes it over.
+    Whoever writes there has a lock on the list of its files' checksums. A draft without a lock was
+    left by a process that was killed: the next one for the same run takes it over.
 
     Raises :class:`sojourn.Error` if ``target`` cannot become a run's folder.
     """
@@ -77,7 +77,7 @@ class Draft:
                 finally:
                     os.close(opened)
             os.ftruncate(self._lock, 0)
-            _write(self._lock, sums.text_of(self.folder, contents).encode())
+            _write(self._lock, checksums.text_of(self.folder, contents).encode())
             if sync:
                 for file in self.folder.iterdir():
                     _sync(file)
@@ -119,7 +119,7 @@ def remove_abandoned(folder: Path) -> None:
         try:
             # The lock last: until it is gone nobody else takes the folder.
             _clear(folder)
-            (folder / sums.SUMS).unlink()
+            (folder / checksums.SUMS).unlink()
             folder.rmdir()
         finally:
             os.close(held)
@@ -149,7 +149,7 @@ def _write(opened: int, content: bytes) -> None:
 def _claim(folder: Path) -> int | None:
     """Locks a draft; none if another process has it, or it has become a run meanwhile."""
     try:
-        return lock(folder / sums.SUMS, wait=False)
+        return lock(folder / checksums.SUMS, wait=False)
     except FileNotFoundError:
         return None
 
@@ -158,7 +158,7 @@ def _clear(folder: Path) -> None:
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path.name != sums.SUMS:
+        elif path.name != checksums.SUMS:
             path.unlink()
 
 
@@ -174,8 +174,8 @@ def _sync(path: Path) -> None:
 def _same(mine: Path, theirs: Path) -> bool:
     """Whether two folders hold the same run but for the time that it took."""
     try:
-        sums.check(theirs)
-        ours, others = sums.read(mine), sums.read(theirs)
+        checksums.check(theirs)
+        ours, others = checksums.read(mine), checksums.read(theirs)
         for name in (SUMMARY, ABOUT):
             if _timeless(mine / name) != _timeless(theirs / name):
                 return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error, InputError
 from sojourn.extras import require
 from sojourn.files import reason
-from sojourn.results import sums
+from sojourn.results import checksums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,8 +163,8 @@ class RunResult:
         import polars as pl
 
         path = self.folder / f"{name}.parquet"
-        if (self.folder / sums.SUMS).exists():
-            sums.check(self.folder, path.name)
+        if (self.folder / checksums.SUMS).exists():
+            checksums.check(self.folder, path.name)
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:

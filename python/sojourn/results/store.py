@@ -12,7 +12,7 @@ from sojourn.extras import require
 from sojourn.files import cannot, read_json, reason, sync_all
 from sojourn.labels import plain
 from sojourn.load import UNCONGESTED
-from sojourn.results import sums
+from sojourn.results import checksums
 from sojourn.results.draft import is_draft_of_key, remove_abandoned
 from sojourn.results.names import ABOUT, COMPARISON, SCENARIO, SUMMARY
 from sojourn.results.run import RunResult
@@ -40,7 +40,7 @@ class Store:
         if not path.exists():
             return None
         try:
-            sums.check(path)
+            checksums.check(path)
             return open_run(path)
         except Error as error:
             warnings.warn(str(error), DamagedRunWarning, stacklevel=2)
@@ -127,9 +127,9 @@ def open_run(folder: str | Path) -> RunResult:
         raise InputError(f"{folder}: a file; a run is a folder with a {SUMMARY}")
     if not (folder / SUMMARY).exists():
         raise Error(f"{folder}: no run there: {SUMMARY} is missing")
-    # A folder without sums is one that an earlier version wrote.
-    if (folder / sums.SUMS).exists():
-        sums.check(folder, SUMMARY, ABOUT, SCENARIO)
+    # A folder without checksums is one that an earlier version wrote.
+    if (folder / checksums.SUMS).exists():
+        checksums.check(folder, SUMMARY, ABOUT, SCENARIO)
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
     if missing or not summary["links"]:

@@ -239,14 +239,4 @@ impl Decider for Object {
 /// Stands for an object that could not be made, until the run has ended.
 struct Inert;
 
-impl Decider for Inert {
-    fn on_ack(&mut self, _: &mut Window, _: Acked) {}
-    fn on_loss(&mut self, _: &mut Window, _: Congested) {}
-    fn on_mark(&mut self, _: &mut Window, _: Congested) {}
-    fn on_timeout(&mut self, _: &mut Window, _: Congested, _: bool) {}
-    fn on_restart(&mut self, _: &mut Window) {}
-    fn on_sample(&mut self, _: &mut Window, _: &Sample) {}
-    fn pace(&self) -> u64 {
-        0
-    }
-}
+impl Decider for Inert {}

@@ -1,4 +1,4 @@
-//! A namespace of process numbers for a program and whatever it starts: when its first process
+//! A PID namespace for a program and whatever it starts: when its first process
 //! ends, the kernel ends all others, also those that have become daemons.
 //!
 //! Three processes come of a fork: the *guard* stays outside and is what the caller knows, the

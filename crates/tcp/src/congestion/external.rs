@@ -40,22 +40,24 @@ pub struct Settings {
     pub samples: bool,
 }
 
-/// What sets the window. Calls come in order of time.
+/// What sets the window. Calls come in order of time; what is left out does nothing.
 pub trait Decider: Send {
     /// See [`Control::on_ack`].
-    fn on_ack(&mut self, window: &mut Window, acked: Acked);
+    fn on_ack(&mut self, _window: &mut Window, _acked: Acked) {}
     /// See [`Control::on_loss`].
-    fn on_loss(&mut self, window: &mut Window, at: Congested);
+    fn on_loss(&mut self, _window: &mut Window, _at: Congested) {}
     /// See [`Control::on_mark`].
-    fn on_mark(&mut self, window: &mut Window, at: Congested);
+    fn on_mark(&mut self, _window: &mut Window, _at: Congested) {}
     /// See [`Control::on_timeout`].
-    fn on_timeout(&mut self, window: &mut Window, at: Congested, first: bool);
+    fn on_timeout(&mut self, _window: &mut Window, _at: Congested, _first: bool) {}
     /// See [`Control::on_restart`].
-    fn on_restart(&mut self, window: &mut Window);
+    fn on_restart(&mut self, _window: &mut Window) {}
     /// See [`Control::on_sample`].
-    fn on_sample(&mut self, window: &mut Window, sample: &Sample);
+    fn on_sample(&mut self, _window: &mut Window, _sample: &Sample) {}
     /// See [`Control::pace`].
-    fn pace(&self) -> u64;
+    fn pace(&self) -> u64 {
+        0
+    }
 }
 
 /// Makes the decider of one end of a connection. It cannot fail: what is wrong with a class is
@@ -151,17 +153,7 @@ impl Control for State {
 /// Where no classes can be run: the window stays.
 struct Fixed;
 
-impl Decider for Fixed {
-    fn on_ack(&mut self, _: &mut Window, _: Acked) {}
-    fn on_loss(&mut self, _: &mut Window, _: Congested) {}
-    fn on_mark(&mut self, _: &mut Window, _: Congested) {}
-    fn on_timeout(&mut self, _: &mut Window, _: Congested, _: bool) {}
-    fn on_restart(&mut self, _: &mut Window) {}
-    fn on_sample(&mut self, _: &mut Window, _: &Sample) {}
-    fn pace(&self) -> u64 {
-        0
-    }
-}
+impl Decider for Fixed {}
 
 #[cfg(test)]
 mod tests {

@@ -35,8 +35,7 @@ pub(super) struct Undo {
 impl Undo {
     /// A reduction follows; until it is known to be justified it may be undone. What was sent again
     /// before and is still on its way counts on, as in Linux (`retrans_stamp`, `retrans_out`): its
-    /// acknowledgement says nothing about this reduction.
-    /// `acked` bytes are acknowledged by now.
+    /// acknowledgement says nothing about this reduction. `acked` bytes are acknowledged by now.
     pub(super) fn start(&mut self, window: Window, una: u32, acked: u64) {
         let outstanding = self.first_again.is_some() && acked < self.again_until;
         let kept = if outstanding { *self } else { Self::default() };

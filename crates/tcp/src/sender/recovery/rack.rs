@@ -105,8 +105,7 @@ impl Rack {
     }
 
     /// The peer got something twice: a retransmission was needless (step 4). At most once in a
-    /// round trip.
-    /// `acked` bytes are acknowledged, and `sent` have been sent.
+    /// round trip. `acked` bytes are acknowledged by now, `sent` have been sent.
     pub(crate) fn on_dsack(&mut self, acked: u64, sent: u64) {
         if acked >= self.dsack_round {
             self.dsack_round = sent;
