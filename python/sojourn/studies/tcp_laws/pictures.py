@@ -30,14 +30,17 @@ def response(
         return alt.X("p:Q", title="Loss probability", scale=alt.Scale(type="log"))
 
     def y() -> Any:
-        return alt.Y("window:Q", title="Mean window (segments)", scale=alt.Scale(type="log"))
+        scale = alt.Scale(type="log", nice=False, padding=8)
+        return alt.Y("window:Q", title="Mean window (segments)", scale=scale)
 
+    # In the order of the colours: one legend for both.
+    shape = alt.Shape("control:N", title=None, scale=alt.Scale(domain=list(COLOURS)))
     columns = ["control", "p", "window"]
     lines = alt.Chart(pl.DataFrame(list(laws), columns, orient="row")).mark_line(opacity=0.7)
     marks = alt.Chart(pl.DataFrame(list(points), columns, orient="row")).mark_point(filled=True)
     return alt.layer(
         lines.encode(x=x(), y=y(), color=_colour(alt)),
-        marks.encode(x=x(), y=y(), color=_colour(alt), shape=alt.Shape("control:N", title=None)),
+        marks.encode(x=x(), y=y(), color=_colour(alt), shape=shape),
     ).properties(width=560, height=320)
 
 
