@@ -361,7 +361,7 @@ impl Control for State {
         window.cwnd = window.cwnd.max(self.cwnd);
         self.idle_restart = true;
         if self.mode.in_probe_bw() && self.model.bw > 0 {
-            self.pace = self.model.bw;
+            self.pace = percent(self.model.bw, 99);
         }
     }
 

@@ -28,13 +28,15 @@ pub struct Pacer {
     burst: u32,
     /// Bytes that still go unpaced.
     free: u32,
+    /// What of the last gap was left of a nanosecond, in parts of the rate.
+    carry: u64,
 }
 
 impl Pacer {
     /// A pacer that lets the first `free` bytes go unpaced.
     #[must_use]
     pub fn new(free: u32) -> Self {
-        Self { next: Time::ZERO, burst_at: Time::MAX, burst: 0, free }
+        Self { next: Time::ZERO, burst_at: Time::MAX, burst: 0, free, carry: 0 }
     }
 
     /// When more may be sent, if not now.
@@ -59,8 +61,12 @@ impl Pacer {
             (self.burst_at, self.burst) = (now, burst.max(least));
         }
         self.burst = self.burst.saturating_sub(bytes);
-        let gap = u64::from(bytes) * 1_000_000_000 / rate;
-        self.next = self.next.max(now) + Time(gap.max(1));
+        if now > self.next {
+            (self.next, self.carry) = (now, 0);
+        }
+        let parts = u64::from(bytes) * 1_000_000_000 + self.carry;
+        self.next += Time(parts / rate);
+        self.carry = parts % rate;
     }
 }
 
@@ -83,6 +89,19 @@ mod tests {
             now = pacer.wait(now).unwrap();
         }
         found
+    }
+
+    #[test]
+    fn pacer_keeps_rate_where_gap_is_no_whole_nanosecond() {
+        let mut pacer = Pacer::new(0);
+        let bursts = Bursts { payload: 1448, packets: 1 };
+        let (mut now, rate) = (Time::ZERO, 125_000_000_000);
+        for _ in 0..1_000_000 {
+            now = pacer.wait(now).unwrap_or(now);
+            pacer.sent(bursts, now, 1448, rate);
+        }
+        // A terabit per second: 11.584 ns a segment.
+        assert!(now.0.abs_diff(11_584_000) < 50, "{now}");
     }
 
     #[test]

@@ -36,13 +36,24 @@ pub(super) struct RcvBuf {
     from: u64,
     /// The round trip as the receiver sees it; zero without timestamps.
     rtt: Time,
+    /// The echo that it was last measured by: another segment with the same one may be of a later
+    /// flight (`rcv_rtt_last_tsecr` of Linux).
+    echoed: Option<u32>,
 }
 
 impl RcvBuf {
     pub(super) fn new(c: &Call<'_>) -> Self {
         let window = c.params.rcv_window.min(FIRST);
         let taken = (INITIAL * c.params.payload).min(window);
-        Self { window, fitting: window, taken, since: c.now, from: 0, rtt: Time::ZERO }
+        Self {
+            window,
+            fitting: window,
+            taken,
+            since: c.now,
+            from: 0,
+            rtt: Time::ZERO,
+            echoed: None,
+        }
     }
 
     /// The window that is advertised, in bytes.
@@ -74,7 +85,9 @@ impl RcvBuf {
         delivered: u64,
     ) -> bool {
         let grows = self.grow(c.params);
-        if c.params.timestamps && u32::from(segment.len) == c.params.payload {
+        let fresh = self.echoed != Some(segment.tsecr);
+        if c.params.timestamps && fresh && u32::from(segment.len) == c.params.payload {
+            self.echoed = Some(segment.tsecr);
             let us = ((c.now.0 / 1000) as u32).wrapping_sub(segment.tsecr);
             let sample = Time::from_micros(u64::from(us));
             let old = if self.rtt == Time::ZERO { sample } else { self.rtt };

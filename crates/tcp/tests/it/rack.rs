@@ -18,6 +18,17 @@ fn rack_detects_loss_at_once_after_three_sacked_segments() {
     assert_eq!((s.cwnd(), s.end.retransmissions(), s.end.timeouts()), (5, 1, 0));
 }
 
+/// A delayed acknowledgement goes out with the first segment above a hole: what it acknowledges is
+/// below what it reports, and came before it.
+#[test]
+fn one_acknowledgement_of_both_is_no_reordering() {
+    let mut s = ten(&modern());
+    s.sack(1, &[(2, 3)]);
+    s.sack(1, &[(2, 4)]);
+    s.sack(1, &[(2, 5)]);
+    assert!(s.sent().contains(&1));
+}
+
 /// Section 6.2 step 4: a quarter of the least round trip.
 #[test]
 fn reordering_timer_detects_loss_near_tail() {

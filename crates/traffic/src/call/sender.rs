@@ -79,6 +79,15 @@ impl Control {
         }
     }
 
+    /// Nothing was heard of a packet in [`MEMORY`].
+    fn forgotten(&mut self, media: &Media) {
+        match self {
+            Self::Fixed => {}
+            Self::Gcc(control) => control.forgotten(media),
+            Self::Scream(control) => control.forgotten(media),
+        }
+    }
+
     /// The rate at which packets leave.
     fn pace(&self, target: f64) -> f64 {
         match self {
@@ -175,7 +184,9 @@ impl Sender {
             let media = Media { number: self.number, frame, ip_bytes, sent: now, last };
             self.number += 1;
             while self.sent.front().is_some_and(|old| old.sent + MEMORY < now) {
-                self.sent.pop_front();
+                if let Some(old) = self.sent.pop_front() {
+                    self.control.forgotten(&old);
+                }
             }
             self.sent.push_back(media);
             if let Control::Scream(control) = &mut self.control {

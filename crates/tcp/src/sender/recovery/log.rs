@@ -76,6 +76,7 @@ pub(in crate::sender) struct Log {
     near: u32,
     /// Bytes selectively acknowledged.
     sacked: u32,
+    segments_sacked: u32,
     /// Bytes taken for lost, sent again or not.
     lost: u32,
     /// Bytes sent again and under way.
@@ -96,6 +97,7 @@ impl Log {
             waiting: NOTHING,
             near: NIL,
             sacked: 0,
+            segments_sacked: 0,
             lost: 0,
             again: 0,
             edge: 0,
@@ -123,6 +125,16 @@ impl Log {
     /// Bytes selectively acknowledged.
     pub(crate) fn sacked(&self) -> u32 {
         self.sacked
+    }
+
+    /// Segments selectively acknowledged.
+    pub(crate) fn segments_sacked(&self) -> u32 {
+        self.segments_sacked
+    }
+
+    /// Whether one segment is outstanding.
+    pub(crate) fn is_one(&self) -> bool {
+        self.records.len() == 1
     }
 
     /// Bytes taken to be in the network, of `outstanding` bytes: what is neither lost nor has
@@ -316,6 +328,7 @@ impl Log {
             record.next = after;
             let bytes = record.len();
             self.sacked += bytes;
+            self.segments_sacked += 1;
             self.above += if counts { bytes } else { 0 };
             number = after;
         }
@@ -333,6 +346,7 @@ impl Log {
             let taken = if whole { record.len() } else { una.wrapping_sub(record.start) };
             if record.is(state::SACKED) {
                 self.sacked -= taken;
+                self.segments_sacked -= u32::from(whole);
                 self.above -= if self.edge == number { taken } else { 0 };
             } else {
                 news(&Record { end: record.start.wrapping_add(taken), ..record });
@@ -421,6 +435,7 @@ mod tests {
     fn check(log: &Log, model: &[(u32, u64, u8)]) {
         let sum = |f: &dyn Fn(u8) -> bool| model.iter().filter(|m| f(m.2)).count() as u32 * MSS;
         assert_eq!(log.sacked, sum(&|s| s & state::SACKED != 0));
+        assert_eq!(log.segments_sacked * MSS, log.sacked);
         assert_eq!(log.lost, sum(&|s| s & state::LOST != 0));
         assert_eq!(log.again, sum(&|s| s & state::AGAIN != 0));
         let walk = |list: List| {

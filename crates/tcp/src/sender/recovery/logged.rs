@@ -164,10 +164,10 @@ impl Logged {
         let (una, flight, recover) = (c.conn.snd_una, c.conn.in_flight(), s.recover);
         let tsecr = c.params.timestamps.then_some(segment.tsecr);
         let Self { log, rack, min_rtt, .. } = self;
-        let least = min_rtt.get();
+        let (least, fack) = (min_rtt.get(), rack.fack());
         let mut see = |record: &Record, tsecr: Option<u32>| {
             arrived.see(c.now, record, recover);
-            rack.see(c.now, record, tsecr, least);
+            rack.see(c.now, record, tsecr, least, fack);
         };
         for block in sacks {
             let (start, end) = (block.start.wrapping_sub(una), block.end.wrapping_sub(una));
@@ -196,8 +196,7 @@ impl Logged {
         let (mss, again) = (c.params.payload, self.log.again());
         let bytes = if c.params.rack {
             let (least, srtt) = (self.min_rtt.get(), s.estimator.smoothed());
-            let (lost, again_at) =
-                self.rack.detect(&mut self.log, c.now, mss, recovering, least, srtt);
+            let (lost, again_at) = self.rack.detect(&mut self.log, c.now, recovering, least, srtt);
             self.reorder_at = again_at;
             lost
         } else {

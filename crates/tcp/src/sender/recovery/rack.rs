@@ -46,7 +46,9 @@ impl Default for MinRtt {
 impl MinRtt {
     pub(crate) fn see(&mut self, now: Time, rtt: Time) {
         if now >= self.ends {
-            self.before = if self.ends == Time::ZERO { Time::MAX } else { self.present };
+            // Nothing of a period that is long over.
+            let recent = self.ends > Time::ZERO && now < self.ends + LEAST;
+            self.before = if recent { self.present } else { Time::MAX };
             (self.present, self.ends) = (Time::MAX, now + LEAST);
         }
         self.present = self.present.min(rtt);
@@ -66,7 +68,7 @@ pub(in crate::sender) struct Rack {
     sent: Time,
     end: u32,
     rtt: Time,
-    /// The highest sequence number that has arrived, once there is one.
+    /// See [`Self::fack`].
     fack: Option<u32>,
     /// Whether packets were seen out of order.
     reordering: bool,
@@ -79,15 +81,27 @@ pub(in crate::sender) struct Rack {
 }
 
 impl Rack {
-    /// A segment has arrived (steps 2 and 3). `tsecr` is the echoed time, if it can tell which one.
-    pub(crate) fn see(&mut self, now: Time, record: &Record, tsecr: Option<u32>, min_rtt: Time) {
+    /// The highest sequence number that has arrived, once there is one.
+    pub(crate) fn fack(&self) -> Option<u32> {
+        self.fack
+    }
+
+    /// A segment has arrived (steps 2 and 3), by an acknowledgement before which [`Self::fack`] was
+    /// `fack`: what one acknowledgement reports has no order. `tsecr` is the echoed time, if it can
+    /// tell which one.
+    pub(crate) fn see(
+        &mut self,
+        now: Time,
+        record: &Record,
+        tsecr: Option<u32>,
+        min_rtt: Time,
+        fack: Option<u32>,
+    ) {
         let again = record.is(state::EVER);
         let rtt = now - record.stamp.sent;
-        match self.fack {
-            Some(fack) if !before(fack, record.end) => {
-                self.reordering |= !again && record.end != fack
-            }
-            _ => self.fack = Some(record.end),
+        self.reordering |= !again && fack.is_some_and(|fack| before(record.end, fack));
+        if self.fack.is_none_or(|highest| before(highest, record.end)) {
+            self.fack = Some(record.end);
         }
         if again {
             // Which one has arrived? Not the retransmission, if the peer echoes an earlier time, or
@@ -123,8 +137,8 @@ impl Rack {
     }
 
     /// How long a segment may be overtaken (`RACK_update_reo_wnd`).
-    fn window(&self, log: &Log, mss: u32, recovering: bool, min_rtt: Time, srtt: Time) -> Time {
-        let sure = recovering || log.sacked() >= DUP_THRESH * mss;
+    fn window(&self, log: &Log, recovering: bool, min_rtt: Time, srtt: Time) -> Time {
+        let sure = recovering || log.segments_sacked() >= DUP_THRESH;
         if !self.reordering && sure {
             return Time::ZERO;
         }
@@ -137,7 +151,6 @@ impl Rack {
         &self,
         log: &mut Log,
         now: Time,
-        mss: u32,
         recovering: bool,
         min_rtt: Time,
         srtt: Time,
@@ -146,7 +159,7 @@ impl Rack {
         if self.rtt == Time::ZERO {
             return (0, Time::MAX);
         }
-        let allowed = self.rtt + self.window(log, mss, recovering, min_rtt, srtt);
+        let allowed = self.rtt + self.window(log, recovering, min_rtt, srtt);
         while let Some(number) = log.oldest() {
             let record = log.get(number);
             let sent = record.stamp.sent;

@@ -45,6 +45,13 @@ impl Sack {
     ) -> Arrived {
         let (una, flight) = (c.conn.snd_una, c.conn.in_flight());
         let mut bytes = 0;
+        if let Some(board) = &mut self.0
+            && s.phase < Phase::Recovery
+            && !board.any()
+        {
+            // What it holds may be of long ago: acknowledgements in order do not come by here.
+            board.reset(una);
+        }
         for block in sacks {
             let start = block.start.wrapping_sub(una);
             let end = block.end.wrapping_sub(una);

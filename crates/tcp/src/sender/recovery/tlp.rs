@@ -34,7 +34,7 @@ impl Logged {
             let srtt = s.estimator.smoothed();
             let timeout = match srtt {
                 Time::ZERO => UNMEASURED,
-                _ if outstanding <= c.params.payload => {
+                _ if self.log.is_one() => {
                     srtt * 2 + c.params.delayed_ack_time.max(c.params.min_rto)
                 }
                 _ => srtt * 2,

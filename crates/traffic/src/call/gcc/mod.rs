@@ -142,6 +142,11 @@ impl Gcc {
         }
     }
 
+    /// Nothing was heard of a packet for so long that it is forgotten.
+    pub(super) fn forgotten(&mut self, media: &Media) {
+        self.next = self.next.max(media.number + 1);
+    }
+
     /// Feedback comes; `sent` knows the packets.
     pub(super) fn hear(
         &mut self,

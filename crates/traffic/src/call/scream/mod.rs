@@ -180,6 +180,14 @@ impl Scream {
         self.last_sent = Some(now);
     }
 
+    /// Nothing was heard of a packet for so long that it is forgotten: it has left the network.
+    pub(super) fn forgotten(&mut self, media: &Media) {
+        if media.number >= self.next {
+            self.next = media.number + 1;
+            self.in_flight = (self.in_flight - f64::from(media.ip_bytes)).max(0.0);
+        }
+    }
+
     /// Feedback comes; `sent` knows the packets.
     pub(super) fn hear(
         &mut self,
@@ -355,6 +363,19 @@ mod tests {
 
     fn near(found: f64, expected: f64) {
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn what_nothing_is_heard_of_leaves_the_network_when_it_is_forgotten() {
+        let mut scream = control(Codepoint::NotEct, 10.0);
+        let media = |number| Media { number, frame: 0, ip_bytes: 1240, sent: NOW, last: false };
+        (0..3).for_each(|number| scream.sent(NOW, &media(number)));
+        scream.forgotten(&media(0));
+        scream.forgotten(&media(1));
+        assert_eq!((scream.in_flight(), scream.next), (1240.0, 2));
+        // What was told of has left already.
+        scream.forgotten(&media(1));
+        assert_eq!(scream.in_flight(), 1240.0);
     }
 
     #[test]
