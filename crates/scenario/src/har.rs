@@ -39,6 +39,9 @@ struct Entry {
     response: Response,
     #[serde(rename = "_initiator")]
     initiator: Option<Initiator>,
+    /// `"memory"`, `"disk"`: not over the network.
+    #[serde(rename = "_fromCache")]
+    from_cache: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -58,8 +61,8 @@ struct Response {
     headers_size: i64,
     #[serde(default)]
     body_size: i64,
-    #[serde(rename = "_transferSize", default)]
-    transfer_size: i64,
+    #[serde(rename = "_transferSize")]
+    transfer_size: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -90,7 +93,7 @@ pub(crate) fn objects(text: &str) -> Result<Vec<Recorded>, String> {
         }
         let started = started.timestamp_micros() as f64 / 1e3;
         let bytes = on_the_wire(&entry.response);
-        if bytes > 0 {
+        if bytes > 0 && entry.from_cache.is_none() {
             entries.push((started, bytes, entry));
         }
     }
@@ -140,8 +143,8 @@ fn origin(url: &str) -> &str {
 
 fn on_the_wire(response: &Response) -> u64 {
     let told = response.headers_size.max(0).saturating_add(response.body_size.max(0));
-    let bytes = if response.transfer_size > 0 { response.transfer_size } else { told };
-    bytes.unsigned_abs()
+    // Chrome writes 0 for what it has taken from its cache, and less for what it does not know.
+    response.transfer_size.filter(|size| *size >= 0).unwrap_or(told).unsigned_abs()
 }
 
 fn on_the_way(request: &Request) -> u32 {
@@ -182,7 +185,7 @@ mod tests {
     fn sizes_and_who_names_whom() {
         let wire = "\"_transferSize\": 9000, \"bodySize\": 1";
         let told = "\"headersSize\": 300, \"bodySize\": 700";
-        let cached = "\"headersSize\": -1, \"bodySize\": 0, \"_transferSize\": 0";
+        let cached = "\"headersSize\": 300, \"bodySize\": 0, \"_transferSize\": 0";
         let by = ", \"_initiator\": {\"type\": \"script\", \"url\": \"b\"}";
         let text = har(&[
             entry(0, 100, "a", "", wire),

@@ -99,6 +99,15 @@ impl Scenario {
                 rows: 0.0,
                 remedy: "send less, or over a shorter round trip",
             }));
+            parts.extend(self.arriving(&group.source).map(|(field, value, arrivals, left)| Part {
+                path: format!("traffic[{number}].{field}"),
+                value: value.to_string(),
+                bytes: copies
+                    * FLOW_BYTES
+                    * (arrivals * self.under_way_s(group) + left * self.duration.as_secs_f64()),
+                rows: 0.0,
+                remedy: "let fewer arrive",
+            }));
         }
         let made: f64 = self.links.iter().map(|link| f64::from(link.count)).sum();
         let links = if self.bottleneck.is_some() { 2.0 } else { made.max(1.0) };
@@ -119,6 +128,22 @@ impl Scenario {
             });
         }
         parts
+    }
+
+    /// The field that says how many transfers arrive, its value, how many that are a second, and
+    /// how many of these the bottleneck cannot carry; `None` for other sources.
+    fn arriving(&self, source: &Source) -> Option<(&'static str, f64, f64, f64)> {
+        let Source::Transfers(transfers) = source else { return None };
+        let mean = transfers.size.sampler("size").ok().map(|size| size.mean());
+        let mean = mean.filter(|mean| mean.is_finite())?.max(1.0);
+        let rate = self.bottleneck.as_ref().and_then(|dumbbell| dumbbell.link.rate);
+        let most = rate.map_or(f64::INFINITY, |rate| rate.as_f64() / (8.0 * mean));
+        let (field, value, arrivals) = match (transfers.rate, transfers.load) {
+            (Some(rate), _) => ("rate", rate, rate),
+            (None, Some(load)) => ("load", load, load * most),
+            (None, None) => return None,
+        };
+        arrivals.is_finite().then(|| (field, value, arrivals, (arrivals - most).max(0.0)))
     }
 
     /// For how long at most packets of a group are under way, queues aside: a mean round trip, or
@@ -185,6 +210,21 @@ mod tests {
         assert_eq!(
             said(FLOWS, room(3.5e9)).unwrap(),
             "traffic[0].flows: 2000000 takes about 3 GB of memory, and 3.5 GB are free; ask for less"
+        );
+    }
+
+    #[test]
+    fn transfers_that_the_link_cannot_carry_pile_up() {
+        let transfers = |rate: f64| {
+            let kind = "kind = \"transfers\"\nsize = \"10kB\"\nrtt = \"40ms\"";
+            said(&format!("[[traffic]]\n{kind}\nrate = {rate}"), Room { free: Some(4e9), row: 0.0 })
+        };
+        // 1 Gb/s are 12 500 a second.
+        assert_eq!(transfers(12_000.0), None);
+        assert_eq!(
+            transfers(2_000_000.0).unwrap(),
+            "traffic[0].rate: 2000000 takes about 298 GB of memory, and 4 GB are free; let fewer \
+             arrive"
         );
     }
 

@@ -1,7 +1,7 @@
 //! Queue disciplines written in Python.
 
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyBool, PyString};
 use sojourn_base::{Stream, Time};
 use sojourn_qdisc::external::{Decider, Decision, Maker, Params, View, install};
 use sojourn_qdisc::{Env, Invalid, Standing};
@@ -108,10 +108,12 @@ impl Object {
                 if answer.is_none(py) {
                     return Ok(Decision::Pass);
                 }
-                match answer.extract::<i64>(py) {
-                    Ok(0) => Ok(Decision::Pass),
-                    Ok(1) => Ok(Decision::Mark),
-                    Ok(2) => Ok(Decision::Drop),
+                // True is a number to Python, and no decision.
+                let number = answer.extract::<i64>(py);
+                match number.ok().filter(|_| !answer.bind(py).is_instance_of::<PyBool>()) {
+                    Some(0) => Ok(Decision::Pass),
+                    Some(1) => Ok(Decision::Mark),
+                    Some(2) => Ok(Decision::Drop),
                     _ => {
                         let name = self.method_name(py, method);
                         let text =
