@@ -260,6 +260,61 @@ def test_script_refuses_other_words(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("kind", ["droptail", "pi"])
+@pytest.mark.parametrize("ingress", [False, True])
+def test_nothing_in_the_environment_is_taken_for_the_scripts_own(
+    kind: str, ingress: bool, tmp_path: Path
+) -> None:
+    if kind == "pi" and ingress:
+        pytest.skip("a discipline in BPF has no ingress")
+    script = deploy(scenario(kind), ingress=ingress).script()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    # Programs that only note what they are given.
+    for program in ("tc", "ip", "bpftool", "clang-19"):
+        (tmp_path / program).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+        (tmp_path / program).chmod(0o755)
+    (tmp_path / "try.sh").write_text(script)
+    # A compiler is to be taken from there.
+    names = set(re.findall(r"\$\{?([A-Za-z]\w*)", script)) - {"CLANG"}
+    assert "DEV" in names
+    environment = dict.fromkeys(names, str(kept)) | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for words in (["port"], ["port", "remove"]):
+        subprocess.run(
+            ["sh", tmp_path / "try.sh", *words], env=environment, cwd=tmp_path, timeout=20,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert kept.is_dir()
+    assert str(kept) not in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize(("overhead", "more", "share"), [(0, 14, "0.9%"), (6, 8, "0.5%")])
+@pytest.mark.parametrize("least", [0, 64])
+def test_an_overhead_below_ethernets_is_none_and_said(
+    overhead: int, more: int, share: str, least: int, tmp_path: Path
+) -> None:
+    made = deploy(scenario("droptail", frame_overhead=overhead, min_frame=least))
+    said = " ".join(made.remarks)
+    assert f"frame_overhead = {overhead} a packet counts as {more} bytes more, {share}" in said
+    (shaper,) = (command for command in made.commands if " classid 1:1 " in command)
+    assert "overhead -" not in shaper
+    assert shaper.endswith(" overhead 0 mpu 64") == (least == 64)
+    (tmp_path / "try.sh").write_text(made.script())
+    done = in_namespace(tmp_path, "sh try.sh port; tc class show dev port\n")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_overhead_of_an_ethernet_header_is_whole() -> None:
+    made = deploy(scenario("droptail", frame_overhead=14, min_frame=64))
+    assert made.commands[1].endswith(" overhead 0 mpu 64")
+    assert not any("bytes more" in remark for remark in made.remarks)
+
+
+def test_what_cake_leaves_out_is_named() -> None:
+    made = deploy(scenario({"kind": "cake", "bandwidth": "5mbit"}, min_frame=64))
+    assert any("frame_overhead and min_frame are left out" in remark for remark in made.remarks)
+
+
 def test_the_way_back_has_a_script_of_its_own() -> None:
     both = scenario("codel", reverse={"rate": "2mbit"})
     there, back = deploy(both), deploy(both, "reverse")
