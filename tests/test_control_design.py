@@ -182,7 +182,9 @@ def test_integers_are_those_of_the_queue_discipline(sojourn: Command) -> None:
 
 def test_linux_averages_as_its_command_says() -> None:
     for wq, min_th in ((0.002, 5), (1.33e-6, 150), (0.1, 5), (1e-4, 30)):
-        burst, log = red_burst(wq, min_th)
+        found = red_burst(wq, min_th)
+        assert found is not None
+        burst, log = found
         assert 2.0**-log == pytest.approx(wq, rel=0.5)
         assert burst >= 1
 

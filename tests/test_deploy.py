@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -101,7 +102,7 @@ def other(known: dict[str, Any], base: object) -> list[object]:
         return [True, False]
     if "enum" in known or "$ref" in known:
         return [*choices(known), "600us", "7ms", "70ms", "700ms", "60kB", "3mbit"]
-    return [0.02, 0.3, 0.7, 3, 7, 61, 700, 5000]
+    return [0.02, 0.3, 0.7, 3, 7, 61, 512, 700, 5000]
 
 
 def choices(known: dict[str, Any]) -> list[object]:
@@ -260,6 +261,61 @@ def test_script_refuses_other_words(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("kind", ["droptail", "pi"])
+@pytest.mark.parametrize("ingress", [False, True])
+def test_nothing_in_the_environment_is_taken_for_the_scripts_own(
+    kind: str, ingress: bool, tmp_path: Path
+) -> None:
+    if kind == "pi" and ingress:
+        pytest.skip("a discipline in BPF has no ingress")
+    script = deploy(scenario(kind), ingress=ingress).script()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    # Programs that only note what they are given.
+    for program in ("tc", "ip", "bpftool", "clang-19"):
+        (tmp_path / program).write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+        (tmp_path / program).chmod(0o755)
+    (tmp_path / "try.sh").write_text(script)
+    # A compiler is to be taken from there.
+    names = set(re.findall(r"\$\{?([A-Za-z]\w*)", script)) - {"CLANG"}
+    assert "DEV" in names
+    environment = dict.fromkeys(names, str(kept)) | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    for words in (["port"], ["port", "remove"]):
+        subprocess.run(
+            ["sh", tmp_path / "try.sh", *words], env=environment, cwd=tmp_path, timeout=20,
+            capture_output=True, check=False,
+        )  # fmt: skip
+        assert kept.is_dir()
+    assert str(kept) not in (tmp_path / "asked").read_text()
+
+
+@pytest.mark.parametrize(("overhead", "more", "share"), [(0, 14, "0.9%"), (6, 8, "0.5%")])
+@pytest.mark.parametrize("least", [0, 64])
+def test_an_overhead_below_ethernets_is_none_and_said(
+    overhead: int, more: int, share: str, least: int, tmp_path: Path
+) -> None:
+    made = deploy(scenario("droptail", frame_overhead=overhead, min_frame=least))
+    said = " ".join(made.remarks)
+    assert f"frame_overhead = {overhead} a packet counts as {more} bytes more, {share}" in said
+    (shaper,) = (command for command in made.commands if " classid 1:1 " in command)
+    assert "overhead -" not in shaper
+    assert shaper.endswith(" overhead 0 mpu 64") == (least == 64)
+    (tmp_path / "try.sh").write_text(made.script())
+    done = in_namespace(tmp_path, "sh try.sh port; tc class show dev port\n")
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_overhead_of_an_ethernet_header_is_whole() -> None:
+    made = deploy(scenario("droptail", frame_overhead=14, min_frame=64))
+    assert made.commands[1].endswith(" overhead 0 mpu 64")
+    assert not any("bytes more" in remark for remark in made.remarks)
+
+
+def test_what_cake_leaves_out_is_named() -> None:
+    made = deploy(scenario({"kind": "cake", "bandwidth": "5mbit"}, min_frame=64))
+    assert any("frame_overhead and min_frame are left out" in remark for remark in made.remarks)
+
+
 def test_the_way_back_has_a_script_of_its_own() -> None:
     both = scenario("codel", reverse={"rate": "2mbit"})
     there, back = deploy(both), deploy(both, "reverse")
@@ -332,6 +388,149 @@ def test_deploy_remarks_on_rounding() -> None:
     assert any("alpha is -3.8% off" in remark for remark in made.remarks)
     with pytest.raises(DeployError, match=r"qdisc\.alpha = 0\.01: .*at least 1/32"):
         deploy(scenario({"kind": "pie", "alpha": 0.01}))
+
+
+def refused(field: str, **qdisc: object) -> str:
+    """The error for a discipline, which names the field and its value in one line."""
+    with pytest.raises(DeployError) as told:
+        deploy(scenario(qdisc))
+    said = str(told.value)
+    assert said.startswith(f"bottleneck.qdisc.{field} = ") and "\n" not in said, said
+    return said
+
+
+RED_REFUSED: list[tuple[str, dict[str, Any]]] = [
+    # tc: failed to calculate EWMA constant.
+    ("min_th", {"kind": "red", "min_th": 0.5, "max_th": 3, "wq": 0.9}),
+    ("min_th", {"kind": "choke", "min_th": 0.2, "max_th": 3}),
+    # Only a weight that is gone in rounding: Linux refuses it, or it is hundreds of times off.
+    ("min_th", {"kind": "red", "min_th": 1, "max_th": 4}),
+    ("min_th", {"kind": "red", "min_th": 1, "max_th": 1.2}),
+    ("min_th", {"kind": "ared", "min_th": 1, "max_th": 4}),
+    # Linux: the bits of a threshold in bytes and those of the weight are more than 31.
+    ("wq", {"kind": "red", "min_th": 1000, "max_th": 3000, "wq": 0.0001}),
+    ("wq", {"kind": "red", "min_th": 100, "max_th": 300, "wq": 0.00002}),
+    ("wq", {"kind": "ared", "min_th": 100, "max_th": 300, "wq": 0.00002}),
+    # Of the upper threshold too.
+    ("wq", {"kind": "red", "min_th": 10, "max_th": 300, "wq": 0.0001}),
+    ("max_th", {"kind": "red", "max_th": 1e6}),
+    # tc: failed to calculate probability.
+    ("max_p", {"kind": "red", "max_p": 1e-6}),
+    ("max_p", {"kind": "choke", "max_p": 1e-9}),
+    # tc: "min" is not smaller than "max".
+    ("max_th", {"kind": "choke", "min_th": 5.2, "max_th": 5.4}),
+    ("max_th", {"kind": "choke", "max_th": 200_000}),
+]
+
+
+@pytest.mark.parametrize(("field", "qdisc"), RED_REFUSED)
+def test_red_that_linux_refuses_is_refused_and_the_remedy_works(
+    field: str, qdisc: dict[str, Any]
+) -> None:
+    said = refused(field, **qdisc)
+    found = re.search(r"must be (?:at least |at most )?([\d.e+-]+)", said)
+    assert found is not None, said
+    mended = {**qdisc, field: float(found[1])}
+    if mended["max_th" if field == "min_th" else "kind"] == mended[field]:
+        mended["max_th"] = mended["max_th"] + 1
+    deploy(scenario(mended))
+
+
+def wlog(low: int, burst: int, packet: int) -> int:
+    """What tc makes of a burst: tc_red_eval_ewma of iproute2."""
+    for log in range(1, 32):
+        if burst + 1 - low / packet <= (1 - (1 - 2.0**-log) ** burst) / 2.0**-log:
+            return log
+    return 99
+
+
+@pytest.mark.parametrize("kind", ["red", "ared", "choke"])
+@pytest.mark.parametrize("wq", [1e-9, 1e-5, 3e-4, 0.002, 0.05, 0.3, 0.9, 1])
+@pytest.mark.parametrize("min_th", [0.3, 0.9, 1, 1.01, 1.2, 1.7, 2, 5, 70, 900, 40_000])
+def test_red_is_what_linux_takes_or_an_error(kind: str, wq: float, min_th: float) -> None:
+    try:
+        made = deploy(scenario({"kind": kind, "min_th": min_th, "max_th": 3 * min_th, "wq": wq}))
+    except DeployError:
+        return
+    words = made.commands[-1].split()
+    low, high, burst = (int(words[words.index(name) + 1]) for name in ("min", "max", "burst"))
+    log = wlog(low, burst, 1 if kind == "choke" else 1500)
+    assert high.bit_length() + log < 32
+    assert abs(log + math.log2(wq)) <= 1
+    assert f"weight of a sample is 2^-{log}," in " ".join(made.remarks)
+
+
+def test_choke_in_whole_packets_is_said() -> None:
+    made = deploy(scenario({"kind": "choke", "min_th": 5.5, "max_th": 15, "limit": 10}))
+    said = " ".join(made.remarks)
+    assert "min_th is +9.1% off" in said and "max_th is" not in said
+    assert int(re.findall(r"choke limit (\d+)", made.script())[0]) >= 15
+
+
+def test_choke_with_long_thresholds_is_counted_in_packets() -> None:
+    made = deploy(scenario({"kind": "choke", "min_th": 1000, "max_th": 3000, "wq": 0.0001}))
+    assert "min 1000 max 3000" in made.commands[-1]
+
+
+@pytest.mark.parametrize("limit", [900_000, 1_000_000])
+def test_a_limit_of_red_fits_into_linux(limit: int) -> None:
+    made = deploy(scenario({"kind": "red", "limit": limit, "wq": 0.01}, mean_packet=9000))
+    assert int(re.findall(r"red limit (\d+)", made.script())[0]) == 2**32 // 9000 * 9000
+    # The default stands for none.
+    assert any("limit is 477218 packets" in each for each in made.remarks) == (limit < 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("field", "qdisc", "remedy"),
+    [
+        ("divisor", {"kind": "sfq", "divisor": 1000}, "write 512 or 1024"),
+        ("limit", {"kind": "sfq", "limit": 1}, "at least 2"),
+        ("depth", {"kind": "sfq", "depth": 1, "flows": 1}, "at least 2"),
+        ("memory_limit", {"kind": "fq_codel", "memory_limit": "10GB"}, '"4294967295B"'),
+        ("memory_limit", {"kind": "fq_pie", "memory_limit": "10GB"}, '"4294967295B"'),
+        ("limit_bytes", {"kind": "droptail", "limit_bytes": "10GB"}, '"4294967295B"'),
+        ("limit_time", {"kind": "droptail", "limit_time": "1h"}, 'at most "3435s"'),
+    ],
+)
+def test_values_that_linux_refuses_are_refused(
+    field: str, qdisc: dict[str, Any], remedy: str
+) -> None:
+    assert remedy in refused(field, **qdisc)
+    if '"' in remedy:
+        deploy(scenario({**qdisc, field: remedy.split('"')[1]}))
+
+
+def test_what_sfq_cuts_down_is_said() -> None:
+    made = deploy(scenario({"kind": "sfq", "depth": 500, "flows": 65_536}))
+    assert "flows 65408 divisor 1024 depth 127" in made.commands[-1]
+    assert "at most 127 for depth, not 500" in " ".join(made.remarks)
+    assert not any("at most" in remark for remark in deploy(scenario("sfq")).remarks)
+
+
+def test_what_dualpi2_rounds_is_said() -> None:
+    made = deploy(
+        scenario({"kind": "dualpi2", "coupling": 2.5, "classic_weight": 0.125, "beta": 3.25})
+    )
+    words, said = made.commands[-1], " ".join(made.remarks)
+    assert "coupling_factor 2 " in words and "coupling is -20% off" in said
+    assert "classic_protection 12%" in words and "classic_weight is -4% off" in said
+    # tc drops what is beyond a 256th: 0.16 would become 40 of them, and Linux itself has 41.
+    assert " alpha 0.16015625 beta 3.25000000 " in words
+    assert "alpha is +0.098% off" in said and "beta is" not in said
+    with pytest.raises(DeployError, match=r"qdisc\.alpha = 0\.001: .*at least 1/512"):
+        deploy(scenario({"kind": "dualpi2", "alpha": 0.001}))
+    pie = deploy(scenario({"kind": "fq_pie", "ecn": True, "mark_ecn_th": 0.105}))
+    assert any("mark_ecn_th is -4.8% off" in remark for remark in pie.remarks)
+
+
+def test_the_command_ends_with_2_where_linux_refuses() -> None:
+    file = Path(__file__).resolve().parent.parent / "scenarios" / "web.toml"
+    queue = 'bottleneck.qdisc={kind="red",min_th=1,max_th=4}'
+    done = subprocess.run(
+        [COMMAND, "deploy", str(file), "--set", queue], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "bottleneck.qdisc.min_th = 1: " in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def test_deploy_leaves_out_cobalt_packet_limit() -> None:

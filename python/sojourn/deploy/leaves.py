@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn._engine import resolved
-from sojourn.deploy.burst import red_burst
+from sojourn.deploy.burst import check_slope, weight
 from sojourn.deploy.errors import DeployError
 from sojourn.quantities import quantity, time
 from sojourn.quantities import rate as rate_text
@@ -47,6 +48,12 @@ _UNLIMITED = 1_000_000
 # Linux scales PIE's alpha and beta by 16 and takes whole numbers up to 32.
 _SIXTEENTH, _MOST = 16, 32
 _MOST_IN_CHOKE = 128 * 1024 - 1
+# DualPI2's gains are whole multiples of this.
+_GAIN_STEP = 1 / 256
+# What sch_sfq.c cuts them down to (SFQ_MAX_DEPTH, SFQ_MAX_FLOWS), in silence.
+_MOST_IN_SFQ = {"depth": 127, "flows": 65_408}
+# tc and Linux count bytes in 32 bits.
+_MOST_BYTES = 2**32 - 1
 
 
 def leaf(qdisc: Fields, place: Place) -> Leaf:
@@ -126,7 +133,23 @@ def _seconds(place: Place, qdisc: Fields, name: str) -> str:
 
 
 def _size(place: Place, qdisc: Fields, name: str) -> int:
-    return round(quantity(f"{place.field}.{name}", str(qdisc[name]), "size"))
+    size = round(quantity(f"{place.field}.{name}", str(qdisc[name]), "size"))
+    return _in_32_bits(place, qdisc, name, size, f"{_MOST_BYTES}B")
+
+
+def _in_32_bits(place: Place, qdisc: Fields, name: str, size: int, most: str) -> int:
+    if size > _MOST_BYTES:
+        raise DeployError(
+            f'{place.field}.{name} = "{qdisc[name]}": Linux counts bytes in 32 bits; must be at '
+            f'most "{most}"'
+        )
+    return size
+
+
+def _off(unit: str, name: str, written: float, asked: float) -> list[str]:
+    """A remark on a value that Linux takes in coarser steps, if it makes a difference."""
+    error = written / asked - 1 if asked else 0.0
+    return [f"Linux takes {unit}: {name} is {100 * error:+.2g}% off."] if abs(error) > 1e-9 else []
 
 
 def _flag(word: str, on: object) -> str:
@@ -137,18 +160,40 @@ def _droptail(qdisc: Fields, place: Place) -> Leaf:
     if "limit_bytes" in qdisc:
         return Leaf(f"bfifo limit {_size(place, qdisc, 'limit_bytes')}")
     if "limit_time" in qdisc:
-        size = round(_time_s(place, qdisc, "limit_time") * place.rate_bps / 8)
+        per_second = place.rate_bps / 8
+        size = round(_time_s(place, qdisc, "limit_time") * per_second)
+        most = _MOST_BYTES / per_second
+        whole = f"{math.floor(most)}s" if most >= 1 else f"{math.floor(most * 1e6)}us"
+        _in_32_bits(place, qdisc, "limit_time", size, whole)
         return Leaf(f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.",))
     return Leaf(f"pfifo limit {qdisc['limit']}")
 
 
-def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
-    """What RED and its kin have in common: limits in bytes, the weight as a burst."""
-    wq = qdisc["wq"]
-    burst, log = red_burst(wq, qdisc["min_th"])
+@dataclass(frozen=True)
+class _Average:
+    """What RED and its kin have in common, in the unit in which Linux counts."""
+
+    low: int
+    high: int
+    burst: int
+    words: str
+    remarks: list[str]
+
+
+def _averaging(qdisc: Fields, place: Place, unit: int) -> _Average:
+    """Thresholds, and the weight as a burst.
+
+    Args:
+        qdisc: Its settings.
+        place: Where it is put.
+        unit: What Linux counts a packet as: its bytes, or 1.
+    """
+    low, high = (round(qdisc[name] * unit) for name in ("min_th", "max_th"))
+    burst, log = weight(qdisc, place.field, unit, low, high)
+    check_slope(qdisc, place.field, unit, high - low)
     remarks = [
-        f"The weight of a sample is 2^-{log}, {2.0**-log / wq - 1:+.1%} off; tc derives it from "
-        "the burst and may call that large.",
+        f"The weight of a sample is 2^-{log}, {2.0**-log / qdisc['wq'] - 1:+.1%} off; tc derives "
+        "it from the burst and may call that large.",
     ]
     if qdisc.get("idle_decay", True):
         # HTB asks an empty queue for nothing, and only a question in vain begins an idle time.
@@ -164,19 +209,16 @@ def _averaging(qdisc: Fields, place: Place) -> tuple[str, float, list[str]]:
         remarks.append("Linux hits packets however short the queue (min_queue = 0).")
     if qdisc.get("scale_by_size"):
         remarks.append("Linux takes packets of all sizes alike: there is no scale_by_size.")
-    words = (
-        f"avpkt {place.mean_packet} burst {burst} bandwidth {rate_text(place.rate_bps)}"
-        f"{_flag('ecn', qdisc.get('ecn'))}"
-    )
-    return words, burst, remarks
+    words = f"burst {burst} bandwidth {rate_text(place.rate_bps)}{_flag('ecn', qdisc.get('ecn'))}"
+    return _Average(low, high, burst, words, remarks)
 
 
 def _red(qdisc: Fields, place: Place) -> Leaf:
     adaptive = qdisc["kind"] == "ared"
-    words, burst, remarks = _averaging(qdisc, place)
     mean = place.mean_packet
-    low, high = (round(qdisc[name] * mean) for name in ("min_th", "max_th"))
-    limit = _holding(qdisc["limit"], burst, remarks) * mean
+    average = _averaging(qdisc, place, mean)
+    remarks = average.remarks
+    limit = _holding(qdisc["limit"], average.burst, _MOST_BYTES // mean, remarks) * mean
     if qdisc.get("gentle"):
         remarks.append("Linux is not gentle: above the upper threshold it drops everything.")
     if adaptive:
@@ -187,31 +229,43 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
     # Linux marks above the upper threshold as well, unless told otherwise.
     hard = qdisc.get("ecn") and qdisc.get("ecn_drop_above_max")
     return Leaf(
-        f"red limit {round(limit)} min {low} max {high} {words}{_flag('harddrop', hard)}{tail}",
+        f"red limit {limit} min {average.low} max {average.high} avpkt {mean} {average.words}"
+        f"{_flag('harddrop', hard)}{tail}",
         tuple(remarks),
     )
 
 
 def _choke(qdisc: Fields, place: Place) -> Leaf:
-    words, burst, remarks = _averaging(qdisc, place)
-    words = words.replace(f"avpkt {place.mean_packet} ", "")
-    low, high = round(qdisc["min_th"]), round(qdisc["max_th"])
-    limit = min(_holding(qdisc["limit"], burst, remarks), _MOST_IN_CHOKE)
+    average = _averaging(qdisc, place, 1)
+    low, high, remarks = average.low, average.high, average.remarks
+    for name, written in (("min_th", low), ("max_th", high)):
+        remarks += _off("whole packets", name, written, qdisc[name])
+    if not low < high <= _MOST_IN_CHOKE:
+        raise DeployError(
+            f"{place.field}.max_th = {qdisc['max_th']:g}: CHOKe counts whole packets in Linux; "
+            f"must be {low + 1} to {_MOST_IN_CHOKE}"
+        )
+    limit = _holding(qdisc["limit"], average.burst, _MOST_IN_CHOKE, remarks)
+    if limit < high:
+        remarks.append(f"tc wants a limit of at least max_th, {high} packets, not {limit}.")
     return Leaf(
-        f"choke limit {round(limit)} min {low} max {high} {words} probability {qdisc['max_p']:g}",
+        f"choke limit {max(limit, high)} min {low} max {high} {average.words} "
+        f"probability {qdisc['max_p']:g}",
         tuple(remarks),
     )
 
 
-def _holding(limit: float, burst: float, remarks: list[str]) -> float:
+def _holding(limit: int, burst: int, most: int, remarks: list[str]) -> int:
     """A limit in packets that holds the burst for which RED averages: ``tc`` wants no less."""
     if limit < burst:
-        remarks.append(f"tc wants a limit of at least the burst, {burst:g} packets, not {limit:g}.")
-    return max(limit, burst)
+        remarks.append(f"tc wants a limit of at least the burst, {burst} packets, not {limit}.")
+    if most < limit < _UNLIMITED:
+        remarks.append(f"The limit is {most} packets instead of {limit}: Linux takes no more.")
+    return min(max(limit, burst), most)
 
 
 def _pie_words(qdisc: Fields, place: Place) -> Leaf:
-    remarks = []
+    remarks: list[str] = []
     whole = {}
     for name in ("alpha", "beta"):
         whole[name] = min(_MOST, round(qdisc[name] * _SIXTEENTH))
@@ -219,9 +273,7 @@ def _pie_words(qdisc: Fields, place: Place) -> Leaf:
             raise DeployError(
                 f"{place.field}.{name} = {qdisc[name]:g}: Linux takes sixteenths, so at least 1/32"
             )
-        error = whole[name] / _SIXTEENTH / qdisc[name] - 1
-        if abs(error) > 1e-9:
-            remarks.append(f"Linux takes sixteenths: {name} is {error:+.1%} off.")
+        remarks += _off("sixteenths", name, whole[name] / _SIXTEENTH, qdisc[name])
     words = (
         f"target {_seconds(place, qdisc, 'target')} tupdate {_seconds(place, qdisc, 'tupdate')} "
         f"alpha {whole['alpha']} beta {whole['beta']}{_flag('ecn', qdisc['ecn'])}"
@@ -237,12 +289,19 @@ def _pie(qdisc: Fields, place: Place) -> Leaf:
 
 def _fq_pie(qdisc: Fields, place: Place) -> Leaf:
     common = _pie_words(qdisc, place)
+    above, said = _percent(qdisc, "mark_ecn_th")
     words = (
         f"fq_pie limit {qdisc['limit']} flows {qdisc['flows']} {common.words} "
         f"memory_limit {_size(place, qdisc, 'memory_limit')} "
-        f"ecn_prob {round(qdisc['mark_ecn_th'] * 100)}{_quantum(qdisc)}"
+        f"ecn_prob {above}{_quantum(qdisc)}"
     )
-    return Leaf(words, common.differences)
+    return Leaf(words, (*common.differences, *said))
+
+
+def _percent(qdisc: Fields, name: str) -> tuple[int, list[str]]:
+    """A share in whole per cent, and what that does to it."""
+    written = round(qdisc[name] * 100)
+    return written, _off("whole per cent", name, written / 100, qdisc[name])
 
 
 def _quantum(qdisc: Fields) -> str:
@@ -277,9 +336,28 @@ def _fq_codel(qdisc: Fields, place: Place) -> Leaf:
 
 
 def _sfq(qdisc: Fields, place: Place) -> Leaf:
+    divisor = qdisc["divisor"]
+    if divisor & (divisor - 1):
+        below = 1 << (divisor.bit_length() - 1)
+        raise DeployError(
+            f"{place.field}.divisor = {divisor}: Linux takes powers of two; write {below} or "
+            f"{2 * below}"
+        )
+    held = {name: min(qdisc[name], most) for name, most in _MOST_IN_SFQ.items()}
+    if qdisc["limit"] < 2 or math.prod(held.values()) < 2:
+        name = "limit" if qdisc["limit"] < 2 else "depth"
+        raise DeployError(
+            f"{place.field}.{name} = {qdisc[name]}: Linux has no SFQ that holds one packet; must "
+            "be at least 2"
+        )
     return Leaf(
-        f"sfq limit {qdisc['limit']} flows {qdisc['flows']} divisor {qdisc['divisor']} "
-        f"depth {qdisc['depth']}{_flag('headdrop', qdisc['head_drop'])}{_quantum(qdisc)}"
+        f"sfq limit {qdisc['limit']} flows {held['flows']} divisor {divisor} "
+        f"depth {held['depth']}{_flag('headdrop', qdisc['head_drop'])}{_quantum(qdisc)}",
+        tuple(
+            f"Linux takes at most {value} for {name}, not {qdisc[name]}."
+            for name, value in held.items()
+            if value < qdisc[name]
+        ),
     )
 
 
@@ -323,16 +401,35 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
     if qdisc["marking"] == "ramp":
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
     step = _step_s(qdisc, place)
+    # tc drops what is beyond a whole step, so it is given whole ones.
+    gains = {name: _steps(qdisc, place, name) * _GAIN_STEP for name in ("alpha", "beta")}
+    for name, gain in gains.items():
+        remarks += _off("multiples of 1/256 Hz", name, gain, qdisc[name])
+    coupling = round(qdisc["coupling"])
+    remarks += _off("whole numbers", "coupling", coupling, qdisc["coupling"])
+    classic, said = _percent(qdisc, "classic_weight")
+    remarks += said
     return Leaf(
         f"dualpi2 limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
-        f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {qdisc['alpha']:.6f} "
-        f"beta {qdisc['beta']:.6f} coupling_factor {round(qdisc['coupling'])} "
+        f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {gains['alpha']:.8f} "
+        f"beta {gains['beta']:.8f} coupling_factor {coupling} "
         f"step_thresh {time(step)} "
         f"{'drop_on_overload' if qdisc['drop_on_overload'] else 'overflow'} "
-        f"classic_protection {round(qdisc['classic_weight'] * 100)}%",
+        f"classic_protection {classic}%",
         tuple(remarks),
         needs="Needs Linux 6.17 and its iproute2.",
     )
+
+
+def _steps(qdisc: Fields, place: Place, name: str) -> int:
+    """A gain of DualPI2 as Linux has it."""
+    steps = round(float(qdisc[name]) / _GAIN_STEP)
+    if steps < 1:
+        raise DeployError(
+            f"{place.field}.{name} = {qdisc[name]:g}: Linux counts it in units of 1/256 Hz, so "
+            "it must be at least 1/512"
+        )
+    return steps
 
 
 def _step_s(qdisc: Fields, place: Place) -> float:
@@ -354,21 +451,12 @@ def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
     def microseconds(name: str) -> int:
         return round(_time_s(place, qdisc, name) * 1e6)
 
-    def hertz(name: str) -> int:
-        scaled = round(float(qdisc[name]) * 256)
-        if scaled < 1:
-            raise DeployError(
-                f"{place.field}.{name} = {qdisc[name]:g}: Linux counts it in units of 1/256 Hz, so "
-                "it must be at least 1/512"
-            )
-        return scaled
-
     return {
         "limit": qdisc["limit"],
         "target_us": microseconds("target"),
         "tupdate_us": microseconds("tupdate"),
-        "alpha": hertz("alpha"),
-        "beta": hertz("beta"),
+        "alpha": _steps(qdisc, place, "alpha"),
+        "beta": _steps(qdisc, place, "beta"),
         "step_us": round(_step_s(qdisc, place) * 1e6),
         "coupling": round(qdisc["coupling"]),
         "drop_overload": qdisc["drop_on_overload"],

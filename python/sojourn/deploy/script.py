@@ -22,6 +22,8 @@ __all__ = ["DeployError", "Deployment", "deploy"]
 # Linux counts an Ethernet frame's header with the packet, a scenario only the IP packet.
 _ETHERNET = 14
 
+_TAKEN_FOR_ETHERNET = "The device is taken for an Ethernet: its header counts as overhead."
+
 # What a token bucket without a rate holds its packets to, of the link's.
 _HELD = 0.9
 
@@ -56,10 +58,12 @@ remove) remove; exit ;;
 esac
 ended() {{
     code=$?
-    [ -z "${{OBJECT-}}" ] || rm -r "$OBJECT"
+    [ -z "$OBJECT" ] || rm -r "$OBJECT"
     [ "$code" = 0 ] || {{ DEV=$PORT; remove; echo "$0: failed; $PORT has its own queue" >&2; }}
     exit "$code"
 }}
+# A folder to remove at the end; one of that name in the environment is none of ours.
+OBJECT=
 trap ended EXIT
 # What stands there, of this or another discipline, goes first.
 remove
@@ -154,18 +158,17 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
     ]
     if qdisc["kind"] == "cake" and (qdisc.get("bandwidth") or qdisc.get("autorate_ingress")):
         one = leaf(qdisc, place)
-        by_itself = "cake shapes by itself: the link's own rate and frame_overhead are left out."
+        by_itself = (
+            "cake shapes by itself: the link's own rate, frame_overhead and min_frame are left out."
+        )
         command = f'tc qdisc replace dev "$DEV" root handle 1: {one.words}'
         return Deployment(link, (command,), (*remarks, *one.remarks, by_itself))
-    overhead = int(table.get("frame_overhead", 0))
-    size = ""
-    if overhead:
-        size = f" overhead {overhead - _ETHERNET} mpu {int(table.get('min_frame', 0))}"
-        remarks.append("The device is taken for an Ethernet: its header counts as overhead.")
+    overhead, least = (int(table.get(name, 0)) for name in ("frame_overhead", "min_frame"))
     if qdisc["kind"] in bpf.LAWS:
-        least = int(table.get("min_frame", 0))
         written, said, undo = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
-        return Deployment(link, written, (*remarks, *said), undo)
+        return Deployment(link, written, (*remarks, _TAKEN_FOR_ETHERNET, *said), undo)
+    size, counted = _size(link, overhead, least, place.mean_packet)
+    remarks.append(counted)
     rate = rate_text(bps)
     if qdisc["kind"] == "tbf":
         own = qdisc.get("rate")
@@ -201,6 +204,24 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
         remarks += one.remarks
     commands[0] = commands[0].format(default=default)
     return Deployment(link, tuple(commands), tuple(remarks))
+
+
+def _size(link: str, overhead: int, least: int, mean: int) -> tuple[str, str]:
+    """HTB's words for what a frame adds to a packet, and a remark.
+
+    HTB adds bytes but takes none off. A size table of the device could (``stab overhead -14``), but
+    it counts the headers of a large segment (GSO) once instead of once a packet: the link would be
+    faster than the scenario's, and packets wait elsewhere. So it may be slower.
+    """
+    beyond = overhead - _ETHERNET
+    size = f" overhead {max(0, beyond)} mpu {least}" if beyond >= 0 or least else ""
+    if beyond >= 0:
+        return size, _TAKEN_FOR_ETHERNET
+    return size, (
+        f"Linux counts an Ethernet header with each packet, {_ETHERNET} bytes, and HTB takes none "
+        f"off: with {link}.frame_overhead = {overhead} a packet counts as {-beyond} bytes more, "
+        f"{-beyond / (mean + overhead):.1%} of one of {mean}."
+    )
 
 
 def _link(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
