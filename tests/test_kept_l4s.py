@@ -22,9 +22,13 @@ def test_l4s_quotes_its_tables_right() -> None:
     queues = means("l4s", "Bottlenecks of 40 Mb/s, path of 20 ms")
     codel, pie = (queues[f"{each}, ECN"] for each in ("CoDel", "PIE"))
     assert f"{codel['ratio']:.0f} and {pie['ratio']:.0f} times CUBIC's rate" in text
-    assert f"has {codel['CUBIC (Mb/s)']:.1f} of 38 Mb/s" in text
+    whole = sum(codel[f"{who} (Mb/s)"] for who in ("Prague", "CUBIC"))
+    assert f"has {codel['CUBIC (Mb/s)']:.1f} of {whole:.0f} Mb/s" in text
+    dropped = [queues[each]["ratio"] for each in ("CoDel", "PIE", "drop-tail 50 ms")]
+    assert f"gets {min(dropped):.2f} to {max(dropped):.2f} times CUBIC's rate." in text
     reno = [queues[f"{queue}, ECN: Reno for Prague"]["ratio"] for queue in ("CoDel", "PIE")]
-    assert f"{reno[0]:.2f} times CUBIC's rate under CoDel" in text and abs(reno[1] - 1) < 0.1
+    said = "{:.2f} times CUBIC's rate under CoDel, and {:.2f} times under PIE"
+    assert said.format(*reno) in text
     for queue in ("CoDel, ECN", "PIE, ECN"):
         assert (
             f"gets {queues[f'{queue}: with fall-back']['ratio']:.1f} times CUBIC's rate under"
@@ -34,6 +38,10 @@ def test_l4s_quotes_its_tables_right() -> None:
     assert abs(queues["FQ-CoDel, ECN, 1 ms for L4S"]["ratio"] - 1) < 0.01
     assert abs(queues["FQ-CoDel, ECN"]["ratio"] - 1.02) < 0.005
     assert f"left with {queues['FQ-CoDel, ECN, 1 ms']['CUBIC (Mb/s)']:.1f} Mb/s" in text
+
+
+def test_l4s_quotes_its_floods_calls_and_bursts_right() -> None:
+    text = words("l4s")
     flood = means("l4s", "Unresponsive traffic, of the link's 40 Mb/s")
     got = {name: row["CUBIC (Mb/s)"] for name, row in flood.items()}
     said = (
@@ -42,6 +50,9 @@ def test_l4s_quotes_its_tables_right() -> None:
     )
     names = ("140 % in L", "140 % in C", "110 % in L", "110 % in C")
     assert said.format(*(got[name] for name in names)) in text
+    below = {share: [got[f"{share} % in {lane}"] for lane in "LC"] for share in (25, 50, 75)}
+    assert "at 25 % a little less, {:.1f} Mb/s instead of {:.1f}".format(*below[25]) in text
+    assert all(below[share][0] > below[share][1] for share in (50, 75))
     calls = means("l4s", "A call with SCReAM beside CUBIC")
     rate, slow, late = "call (Mb/s)", "99 % (ms)", "late frames (%)"
     low, other = (calls[f"DualPI2: {who}"] for who in ("with L4S", "without"))
@@ -93,14 +104,24 @@ def test_l4s_quotes_its_remedy_and_further_flows_right() -> None:
     assert all(f"{each[name]:.2f} times with two and with four" in text for each in (two, four))
     assert f"{two['CoDel, ECN']:.0f} and {four['CoDel, ECN']:.0f} times as much" in text
     name = "CoDel, ECN for ECT(0)"
-    assert all(f"ECT(0) {each[name]:.2f} times." in text for each in (two, four))
+    said = f"ECT(0) {two[name]:.2f} and {four[name]:.2f} times, where one got"
+    assert f"{said} {queues[name]['ratio']:.2f}" in text
     short = means("l4s", "Short flows beside long ones, 40 Mb/s, path of 20 ms")
     half, most = "short: median (ms)", "99 % (ms)"
 
     def of_both(queue: str, column: str) -> list[float]:
         return [short[f"{queue}: short {who}"][column] for who in ("Prague", "CUBIC")]
 
-    assert "{:.1f} and {:.1f} ms under DualPI2".format(*of_both("DualPI2", half)) in text
+    assert (
+        "DualPI2, half of them up to {:.1f} and {:.1f} ms".format(*of_both("DualPI2", half)) in text
+    )
+    said = (
+        "take up to {:.1f} ms, and of CUBIC's {:.1f}; with ECN for ECT(0) it is {:.1f} and {:.1f}"
+    )
+    shared = [
+        ms for queue in ("CoDel, ECN", "CoDel, ECN for ECT(0)") for ms in of_both(queue, half)
+    ]
+    assert said.format(*shared) in text
     assert of_both("FQ-CoDel, ECN", half) == [59.5, 59.5] and "59.5 ms of either kind" in text
     assert all(f"{ms / 1e3:.1f}" == "1.2" for ms in of_both("CoDel, ECN", most))
     within = of_both("CoDel, ECN for ECT(0)", most)
