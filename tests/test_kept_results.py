@@ -35,12 +35,15 @@ COUNTS = {
         "Of 21 claims 10 agree, 4 do not, 2 cannot be told, and 5 are shown without a verdict.",
         21, 4, 2,
     ),
-    "codel-2012": ("One claim does not agree, three cannot be told.", 39, 1, 3),
+    "codel-2012": (
+        "Of 39 claims 32 agree, four cannot be told, and three are shown without a verdict.",
+        39, 0, 4,
+    ),
     "fluid-2000": ("of fifteen claims seven agree and eight do not.", 15, 8, 0),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),
     "l4s": ("Of 26 claims 18 agree, seven do not, and one cannot be told.", 26, 7, 1),
     "pi-2001": ("`full`, forty seeds: of four claims all agree.", 4, 0, 0),
-    "rfc7928": ("Of twenty claims one does not agree and one cannot be told.", 20, 1, 1),
+    "rfc7928": ("Of twenty claims one does not agree and two cannot be told.", 20, 1, 2),
     "scalable-2003": (
         "Of 48 claims 35 agree, ten do not, and three are shown without a verdict.", 48, 10, 0,
     ),

@@ -8,6 +8,7 @@
 
 use chrono::DateTime;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use sojourn_traffic::{MOST_SERVERS, Recorded};
 
 /// Objects of a page are at most this many.
@@ -41,7 +42,7 @@ struct Entry {
     initiator: Option<Initiator>,
     /// `"memory"`, `"disk"`: not over the network.
     #[serde(rename = "_fromCache")]
-    from_cache: Option<serde_json::Value>,
+    from_cache: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
