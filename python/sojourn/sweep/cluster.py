@@ -47,7 +47,7 @@ def run_on(
     require("cluster", "--cluster")
     from distributed import Client, as_completed
 
-    class OwnClient(Client):
+    class OwnClient(Client):  # type: ignore[misc]
         """One that was refused is not closed once more when it is thrown away, which takes 20 s
         and ends in a traceback; the others are closed here."""
 
