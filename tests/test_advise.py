@@ -17,11 +17,12 @@ from sojourn.advise import Advice, Line, advise
 from sojourn.advise.choice import TODAY
 from sojourn.cli.app import main
 from sojourn.errors import Error, InputError, Interrupted
+from sojourn.sweep import Case, sweep
 
 
 @pytest.fixture(scope="module")
 def home() -> Advice:
-    return advise(Line("20mbit", "4mbit").today(40), seeds=3)
+    return advise(Line("20mbit", "4mbit").today(40), link_layer="docsis", seeds=3)
 
 
 def test_the_line_has_half_a_second_of_buffer_in_the_modem() -> None:
@@ -127,19 +128,29 @@ def test_scripts_that_cannot_be_written_are_one_clear_error(
 @pytest.mark.parametrize(
     ("out", "said"), [([], "--out FOLDER"), (["--out", "line"], "kept in line;")]
 )
+@pytest.mark.parametrize("json_", [[], ["--json"]])
 def test_interrupted_advice_says_what_is_kept(
     out: list[str],
     said: str,
+    json_: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise Interrupted(None)
+    def interrupted(cases: list[Case], *_: object, **__: object) -> None:
+        # The line as it is has run with its first seed.
+        raise Interrupted(sweep([replace(cases[0], seeds=[1])]))
 
-    monkeypatch.setattr("sojourn.advise.advise", interrupted)
-    assert main(["advise", "--down", "20mbit", "--up", "4mbit", *out]) == 130
+    monkeypatch.setattr("sojourn.advise.choice.sweep", interrupted)
+    asked = ["advise", "--down", "20mbit", "--up", "4mbit", "--seconds", "30", *out, *json_]
+    assert main(asked) == 130
     found = capsys.readouterr()
-    assert not found.out and found.err.startswith("stopped: ") and said in found.err
+    if json_:
+        told = json.loads(found.out)
+        assert (told["taken"], told["stopped_early"], told["scripts"]) == (None, True, {})
+        assert [len(each["goodput_bps"]) for each in told["measures"].values()] == [1, 0, 0, 0, 0]
+    else:
+        assert not found.out
+    assert found.err.startswith("stopped: ") and said in found.err
     assert found.err.count("\n") == 1
 
 
@@ -149,7 +160,7 @@ def test_a_round_trip_beyond_the_run_is_refused() -> None:
 
 
 def test_openwrt_gets_the_same_rates(home: Advice) -> None:
-    lines = home.sqm(18)
+    lines = home.sqm()
     assert "uci set sqm.@queue[0].download='19000'" in lines
     assert "uci set sqm.@queue[0].upload='3800'" in lines
     assert f"uci set sqm.@queue[0].qdisc='{home.taken}'" in lines
@@ -179,7 +190,7 @@ def test_an_idle_line_is_left_as_it_is() -> None:
         """
     )
     found = advise(scenario, seeds=2)
-    assert found.taken == TODAY and found.scripts() == {} and found.sqm(18) == []
+    assert found.taken == TODAY and found.scripts() == {} and found.sqm() == []
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -222,6 +233,8 @@ def test_the_command_says_what_to_take(sojourn: Command, tmp_path: Path) -> None
         assert (tmp_path / "line" / name).read_text().startswith("#!/bin/sh")
     told = json.loads(sojourn(*asked, "--json").stdout)
     assert set(told["scripts"]) == {"up", "down"} and len(told["measures"]) == 5
+    assert told["shaped_bps"] == {"down": 19_000_000, "up": 3_800_000}
+    assert told["stopped_early"] is False and told["too_dear"] == told["diagnoses"] == []
     for wrong, said in (
         (("advise",), "--down and --up"),
         (("advise", "--down", "20mbit"), "--down and --up"),
@@ -234,3 +247,77 @@ def test_the_command_says_what_to_take(sojourn: Command, tmp_path: Path) -> None
         refused = sojourn(*wrong)
         assert refused.returncode == 2 and said in refused.stderr
         assert refused.stderr.count("\n") == 1
+
+
+def test_what_shaping_costs_is_no_reason_against_it() -> None:
+    """Nine tenths of the whole line leave a shaper half of what it may give."""
+    found = advise(Line("30mbit", "1mbit").today(60), link_layer="docsis", seeds=3)
+    assert found.taken == "cake"
+    rates = {name: sum(found.values(name, "goodput_bps")) for name in found.scenarios}
+    assert 0.9 * 0.95 * rates[TODAY] < rates["cake"] < 0.9 * rates[TODAY]
+
+
+PINGS = """
+duration = "9s"
+warmup = "1s"
+traffic = [{ kind = "ping", rtt = "20ms", interval = "50ms" }]
+"""
+STEPS = '{ kind = "steps", steps = [["2s", "5mbit"]] }'
+RATE = 'rate = "10mbit"'
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (f'{RATE}, reverse = "ideal"', 'bottleneck.reverse = "ideal": give the way back a rate'),
+        (f"{RATE}, schedule = {STEPS}", "bottleneck.schedule: "),
+        (f"{RATE}, reverse = {{ {RATE}, schedule = {STEPS} }}", "bottleneck.reverse.schedule: "),
+        (f'{RATE}, autorate = {{ pings = "ping1" }}', "bottleneck.autorate: "),
+    ],
+)
+def test_what_no_router_can_shape_is_refused_before_anything_runs(
+    line: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sojourn.advise.choice.sweep", lambda *_, **__: pytest.fail("it ran"))
+    with pytest.raises(InputError) as raised:
+        advise(Scenario(f"{PINGS}bottleneck = {{ {line} }}"))
+    assert str(raised.value).startswith(said) and "\n" not in str(raised.value)
+
+
+def test_a_line_that_changes_while_it_runs_is_refused() -> None:
+    change = '[[changes]]\nat = "2s"\nset = { "bottleneck.rate" = "5mbit" }\n'
+    with pytest.raises(InputError, match="changes: the line has to be the same"):
+        advise(Scenario(f"{PINGS}bottleneck = {{ {RATE} }}\n{change}"))
+
+
+FRAMES = "frame_overhead = 38, min_frame = 84"
+
+
+def test_the_frames_of_a_file_are_those_of_all_commands(sojourn: Command, tmp_path: Path) -> None:
+    (tmp_path / "line.toml").write_text(f"{PINGS}bottleneck = {{ {RATE}, {FRAMES} }}")
+    done = sojourn("advise", "line.toml", "--link", "docsis")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "sojourn: --link docsis: has frame_overhead = 18, min_frame = 64, line.toml has "
+        "frame_overhead = 38, min_frame = 84 (down); leave one of them out\n",
+    )
+    assert sojourn("advise", "line.toml", "--link", "ethernet", "--repeat", "1").returncode == 0
+    found = advise(Scenario.from_file(tmp_path / "line.toml"), seeds=1)
+    cake = found.scenarios["cake"].to_dict()["bottleneck"]
+    for qdisc in (cake["qdisc"], cake["reverse"]["qdisc"]):
+        assert (qdisc["overhead"], qdisc["mpu"], qdisc["link_layer"]) == (38, 84, "raw")
+    for taken, said in (("cake", "overhead 38 mpu 84 "), ("fq_codel", "overhead 24 mpu 84")):
+        chosen = replace(found, taken=taken)
+        assert "uci set sqm.@queue[0].overhead='38'" in chosen.sqm()
+        assert all(said in each.script() for each in chosen.scripts().values())
+
+
+def test_the_kind_of_line_gives_a_file_the_frames_that_it_lacks(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "line.toml").write_text(f"{PINGS}bottleneck = {{ {RATE} }}")
+    words = ("advise", "line.toml", "--link", "vdsl", "--repeat", "1", "--out", "line")
+    done = sojourn(*words)
+    assert done.returncode == 0, done.stderr
+    kept = "".join(each.read_text() for each in (tmp_path / "line").glob("*/scenario.toml"))
+    assert kept.count("frame_overhead = 30") == 5 and kept.count("min_frame = 64") == 5

@@ -13,8 +13,9 @@ import pytest
 from conftest import SMALL
 from sojourn import Scenario
 from sojourn.advise import Advice, Line, advise
-from sojourn.advise.choice import TODAY, _best
+from sojourn.advise.choice import TODAY, _best, _too_dear
 from sojourn.cli.advise import advise as command
+from sojourn.cli.app import main
 from sojourn.errors import InputError
 from sojourn.results.run import RunResult
 from sojourn.sweep import Case, Result, Results
@@ -73,6 +74,37 @@ def test_the_one_whose_pings_are_surely_and_noticeably_sooner_is_taken(
     assert _best({"simple": results(FAST, [0.10, 0.11, 0.12]), "other": other}) == taken
 
 
+def test_the_line_as_it_is_counts_with_what_a_shaper_leaves_of_it() -> None:
+    """0.9 of 9.5 Mb/s is 8.55 Mb/s."""
+    today = results(FAST, [0.5, 0.51, 0.52])
+    quick = [0.05, 0.06, 0.07]
+    assert _best({TODAY: today, "cake": results([8.6e6] * 3, quick)}) == "cake"
+    assert _best({TODAY: today, "cake": results([8.5e6] * 3, quick)}) == TODAY
+
+
+def test_what_is_sooner_and_costs_too_much_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = {
+        TODAY: results(FAST, [0.5, 0.51, 0.52]),
+        "pie": results([7e6] * 3, [0.51, 0.52, 0.53]),
+        "cake": results([8.36e6] * 3, [0.05, 0.06, 0.07]),
+    }
+    (found,) = _too_dear(runs, TODAY)
+    assert (found.name, round(found.cost, 9)) == ("cake", 0.12)
+    scenarios = {name: Line("20mbit", "4mbit").today(40) for name in runs}
+    advice = Advice(TODAY, scenarios, runs, {"down": 19_000_000, "up": 3_800_000}, (found,))
+    monkeypatch.setattr("sojourn.advise.advise", lambda *_, **__: advice)
+    assert main(["advise", "--down", "20mbit", "--up", "4mbit"]) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "Leave the line as it is: no discipline of the router that keeps nine tenths of the "
+        "goodput is surely better.",
+        "CAKE would bring 99 % of pings to 60 ms instead of 510, but costs 12 % of the goodput "
+        "that a shaper leaves, more than a tenth.",
+    ]
+    assert advice.to_dict()["too_dear"][0]["ping_p99_s"] == pytest.approx(0.06)
+
+
 def test_what_is_much_faster_leaves_no_choice() -> None:
     assert _best({"slow": results(SLOW, [0.01, 0.02, 0.03]), "fast": results(FAST, LATE)}) == "fast"
 
@@ -126,7 +158,7 @@ def advice(taken: str) -> Advice:
 
 
 def test_openwrt_is_told_in_kilobits_and_only_what_it_has_a_script_for() -> None:
-    assert advice("fq_codel").sqm(18) == [
+    assert advice("fq_codel").sqm() == [
         "uci set sqm.@queue[0].enabled='1'",
         "uci set sqm.@queue[0].download='19000'",
         "uci set sqm.@queue[0].upload='3800'",
@@ -136,13 +168,15 @@ def test_openwrt_is_told_in_kilobits_and_only_what_it_has_a_script_for() -> None
         "uci set sqm.@queue[0].overhead='18'",
         "uci commit sqm && service sqm restart",
     ]
-    assert "uci set sqm.@queue[0].script='piece_of_cake.qos'" in advice("cake").sqm(0)
-    assert advice("codel").sqm(18) == []
+    assert "uci set sqm.@queue[0].script='piece_of_cake.qos'" in advice("cake").sqm()
+    assert advice("codel").sqm() == []
 
 
 def test_advice_as_json_has_the_measures_of_each_seed() -> None:
     told = advice(TODAY).to_dict()
-    assert (told["taken"], told["scripts"]) == (TODAY, {})
+    assert (told["taken"], told["scripts"], told["sqm"]) == (TODAY, {}, [])
+    assert told["shaped_bps"] == {"down": 19_000_400, "up": 3_799_600}
+    assert advice("cake").to_dict()["sqm"] == advice("cake").sqm() != []
     assert told["measures"][TODAY]["ping_p99_s"] == [0.10, 0.11, 0.12]
     assert told["measures"][TODAY]["goodput_bps"] == FAST
     assert told["measures"][TODAY]["call_late"] == []

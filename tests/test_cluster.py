@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import pickle
 import sys
+import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from conftest import SMALL, untimed
+from conftest import SMALL, Command, untimed
 from sojourn import Error, Scenario, run
 from sojourn.results.store import Store
 from sojourn.sweep import Case, cluster, sweep
@@ -20,6 +22,9 @@ from sojourn.sweep.execute import Progress
 from sojourn.sweep.job import Job
 
 ADDRESS = "tcp://somewhere:8786"
+
+# The library itself, in whose place the tests have one of their own.
+LIBRARY = find_spec("distributed") is not None
 
 
 class Future:
@@ -209,3 +214,15 @@ def test_ctrl_c_takes_back_what_has_not_begun(small: Scenario, tmp_path: Path) -
         sweep(cases(small), tmp_path, cluster=ADDRESS, progress=look)
     assert len(stopped.value.result) == 1  # type: ignore[attr-defined]
     assert Client.made[0].closed
+
+
+@pytest.mark.skipif(not LIBRARY, reason="needs sojourn[cluster]")
+@pytest.mark.parametrize("address", ["nowhere", "wire://here:1"])
+def test_an_address_that_is_none_is_one_line_at_once(
+    address: str, sojourn: Command, small_file: Path
+) -> None:
+    begin = time.monotonic()
+    done = sojourn("sweep", small_file, "--seeds", "1", "--cluster", address)
+    assert done.returncode == 1
+    assert done.stderr == f"sojourn: --cluster {address}: no scheduler answers there\n"
+    assert time.monotonic() - begin < 15

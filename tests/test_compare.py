@@ -162,3 +162,40 @@ def test_a_report_of_the_folder_keeps_the_baseline(small: Scenario, tmp_path: Pa
     assert "than PI qref 10 ECN" in page.read_text(encoding="utf-8")
     compare(small, VARY, repeat=2, out=tmp_path)
     assert kept_baseline(tmp_path) is None
+
+
+PIPES = """
+duration = "5s"
+warmup = "1s"
+[[links]]
+name = "there"
+from = "left"
+to = "right"
+delay = "5ms"
+[[links]]
+name = "back"
+from = "right"
+to = "left"
+delay = "5ms"
+[[traffic]]
+kind = "udp"
+from = "left"
+to = "right"
+rate = "1mbit"
+"""
+
+
+def test_where_no_link_has_a_rate_goodput_is_compared() -> None:
+    found = compare(Scenario(PIPES), {"traffic.0.rate": ["1mbit", "2mbit"]}).verdict()
+    assert found is not None
+    assert [each.measure.name for each in found.differences] == ["goodput_bps"]
+    assert found.differences[0].relative == pytest.approx(1.0, rel=0.01)
+
+
+def test_two_seeds_say_the_same_in_words_and_as_json(sojourn: Command, small_file: Path) -> None:
+    asked = ("compare", small_file, "--vary", "bottleneck.qdisc=droptail,codel", "--repeat", "2")
+    told = json.loads(sojourn(*asked, "--json").stdout)
+    grades = {each["grade"] for each in told["verdict"]["differences"]}
+    assert not grades & {"better", "worse"} and any(each.startswith("seems") for each in grades)
+    (few,) = [each for each in told["diagnoses"] if each["name"] == "few-seeds"]
+    assert "an interval from two is hardly one" in few["message"]

@@ -220,6 +220,13 @@ def test_a_window_that_grows_all_the_time_is_a_load_that_has_not_settled() -> No
 def test_a_comparison_of_two_seeds_says_so() -> None:
     assert [each["name"] for each in compared([[{}, {}], [{}, {}, {}]])] == ["few-seeds"]
     assert compared([[{}, {}, {}]]) == []
+    # Of none there is nothing to say.
+    assert compared([]) == compared([[]]) == []
+
+
+def test_two_seeds_do_give_an_interval() -> None:
+    (one,), (two,) = compared([[{}]]), compared([[{}, {}]])
+    assert "no interval" in one["message"] and "no interval" not in two["message"]
 
 
 def test_a_comparison_says_in_how_many_runs() -> None:

@@ -167,3 +167,48 @@ def test_engines_are_found_by_name(small: Scenario, name: str) -> None:
 def test_unknown_engine_is_refused(small: Scenario) -> None:
     with pytest.raises(InputError, match=r"no engine 'ns-3'; there are packets, fluid"):
         run(small, engine="ns-3")
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_what_ends_a_process_ends_a_run_as_ctrl_c_does(
+    small_file: Path, tmp_path: Path, number: int, code: int
+) -> None:
+    """Also where Ctrl-C is ignored, as in a shell's background; tables have their folder in /tmp,
+    and timeout sends its signal twice."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    changes = ["--set", "duration=100h", "--set", "probes.queues=true"]
+    words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", COMMAND, "run", small_file, "--json"]
+    child = subprocess.Popen(
+        [*words, *changes, "--set", "probes.interval=100s"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(place)},
+    )
+    deadline = time.monotonic() + 30
+    while not list(place.iterdir()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
+    child.send_signal(number)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == code, err
+    assert "Traceback" not in err and not list(place.iterdir())
+    assert json.loads(out)["stopped_early"] is True
+
+
+@pytest.mark.alone
+def test_a_hangup_that_is_ignored_stays_so(small_file: Path) -> None:
+    words = ["nohup", COMMAND, "run", small_file, "--json", "--set", "duration=100h"]
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.5)
+    child.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    assert child.poll() is None
+    child.send_signal(signal.SIGTERM)
+    out, _ = child.communicate(timeout=30)
+    assert child.returncode == 143 and json.loads(out)["stopped_early"] is True

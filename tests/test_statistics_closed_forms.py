@@ -56,6 +56,15 @@ def test_a_relative_interval_needs_a_baseline_that_is_surely_more_than_0() -> No
     assert relative_interval([1.0, 1.0], [2.0, 2.0]) == (-0.5, -0.5)
 
 
+def test_what_is_never_below_0_falls_by_no_more_than_all_of_it() -> None:
+    base = [2.0, 2.1, 1.9]
+    low, high = relative_interval([0.0, 0.3, 0.01], base) or (0, 0)
+    assert low == -1.0 and -1 < high < 0
+    # What can be below it can.
+    low, _ = relative_interval([-0.1, 0.3, 0.01], base) or (0, 0)
+    assert low < -1.0
+
+
 def test_an_interval_needs_values() -> None:
     with pytest.raises(ValueError, match="no values"):
         student_interval([])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sojourn.control.design.pi import pie
 from sojourn.control.region import Region
 from sojourn.errors import Error, InputError, Interrupted, ScenarioError
 from sojourn.measures import measure
+from sojourn.sweep import Case, Results, sweep
 from sojourn.tune import Axis, Candidate, Constraint, Goal, Tuning, tune
 from sojourn.tune.designed import designed
 from sojourn.tune.fields import is_whole
@@ -297,16 +299,26 @@ def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> Non
 def test_an_interrupted_search_says_what_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise Interrupted(None)
+    seen: list[int] = []
 
-    monkeypatch.setattr("sojourn.tune.tune", interrupted)
+    def interrupted(cases: Sequence[Case], **__: object) -> Results:
+        if len(seen) == 2:
+            raise Interrupted(None)
+        seen.append(len(cases))
+        return sweep(cases)
+
+    monkeypatch.setattr("sojourn.tune.search.sweep", interrupted)
     file = tmp_path / "one.toml"
     file.write_text(ONE_FLOW)
     asked = ["tune", str(file), "--over", f"{WINDOW}=10kB..300kB", "--minimise", "loss"]
     assert main([*asked, "--json", "--out", "kept"]) == 130
     out, said = capsys.readouterr()
-    assert not out and said == (
+    told = json.loads(out)
+    assert (told["stopped_early"], told["best"], told["interval"]) == (True, None, None)
+    assert told["candidates"] and all(each["loss"] is not None for each in told["candidates"])
+    assert main([*asked, "--out", "kept"]) == 130
+    assert capsys.readouterr().out == ""
+    assert said == (
         "stopped: finished runs are kept in kept; the same command goes on from there\n"
     )
 

@@ -116,6 +116,22 @@ def test_too_few_seeds_are_said_to_be_too_few() -> None:
     assert found.sentences[-1].startswith("3 seeds give a first impression")
 
 
+def test_two_seeds_show_at_most_what_seems() -> None:
+    """However far apart the two cases are, which is what few-seeds says too."""
+    runs = [Made("droptail", seed, 1.0, 0.02, 1e7) for seed in range(2)]
+    runs += [Made("codel", seed, 0.1, 0.04, 1e7) for seed in range(2)]
+    found = verdict(runs)
+    assert all(each.p_holm == 0 for each in found.differences if each.mean)
+    assert grades(found) == {
+        "response_p50_s": "seems better",
+        "loss": "seems worse",
+        "throughput_bps": "alike",
+    }
+    assert found.sentences[0].startswith(
+        "CoDel seems better than drop-tail, in all 2 seeds, but 2 are too few to be sure: "
+    )
+
+
 def test_one_seed_is_no_verdict() -> None:
     found = verdict([Made("droptail", 1, 1.0), Made("codel", 1, 0.5)])
     assert set(grades(found).values()) == {"single"}
@@ -155,13 +171,13 @@ def test_many_cases_get_a_line_each_and_all_numbers_when_asked_for() -> None:
 
 
 def test_two_cases_get_all_numbers_and_three_a_line_each() -> None:
-    surely = replace(one([0.03, 0.03], [0.01, 0.01]), p_holm=0.01, low=0.005, high=0.035)
+    surely = replace(one([0.03] * 3, [0.01] * 3), p_holm=0.01, low=0.005, high=0.035)
     two = [replace(surely, case=case) for case in ("a", "b")]
     assert sum("95 % interval" in said for said in sentences(two)) == 2
     three = [*two, replace(surely, case="c", place="load 0.9")]
     said = sentences(three)
     assert not any("95 % interval" in each for each in said)
-    assert said[2] == "c (load 0.9) against base: worse in loss (+200 %), in all 2 seeds."
+    assert said[2] == "c (load 0.9) against base: worse in loss (+200 %), in all 3 seeds."
     assert sum("95 % interval" in said for said in sentences(three, whole=True)) == 3
 
 
@@ -176,7 +192,7 @@ def test_ten_pairs_are_enough_to_be_unsure_for_another_reason() -> None:
 
 
 def test_the_adjusted_p_must_be_below_the_level() -> None:
-    surely = one([0.03, 0.03], [0.01, 0.01])
+    surely = one([0.03] * 3, [0.01] * 3)
     surely = replace(surely, low=0.005, high=0.035)
     for p, grade in ((0.0499, "worse"), (0.05, "seems worse"), (None, "seems worse")):
         assert replace(surely, p_holm=p).grade == grade
@@ -192,7 +208,7 @@ def test_the_adjusted_p_must_be_below_the_level() -> None:
     ],
 )
 def test_whether_more_is_better_is_up_to_the_measure(name: str, more: str, less: str) -> None:
-    up, down = one([0.4, 0.4], [0.2, 0.2], name), one([0.2, 0.2], [0.4, 0.4], name)
+    up, down = one([0.4] * 3, [0.2] * 3, name), one([0.2] * 3, [0.4] * 3, name)
     assert replace(up, p_holm=0.01, low=0.1, high=0.3).grade == more
     assert replace(down, p_holm=0.01, low=-0.3, high=-0.1).grade == less
 
@@ -322,10 +338,10 @@ def test_a_difference_counts_the_pairs_that_agree_with_its_mean() -> None:
 
 
 def test_a_baseline_of_nothing_gets_absolute_differences() -> None:
-    found = replace(one([0.02, 0.04], [0.0, 0.0]), p_holm=0.01)
+    found = replace(one([0.02, 0.04, 0.03], [0.0] * 3), p_holm=0.01)
     (said, _) = sentences([replace(found, low=0.01, high=0.05)])
     assert said == (
-        "case is worse than base, in all 2 seeds: loss 3.00 % against 0 % "
+        "case is worse than base, in all 3 seeds: loss 3.00 % against 0 % "
         "(+3.00 points, 95 % interval +1.00 to +5.00 points)."
     )
     delay = replace(one([0.02], [0.0], "sojourn_mean_s"))
@@ -334,7 +350,7 @@ def test_a_baseline_of_nothing_gets_absolute_differences() -> None:
 
 
 def test_a_measure_of_several_places_is_named_once() -> None:
-    loss = replace(one([0.01, 0.03], [0.01, 0.01]), p_holm=0.01, low=0.005, high=0.015)
+    loss = replace(one([0.01, 0.03, 0.02], [0.01] * 3), p_holm=0.01, low=0.005, high=0.015)
     back = replace(loss, measure=replace(loss.measure, place="reverse"))
     other = [replace(loss, case=case) for case in ("b", "c")]
     said = sentences([loss, back, *other])

@@ -91,7 +91,8 @@ def bounds(field: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
 def _commands() -> Iterator[str]:
     root = typer.main.get_command(app_of())
     assert isinstance(root, click.Group)
-    yield f"{root.help}\n\nExit codes: 0; 1 for a failure; 2 for bad input; 130 after Ctrl-C."
+    codes = "0; 1 for a failure; 2 for bad input; 130 after Ctrl-C, 143 SIGTERM, 129 SIGHUP"
+    yield f"{root.help}\n\nExit codes: {codes}."
     yield from _group(root, "sojourn")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,10 @@ from sojourn._engine import quantity as read
 from sojourn.advise.line import SHAPED
 from sojourn.deploy import Deployment, deploy
 from sojourn.diagnoses import before
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Interrupted
 from sojourn.scenario import Scenario
 from sojourn.statistics import paired_difference
-from sojourn.sweep import Case, Results, sweep
+from sojourn.sweep import Case, Result, Results, sweep
 
 if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
@@ -32,24 +32,42 @@ MEASURES = {
 }
 # What sqm-scripts calls the set-up of each.
 _SQM = {"fq_codel": "simple.qos", "cake": "piece_of_cake.qos"}
-# So much of the best one's rate may be given for shorter queues.
-_COST = 0.9
+COST = 0.1
+"""So much of the best one's rate may be given for shorter queues, beside what the shaper takes."""
+# A mean that is a tenth less is not more than a tenth by rounding.
+_MOST = COST + 1e-9
 # By what one is better than another, in this order, and the least difference that anybody notices.
 _COUNTS = {"ping_p99_s": 0.002, "call_late": 0.005, "page_load_p50_s": 0.05}
+
+
+@dataclass(frozen=True)
+class TooDear:
+    """A discipline under which pings are surely sooner than under the one that is taken, and which
+    costs too much."""
+
+    name: str
+    ping_p99_s: float
+    """The mean over the seeds."""
+    instead_s: float
+    """That of the one that is taken."""
+    cost: float
+    """The part of the best rate of transfers that it gives for that."""
 
 
 @dataclass(frozen=True)
 class Advice:
     """What to take, and why."""
 
-    taken: str
-    """The name of the discipline."""
+    taken: str | None
+    """The name of the discipline; none if the runs were stopped early."""
     scenarios: Mapping[str, Scenario]
     """The line as it is, and under each discipline, from the simplest on."""
     runs: Mapping[str, Results]
     """Their runs."""
     shaped: Mapping[str, int]
     """What a shaper leaves of the line, "down" and "up", in bit/s."""
+    too_dear: Sequence[TooDear] = ()
+    """What the rate of transfers speaks against."""
 
     def values(self, name: str, measure: str) -> list[float]:
         """A measure of one of them, seed by seed."""
@@ -57,7 +75,7 @@ class Advice:
 
     def scripts(self) -> dict[str, Deployment]:
         """The commands for the router, of what leaves it (up) and of what comes in (down)."""
-        if self.taken == TODAY:
+        if self.taken in (None, TODAY):
             return {}
         scenario = self.scenarios[self.taken]
         return {
@@ -65,15 +83,14 @@ class Advice:
             "down": deploy(scenario, "bottleneck", ingress=True),
         }
 
-    def sqm(self, overhead: int) -> list[str]:
-        """The same for OpenWrt's SQM, as ``uci`` takes it; nothing where it has no script.
-
-        Args:
-            overhead: Bytes that the line adds to a packet.
-        """
-        script = _SQM.get(self.taken)
+    def sqm(self) -> list[str]:
+        """The same for OpenWrt's SQM, as ``uci`` takes it; nothing where it has no script."""
+        script = _SQM.get(self.taken or "")
         if script is None:
             return []
+        # SQM has one value for both ways: too large a one only costs rate.
+        frames = frames_of(self.scenarios[TODAY])
+        overhead = max(each["frame_overhead"] for each in frames.values())
         values = {
             "enabled": 1,
             "download": round(self.shaped["down"] / 1000),
@@ -92,18 +109,23 @@ class Advice:
         """All of it, for JSON."""
         return {
             "taken": self.taken,
+            "stopped_early": self.taken is None,
+            "shaped_bps": dict(self.shaped),
+            "too_dear": [asdict(each) for each in self.too_dear],
+            "diagnoses": [each.to_dict() for each in before(self.scenarios[TODAY])],
             "measures": {
                 name: {measure: self.values(name, measure) for measure in MEASURES}
                 for name in self.scenarios
             },
             "scripts": {name: each.script() for name, each in self.scripts().items()},
+            "sqm": self.sqm(),
         }
 
 
 def advise(
     scenario: Scenario,
     *,
-    link_layer: str = "docsis",
+    link_layer: str | None = None,
     seeds: int = 3,
     workers: int | None = None,
     out: str | Path | None = None,
@@ -112,14 +134,15 @@ def advise(
 ) -> Advice:
     """Runs a line as it is, and shaped to 95 % of its rates under each discipline of a router.
 
-    Of those that keep nine tenths of the best rate of transfers the one is taken under which 99 %
-    of pings come back soonest; where two cannot be told apart, seed by seed, or by less than 2 ms,
-    the one under which fewer frames of calls come too late (by half a per cent of them), then the
-    one whose pages load sooner (by 50 ms); and then the simpler one.
+    Of those that keep nine tenths of the best rate of transfers, for which the line as it is counts
+    with what a shaper leaves of it, the one is taken under which 99 % of pings come back soonest;
+    where two cannot be told apart, seed by seed, or by less than 2 ms, the one under which fewer
+    frames of calls come too late (by half a per cent of them), then the one whose pages load sooner
+    (by 50 ms); and then the simpler one.
 
     Args:
         scenario: The line as it is: a dumbbell whose way back has a rate, with pings.
-        link_layer: What CAKE is told of the line.
+        link_layer: What CAKE is told of the line; by default its frame_overhead and min_frame.
         seeds: How many, counted from the scenario's own.
         workers: How many runs at a time; default one for each core.
         out: Folder that keeps the runs.
@@ -129,20 +152,12 @@ def advise(
     Raises:
         InputError: If the scenario is no such line.
         ScenarioError: If something is wrong with it.
+        Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
-    fields = json.loads(scenario.to_json())
-    link = fields.get("bottleneck")
-    if link is None:
-        raise InputError("the scenario has no [bottleneck]; give the line as one")
+    _check(scenario)
+    link = json.loads(scenario.to_json())["bottleneck"]
     down = str(link["rate"])
     up = str((link.get("reverse") or {}).get("rate") or down)
-    if not any(group["kind"] == "ping" for group in fields["traffic"]):
-        raise InputError(
-            'the scenario has no pings, by which games are judged; add [[traffic]] kind = "ping"'
-        )
-    for each in before(scenario):
-        if each.name == "delay-beyond-run":
-            raise InputError(f"{each.place}: {each.message}; {each.remedy}")
     scenarios = {TODAY: scenario}
     scenarios |= {name: _shaped(scenario, name, down, up, link_layer) for name in _ROUTER}
     first = scenario.facts.seed
@@ -150,12 +165,58 @@ def advise(
         Case({"bottleneck.qdisc": name}, each, range(first, first + seeds), name=name)
         for name, each in scenarios.items()
     ]
-    all_runs = sweep(cases, out, workers=workers, progress=progress, notice=notice)
-    runs = {
-        name: Results([each for each in all_runs if each.case.name == name]) for name in scenarios
+    shaped = {"down": _less(down), "up": _less(up)}
+    try:
+        all_runs = sweep(cases, out, workers=workers, progress=progress, notice=notice)
+    except Interrupted as stopped:
+        some = _by_name(stopped.result, scenarios)
+        raise Interrupted(Advice(None, scenarios, some, shaped)) from None
+    runs = _by_name(all_runs, scenarios)
+    taken = _best(runs)
+    return Advice(taken, scenarios, runs, shaped, _too_dear(runs, taken))
+
+
+def _check(scenario: Scenario) -> None:
+    """Refuses what is no line that a router can shape, before anything runs."""
+    fields = json.loads(scenario.to_json())
+    link = fields.get("bottleneck")
+    if link is None:
+        raise InputError("the scenario has no [bottleneck]; give the line as one")
+    back = link.get("reverse") or {}
+    if back == "ideal":
+        raise InputError('bottleneck.reverse = "ideal": give the way back a rate')
+    for place, table in (("bottleneck", link), ("bottleneck.reverse", back)):
+        for name in ("schedule", "autorate"):
+            if table.get(name) is not None:
+                raise InputError(
+                    f"{place}.{name}: a line whose rate changes cannot be shaped to a part of it; "
+                    "take it out, and give the rate that the line has at its slowest"
+                )
+    if fields.get("changes"):
+        raise InputError("changes: the line has to be the same all the time; take them out")
+    if not any(group["kind"] == "ping" for group in fields["traffic"]):
+        raise InputError(
+            'the scenario has no pings, by which games are judged; add [[traffic]] kind = "ping"'
+        )
+    for each in before(scenario):
+        if each.name == "delay-beyond-run":
+            raise InputError(f"{each.place}: {each.message}; {each.remedy}")
+
+
+def _by_name(runs: Iterable[Result], names: Iterable[str]) -> dict[str, Results]:
+    every = list(runs)
+    return {name: Results([each for each in every if each.case.name == name]) for name in names}
+
+
+def frames_of(scenario: Scenario) -> dict[str, dict[str, int]]:
+    """What the line adds to a packet, "down" and "up": frame_overhead and min_frame in bytes."""
+    link = json.loads(scenario.to_json())["bottleneck"]
+    back = link.get("reverse")
+    ways = {"down": link, "up": {**link, **(back if isinstance(back, dict) else {})}}
+    return {
+        way: {name: int(table.get(name) or 0) for name in ("frame_overhead", "min_frame")}
+        for way, table in ways.items()
     }
-    rates = {"down": down, "up": up}
-    return Advice(_best(runs), scenarios, runs, {k: _less(rate) for k, rate in rates.items()})
 
 
 def _less(rate: str) -> int:
@@ -163,17 +224,21 @@ def _less(rate: str) -> int:
     return round(SHAPED * float(read("rate", rate)))
 
 
-def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str) -> Scenario:
+def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str | None) -> Scenario:
     """The line behind a router that holds its rates a little below the line's."""
+    frames = frames_of(scenario)
 
-    def of(rate: str) -> tuple[str, Mapping[str, object]]:
+    def of(rate: str, way: str) -> tuple[str, Mapping[str, object]]:
         less = f"{_less(rate)}bit"
         if name == "cake":
             # It shapes by itself, and counts the line's own bytes.
-            return rate, {"kind": name, "bandwidth": less, "link_layer": link_layer}
+            overhead, least = frames[way].values()
+            adds = {"overhead": overhead, "mpu": least}
+            line = adds if link_layer is None else {"link_layer": link_layer}
+            return rate, {"kind": name, "bandwidth": less, **line}
         return less, {"kind": name}
 
-    (down, down_qdisc), (up, up_qdisc) = of(down), of(up)
+    (down, down_qdisc), (up, up_qdisc) = of(down, "down"), of(up, "up")
     return scenario.with_(
         {
             "bottleneck.rate": down,
@@ -184,9 +249,28 @@ def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str) 
     )
 
 
-def _best(runs: Mapping[str, Results]) -> str:
+def _costs(runs: Mapping[str, Results]) -> dict[str, float]:
+    """What part of the best rate of transfers each gives; below 0 for the line as it is, of which
+    only what a shaper leaves is to be had with shorter queues."""
     rates = {name: each.mean("goodput_bps") or 0.0 for name, each in runs.items()}
-    enough = [name for name, rate in rates.items() if rate >= _COST * max(rates.values())]
+    most = max(rate * (SHAPED if name == TODAY else 1.0) for name, rate in rates.items())
+    return {name: 1 - rate / most if most else 0.0 for name, rate in rates.items()}
+
+
+def _too_dear(runs: Mapping[str, Results], taken: str) -> list[TooDear]:
+    """What would be taken instead, if it were not for the rate of transfers."""
+    found = []
+    for name, cost in _costs(runs).items():
+        means = [runs[each].mean("ping_p99_s") for each in (name, taken)]
+        sooner = _by(runs[name], runs[taken], "ping_p99_s", _COUNTS["ping_p99_s"])
+        if cost > _MOST and sooner is not None and sooner < 0 and None not in means:
+            mine, theirs = (float(each or 0) for each in means)
+            found.append(TooDear(name, mine, theirs, cost))
+    return found
+
+
+def _best(runs: Mapping[str, Results]) -> str:
+    enough = [name for name, cost in _costs(runs).items() if cost <= _MOST]
     best = enough[0]
     for name in enough[1:]:
         if _sooner(runs[name], runs[best]):
@@ -198,12 +282,19 @@ def _sooner(one: Results, other: Results) -> bool:
     """Whether one is surely and noticeably better than another, simpler one, in what counts
     first."""
     for measure, noticed in _COUNTS.items():
-        mine, theirs = one.paired(other, measure)
-        if not mine:
-            continue
-        found = paired_difference(mine, theirs)
-        low = found.mean if found.low is None else found.low
-        high = found.mean if found.high is None else found.high
-        if (low > 0 or high < 0) and abs(found.mean) >= noticed:
-            return high < 0
+        found = _by(one, other, measure, noticed)
+        if found is not None:
+            return found < 0
     return False
+
+
+def _by(one: Results, other: Results, measure: str, noticed: float) -> float | None:
+    """By how much one differs from another, surely and noticeably; none if it does not."""
+    mine, theirs = one.paired(other, measure)
+    if not mine:
+        return None
+    found = paired_difference(mine, theirs)
+    low = found.mean if found.low is None else found.low
+    high = found.mean if found.high is None else found.high
+    sure = low > 0 or high < 0
+    return found.mean if sure and abs(found.mean) >= noticed else None

@@ -9,6 +9,7 @@ import sys
 import warnings
 
 from sojourn.cli.codes import BAD_INPUT, FAILURE, INTERRUPTED
+from sojourn.interrupts import Endings
 
 # As typing.TYPE_CHECKING, without the import.
 TYPE_CHECKING = False
@@ -21,12 +22,20 @@ _PLAIN = str.maketrans({"−": "-", "–": "-", "±": "+-", "∞": "inf", "\u202
 
 
 def main() -> int:
-    """Runs the command with the arguments of the process; returns its exit code."""
+    """Runs the command with the arguments of the process; returns its exit code.
+
+    SIGTERM and SIGHUP end it as Ctrl-C does, so that no run is lost and no folder left behind.
+    """
     codecs.register_error("sojourn", _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="sojourn")
-    arguments = sys.argv[1:]
+    with Endings() as endings:
+        code = _command(sys.argv[1:])
+        return endings.exit_code if code == INTERRUPTED else code
+
+
+def _command(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
         # The shortest commands are not worth the import of a parser, which takes longer than they.
         return guarded(_version)

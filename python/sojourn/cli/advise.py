@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sojourn import formatting
+from sojourn.cli import prose
 from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.diagnoses import tell
 from sojourn.cli.files import print_json, scenario_of
@@ -23,6 +24,8 @@ from sojourn.statistics import relative_interval, student_interval
 
 if TYPE_CHECKING:
     from sojourn.advise import Advice
+    from sojourn.advise.choice import TooDear
+    from sojourn.scenario import Scenario
 
 _WAYS = {"up": "For what leaves the router", "down": "For what comes in"}
 # What a scenario file says by itself.
@@ -38,7 +41,9 @@ def advise(
     down: Annotated[str | None, typer.Option(help="Its rate towards you, as measured.")] = None,
     up: Annotated[str | None, typer.Option(help="Its rate from you.")] = None,
     rtt: Annotated[str, typer.Option(help="A round trip on an idle line.")] = "40ms",
-    link: Annotated[str, typer.Option(help="ethernet, docsis or vdsl.")] = "docsis",
+    link: Annotated[
+        str, typer.Option(help="ethernet, docsis or vdsl; of a FILE, as it says.")
+    ] = "docsis",
     users: Annotated[int, typer.Option(min=1, help="People who look at pages.")] = 4,
     seconds: Annotated[int, typer.Option(min=30, help="Simulated time of a run.")] = 90,
     repeat: Annotated[int, typer.Option(min=1, help="Seeds of each discipline.")] = 5,
@@ -66,23 +71,25 @@ def advise(
         )
     if link not in LINKS:
         raise InputError(f"--link {link}: must be one of {', '.join(LINKS)}")
-    scenario = (
-        scenario_of(file, None, None)
-        if file is not None
-        else Line(str(down), str(up), rtt, link, users).today(seconds)
-    )
+    if file is not None:
+        layer = link if typed(context, ("link",)) else None
+        scenario = _framed(scenario_of(file, None, None), layer, file)
+    else:
+        layer, scenario = link, Line(str(down), str(up), rtt, link, users).today(seconds)
     try:
         with SweepLine(quiet=quiet) as line:
             found = make(
                 scenario,
-                link_layer=LINKS[link][0],
+                link_layer=None if layer is None else LINKS[layer][0],
                 seeds=repeat,
                 workers=workers,
                 out=out,
                 progress=line.show,
                 notice=notices(quiet),
             )
-    except Interrupted:
+    except Interrupted as interrupted:
+        if json:
+            print_json(interrupted.result.to_dict())
         print(stopped(out), file=sys.stderr)
         return INTERRUPTED
     # Whoever reads the first lines alone has all files.
@@ -90,7 +97,7 @@ def advise(
     if json:
         print_json(found.to_dict())
         return 0
-    _show(found, LINKS[link][1])
+    _show(found)
     tell([each.to_dict() for each in before(scenario)])
     if not quiet:
         for way, target in written_to.items():
@@ -98,17 +105,42 @@ def advise(
     return 0
 
 
-def _show(found: Advice, overhead: int) -> None:
+def _framed(scenario: Scenario, link: str | None, file: Path) -> Scenario:
+    """The line of a file with the frames of the kind of line that was typed, if any: what is
+    simulated, what CAKE is told and what is written for the router are then the same.
+
+    Raises:
+        InputError: If the file says otherwise.
+    """
+    from sojourn.advise import LINKS
+    from sojourn.advise.choice import frames_of
+
+    if link is None or "bottleneck" not in scenario.to_dict():
+        return scenario
+    wanted = dict(zip(("frame_overhead", "min_frame"), LINKS[link][1:], strict=True))
+    for way, own in frames_of(scenario).items():
+        if any(own.values()) and own != wanted:
+            theirs, its = (", ".join(f"{k} = {v}" for k, v in x.items()) for x in (wanted, own))
+            raise InputError(
+                f"--link {link}: has {theirs}, {file} has {its} ({way}); leave one of them out"
+            )
+    return scenario.with_({f"bottleneck.{name}": value for name, value in wanted.items()})
+
+
+def _show(found: Advice) -> None:
     from sojourn.advise.choice import MEASURES, TODAY
     from sojourn.cli.tables import show
 
     if found.taken == TODAY:
-        print("Leave the line as it is: no discipline of the router is surely better.")
+        which = " that keeps nine tenths of the goodput" if found.too_dear else ""
+        print(f"Leave the line as it is: no discipline of the router{which} is surely better.")
     else:
         print(f"Take {found.taken}, shaped to 95 % of the line's rates:")
         for name, words in MEASURES.items():
             if gain := _gain(found, name):
                 print(f"  {words} {gain}")
+    for dear in found.too_dear:
+        prose.show(_too_dear(dear))
     print()
     count = len(found.values(TODAY, "goodput_bps"))
     shown = [name for name in MEASURES if found.values(TODAY, name)]
@@ -127,17 +159,29 @@ def _show(found: Advice, overhead: int) -> None:
         print(f"\n{_WAYS[way]}, with your device towards the line for eth0:")
         for command in each.typed("eth0"):
             print(f"  {command}")
-    if lines := found.sqm(overhead):
+    if lines := found.sqm():
         print("\nOr with OpenWrt's SQM, for both ways:")
         for command in lines:
             print(f"  {command}")
+
+
+def _too_dear(each: TooDear) -> str:
+    from sojourn.style import DISPLAY
+
+    definition = measure("ping_p99_s").definition
+    mine, instead = (written(value, definition) for value in (each.ping_p99_s, each.instead_s))
+    return (
+        f"{DISPLAY.get(each.name, each.name)} would bring 99 % of pings to "
+        f"{mine} {definition.unit} instead of {instead}, but costs {100 * each.cost:.0f} % of the "
+        "goodput that a shaper leaves, more than a tenth."
+    )
 
 
 def _gain(found: Advice, name: str) -> str | None:
     """What the one that is taken comes to, beside the line as it is; none without any."""
     from sojourn.advise.choice import TODAY
 
-    mine, own = found.values(found.taken, name), found.values(TODAY, name)
+    mine, own = found.values(str(found.taken), name), found.values(TODAY, name)
     if not mine or not own:
         return None
     definition = measure(name).definition

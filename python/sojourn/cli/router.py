@@ -12,12 +12,16 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from sojourn import interrupts
 from sojourn.cli.tables import show
 from sojourn.engines.linux import program
 from sojourn.errors import Error
 from sojourn.measures.shown import NOTHING, number
 
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Self
+
     from rich.console import RenderableType
 
 # What the program is told that it is called, so that its help and its errors say so.
@@ -42,20 +46,40 @@ def between(arguments: Sequence[str]) -> int:
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     if {"-h", "--help", "--json"} & set(own) or not sys.stdout.isatty():
         # The program's own output is what is wanted; the table follows on stderr.
-        with Uninterrupted():
-            return subprocess.run([_NAME, *arguments], executable=file, check=False).returncode
+        with (
+            Uninterrupted() as signals,
+            subprocess.Popen([_NAME, *arguments], executable=file) as process,
+        ):
+            signals.process = process
+            return process.wait()
     return _watch([_NAME, "--json", *arguments], file)
 
 
 class Uninterrupted:
-    """Ctrl-C reaches the router too, which then ends with its summary: it is for us to wait."""
+    """Ctrl-C reaches the router too, which then ends with its summary: it is for us to wait.
 
-    def __enter__(self) -> None:
+    SIGTERM and SIGHUP may reach us alone, and are handed on.
+    """
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[Any] | None = None
+
+    def __enter__(self) -> Self:
+        ours = [each for each in interrupts.SIGNALS[1:] if interrupts.is_interrupt(each)]
         # Other than ignoring, a handler is not inherited.
-        self.before = signal.signal(signal.SIGINT, lambda *_: None)
+        self.before = {each: signal.signal(each, self._hand_on) for each in ours}
+        self.before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+        return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self.before)
+        for each, before in self.before.items():
+            signal.signal(each, before)
+
+    def _hand_on(self, which: int, frame: FrameType | None) -> None:
+        if self.process is None:
+            interrupts.interrupt(which, frame)
+        else:
+            self.process.send_signal(which)
 
 
 def _watch(command: Sequence[str], file: str) -> int:
@@ -66,7 +90,7 @@ def _watch(command: Sequence[str], file: str) -> int:
     view = View()
     end: Mapping[str, Any] = {}
     with (
-        Uninterrupted(),
+        Uninterrupted() as signals,
         subprocess.Popen(
             command,
             executable=file,
@@ -77,6 +101,7 @@ def _watch(command: Sequence[str], file: str) -> int:
         ) as process,
         Live(console=console, refresh_per_second=10, transient=True) as live,
     ):
+        signals.process = process
         said = threading.Thread(target=_repeat, args=(process.stderr, console), daemon=True)
         said.start()
         for line in _lines(process.stdout):

@@ -112,7 +112,9 @@ def tune(
                 progress=line.show,
                 notice=notices(quiet),
             )
-    except Interrupted:
+    except Interrupted as interrupted:
+        if json:
+            print_json(interrupted.result.to_dict())
         print(stopped(folder), file=sys.stderr)
         return INTERRUPTED
     # Before anything is printed: whoever reads that may have had enough.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.diagnoses.finding import Diagnosis, Finding, Kind
 from sojourn.verdict.diagnosed import merged
+from sojourn.verdict.judge import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     from sojourn.diagnoses.facts import Facts
     from sojourn.scenario import Scenario
 
-LEAST_SEEDS = 3
-"""Fewer seeds give no interval worth the name."""
+_FEW = {
+    1: "1 seed for each case: no interval can be given, so no difference can be told from chance",
+    2: "2 seeds for each case: an interval from two is hardly one, so what looks like a difference "
+    "may be chance",
+}
 
 
 def before(scenario: Scenario) -> list[Diagnosis]:
@@ -59,14 +63,13 @@ def compared(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any
         cases: For each variation the summaries of its runs, one for each seed.
     """
     found = merged(cases)
-    repeats = min((len(runs) for runs in cases if runs), default=0)
+    repeats = min((len(runs) for runs in cases if runs), default=LEAST_SEEDS)
     if repeats < LEAST_SEEDS:
         found.append(
             Diagnosis(
                 "few-seeds",
                 "repeat",
-                f"{repeats} seed{'' if repeats == 1 else 's'} for each case: no interval can be "
-                "given, so no difference can be told from chance",
+                _FEW[repeats],
                 f"repeat with {LEAST_SEEDS} seeds or more",
                 {"seeds": repeats},
             ).to_dict()
@@ -84,7 +87,8 @@ def kinds() -> dict[str, Kind]:
     found["few-seeds"] = Kind(
         "few-seeds",
         "A comparison has fewer than three seeds.",
-        "Whatever it shows may be chance: an interval needs at least three.",
+        "Whatever it shows may be chance: one gives no interval, two give one that is hardly worth "
+        "the name.",
     )
     return dict(sorted(found.items()))
 

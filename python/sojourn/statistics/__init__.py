@@ -110,7 +110,8 @@ def relative_interval(
 
     It leaves out 0 exactly if the interval of the paired difference does. None for a single pair,
     and where the baseline's mean cannot be told from 0 or below, so that no interval is bounded
-    (E. C. Fieller, J. R. Stat. Soc. B 16, 1954).
+    (E. C. Fieller, J. R. Stat. Soc. B 16, 1954). What is never below 0 cannot fall by more than all
+    of it: the interval of such values ends at -1.
     """
     n = len(values)
     if n < 2:
@@ -128,7 +129,8 @@ def relative_interval(
         return None
     middle = mean * base - both
     half = math.sqrt(max(0.0, middle * middle - square * (mean * mean - own)))
-    return (middle - half) / square - 1, (middle + half) / square - 1
+    low, high = (middle - half) / square - 1, (middle + half) / square - 1
+    return (max(low, -1.0) if min(values) >= 0 else low), high
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:

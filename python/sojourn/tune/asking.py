@@ -48,7 +48,7 @@ class Asking:
         """All settings that were asked for, each once."""
         self.asked = 0
         self._axes, self._goal, self._constraints = axes, goal, constraints
-        self._across, self._trials = across, trials
+        self._across, self.trials = across, trials
         self._random = random.Random(1)
         self._under_way: list[tuple[Trial, Candidate]] = []
 
@@ -64,7 +64,7 @@ class Asking:
         ratio = 2.0
         for _ in range(30):
             ratio = (1 + ratio) ** (1 / (len(self._axes) + 1))
-        for number in range(1, 1 + round(_SPREAD * self._trials)):
+        for number in range(1, 1 + round(_SPREAD * self.trials)):
             places = [(0.5 + number / ratio**power) % 1 for power in range(1, 1 + len(self._axes))]
             self._study.enqueue_trial(
                 {
@@ -76,8 +76,8 @@ class Asking:
     def ask(self, count: int) -> list[Candidate]:
         """So many settings to try; one that was tried already has its measures."""
         for number in range(self.asked, self.asked + count):
-            if number % 2 and number >= _NEAR * self._trials:
-                self._enqueue_near_the_best(number / self._trials)
+            if number % 2 and number >= _NEAR * self.trials:
+                self._enqueue_near_the_best(number / self.trials)
             trial = self._study.ask()
             values = {
                 axis.path: axis.value(

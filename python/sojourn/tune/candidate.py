@@ -37,6 +37,10 @@ class Candidate:
         """What it is called."""
         return label_of(dict(self.values)) or "as it is"
 
+    def has(self, seeds: Sequence[int]) -> bool:
+        """Whether it was measured with all these seeds."""
+        return bool(self.measured) and all(set(seeds) <= set(x) for x in self.measured.values())
+
     def means(self, which: int = 0) -> list[float | None]:
         """At each place the mean over the seeds of one of the measures."""
         found = []
@@ -89,6 +93,8 @@ class Tuning:
     """The best one on seeds that the search never saw."""
     as_it_is: Candidate
     """The scenario's own setting on the same fresh seeds."""
+    stopped_early: bool = False
+    """Whether it was stopped before anything was judged."""
 
     @property
     def full(self) -> list[Candidate]:
@@ -188,6 +194,7 @@ class Tuning:
         """All of it, for JSON."""
         interval = self.interval
         return {
+            "stopped_early": self.stopped_early,
             "measure": self.goal.measure.name,
             "goal": "largest" if self.goal.largest else "smallest",
             "across": self.across,

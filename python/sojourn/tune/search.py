@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.errors import InputError
+from sojourn.errors import InputError, Interrupted
 from sojourn.extras import require
 from sojourn.measures import Measure
 from sojourn.quantities import whole
@@ -112,22 +112,39 @@ def tune(
     searched = range(first, first + seeds)
     asking = Asking(axes, goal, constraints, across, trials)
     asking.begin_with(base)
-    while asking.asked < trials:
-        batch = asking.ask(min(_BATCH, trials - asking.asked))
+    try:
+        _search(asking, measure, wanted, searched)
+        best = asking.best
+        as_it_is, fresh = Candidate({}), None if best is None else Candidate(best.values)
+        judges = range(first + seeds, first + 2 * seeds)
+        measure([as_it_is] if fresh is None else [as_it_is, fresh], judges)
+    except Interrupted:
+        # What ran with some of its seeds only is of no use to anybody.
+        made = [each for each in asking.candidates if each.dropped or each.has(searched)]
+        found = Tuning(
+            axes, goal, constraints, across, region, made, None, None, Candidate({}), True
+        )
+        raise Interrupted(found) from None
+    return Tuning(axes, goal, constraints, across, region, asking.candidates, best, fresh, as_it_is)
+
+
+def _search(
+    asking: Asking,
+    measure: Callable[[Sequence[Candidate], Sequence[int]], None],
+    wanted: Sequence[Measure],
+    seeds: Sequence[int],
+) -> None:
+    """Measures what is asked for: with all seeds what is not hopeless after the first one."""
+    while asking.asked < asking.trials:
+        batch = asking.ask(min(_BATCH, asking.trials - asking.asked))
         new = [each for each in batch if not each.measured]
-        measure(new, searched[:1])
+        measure(new, seeds[:1])
         _require(wanted, asking.candidates)
         for each in new:
             each.dropped = asking.is_hopeless(each)
-        if kept := [each for each in new if not each.dropped and seeds > 1]:
-            measure(kept, searched[1:])
+        if kept := [each for each in new if not each.dropped and len(seeds) > 1]:
+            measure(kept, seeds[1:])
         asking.tell()
-    best = asking.best
-    as_it_is, fresh = Candidate({}), None if best is None else Candidate(best.values)
-    measure(
-        [as_it_is] if fresh is None else [as_it_is, fresh], range(first + seeds, first + 2 * seeds)
-    )
-    return Tuning(axes, goal, constraints, across, region, asking.candidates, best, fresh, as_it_is)
 
 
 def _require(wanted: Sequence[Measure], candidates: Sequence[Candidate]) -> None:

@@ -15,6 +15,8 @@ from sojourn.statistics import holm, paired_difference, relative_interval
 from sojourn.verdict.pairing import Pairing
 
 LEVEL = 0.05
+LEAST_SEEDS = 3
+"""Fewer give an interval, if any, that rests on a single degree of freedom."""
 ALIKE = 0.01
 """Cases are alike in a measure if the interval is no farther from 0 than this part of it."""
 
@@ -57,7 +59,8 @@ class Difference:
 
     @property
     def grade(self) -> Grade:
-        """What it shows. "seems": the interval leaves 0 out, but the adjusted p does not hold."""
+        """What it shows. "seems": the interval leaves 0 out, but the adjusted p does not hold, or
+        the seeds are too few for any."""
         if self.low is None or self.high is None:
             return "single"
         if max(abs(self.low), abs(self.high)) <= self._margin:
@@ -65,7 +68,7 @@ class Difference:
         if self.low <= 0 <= self.high:
             return "open"
         better = (self.mean > 0) == (self.measure.definition.better > 0)
-        if self.p_holm is not None and self.p_holm < LEVEL:
+        if self.pairs >= LEAST_SEEDS and self.p_holm is not None and self.p_holm < LEVEL:
             return "better" if better else "worse"
         return "seems better" if better else "seems worse"
 
@@ -121,7 +124,6 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         return None
     values, references = zip(*pairs, strict=True)
     found = paired_difference(values, references)
-    # No measure is below 0, so that none can fall by more than all of it.
     low, high = relative_interval(values, references) or (None, None)
     n = len(pairs)
     return Difference(
@@ -137,19 +139,21 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         found.p,
         n,
         sum((mine - theirs) * found.mean > 0 for mine, theirs in pairs),
-        None if low is None else max(low, -1.0),
+        low,
         high,
     )
 
 
 def judged(summaries: Sequence[Summary]) -> list[Measure]:
-    """What runs are judged by: what users feel, then the main link, the way back, and fairness."""
+    """What runs are judged by: what users feel, then the main link, the way back, and fairness;
+    goodput where no link has a rate."""
     found = [BY_NAME[n] for n in ("response_p50_s", "response_p99_s", "failed", "ping_p50_s")]
     found += [BY_NAME[n] for n in ("video_stalled", "video_bitrate_bps",
                                     "call_late", "call_rate_bps")]  # fmt: skip
     found += [BY_NAME[n] for n in ("sojourn_mean_s", "throughput_bps", "loss")]
-    main = summaries[0]["links"][0]["name"] if summaries else ""
-    found += other_way(summaries, main)
+    rated = rated_links(summaries)
+    # Where no link has a rate, none has a queue: what is left is what comes through.
+    found += other_way(summaries, rated[0]) if rated else [BY_NAME["goodput_bps"]]
     groups = dict.fromkeys(g["name"] for one in summaries for g in one["groups"] if g.get("jain"))
     if len(groups) == 1:
         found += of_group(next(iter(groups)), named(GROUP, "jain"))
