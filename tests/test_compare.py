@@ -13,7 +13,7 @@ from sojourn import Comparison, DamagedRunWarning, Error, Scenario, compare, ope
 from sojourn import run as run_one
 from sojourn.report.runs import check
 from sojourn.results import kept_baseline
-from sojourn.results.sums import SUMS
+from sojourn.results.checksums import SUMS
 from sojourn.sweep import open_comparison
 
 VARY = {"bottleneck.qdisc": ["droptail", {"kind": "pi", "qref": 10, "ecn": True}]}

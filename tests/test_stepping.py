@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import sojourn
+from sojourn.cli.tables import print_run
+from sojourn.report import ReportError
+from sojourn.report.runs import check
 
 SCENARIO = {
     "duration": "8s",
@@ -83,6 +88,23 @@ def test_what_cannot_be_is_said_in_one_line() -> None:
     simulation.finish()
     with pytest.raises(sojourn.Error, match="is finished"):
         simulation.observe()
+
+
+def test_an_end_in_the_warmup_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    simulation = sojourn.Simulation({**SCENARIO, "warmup": "2s"})
+    simulation.run_until("1s")
+    result = simulation.finish()
+    said = "the run ended at 1 s, before its warm-up was over (2 s): nothing was measured"
+    assert result.unmeasured == said and said in result._repr_html_()
+    for look in (lambda: result.bottleneck, lambda: result.link("x"), lambda: result.group("x")):
+        with pytest.raises(sojourn.InputError, match=re.escape(said)):
+            look()
+    with pytest.raises(ReportError, match=re.escape(said)):
+        check([result])
+    print_run(result)
+    assert said in capsys.readouterr().out.splitlines()
+    at_once = sojourn.Simulation({**SCENARIO, "warmup": "0s"}).finish()
+    assert at_once.unmeasured == "the run ended at 0 s, as it began: nothing was measured"
 
 
 @pytest.mark.parametrize("engine", ["fluid", "linux", "kernel"])

@@ -132,8 +132,8 @@ def open_run(folder: str | Path) -> RunResult:
         checksums.check(folder, SUMMARY, ABOUT, SCENARIO)
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
-    if missing or not summary["links"]:
-        raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing) or 'links'}")
+    if missing:
+        raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing)}")
     told = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
     try:
         scenario_toml = (folder / SCENARIO).read_text(encoding="utf-8")
