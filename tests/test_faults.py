@@ -21,7 +21,7 @@ import pytest
 
 from faults import tiny
 from sojourn import Scenario, open_runs, run
-from sojourn.results import sums
+from sojourn.results import checksums
 from sojourn.sweep.job import Job
 
 FAULTS = Path(__file__).with_name("faults")
@@ -106,7 +106,7 @@ def timeless(value: Any) -> Any:
 
 def content(file: Path) -> object:
     """What is in a file but for what the clock on the wall says."""
-    if file.name == sums.SUMS:
+    if file.name == checksums.SUMS:
         # Those of files that hold times.
         return re.sub(r"\w+(?=  (summary|run)\.json)", "", file.read_text())
     if file.suffix == ".json":
@@ -133,7 +133,7 @@ def runs_below(folder: Path) -> dict[str, int]:
         place = summary.parent
         if any(part.startswith(".") for part in place.relative_to(folder).parts):
             continue
-        sums.check(place)
+        checksums.check(place)
         (opened,) = open_runs(place)
         assert opened.label == place.name or opened.varied or opened.label == "tiny"
         found[str(place.relative_to(folder))] = summary.stat().st_mtime_ns
