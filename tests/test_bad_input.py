@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from conftest import COMMAND, SMALL, Command
 from sojourn import Error, InputError, Scenario, ScenarioError, compare, open_runs, run
+from sojourn.control import Region
+from sojourn.files import page_file
+from sojourn.sweep import Case, Rule, grid, sweep
 
 
 def edited(old: str, new: str) -> str:
@@ -118,6 +123,27 @@ def test_an_unwritable_folder_is_one_line(
     done = sojourn(command, small_file, "--out", out, *vary)
     assert done.returncode == 1
     assert "cannot write to" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "run small.toml --out NAME",
+            "cannot write to NAME: File name too long; give it a",
+        ),
+        ("sweep small.toml --store NAME", "cannot write to NAME: File name too long; give it a"),
+        ("report NAME", "NAME: there is no such folder"),
+        ("report . --out NAME.foo", "NAME.foo: is to be a page"),
+    ],
+)
+def test_a_name_too_long_is_one_line(
+    sojourn: Command, small_file: Path, words: str, said: str
+) -> None:
+    name = "a" * 300
+    done = sojourn(*words.replace("NAME", name).split())
+    assert done.returncode in (1, 2) and "internal" not in done.stderr
+    assert said.replace("NAME", name) in one_line(done.stderr)
 
 
 @pytest.mark.parametrize(
@@ -333,3 +359,60 @@ def test_wrong_numbers_in_calls_are_named() -> None:
         Scenario(SMALL).with_("duration=1s")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):
         open_runs(3)  # type: ignore[arg-type]
+
+
+def test_folders_without_a_name_or_with_an_impossible_one_are_refused(tmp_path: Path) -> None:
+    vary = {"bottleneck.qdisc": "codel"}
+    with contextlib.chdir(tmp_path):
+        for call in (
+            lambda: run(SMALL, ""),
+            lambda: compare(SMALL, vary, out=""),
+            lambda: sweep(grid(SMALL, vary, 1), ""),
+        ):
+            with pytest.raises(InputError, match=r"^\"\" is the name of no folder; name one"):
+                call()
+        for call in (lambda: run(SMALL, "x\0y"), lambda: compare(SMALL, vary, out="x\0y")):
+            with pytest.raises(InputError, match=r"^cannot write to 'x\\x00y': embedded null byte"):
+                call()
+        with pytest.raises(InputError, match="no file can have a null byte in its name"):
+            page_file("x\0y.html")
+        assert not list(tmp_path.iterdir())
+
+
+CASE = Case({}, Scenario(SMALL), [1])
+
+
+@pytest.mark.parametrize("cases", [None, 3, "x", CASE, Scenario(SMALL), {"a": CASE}])
+def test_what_is_no_list_of_cases_is_refused(cases: Any) -> None:
+    with pytest.raises(InputError, match=r"^cases: a \w+: give a list of cases, such as grid"):
+        sweep(cases)
+
+
+def test_what_a_sweep_takes_is_named_where_it_is_wrong() -> None:
+    with pytest.raises(InputError, match=r"^cases\[1\]: <Scenario .*> is no case: write Case"):
+        sweep([CASE, Scenario(SMALL)])  # type: ignore[list-item]
+    with pytest.raises(InputError, match=r'^cases: "small" is there twice; give labels or name$'):
+        sweep([CASE, Case({}, Scenario(SMALL).with_({"duration": "3s"}), [1])])
+    with pytest.raises(InputError, match=r"^until: 'loss:5%' is no rule: write Rule"):
+        sweep([CASE], until="loss:5%")  # type: ignore[arg-type]
+    for given in ({"relative": "5%"}, {"relative": 5}, {"relative": 0.1, "confidence": None}):
+        with pytest.raises(InputError, match=r"must be a number between 0 and 1, such as 0\.\d5$"):
+            Rule("loss", **given)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^None is no measure: name one"):
+        Rule(None, 0.05)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^seeds: 3: give whole numbers, such as range"):
+        Case({}, Scenario(SMALL), 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rate": 10e6}, r"^rate = 10000000.0: give text, such as \"100mbit\"$"),
+        ({"flows": 10}, r"^flows = 10: give text, such as \"60\"$"),
+        ({"rtt": 0.03}, r"^rtt = 0.03: give text, such as \"10ms\"$"),
+        ({"packet": None}, r"^packet = None: give text, such as \"1500B\"$"),
+    ],
+)
+def test_a_region_is_given_in_words(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Region.of(**{"rate": "10mbit", "flows": "10..40", "rtt": "30ms", **given})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,15 +10,28 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Optional
 
+import numpy as np
 import pytest
 
 import sojourn
 from conftest import COMMAND
 from sojourn import own
 from sojourn.engines.key import key_of
-from sojourn.qdisc import DROP, MARK, PASS, Discipline, Packet, Queue, Time, Verdict, register
+from sojourn.qdisc import (
+    DROP,
+    MARK,
+    PASS,
+    Discipline,
+    Packet,
+    Queue,
+    Rate,
+    Size,
+    Time,
+    Verdict,
+    register,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -110,6 +124,38 @@ class Fails(Discipline):
 class Odd(Discipline):
     def enqueue(self, now, packet, queue):
         return "maybe"
+
+@dataclass
+class Divides(Discipline):
+    def __post_init__(self):
+        self.share = 1 // 0
+
+@dataclass
+class Misspelt(Discipline):
+    limit: "Tiem" = Time("5ms")
+
+class Leaves(Discipline):
+    def __init__(self):
+        raise SystemExit(4)
+
+class Asks(Discipline):
+    def __init__(self, share):
+        self.share = share
+
+class Silent(Discipline):
+    def update(self, now, queue):
+        self.probability = 1 / 0
+
+class Text(Silent):
+    period = "20ms"
+
+class Late(Silent):
+    def start(self, link):
+        pass
+
+class Started(Silent):
+    def start(self, link):
+        self.period = Time("20ms")
 """
 
 
@@ -126,12 +172,29 @@ class Odd(Discipline):
         ("", "{}", ["name the class"]),
         ("wrong.py:Fails", "{targt='2ms'}", ["with.targt", "there are: target"]),
         ("wrong.py:Fails", "{target='2parsec'}", ["with.target", "parsec"]),
+        (
+            "wrong.py:Fails",
+            "{target=5}",
+            ["target = 5: not a time: the unit is missing; write"],
+        ),
+        ("wrong.py:Divides", "{}", ["wrong.py:20: ZeroDivisionError"]),
+        ("wrong.py:Misspelt", "{}", ["wrong.py:22: the type of a field: ", "'Tiem'"]),
+        ("wrong.py:Leaves", "{}", ["wrong.py:28: SystemExit: 4"]),
+        ("wrong.py:Asks", "{}", ["TypeError: ", "argument: 'share'"]),
+        ("wrong.py:Silent", "{}", ["has update but no period: set period = Time"]),
+        ("wrong.py:Text", "{}", ["period = '20ms': not a time; write it like Time"]),
+        ("wrong.py:Late", "{}", ["has update but no period: set period = Time"]),
+        ("wrong.py:Started", "{}", ["wrong.py:36: ZeroDivisionError"]),
+        ("wrong.py:", "{}", ["name the class after the colon"]),
+        ("exits.py:A", "{}", ["exits.py:2: SystemExit: 4"]),
+        (".foo:A", "{}", ['name the module in full, as "PACKAGE.MODULE:NAME"']),
     ],
 )
 def test_invalid_discipline_class_is_one_line_error(
     tmp_path: Path, reference: str, values: str, words: list[str]
 ) -> None:
     (tmp_path / "wrong.py").write_text(WRONG)
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(4)\n")
     toml = scenario("droptail").to_toml()
     (tmp_path / "s.toml").write_text(toml)
     value = f'bottleneck.qdisc={{kind="python",class="{reference}",with={values}}}'
@@ -146,6 +209,61 @@ def test_invalid_discipline_class_is_one_line_error(
     assert len(done.stderr.splitlines()) == 1, done.stderr
     for word in words:
         assert word in done.stderr
+
+
+@register("fields")
+@dataclass
+class Fields(Discipline):
+    """A field of each type."""
+
+    time: Time = Time("5ms")
+    rate: Rate = Rate("1mbit")
+    size: Size = Size("1kB")
+    later: Time | None = None
+    share: float | None = None
+    either: Optional[int] = None  # noqa: UP045 (as others write it)
+    loose: Any = None
+
+
+def read(**values: object) -> Fields:
+    made = own.build("qdisc", "fields", values, ROOT)
+    assert isinstance(made, Fields)
+    return made
+
+
+def test_parameters_are_read_as_the_types_of_their_fields() -> None:
+    made = read(time="2ms", rate="3mbit", size="4kB", later="1s", share=1, either=7, loose=[1])
+    assert (made.time, made.rate, made.size, made.later) == (2_000_000, 3_000_000, 4000, 10**9)
+    assert isinstance(made.later, Time) and isinstance(made.share, float)
+    assert (made.share, made.either, made.loose) == (1.0, 7, [1])
+    assert read(later=None).later is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("time", 5, r"time = 5: not a time: the unit is missing; write it like \"10ms\""),
+        ("rate", 5.5, r"rate = 5.5: not a rate: the unit is missing; write it like \"100mbit\""),
+        ("size", 5, r"size = 5: not a size: the unit is missing; write it like \"16kB\""),
+        ("time", True, r"time = true: not a time such as \"10ms\""),
+        ("time", None, r"time = null: not a time such as \"10ms\""),
+        ("later", 5, "later = 5: not a time: the unit is missing"),
+        ("later", "5", "later = .*the unit is missing"),
+        ("share", "x", 'share = "x": give a number'),
+        ("share", True, "share = true: give a number"),
+        ("either", 1.5, "either = 1.5: give a whole number"),
+    ],
+)
+def test_parameters_of_other_types_are_refused(name: str, value: object, words: str) -> None:
+    with pytest.raises(sojourn.ScenarioError, match=f"with.{words}"):
+        read(**{name: value})
+
+
+@pytest.mark.parametrize("value", [True, 5.5, None, [5]])
+def test_quantities_are_whole_numbers_or_text(value: Any) -> None:
+    with pytest.raises(sojourn.InputError, match='is not a time: write it like "10ms", or as a'):
+        Time(value)
+    assert Time(np.int64(5)) == Time(5) == 5 and pickle.loads(pickle.dumps(Time("5ms"))) == 5e6
 
 
 def test_class_file_is_imported_by_two_threads_at_once(tmp_path: Path) -> None:

@@ -12,13 +12,16 @@ import polars as pl
 import pytest
 
 from browser.samples import Sample, long_run, web_comparison, web_run
-from sojourn import report, style
+from conftest import SMALL
+from sojourn import Scenario, compare, report, style
+from sojourn import run as run_one
 from sojourn.report import frames
 from sojourn.report.figures import courses
 from sojourn.report.layout import arrange
 from sojourn.report.page import FOLDER, VEGA_LITE, _facts
 from sojourn.report.runs import check
 from sojourn.report.sections import sections
+from sojourn.sweep import Results, grid, sweep
 
 HOSTILE = "<script>alert('&')</script>"
 
@@ -238,3 +241,23 @@ def contrast(one: str, other: str) -> float:
 
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+def test_a_report_takes_a_run_a_comparison_and_what_came_of_a_sweep(tmp_path: Path) -> None:
+    base = Scenario(SMALL)
+    one = run_one(base)
+    compared = compare(base, {"bottleneck.qdisc": ["droptail", "codel"]}, 2, baseline="codel")
+    swept = sweep(grid(base, {}, [1, 2]))
+    for given, runs in ((one, 1), (compared, 4), (swept, 2), (iter([one]), 1)):
+        page = report.write(given, tmp_path / "page.html").read_text()
+        assert page.count('<details class="run">') == runs
+    said = report.write(compared.runs, tmp_path / "page.html", baseline="codel").read_text()
+    assert said == report.write(compared, tmp_path / "page.html").read_text()
+    twins = Results(swept.runs, twins=swept.runs[:1])
+    assert len(check(twins)) == 3
+
+
+@pytest.mark.parametrize("given", ["folder", Path("folder"), None, 3, ["folder"]])
+def test_what_is_no_run_is_told_what_to_give(given: Any, tmp_path: Path) -> None:
+    with pytest.raises(report.ReportError, match=r"is no run: give what .* open_runs\("):
+        report.write(given, tmp_path / "page.html")

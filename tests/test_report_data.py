@@ -34,10 +34,11 @@ def test_no_runs_are_an_error() -> None:
     ("damage", "message"),
     [
         (lambda s: {}, "run 2 .*summary is missing or empty"),
-        (lambda s: {**s, "links": []}, "run 2 .*links is empty"),
+        (lambda s: {**s, "links": 3}, "run 2 .*links is missing or not a list"),
         (lambda s: {k: v for k, v in s.items() if k != "groups"}, "groups is missing"),
         (lambda s: {**s, "links": [{"rate_bps": 1}]}, r"links\[0\] has no name"),
-        (lambda s: {**s, "window_s": [5.0, 5.0]}, r"window_s = \[5.0, 5.0\]"),
+        (lambda s: {**s, "window_s": [5.0, 4.0]}, r"window_s = \[5.0, 4.0\]"),
+        (lambda s: {**s, "window_s": [5.0, 5.0]}, r"ended at 5 s, before its warm-up was over"),
         (lambda s: {**s, "window_s": None}, "window_s = None"),
     ],
 )

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,7 +17,7 @@ import polars as pl
 import pytest
 
 from conftest import SMALL
-from sojourn import Error, Scenario, open_runs, run
+from sojourn import DamagedRunWarning, Error, Scenario, open_runs, report, run
 from sojourn.errors import InputError
 from sojourn.files import (
     cache_folder,
@@ -31,6 +32,7 @@ from sojourn.results import checksums, flent
 from sojourn.results.draft import Draft, _exchange
 from sojourn.results.run import TABLES, RunResult
 from sojourn.results.store import Store, about, open_run
+from sojourn.sweep import Case, sweep
 
 SUMMARY: dict[str, Any] = {
     "name": "", "engine": "packets", "seed": 4, "simulated_s": 2.0, "wall_s": 0.5,
@@ -227,7 +229,7 @@ def test_a_name_of_another_kind_is_no_page_but_a_folder_may_have_it(tmp_path: Pa
 
 def test_a_table_that_is_none_is_said_to_be_damaged_and_why(tmp_path: Path) -> None:
     whole = kept(tmp_path / "run", result())
-    # Runs of earlier versions have no checksums that would tell.
+    # Runs of earlier versions have no sums that would tell.
     (tmp_path / "run" / checksums.SUMS).unlink()
     (tmp_path / "run" / "queues.parquet").write_bytes(b"PAR1 is not all that it takes")
     with pytest.raises(Error, match=r"queues\.parquet: damaged: \S"):
@@ -342,3 +344,32 @@ def test_two_folders_swap_their_names(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(shutil, "rmtree", lambda _: pytest.fail("one was missing for a while"))
     _exchange(one, other)
     assert (one / "other").exists() and (other / "one").exists()
+
+
+# No link of it has a queue.
+IDEAL: dict[str, Any] = {
+    "duration": "3s",
+    "links": [
+        {"name": "there", "from": "a", "to": "b", "delay": "5ms"},
+        {"name": "back", "from": "b", "to": "a", "delay": "5ms"},
+    ],
+    "traffic": [{"kind": "bulk", "name": "f", "from": "a", "to": "b", "rate": "1mbit"}],
+}
+
+
+def test_a_run_over_ideal_links_is_whole(tmp_path: Path) -> None:
+    case = Case({}, Scenario(IDEAL), [1])
+    made = sweep([case], tmp_path / "store").runs[0].run
+    key = next((tmp_path / "store").iterdir()).name
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DamagedRunWarning)
+        assert Store(tmp_path / "store").get(key)
+    with pytest.raises(InputError, match="no bottleneck: all links are ideal"):
+        _ = made.bottleneck
+    page = report.write(open_runs(tmp_path / "store"), tmp_path / "page.html").read_text()
+    assert "Measured in the window from" in page and "Traffic “f”" in page
+
+
+def test_a_run_that_ended_in_its_warmup_is_opened(tmp_path: Path) -> None:
+    early = result(links=[], window_s=[0.5, 0.5])
+    assert open_run(kept(tmp_path / "run", early).folder).unmeasured

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 from conftest import SMALL, Command
@@ -15,6 +16,8 @@ from sojourn import Error, Scenario, ScenarioError, _typegen, schema
 from sojourn._engine import quantity
 from sojourn.cli.explain import explain
 from sojourn.cli.values import _split, parse_vary
+from sojourn.scenario import plain_value
+from sojourn.sweep import grid
 
 
 def test_text_dictionary_and_file_give_same_scenario(small: Scenario, small_file: Path) -> None:
@@ -239,3 +242,26 @@ def test_schema_names_mistake_alone(fields: dict[str, object], named: str) -> No
         errors = [error for error in errors if "required" not in error]
     assert len(errors) == 1
     assert f"'{named}'" in errors[0] or f"1 {named}" in errors[0]
+
+
+def test_values_of_numpy_are_those_of_python(small: Scenario) -> None:
+    varied = small.with_({
+        "tcp.ecn": np.False_, "bottleneck.loss": np.float32(0.25), "traffic.0.flows": np.array(3),
+    })  # fmt: skip
+    assert varied == small.with_({"tcp.ecn": False, "bottleneck.loss": 0.25, "traffic.0.flows": 3})
+    assert small.with_({"bottleneck.loss": np.longdouble(0.25)}) == small.with_(
+        {"bottleneck.loss": 0.25}
+    )
+    for values in ([1, 2], [[1, 2], [3, 4]]):
+        with pytest.raises(ScenarioError, match=r"traffic\[0\]\.flows: a list is not a whole"):
+            small.with_({"traffic.0.flows": np.array(values)})
+    steps = {"kind": "replay", "file": "x", "name": np.str_("n")}
+    assert plain_value(np.array([[1.5, 2]]), "x") == [[1.5, 2.0]]
+    assert plain_value(steps, "x") == {"kind": "replay", "file": "x", "name": "n"}
+
+
+def test_a_grid_of_numpy_is_one_of_python(small: Scenario) -> None:
+    made = grid(small, {"tcp.ecn": np.array([True, False])}, np.int64(1))  # type: ignore[arg-type]
+    assert made == grid(small, {"tcp.ecn": [True, False]}, 1)
+    (single,) = grid(small, {"traffic.0.flows": np.array(2)}, np.array([1, 2]))  # type: ignore[arg-type]
+    assert dict(single.labels) == {"traffic.0.flows": 2} and single.seeds == (1, 2)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+
+import numpy as np
 import pytest
 
 import sojourn
+from sojourn.cli.tables import print_run
+from sojourn.report import ReportError
+from sojourn.report.runs import check
 
 SCENARIO = {
     "duration": "8s",
@@ -80,9 +87,42 @@ def test_what_cannot_be_is_said_in_one_line() -> None:
         simulation.set("bottleneck.delay", "9ms")
     with pytest.raises(sojourn.InputError, match="lies before"):
         simulation.run_until("0.5s")
+    with pytest.raises(sojourn.InputError, match=r"^time: None: give text with a unit"):
+        simulation.run_until(None)  # type: ignore[arg-type]
+    with pytest.raises(sojourn.ScenarioError, match="qref: nan is not a number"):
+        simulation.set("bottleneck.qdisc.qref", math.nan)
     simulation.finish()
     with pytest.raises(sojourn.Error, match="is finished"):
         simulation.observe()
+
+
+@pytest.mark.parametrize("time", [math.inf, 1e300, np.float64(8)])
+def test_the_end_is_the_last_instant(time: float) -> None:
+    assert sojourn.Simulation(SCENARIO).run_until(time) == 8
+
+
+def test_what_is_set_may_be_of_numpy() -> None:
+    simulation = sojourn.Simulation(SCENARIO)
+    simulation.set("bottleneck.qdisc.qref", np.int64(20))  # type: ignore[arg-type]
+    (change,) = simulation.scenario.to_dict()["changes"]
+    assert change["set"] == {"bottleneck.qdisc.qref": 20}
+
+
+def test_an_end_in_the_warmup_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    simulation = sojourn.Simulation({**SCENARIO, "warmup": "2s"})
+    simulation.run_until("1s")
+    result = simulation.finish()
+    said = "the run ended at 1 s, before its warm-up was over (2 s): nothing was measured"
+    assert result.unmeasured == said and said in result._repr_html_()
+    for look in (lambda: result.bottleneck, lambda: result.link("x"), lambda: result.group("x")):
+        with pytest.raises(sojourn.InputError, match=re.escape(said)):
+            look()
+    with pytest.raises(ReportError, match=re.escape(said)):
+        check([result])
+    print_run(result)
+    assert said in capsys.readouterr().out.splitlines()
+    at_once = sojourn.Simulation({**SCENARIO, "warmup": "0s"}).finish()
+    assert at_once.unmeasured == "the run ended at 0 s, as it began: nothing was measured"
 
 
 @pytest.mark.parametrize("engine", ["fluid", "linux", "kernel"])

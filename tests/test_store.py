@@ -326,11 +326,6 @@ def test_a_summary_without_its_parts_is_damaged(kept: Path, tmp_path: Path, gone
         open_run(without_sums(kept, tmp_path, lambda summary: summary.pop(gone)))
 
 
-def test_a_summary_without_a_link_is_damaged(kept: Path, tmp_path: Path) -> None:
-    with pytest.raises(Error, match=r"summary\.json: damaged: without links$"):
-        open_run(without_sums(kept, tmp_path, lambda summary: summary.update(links=[])))
-
-
 def without_sums(kept: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> Path:
     """A run with another summary, as an earlier version kept it: nothing else tells."""
     (there,) = kept.iterdir()

@@ -55,11 +55,13 @@ def _words(value: Any, nested: bool = False) -> str:
     return str(value)
 
 
-def run(summary: Mapping[str, Any], label: str) -> str:
-    """A run: its links, then its groups."""
+def run(summary: Mapping[str, Any], label: str, unmeasured: str | None = None) -> str:
+    """A run: its links, then its groups; ``unmeasured`` says why it has none."""
     early = ", stopped early" if summary.get("stopped_early") else ""
     seconds = shown.number(summary.get("simulated_s"), 1, 0)
     caption = f"{label}, seed {summary['seed']}, {summary['engine']}, {seconds} s{early}"
+    if unmeasured:
+        return f"<p>{escape(caption)}: {escape(unmeasured)}</p>"
     return _joined(shown.tables(summary), caption)
 
 

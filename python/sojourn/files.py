@@ -57,7 +57,7 @@ def write_file(path: Path, content: bytes) -> None:
     """
     try:
         write_whole(path, content)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise cannot("write to", path, error) from error
 
 
@@ -145,7 +145,7 @@ def make_folder(path: Path) -> None:
     """Makes a folder to write into, or says in one line why that cannot be."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise cannot("write to", path, error) from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise cannot("write to", path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
@@ -159,8 +159,32 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sojourn"
 
 
-def cannot(what: str, path: Path, error: OSError) -> Error:
+def is_there(path: Path) -> bool:
+    """Whether there is such a file or folder; there is none whose name is too long to be one."""
+    try:
+        return path.exists()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False
+        raise cannot("read", path, error) from error
+
+
+def named(folder: str | os.PathLike[str]) -> Path:
+    """The folder of this name, where without one files would be scattered here.
+
+    Raises:
+        InputError: If there is no name.
+    """
+    if folder == "":
+        raise InputError('"" is the name of no folder; name one, or "." for this one')
+    return Path(folder)
+
+
+def cannot(what: str, path: Path, error: OSError | ValueError) -> Error:
     """The error of one line for an operation that failed: ``what`` is "read" or "write to"."""
+    if not isinstance(error, OSError):
+        # The system is not even asked for a name that cannot be one.
+        return InputError(f"cannot {what} {str(path)!r}: {error}; give another name")
     text = f"cannot {what} {path}: {error.strerror or error}"
     remedy = _REMEDIES.get(error.errno or 0) if what != "read" else None
     return Error(f"{text}; {remedy}" if remedy else text)
@@ -186,6 +210,7 @@ _REMEDIES = {
     errno.ENOTDIR: _ELSEWHERE,
     errno.ENOENT: _ELSEWHERE,
     errno.EISDIR: "name a file",
+    errno.ENAMETOOLONG: "give it a shorter name",
 }
 
 
@@ -201,9 +226,11 @@ def page_file(path: str | os.PathLike[str], name: str = "report.html") -> Path:
         InputError: If it is the name of a file of another kind.
     """
     page = Path(path)
+    if "\0" in str(page):
+        raise InputError(f"{str(page)!r}: no file can have a null byte in its name")
     if page.suffix.lower() in (".html", ".htm"):
         return page
     # The end of a folder such as results-1.5 is no kind of file.
-    if page.suffix[1:2].isalpha() and not page.is_dir():
+    if page.suffix[1:2].isalpha() and not (is_there(page) and page.is_dir()):
         raise InputError(f"{page}: is to be a page; its name must end in .html")
     return page / name

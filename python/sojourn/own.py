@@ -5,10 +5,13 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import importlib.util
+import inspect
 import json
 import re
 import sys
 import threading
+import traceback
+import types
 import typing
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -16,7 +19,7 @@ from pathlib import Path
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from sojourn.errors import Error, ScenarioError
+from sojourn.errors import Error, InputError, ScenarioError
 from sojourn.units import Rate, Size, Time
 
 T = TypeVar("T")
@@ -32,7 +35,7 @@ _IMPORTING = threading.RLock()
 
 
 def default(method: F) -> F:
-    """Marks a base's own method: the engine does not call it."""
+    """Marks a base's own method: one that does nothing, which the engine does not call."""
     method.__sojourn_default__ = True  # type: ignore[attr-defined]
     return method
 
@@ -70,39 +73,64 @@ def find(kind: str, reference: str, base_dir: Path) -> type:
             f'class = "{reference}": no class of that name is registered ({known}); '
             'a file is named as "my_own.py:NAME"'
         )
-    try:
-        if module_name.endswith(".py"):
-            with _IMPORTING:
-                module = _import_file(base_dir / module_name)
-        else:
-            module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise ScenarioError(f'class = "{reference}": {error}') from error
+    if not name:
+        raise ScenarioError(f'class = "{reference}": name the class after the colon')
+    if module_name.endswith(".py"):
+        with _IMPORTING:
+            module = _import_file(base_dir / module_name, reference)
+    elif module_name.startswith("."):
+        raise ScenarioError(
+            f'class = "{reference}": there is nothing that the name could begin in; name the '
+            'module in full, as "PACKAGE.MODULE:NAME"'
+        )
+    else:
+        module = _asked(reference, lambda: importlib.import_module(module_name))
     cls = getattr(module, name, None)
     if cls is None:
         raise ScenarioError(f'class = "{reference}": there is no {name} in {module_name}')
     return _check(kind, cls, reference)
 
 
-def _import_file(file: Path) -> ModuleType:
+def _asked(reference: str, ask: Callable[[], T]) -> T:
+    """What a class or its file gives; raises in one line what goes wrong there, and where."""
+    try:
+        return ask()
+    except (Exception, SystemExit) as error:
+        raise ScenarioError(f'class = "{reference}": {_told(error)}') from error
+
+
+def _told(error: BaseException) -> str:
+    """An exception as the engine tells those of methods: where it was raised, what it says."""
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        # Not where the class was called or its module looked for.
+        if frame.filename not in (__file__, importlib.__file__) and frame.filename[:1] != "<":
+            return f"{frame.filename}:{frame.lineno}: {said}"
+    return said
+
+
+def _import_file(file: Path, reference: str) -> ModuleType:
     """Runs a file, once for each state of it."""
     try:
         stamp = file.stat().st_mtime_ns
     except OSError as error:
-        raise ImportError(f"{file} cannot be read: {error.strerror}") from error
+        raise ScenarioError(
+            f'class = "{reference}": {file} cannot be read: {error.strerror}'
+        ) from error
     key = f"sojourn_own_{abs(hash((str(file.resolve()), stamp)))}"
     if key in sys.modules:
         return sys.modules[key]
     spec = importlib.util.spec_from_file_location(key, file)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is not a Python file")
+        raise ScenarioError(f'class = "{reference}": {file} is not a Python file')
     module = importlib.util.module_from_spec(spec)
     sys.modules[key] = module
+    loader = spec.loader
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        _asked(reference, lambda: loader.exec_module(module))
+    except BaseException:
         del sys.modules[key]
-        raise ImportError(f"{file}: {type(error).__name__}: {error}") from error
+        raise
     return module
 
 
@@ -122,30 +150,52 @@ def build(kind: str, reference: str, values: dict[str, Any], base_dir: Path) -> 
             raise ScenarioError(
                 f'with.{name}: "{reference}" has no such parameter; there are: {known}'
             )
-    types = typing.get_type_hints(cls)
-    read = {name: _read(name, value, types[name]) for name, value in values.items()}
+    hints = _types_of(cls, reference)
+    read = {name: _read(name, value, hints[name]) for name, value in values.items()}
+    return _asked(reference, lambda: cls(**read))
+
+
+def _types_of(cls: type, reference: str) -> dict[str, Any]:
+    """The types of a class's fields."""
     try:
-        return cls(**read)
-    except (TypeError, ValueError) as error:
-        raise ScenarioError(f'class = "{reference}": {error}') from error
+        return typing.get_type_hints(cls)
+    except Exception as error:
+        try:
+            place = f"{inspect.getsourcefile(cls)}:{inspect.getsourcelines(cls)[1]}: "
+        except (OSError, TypeError):
+            # Of a prompt there is no source.
+            place = ""
+        raise ScenarioError(
+            f'class = "{reference}": {place}the type of a field: {type(error).__name__}: {error}'
+        ) from error
 
 
 def _read(name: str, value: Any, wanted: Any) -> Any:
-    """A value of a scenario as the type that the class asks for."""
-    try:
-        if isinstance(wanted, type) and issubclass(wanted, Time | Rate | Size):
-            return wanted(value)
-    except Error as error:
-        raise ScenarioError(f"with.{name} = {json.dumps(value)}: {error}") from error
+    """A value of a scenario as the type that the class asks for, or the first of several."""
+    several = typing.get_origin(wanted) in (typing.Union, types.UnionType)
+    refused = []
+    for each in typing.get_args(wanted) if several else (wanted,):
+        try:
+            return _as(value, each)
+        except Error as error:
+            refused.append(error)
+    raise ScenarioError(f"with.{name} = {json.dumps(value)}: {refused[0]}") from refused[0]
+
+
+def _as(value: Any, wanted: Any) -> Any:
+    """A value as a type; what is none of those that are known is the class's own affair."""
+    if isinstance(wanted, type) and issubclass(wanted, Time | Rate | Size):
+        return wanted.written(value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    plain = wanted in (int, float, bool, str)
-    if plain and (not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool)):
-        raise ScenarioError(f"with.{name} = {json.dumps(value)}: give {_NAMES[wanted]}")
+    known = isinstance(wanted, type) and wanted in _NAMES
+    if known and (not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool)):
+        raise InputError(f"give {_NAMES[wanted]}")
     return value
 
 
-_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text",
+          types.NoneType: "nothing"}  # fmt: skip
 
 
 def maker(base_dir: Path) -> Callable[..., object]:
@@ -155,9 +205,26 @@ def maker(base_dir: Path) -> Callable[..., object]:
         made = build(kind, reference, json.loads(values), base_dir)
         if kind == "qdisc":
             made.attach(*link)
+            _check_period(made, reference)
         return made
 
     return make
+
+
+def _check_period(made: Any, reference: str) -> None:
+    """Refuses a discipline whose update would never be called."""
+    cls = type(made)
+    if hasattr(cls.update, "__sojourn_default__"):
+        return
+    period = _asked(reference, lambda: made.period)
+    if period is None:
+        raise ScenarioError(
+            f'class = "{reference}": it has update but no period: set period = Time("20ms")'
+        )
+    if not isinstance(period, int):
+        raise ScenarioError(
+            f'class = "{reference}": period = {period!r}: not a time; write it like Time("20ms")'
+        )
 
 
 def used(fields: object, kind: str = "qdisc") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -188,6 +255,9 @@ def check(fields: object, base_dir: Path) -> bool:
             raise ScenarioError(
                 f'class = "{each["class"]}": it has on_sample: write samples = true beside it'
             )
+        # What has a start of its own may set its period there.
+        if kind == "qdisc" and hasattr(type(made).start, "__sojourn_default__"):
+            _check_period(made, each["class"])
     return bool(classes)
 
 

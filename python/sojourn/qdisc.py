@@ -93,6 +93,7 @@ class Discipline:
         self.link = Link(Rate(rate), mean_packet, random)
         self.start(self.link)
 
+    @own.default
     def start(self, link: Link) -> None:
         """The run begins. What depends on the link is worked out here, ``self.link`` being set."""
 

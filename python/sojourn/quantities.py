@@ -24,6 +24,7 @@ def quantity(field: str, text: str, what: str) -> float:
     Raises:
         InputError: If it is no such quantity, or 0.
     """
+    _require_text(field, text, what)
     text = text.strip()
     if what == "size" and text.isdigit():
         text += "B"
@@ -34,6 +35,14 @@ def quantity(field: str, text: str, what: str) -> float:
     if value <= 0:
         raise InputError(f"{field} = {text}: must be above 0")
     return value
+
+
+_SUCH = {"time": "10ms", "rate": "100mbit", "size": "1500B", "count": "60"}
+
+
+def _require_text(field: str, text: object, what: str) -> None:
+    if not isinstance(text, str):
+        raise InputError(f'{field} = {text!r}: give text, such as "{_SUCH[what]}"')
 
 
 def count(field: str, text: str) -> float:
@@ -100,6 +109,7 @@ def span(field: str, text: str, what: str = "count") -> Range:
             return None
         return count(field, part) if what == "count" else quantity(field, part, what)
 
+    _require_text(field, text, what)
     first, dots, second = text.partition("..")
     if not dots:
         value = end(first)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sojourn.engines import load_engine
 from sojourn.errors import ScenarioError
+from sojourn.files import named
 from sojourn.scenario import Scenario
 from sojourn.size import refuse_too_large
 
@@ -37,7 +38,8 @@ def run(
     Args:
         scenario: A scenario, or what one is made from: the path of a file, a dictionary.
         out: Folder for the run: summary, scenario and the tables that the scenario asks for. An
-            earlier run there is replaced. Without it only the summary is kept, in memory.
+            earlier run there is replaced. Without it the summary is in memory, and tables are kept
+            as long as the result.
         progress: Called ten times a second with the simulated seconds and the bottleneck packets
             so far.
         seed: Seed of its random numbers; default the scenario's own.
@@ -57,6 +59,7 @@ def run(
     scenario = Scenario.of(scenario)
     if seed is not None:
         scenario = scenario.with_({"seed": seed})
+    out = None if out is None else named(out)
     ready = prepared(scenario, engine, limit=limit, stop=stop)
     return load_engine(engine).run(ready, out, progress, label=label, stop=stop)
 

@@ -287,7 +287,7 @@ def _unpickled(
 
 
 def plain_value(value: object, where: str) -> Any:
-    """A value as JSON has it: numbers of NumPy become Python's, paths become text.
+    """A value as JSON has it: what is NumPy's becomes Python's, paths become text.
 
     Raises:
         ScenarioError: If a scenario cannot hold it; ``where`` is named as its place.
@@ -301,6 +301,12 @@ def plain_value(value: object, where: str) -> Any:
         return {name: plain_value(inner, f"{where}.{name}") for name, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain_value(inner, f"{where}[{i}]") for i, inner in enumerate(value)]
+    if hasattr(value, "tolist"):
+        # An array or a number of NumPy: of a truth value nothing else tells.
+        listed = value.tolist()
+        # One of more digits than Python's stays what it is.
+        if type(listed) is not type(value):
+            return plain_value(listed, where)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if hasattr(value, "__index__"):

@@ -10,7 +10,7 @@ from sojourn.diagnoses import after
 from sojourn.errors import InputError, ScenarioError
 from sojourn.quantities import quantity
 from sojourn.results.run import RunResult
-from sojourn.scenario import Scenario
+from sojourn.scenario import Scenario, plain_value
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -63,16 +63,17 @@ class Simulation:
         """Runs on until everything up to ``time`` has happened, but not beyond the scenario's end.
 
         Args:
-            time: An instant of simulated time: text with a unit, such as "5s", or seconds.
+            time: An instant of simulated time: text with a unit, such as "5s", or seconds; infinity
+                is the scenario's end.
 
         Returns:
             The instant reached, in seconds.
         """
-        seconds = quantity("time", time, "time") if isinstance(time, str) else float(time)
+        seconds = quantity("time", time, "time") if isinstance(time, str) else _seconds(time)
         now, end = self._core.times()
         if not seconds * 1e9 >= now - 0.5:
             raise InputError(f"time: {time!r} lies before the instant reached, {now / 1e9} s")
-        return self._core.run_until(min(round(seconds * 1e9), end)) / 1e9
+        return self._core.run_until(round(min(seconds * 1e9, end))) / 1e9
 
     def observe(self) -> dict[str, Any]:
         """Links, groups and flows now, and what has passed since the last look.
@@ -116,7 +117,7 @@ class Simulation:
         Raises:
             ScenarioError: If that cannot change during a run, or the value is wrong.
         """
-        self._core.set(path, json.dumps(value))
+        self._core.set(str(path), json.dumps(plain_value(value, str(path))))
 
     def fork(self) -> Simulation:
         """A copy that goes its own way: the same changes give the same results."""
@@ -135,3 +136,12 @@ class Simulation:
         result = RunResult.from_engine(self._core.finish(), scenario)
         result.summary["diagnoses"] = [each.to_dict() for each in after(scenario, result.summary)]
         return result
+
+
+def _seconds(time: object) -> float:
+    try:
+        return float(time)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f'time: {time!r}: give text with a unit, such as "5s", or seconds'
+        ) from error

@@ -45,7 +45,8 @@ class CongestionControl:
     """Base of congestion controls: one object for each end of each connection.
 
     A subclass has the methods that it needs. ``window`` has ``cwnd`` and ``ssthresh`` in bytes, to
-    be read and set, and ``pace`` in bytes per second for senders that pace (0: the sender's own).
+    be read and set, and ``pace`` in bytes per second (0: the sender's own) for senders that pace:
+    those with ``pacing = true`` in ``[tcp]``.
     ``at`` says what has happened; both are filled anew for every call. Parameters are the fields of
     a dataclass. The window is at least one segment whatever is set.
     """

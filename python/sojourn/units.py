@@ -2,34 +2,64 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Self
 
 from sojourn._engine import quantity
+from sojourn.errors import InputError
 
 
 class Quantity(int):
     """A whole number in the smallest unit; text is read as in a scenario file."""
 
     _kind = ""
+    _unit = ""
+    such = ""
+    """How one may be written."""
 
     def __new__(cls, value: int | str) -> Self:
         """From a whole number, or from text with a unit; raises :class:`sojourn.Error`."""
-        return super().__new__(cls, quantity(cls._kind, value) if isinstance(value, str) else value)
+        if isinstance(value, str):
+            return super().__new__(cls, quantity(cls._kind, value))
+        try:
+            # A truth value is a whole number to Python, and part of a unit would be cut off.
+            whole = None if isinstance(value, bool) else operator.index(value)
+        except TypeError:
+            whole = None
+        if whole is None:
+            raise InputError(
+                f'{value!r} is not a {cls._kind}: write it like "{cls.such}", or as a whole number '
+                f"of {cls._unit}"
+            )
+        return super().__new__(cls, whole)
+
+    @classmethod
+    def written(cls, value: object) -> Self:
+        """From what a scenario says, where the unit must be written.
+
+        Raises:
+            Error: If it is no such quantity.
+        """
+        if isinstance(value, str):
+            return cls(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            raise InputError(f'not a {cls._kind}: the unit is missing; write it like "{cls.such}"')
+        raise InputError(f'not a {cls._kind} such as "{cls.such}"')
 
 
 class Time(Quantity):
     """A time in nanoseconds, such as ``Time("5ms")``."""
 
-    _kind = "time"
+    _kind, _unit, such = "time", "nanoseconds", "10ms"
 
 
 class Rate(Quantity):
     """A rate in bits per second, such as ``Rate("100mbit")``."""
 
-    _kind = "rate"
+    _kind, _unit, such = "rate", "bits per second", "100mbit"
 
 
 class Size(Quantity):
     """A size in bytes, such as ``Size("64KiB")``."""
 
-    _kind = "size"
+    _kind, _unit, such = "size", "bytes", "16kB"

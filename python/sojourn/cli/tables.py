@@ -128,6 +128,8 @@ def print_run(result: RunResult, *, quiet: bool = False) -> None:
         f"{result.label}: {summary['simulated_s']:g} s simulated in {summary['wall_s']:.2f} s, "
         f"seed {summary['seed']}{early}"
     )
+    if why := result.unmeasured:
+        print(why)
     for place, part in enumerate(shown.tables(summary)):
         if place:
             print()

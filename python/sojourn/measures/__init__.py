@@ -83,6 +83,8 @@ def measure(name: str) -> Measure:
     Raises:
         InputError: If there is none.
     """
+    if not isinstance(name, str):
+        raise InputError(f'{name!r} is no measure: name one, such as "loss"')
     if name in BY_NAME:
         return BY_NAME[name]
     place, _, last = name.rpartition(".")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
 
 from sojourn import style
 from sojourn.report.layout import arrange
-from sojourn.report.runs import ReportError, RunLike, check
+from sojourn.report.runs import Reportable, ReportError, check
 from sojourn.report.sections import sections
 from sojourn.report.vega_lite import vega_lite
 
@@ -17,11 +16,12 @@ from sojourn.report.vega_lite import vega_lite
 _FIRST = ("response-times", "delay-utilisation", "queue", "goodput")
 
 
-def chart(runs: Sequence[RunLike], figure: str | None = None) -> Any:
+def chart(runs: Reportable, figure: str | None = None) -> Any:
     """A figure of the report on ``runs``; its panels, if it has several, one above the other.
 
     Args:
-        runs: Finished runs; those that differ only in the seed are repeats of one curve.
+        runs: Finished runs, or one; a comparison; what came of a sweep. Runs that differ only in
+            the seed are repeats of one curve.
         figure: Its name, that of its file beside a report: ``response-times``,
             ``response-tails``, ``goodput``, ``delay-utilisation``, ``queue``,
             ``queue-distribution``, ``drops-and-marks`` or ``congestion-windows``. By default the

@@ -67,7 +67,7 @@ class Layout:
 
     runs: tuple[Run, ...]
     link: str
-    """The link that is reported on."""
+    """The link that is reported on; empty if all are ideal."""
     panels: tuple[Panel, ...]
     series: tuple[Series, ...]
     curves: tuple[Curve, ...]
@@ -199,7 +199,9 @@ class _Facts:
 
 
 def _link(runs: Sequence[Run]) -> str:
-    """The link to report on: the first, a dumbbell's direction forward."""
+    """The link to report on: the first, a dumbbell's direction forward; empty if all are ideal."""
+    if not any(run.summary["links"] for run in runs):
+        return ""
     names: list[str] = [
         link["name"]
         for link in runs[0].summary["links"]

@@ -22,7 +22,7 @@ from sojourn.measures.shown import pooled_words
 from sojourn.report import tables
 from sojourn.report.differences import Differences, differences
 from sojourn.report.layout import Layout, arrange
-from sojourn.report.runs import ReportError, Run, RunLike, check, number
+from sojourn.report.runs import Reportable, ReportError, Run, check, number
 from sojourn.report.sections import sections
 from sojourn.report.vega_lite import vega_lite
 from sojourn.verdict.diagnosed import merged
@@ -33,7 +33,7 @@ VEGA_LITE = "6.4"
 
 
 def write(
-    runs: Sequence[RunLike],
+    runs: Reportable,
     path: str | os.PathLike[str],
     title: str | None = None,
     *,
@@ -47,12 +47,14 @@ def write(
     folder ``figures`` beside it.
 
     Args:
-        runs: Finished runs, in the order in which they are to appear. Runs that differ only in
-            the seed are repeats of one curve: the page gives their mean and range.
+        runs: Finished runs, in the order in which they are to appear, or one; a comparison; what
+            came of a sweep. Runs that differ only in the seed are repeats of one curve: the page
+            gives their mean and range.
         path: The page to write (``.html``), or a folder, which gets ``report.html``. Folders are
             made.
         title: The heading; by default what was compared.
-        baseline: The case that the others are measured against; by default the first.
+        baseline: The case that the others are measured against; by default as the comparison was
+            told, else the first.
         lab: The page of :func:`sojourn.lab.page.page`, in which the runs of this one can be
             opened; by default they cannot.
 
@@ -66,6 +68,8 @@ def write(
     """
     target = page_file(path)
     layout = arrange(check(runs))
+    if baseline is None:
+        baseline = getattr(runs, "baseline", None)
     made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
     specs = vega_lite(figures)

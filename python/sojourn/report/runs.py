@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sojourn.errors import Error
+from sojourn.measures.window import unmeasured
 
 if TYPE_CHECKING:
     import polars
@@ -95,11 +97,42 @@ class Run:
         return float(start), float(end)
 
 
-def check(runs: Sequence[RunLike]) -> list[Run]:
+class SeveralRuns(Protocol):
+    """A comparison, or what came of a sweep: its ``runs``, and those on the uncongested link."""
+
+    @property
+    def runs(self) -> Sequence[Any]:
+        """The runs, or what has each of them as its ``run``."""
+        ...
+
+
+Reportable: TypeAlias = RunLike | SeveralRuns | Iterable[RunLike]
+"""What a report is written on: a run, several, a comparison, or what came of a sweep."""
+
+
+def check(runs: Reportable) -> list[Run]:
     """Read runs, or raise `ReportError` for the first that cannot be reported on."""
-    if not runs:
+    given = _given(runs)
+    if not given:
         raise ReportError("nothing to report: no runs were given; name at least one finished run")
-    return [_check(number, run) for number, run in enumerate(runs, start=1)]
+    return [_check(number, run) for number, run in enumerate(given, start=1)]
+
+
+_GIVE = 'give what run, compare or sweep returned, or open_runs("FOLDER")'
+
+
+def _given(runs: Any) -> list[Any]:
+    """The runs one by one."""
+    if hasattr(runs, "summary"):
+        return [runs]
+    if hasattr(runs, "runs"):
+        # Those on the uncongested link first, as a comparison lists them.
+        ideal = getattr(runs, "uncongested", None) or getattr(runs, "twins", None) or ()
+        runs = [*ideal, *runs.runs]
+    if isinstance(runs, str | os.PathLike) or not isinstance(runs, Iterable):
+        raise ReportError(f"{runs!r} is no run: {_GIVE}")
+    # What came of a sweep has runs with their cases.
+    return [getattr(each, "run", each) for each in runs]
 
 
 def number(value: Any) -> float | None:
@@ -116,7 +149,9 @@ def _check(number_: int, run: RunLike) -> Run:
     def damaged(what: str, remedy: str = "run the scenario again") -> ReportError:
         return ReportError(f"{where}: {what}; {remedy}")
 
-    summary = getattr(run, "summary", None)
+    if not hasattr(run, "summary"):
+        raise ReportError(f"{where}: {run!r} is no run: {_GIVE}")
+    summary = run.summary
     if not isinstance(summary, Mapping) or not summary:
         raise damaged("the summary is missing or empty", "did the run finish? Run it again")
     for key in ("links", "groups"):
@@ -126,16 +161,6 @@ def _check(number_: int, run: RunLike) -> Run:
         for i, entry in enumerate(entries):
             if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
                 raise damaged(f"summary.{key}[{i}] has no name")
-    if not summary["links"]:
-        raise damaged("summary.links is empty: nothing was measured")
-    window = summary.get("window_s")
-    if (
-        not isinstance(window, Sequence)
-        or len(window) != 2
-        or None in (times := [number(t) for t in window])
-        or not times[0] < times[1]  # type: ignore[operator]
-    ):
-        raise damaged(f"summary.window_s = {window!r} is not [from, to] with from < to")
     for i, group in enumerate(summary["groups"]):
         _check_cdf(f"summary.groups[{i}].response_time_s.cdf", group, damaged)
 
@@ -146,6 +171,7 @@ def _check(number_: int, run: RunLike) -> Run:
         scenario = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
         raise damaged(f"the scenario is not valid TOML: {error}") from error
+    _check_window(summary, toml, damaged)
 
     seed = getattr(run, "seed", None)
     if isinstance(seed, bool) or not isinstance(seed, int):
@@ -163,6 +189,17 @@ def _check(number_: int, run: RunLike) -> Run:
         queues=_table(run, "queues", QUEUE_COLUMNS, damaged),
         traces=_table(run, "traces", TRACE_COLUMNS, damaged),
     )
+
+
+def _check_window(summary: Mapping[str, Any], toml: str, damaged: Damaged) -> None:
+    window = summary.get("window_s")
+    times = [number(t) for t in window] if isinstance(window, Sequence) else []
+    match times:
+        case [float(start), float(end)] if start < end:
+            return
+        case [float(start), float(end)] if start == end and (why := unmeasured(summary, toml)):
+            raise damaged(why, "run it for longer, or with a shorter warm-up")
+    raise damaged(f"summary.window_s = {window!r} is not [from, to] with from < to")
 
 
 def _check_cdf(path: str, group: Mapping[str, Any], damaged: Damaged) -> None:

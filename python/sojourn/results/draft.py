@@ -38,8 +38,8 @@ class Draft:
 
     def __init__(self, target: Path) -> None:
         self.target = target
-        _check_replaceable(target)
         try:
+            _check_replaceable(target)
             for number in itertools.count():
                 self.folder = _name(target, number)
                 _make_folder(self.folder)
@@ -48,7 +48,7 @@ class Draft:
             assert held is not None, "the loop ends with a lock"
             self._lock = held
             _clear(self.folder)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise cannot("write to", target, error) from error
         for other in itertools.count(number + 1):
             if not _name(target, other).exists():

@@ -119,9 +119,28 @@ class RunResult:
 
     @property
     def bottleneck(self) -> dict[str, Any]:
-        """The summary of the first link: a dumbbell's direction forward."""
-        link: dict[str, Any] = self.summary["links"][0]
-        return link
+        """The summary of the first link: a dumbbell's direction forward.
+
+        Raises:
+            Error: If there is none: all links are ideal, or the run ended in its warm-up.
+        """
+        links: list[dict[str, Any]] = self.summary["links"]
+        if not links:
+            self._refuse_unmeasured()
+            raise InputError(f"{self.label}: no bottleneck: all links are ideal; give one a rate")
+        return links[0]
+
+    @property
+    def unmeasured(self) -> str | None:
+        """Why there are no measures, if it ended in its warm-up."""
+        # Start-up: nearly every run has measures.
+        from sojourn.measures.window import unmeasured  # noqa: PLC0415
+
+        return unmeasured(self.summary, self.scenario_toml)
+
+    def _refuse_unmeasured(self) -> None:
+        if why := self.unmeasured:
+            raise InputError(f"{self.label}: {why}")
 
     def link(self, name: str) -> dict[str, Any]:
         """The summary of a link, or of a class of one, ``link/class``.
@@ -144,7 +163,8 @@ class RunResult:
         for row in rows:
             if row["name"] == name:
                 return row
-        there = ", ".join(str(row["name"]) for row in rows)
+        self._refuse_unmeasured()
+        there = ", ".join(str(row["name"]) for row in rows) or "none"
         raise InputError(f"there is no {part[:-1]} {name!r}; there are {there}")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -262,4 +282,4 @@ class RunResult:
         # Start-up: only a notebook asks for it.
         from sojourn import display  # noqa: PLC0415
 
-        return display.run(self.summary, self.label)
+        return display.run(self.summary, self.label, self.unmeasured)

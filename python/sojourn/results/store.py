@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import DamagedRunWarning, Error, InputError
 from sojourn.extras import require
-from sojourn.files import cannot, read_json, reason, sync_all
+from sojourn.files import cannot, is_there, named, read_json, reason, sync_all
 from sojourn.labels import plain
 from sojourn.load import UNCONGESTED
 from sojourn.results import checksums
@@ -25,7 +25,7 @@ class Store:
     """A folder of runs, each found by its key (:func:`sojourn.engines.key.key_of`)."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
+        self.folder = named(folder)
 
     def path(self, key: str) -> Path:
         """Where the run with this key is or would be."""
@@ -121,7 +121,7 @@ def open_run(folder: str | Path) -> RunResult:
         Error: If there is none, or it is damaged.
     """
     folder = Path(folder)
-    if not folder.exists():
+    if not is_there(folder):
         raise InputError(f"{folder}: there is no such folder")
     if not folder.is_dir():
         raise InputError(f"{folder}: a file; a run is a folder with a {SUMMARY}")
@@ -132,8 +132,8 @@ def open_run(folder: str | Path) -> RunResult:
         checksums.check(folder, SUMMARY, ABOUT, SCENARIO)
     summary = read_json(folder / SUMMARY)
     missing = [name for name in ("engine", "seed", "links", "groups") if name not in summary]
-    if missing or not summary["links"]:
-        raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing) or 'links'}")
+    if missing:
+        raise Error(f"{folder / SUMMARY}: damaged: without {', '.join(missing)}")
     told = read_json(folder / ABOUT) if (folder / ABOUT).exists() else {}
     try:
         scenario_toml = (folder / SCENARIO).read_text(encoding="utf-8")
@@ -171,7 +171,7 @@ def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
 
 
 def _open_folder(path: Path) -> list[RunResult]:
-    if (path / SUMMARY).exists() or not path.is_dir():
+    if not is_there(path) or not path.is_dir() or (path / SUMMARY).exists():
         return [open_run(path)]
     if (path / COMPARISON).exists():
         return _open_comparison(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def grid(
             f"seed: {listed['seed']!r}: every combination runs with the same seeds; they are not "
             "varied: compare takes their number (repeat), sweep takes them as seeds"
         )
-    seeds = distinct((seeds,) if isinstance(seeds, int) else seeds)
+    seeds = distinct((seeds,) if _is_whole(seeds) else seeds)  # type: ignore[arg-type]
     cases = []
     for values in itertools.product(*listed.values()):
         labels = dict(zip(listed, values, strict=True))
@@ -88,6 +89,8 @@ def distinct(seeds: Iterable[int], field: str = "seeds") -> Sequence[int]:
     Raises:
         InputError: If there are none or too many, one is there twice or is no seed.
     """
+    if not isinstance(seeds, Iterable):
+        raise InputError(f"{field}: {seeds!r}: give whole numbers, such as range(1, 4)")
     if not isinstance(seeds, range):
         # One too many is enough to see: they may go on for ever.
         seeds = tuple(
@@ -106,8 +109,20 @@ def distinct(seeds: Iterable[int], field: str = "seeds") -> Sequence[int]:
     return seeds
 
 
+def _is_whole(seeds: object) -> bool:
+    """Whether it is a single number, of Python or NumPy."""
+    try:
+        operator.index(seeds)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
 def _listed(path: str, values: object) -> list[object]:
     """The values of a path; one that is not in a list is the only one."""
+    if hasattr(values, "tolist"):
+        # Of NumPy: one without dimensions is a single value.
+        values = values.tolist()
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         values = [values]
     listed = [plain_value(value, path) for value in values]

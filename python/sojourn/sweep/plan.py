@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sojourn.engines.key import Keys
+from sojourn.errors import InputError
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED, realised_load, uncongested
 from sojourn.measures import measure
@@ -40,7 +41,7 @@ class Plan:
 
     def __init__(
         self,
-        cases: Sequence[Case],
+        cases: Iterable[Case],
         *,
         twins: bool = False,
         limit: bool = True,
@@ -56,9 +57,10 @@ class Plan:
             notice: Called with a line of text before a calibration.
 
         Raises:
+            InputError: If one is no case, or two have the same label.
             ScenarioError: If a case is wrong.
         """
-        self.cases = cases
+        self.cases = cases = _listed(cases)
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
         self._ready = [_ready(case, limit, notice) for case in cases]
@@ -195,6 +197,23 @@ class _Twin:
     case: Case
     rate_bps: int
     """The rate that its load is a fraction of: the congested bottleneck's."""
+
+
+def _listed(cases: Iterable[Case]) -> list[Case]:
+    """The cases, each of which has a label of its own: by that means are taken over its seeds."""
+    if isinstance(cases, str | Mapping) or not isinstance(cases, Iterable):
+        given = type(cases).__name__
+        raise InputError(f"cases: a {given}: give a list of cases, such as grid makes")
+    listed: dict[str, Case] = {}
+    for place, case in enumerate(cases):
+        if not isinstance(case, Case):
+            raise InputError(
+                f"cases[{place}]: {case!r} is no case: write Case(labels, scenario, seeds)"
+            )
+        if case.label in listed:
+            raise InputError(f'cases: "{case.label}" is there twice; give labels or name')
+        listed[case.label] = case
+    return list(listed.values())
 
 
 def _ready(case: Case, limit: bool, notice: Callable[[str], None] | None) -> Scenario:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 from sojourn.errors import InputError
 from sojourn.measures import measure
 from sojourn.quantities import whole
 from sojourn.statistics import student_interval
 from sojourn.sweep.case import MOST_SEEDS
+
+
+def _fraction(field: str, value: object, such: float) -> None:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 < value < 1:  # type: ignore[operator]
+        raise InputError(f"{field}: {value!r} must be a number between 0 and 1, such as {such}")
 
 
 @dataclass(frozen=True)
@@ -30,10 +37,8 @@ class Rule:
 
     def __post_init__(self) -> None:
         measure(self.measure)
-        if not 0 < self.relative < 1:
-            raise InputError(f"relative: {self.relative} must be between 0 and 1, such as 0.05")
-        if not 0 < self.confidence < 1:
-            raise InputError(f"confidence: {self.confidence} is not between 0 and 1")
+        _fraction("relative", self.relative, 0.05)
+        _fraction("confidence", self.confidence, 0.95)
         whole("least", self.least, least=2)
         whole("most", self.most, least=self.least, most=MOST_SEEDS)
         whole("step", self.step)

@@ -13,28 +13,28 @@ was ended in any way goes on where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.errors import Interrupted
+from sojourn.errors import InputError, Interrupted
 from sojourn.files import make_folder
 from sojourn.quantities import whole
 from sojourn.results.store import Store
 from sojourn.sweep.execute import Progress, execute
 from sojourn.sweep.plan import Plan
+from sojourn.sweep.rule import Rule
 
 if TYPE_CHECKING:
     from sojourn.sweep.case import Case
     from sojourn.sweep.results import Results
-    from sojourn.sweep.rule import Rule
 
 MOST_WORKERS = 256
 """Each is a thread with a run of its own: more only take memory."""
 
 
 def sweep(
-    cases: Sequence[Case],
+    cases: Iterable[Case],
     store: str | Path | Store | None = None,
     *,
     workers: int | None = None,
@@ -49,6 +49,7 @@ def sweep(
     Results depend neither on the number of workers nor on where they run.
 
     Args:
+        cases: What is to run; each has a label of its own.
         store: Folder of the runs; without one they are kept in memory only.
         workers: How many runs at a time; default one for each core.
         cluster: Address of a Dask scheduler whose workers make the runs.
@@ -58,10 +59,13 @@ def sweep(
         notice: Called with a line of text before a calibration.
 
     Raises:
+        InputError: If one is no case, or two have the same label.
         ScenarioError: If a case is wrong.
         Error: If the store cannot be written, or a run fails.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
+    if until is not None and not isinstance(until, Rule):
+        raise InputError(f'until: {until!r} is no rule: write Rule("loss", 0.05)')
     opened = opened_store(store, workers)
     plan = Plan(cases, limit=limit, notice=notice)
     return carry_out(plan, opened, workers=workers, cluster=cluster, until=until, progress=progress)

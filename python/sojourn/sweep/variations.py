@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn.errors import Error, InputError, Interrupted
-from sojourn.files import read_json, write_json
+from sojourn.files import is_there, read_json, write_json
 from sojourn.labels import label_of
 from sojourn.quantities import whole
 from sojourn.results.names import COMPARISON
@@ -125,7 +125,7 @@ def open_comparison(folder: str | Path) -> Comparison:
         Error: If there is none, or it is damaged.
     """
     folder = Path(folder)
-    if not (folder / COMPARISON).exists():
+    if not is_there(folder) or not (folder / COMPARISON).exists():
         open_run(folder)
         raise Error(f"{folder}: a single run, not a comparison")
     runs = open_runs([folder])

@@ -23,7 +23,8 @@ class Quantity:
 
     def in_words(self, layout: Layout, what: str, statistic: str) -> Callable[[Panel], str]:
         """A statistic of it, such as ``mean``, of each case of a panel, as a sentence."""
-        name = f"{layout.link}.{self.measure.format(statistic)}"
+        # Without a link to report on it is the main one's, which then has no measures either.
+        name = ".".join(filter(None, [layout.link, self.measure.format(statistic)]))
         return in_words(layout, what, name, self.scale, self.unit)
 
 
