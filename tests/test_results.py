@@ -229,7 +229,7 @@ def test_a_name_of_another_kind_is_no_page_but_a_folder_may_have_it(tmp_path: Pa
 
 def test_a_table_that_is_none_is_said_to_be_damaged_and_why(tmp_path: Path) -> None:
     whole = kept(tmp_path / "run", result())
-    # Runs of earlier versions have no sums that would tell.
+    # Runs of earlier versions have no checksums that would tell.
     (tmp_path / "run" / checksums.SUMS).unlink()
     (tmp_path / "run" / "queues.parquet").write_bytes(b"PAR1 is not all that it takes")
     with pytest.raises(Error, match=r"queues\.parquet: damaged: \S"):
