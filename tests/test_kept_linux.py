@@ -73,10 +73,10 @@ def test_linux_reference_quotes_its_bias_right() -> None:
 
     kinds = ("red", "codel", "cobalt", "fq_codel", "pie", "droptail")
     by_queue = {each: drops(10, qdisc=each) for each in kinds}
-    assert min(by_queue, key=by_queue.__getitem__) == "pie"
+    assert min(by_queue, key=by_queue.__getitem__) == "red"
     assert max(by_queue, key=by_queue.__getitem__) == "codel"
-    low, high, plain = (by_queue[each] for each in ("pie", "codel", "droptail"))
-    assert f"{low:.3f} (PIE) to {high:.3f} (CoDel), and {plain:.3f} where" in text
+    low, high, plain = (by_queue[each] for each in ("red", "codel", "droptail"))
+    assert f"{low:.3f} (RED) to {high:.3f} (CoDel), and {plain:.3f} where" in text
     laws = {law: drops(10, congestion=law) for law in ("reno", "cubic", "scalable", "westwood")}
     least, most = min(laws, key=laws.__getitem__), max(laws, key=laws.__getitem__)
     assert (least, most) == ("reno", "scalable")
@@ -84,10 +84,11 @@ def test_linux_reference_quotes_its_bias_right() -> None:
     # What the sentences say beyond the numbers.
     (_, ten), (_, fifty) = (data.pooled("packets", "dropped", mbit) for mbit in (10, 50))
     assert ten.high is not None and ten.high < 0
-    assert fifty.low is not None and fifty.high is not None and fifty.low < 0 < fifty.high
+    assert fifty.high is not None and fifty.high < 0
+    assert f"and {-100 * math.expm1(fifty.mean):.0f} % less at 50" in text
     hosts = data.pooled("linux", "dropped", 10)[1]
     assert hosts.high is not None and hosts.high < 0
-    assert hosts.mean == pytest.approx(ten.mean * 2 / 5, rel=0.15)
+    assert hosts.mean == pytest.approx(ten.mean / 3, rel=0.15)
     more = [data.pooled("packets", each, 50)[1] for each in ("sojourn_s", "utilisation")]
     assert all(each.low is not None and each.low > 0 for each in more)
     wait, busy = (100 * math.expm1(each.mean) for each in more)
