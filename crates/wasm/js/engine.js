@@ -33,16 +33,11 @@ export class Engine {
   }
 
   /** The simulation of an `image`, in an engine of its own. */
-  static resumed(module, { memory, number, about, time }) {
-    return new Simulation(new Engine(module, memory), number, about, time);
+  resumed({ memory, number, about, time }) {
+    return new Simulation(new Engine(this.#module, memory), number, about, time);
   }
 
-  /** Another engine with all that this one has: its memory is all of its state. */
-  copy() {
-    return new Engine(this.#module, this.memory());
-  }
-
-  /** A copy of its memory. */
+  /** A copy of its memory, which is all of its state. */
   memory() {
     if (this.#failed) throw new EngineFailure(this.#failed);
     return enough(() => this.#exports.memory.buffer.slice(0));
@@ -283,19 +278,14 @@ class Simulation {
 
   /** A copy that goes its own way, in an engine of its own. */
   fork() {
-    this.#running();
-    return new Simulation(this.#engine.copy(), this.#number, this.#about, this.time);
+    return this.#engine.resumed(this.image());
   }
 
   /** What a copy is made of, in another worker: see `Engine.resumed`. */
   image() {
-    this.#running();
+    if (this.summary) throw new SojournError("the simulation is finished");
     const memory = this.#engine.memory();
     return { memory, number: this.#number, about: this.#about, time: this.time };
-  }
-
-  #running() {
-    if (this.summary) throw new SojournError("the simulation is finished");
   }
 
   /** The scenario with all that was set, TOML. */

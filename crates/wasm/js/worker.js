@@ -5,7 +5,6 @@ import { Engine } from "./engine.js";
 const browser = "WorkerGlobalScope" in globalThis;
 const port = browser ? globalThis : (await import("node:worker_threads")).parentPort;
 
-let module;
 let engine;
 const simulations = new Map();
 let last = 0;
@@ -18,8 +17,7 @@ function known(simulation) {
 }
 
 const calls = {
-  open: (compiled) => {
-    module = compiled;
+  open: (module) => {
     engine = new Engine(module);
   },
   simulation: (toml, options) => known(engine.simulation(toml, options)),
@@ -30,7 +28,7 @@ const calls = {
   linearise: (description) => engine.linearise(description),
   nyquist: (toml) => engine.nyquist(toml),
   margins: (description, columns) => engine.margins(description, columns),
-  resume: (image) => known(Engine.resumed(module, image)),
+  resume: (image) => known(engine.resumed(image)),
   forget: (id) => {
     simulations.get(id)?.forget();
     simulations.delete(id);
