@@ -99,12 +99,10 @@ impl Scenario {
                 rows: 0.0,
                 remedy: "send less, or over a shorter round trip",
             }));
-            parts.extend(self.arriving(&group.source).map(|(field, value, arrivals, left)| Part {
+            parts.extend(self.arriving(group).map(|(field, value, most)| Part {
                 path: format!("traffic[{number}].{field}"),
                 value: value.to_string(),
-                bytes: copies
-                    * FLOW_BYTES
-                    * (arrivals * self.under_way_s(group) + left * self.duration.as_secs_f64()),
+                bytes: copies * most * FLOW_BYTES,
                 rows: 0.0,
                 remedy: "let fewer arrive",
             }));
@@ -130,20 +128,22 @@ impl Scenario {
         parts
     }
 
-    /// The field that says how many transfers arrive, its value, how many that are a second, and
-    /// how many of these the bottleneck cannot carry; `None` for other sources.
-    fn arriving(&self, source: &Source) -> Option<(&'static str, f64, f64, f64)> {
-        let Source::Transfers(transfers) = source else { return None };
+    /// The field that says how many transfers arrive, its value, and how many are there at once at
+    /// most: those under way, and those that the bottleneck cannot carry. `None` for other sources.
+    fn arriving(&self, group: &Group) -> Option<(&'static str, f64, f64)> {
+        let Source::Transfers(transfers) = &group.source else { return None };
         let mean = transfers.size.sampler("size").ok().map(|size| size.mean());
         let mean = mean.filter(|mean| mean.is_finite())?.max(1.0);
         let rate = self.bottleneck.as_ref().and_then(|dumbbell| dumbbell.link.rate);
-        let most = rate.map_or(f64::INFINITY, |rate| rate.as_f64() / (8.0 * mean));
+        let carried = rate.map_or(f64::INFINITY, |rate| rate.as_f64() / (8.0 * mean));
         let (field, value, arrivals) = match (transfers.rate, transfers.load) {
             (Some(rate), _) => ("rate", rate, rate),
-            (None, Some(load)) => ("load", load, load * most),
+            (None, Some(load)) => ("load", load, load * carried),
             (None, None) => return None,
         };
-        arrivals.is_finite().then(|| (field, value, arrivals, (arrivals - most).max(0.0)))
+        let left = (arrivals - carried).max(0.0);
+        let most = arrivals * self.under_way_s(group) + left * self.duration.as_secs_f64();
+        most.is_finite().then_some((field, value, most))
     }
 
     /// For how long at most packets of a group are under way, queues aside: a mean round trip, or
