@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn.engines.key import key_of
 from sojourn.errors import Error
 from sojourn.extras import require
 from sojourn.results.store import Store
@@ -85,8 +86,7 @@ def run_on(
 
 def run_one(job: Job, folder: str) -> None:
     """Makes one run, in a worker."""
-    here = Job.of(job.scenario, job.label, job.engine, job.varied, job.uncongested)
-    if here.key != job.key:
+    if key_of(job.scenario, job.engine) != job.key:
         raise Error(
             f"{job.label}: this worker has another build of Sojourn, or other files of data"
         )

@@ -65,12 +65,13 @@ def execute(
     """
     work = _Work(jobs, store, progress, done)
     left = work.reuse()
-    if cluster is not None and store is None:
-        raise InputError("a cluster needs a store: a folder that all its workers see")
-    if not left:
+    if cluster is not None:
+        if store is None:
+            raise InputError("a cluster needs a store: a folder that all its workers see")
+        if left:
+            run_on(cluster, left, store, look=work.look, finished=work.finished)
         return
-    if cluster is not None and store is not None:
-        run_on(cluster, left, store, look=work.look, finished=work.finished)
+    if not left:
         return
     work.left.extend(left)
     count = min(workers or cores(), len(left))
