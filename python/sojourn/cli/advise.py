@@ -11,7 +11,6 @@ import typer
 
 from sojourn import formatting
 from sojourn.cli import prose
-from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.diagnoses import tell
 from sojourn.cli.files import print_json, scenario_of
 from sojourn.cli.options import Json, Quiet, Workers, typed
@@ -88,10 +87,7 @@ def advise(
                 notice=notices(quiet),
             )
     except Interrupted as interrupted:
-        if json:
-            print_json(interrupted.result.to_dict())
-        print(stopped(out), file=sys.stderr)
-        return INTERRUPTED
+        return stopped(interrupted.result, out, json=json)
     # Whoever reads the first lines alone has all files.
     written_to = {} if out is None else _write(found, out)
     if json:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from sojourn.cli.codes import INTERRUPTED
+from sojourn.cli.files import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,6 +17,14 @@ if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
 
 _CLEAR = "\r\x1b[K"
+
+
+class Stopped(Protocol):
+    """What a command had made when it was stopped."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        ...
 
 
 def notices(quiet: bool) -> Callable[[str], None] | None:
@@ -32,11 +43,18 @@ def _cut(text: str) -> str:
     return text[: shutil.get_terminal_size().columns - 1]
 
 
-def stopped(folder: Path | None) -> str:
-    """What Ctrl-C leaves of a command's runs."""
+def stopped(made: Stopped, folder: Path | None, *, json: bool) -> int:
+    """Says what Ctrl-C leaves of a command's runs, and as JSON what came of them.
+
+    Returns the exit code.
+    """
+    if json:
+        print_json(made.to_dict())
+    text = f"finished runs are kept in {folder}; the same command goes on from there"
     if folder is None:
-        return "stopped: no run is kept; with --out FOLDER the same command would go on from here"
-    return f"stopped: finished runs are kept in {folder}; the same command goes on from there"
+        text = "no run is kept; with --out FOLDER the same command would go on from here"
+    print(f"stopped: {text}", file=sys.stderr)
+    return INTERRUPTED
 
 
 class Line:

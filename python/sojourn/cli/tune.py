@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sojourn.cli.codes import INTERRUPTED
 from sojourn.cli.files import print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Report, Sets, Workers
 from sojourn.cli.progress import SweepLine, notices, stopped
@@ -113,10 +111,7 @@ def tune(
                 notice=notices(quiet),
             )
     except Interrupted as interrupted:
-        if json:
-            print_json(interrupted.result.to_dict())
-        print(stopped(folder), file=sys.stderr)
-        return INTERRUPTED
+        return stopped(interrupted.result, folder, json=json)
     # Before anything is printed: whoever reads that may have had enough.
     if figure is not None:
         from sojourn.control.charts.figures import save
