@@ -42,6 +42,15 @@ flows = 5
 rtt = "20ms..60ms"
 """
 
+LIGHT_USERS = {
+    "kind": "web",
+    "rtt": "40ms",
+    "model": "custom",
+    "think": {"dist": "exponential", "mean": "2s"},
+    "response": {"dist": "exponential", "mean": "8kB"},
+}
+"""Users whose load is known after seconds."""
+
 BULK = """
 duration = "4s"
 warmup = "1s"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from conftest import SMALL, Command, untimed
+from conftest import LIGHT_USERS, SMALL, Command, untimed
 from sojourn import Error, Scenario, run
 from sojourn.results.store import Store
 from sojourn.sweep import Case, cluster, sweep
@@ -151,15 +151,8 @@ def test_a_worker_elsewhere_finds_the_files_of_a_scenario(
 
 
 def test_a_worker_tells_of_the_load_that_was_asked_for(tmp_path: Path) -> None:
-    web = {
-        "kind": "web",
-        "rtt": "40ms",
-        "model": "custom",
-        "think": {"dist": "exponential", "mean": "2s"},
-        "response": {"dist": "exponential", "mean": "8kB"},
-    }
     link = {"rate": "1mbit", "delay": "5ms", "qdisc": "codel"}
-    heavy = Scenario({"duration": "5s", "bottleneck": link, "traffic": [web], "load": 1.2})
+    heavy = Scenario({"duration": "5s", "bottleneck": link, "traffic": [LIGHT_USERS], "load": 1.2})
     ((made,),) = [sweep([Case({}, heavy, [1])], tmp_path, cluster=ADDRESS)]
     assert [each["name"] for each in made.run.summary["diagnoses"]].count("overload") == 1
 

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import Command
+from conftest import LIGHT_USERS, Command
 from diagnosed import EARLY, GOOD, LATE, PAGE, changed, link, pages_block, said, shown
 from sojourn import Scenario, run
 from sojourn.calibration import with_users
@@ -34,16 +34,6 @@ def test_what_a_scenario_says_beforehand(name: str) -> None:
         told, quiet = changed(speaks), changed(silent)
     assert name in names(before(told))
     assert name not in names(before(quiet))
-
-
-# Users whose load is known after seconds.
-LIGHT_USERS = {
-    "kind": "web",
-    "rtt": "40ms",
-    "model": "custom",
-    "think": {"dist": "exponential", "mean": "2s"},
-    "response": {"dist": "exponential", "mean": "8kB"},
-}
 
 
 def test_a_load_above_one_is_told_before_a_run_and_after_it(
