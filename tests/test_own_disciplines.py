@@ -244,7 +244,7 @@ def test_parameters_are_read_as_the_types_of_their_fields() -> None:
     [
         ("time", 5, r"time = 5: not a time: the unit is missing; write it like \"10ms\""),
         ("rate", 5.5, r"rate = 5.5: not a rate: the unit is missing; write it like \"100mbit\""),
-        ("size", 5, r"size = 5: not a size: the unit is missing; write it like \"16kB\""),
+        ("size", 5, r"size = 5: not a size: the unit is missing; write it like \"1500B\""),
         ("time", True, r"time = true: not a time such as \"10ms\""),
         ("time", None, r"time = null: not a time such as \"10ms\""),
         ("later", 5, "later = 5: not a time: the unit is missing"),

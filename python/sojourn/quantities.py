@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sojourn._engine import quantity as read
 from sojourn.errors import Error, InputError
+from sojourn.units import Rate, Size, Time
 
 # A division is exact where the result is: 60e9 * 1e-9 is more than 60.
 _UNIT = {"time": 1e9, "rate": 1.0, "size": 1.0}
@@ -37,7 +38,7 @@ def quantity(field: str, text: str, what: str) -> float:
     return value
 
 
-_SUCH = {"time": "10ms", "rate": "100mbit", "size": "1500B", "count": "60"}
+_SUCH = {unit.kind: unit.such for unit in (Time, Rate, Size)} | {"count": "60"}
 
 
 def _require_text(field: str, text: object, what: str) -> None:

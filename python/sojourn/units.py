@@ -12,15 +12,16 @@ from sojourn.errors import InputError
 class Quantity(int):
     """A whole number in the smallest unit; text is read as in a scenario file."""
 
-    _kind = ""
-    _unit = ""
+    kind = ""
+    """What it is, as the engines name it."""
     such = ""
     """How one may be written."""
+    _unit = ""
 
     def __new__(cls, value: int | str) -> Self:
         """From a whole number, or from text with a unit; raises :class:`sojourn.Error`."""
         if isinstance(value, str):
-            return super().__new__(cls, quantity(cls._kind, value))
+            return super().__new__(cls, quantity(cls.kind, value))
         try:
             # A truth value is a whole number to Python, and part of a unit would be cut off.
             whole = None if isinstance(value, bool) else operator.index(value)
@@ -28,7 +29,7 @@ class Quantity(int):
             whole = None
         if whole is None:
             raise InputError(
-                f'{value!r} is not a {cls._kind}: write it like "{cls.such}", or as a whole number '
+                f'{value!r} is not a {cls.kind}: write it like "{cls.such}", or as a whole number '
                 f"of {cls._unit}"
             )
         return super().__new__(cls, whole)
@@ -43,23 +44,23 @@ class Quantity(int):
         if isinstance(value, str):
             return cls(value)
         if isinstance(value, int | float) and not isinstance(value, bool):
-            raise InputError(f'not a {cls._kind}: the unit is missing; write it like "{cls.such}"')
-        raise InputError(f'not a {cls._kind} such as "{cls.such}"')
+            raise InputError(f'not a {cls.kind}: the unit is missing; write it like "{cls.such}"')
+        raise InputError(f'not a {cls.kind} such as "{cls.such}"')
 
 
 class Time(Quantity):
     """A time in nanoseconds, such as ``Time("5ms")``."""
 
-    _kind, _unit, such = "time", "nanoseconds", "10ms"
+    kind, _unit, such = "time", "nanoseconds", "10ms"
 
 
 class Rate(Quantity):
     """A rate in bits per second, such as ``Rate("100mbit")``."""
 
-    _kind, _unit, such = "rate", "bits per second", "100mbit"
+    kind, _unit, such = "rate", "bits per second", "100mbit"
 
 
 class Size(Quantity):
     """A size in bytes, such as ``Size("64KiB")``."""
 
-    _kind, _unit, such = "size", "bytes", "16kB"
+    kind, _unit, such = "size", "bytes", "1500B"
