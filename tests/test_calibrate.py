@@ -12,7 +12,6 @@ import pytest
 from sojourn import Scenario, ScenarioError, calibrate, run
 from sojourn.calibration import (
     Calibration,
-    _default_name,
     _read,
     _web_group,
     _write,
@@ -164,9 +163,8 @@ def test_whoever_waits_can_give_up(light: Scenario) -> None:
     assert told == ["calibrating web1: users against load"]
 
 
-def test_groups_are_found_by_kind_and_named_by_it() -> None:
+def test_groups_are_found_by_kind() -> None:
     fields = {"traffic": [{"kind": kind} for kind in ("bulk", "web", "bulk", "web")]}
-    assert [_default_name(fields, n) for n in range(4)] == ["bulk1", "web1", "bulk2", "web2"]
     assert (_web_group(fields, None), _web_group(fields, 3)) == (1, 3)
     for wrong in (-1, 0, 4):
         with pytest.raises(ScenarioError, match="not a group of kind web"):

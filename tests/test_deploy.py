@@ -371,6 +371,59 @@ def test_deploy_remarks_that_red_ignores_sizes(kind: str) -> None:
     assert not said()
 
 
+def of_classes(qdisc: object) -> tuple[list[str], list[str]]:
+    """The commands for the classes, and all others."""
+    commands = deploy(scenario(qdisc)).commands
+    own = [text for text in commands if " parent 1:1 classid " in text]
+    return own, [text for text in commands if text not in own]
+
+
+def test_weights_of_drr_are_rates() -> None:
+    classes = [{"name": "gold", "weight": 3}, {"name": "rest"}]
+    (gold, rest), _ = of_classes({"kind": "drr", "classes": classes})
+    assert " rate 7.5mbit ceil 10mbit " in gold and " rate 2.5mbit ceil 10mbit " in rest
+
+
+def test_what_prio_knows_no_class_for_goes_where_the_engine_sends_it() -> None:
+    classes, others = of_classes("prio")
+    assert "1:3 " in classes[1] and "# middle" in classes[1]
+    assert others[0].endswith(" htb default 3")
+    _, others = of_classes({"kind": "prio", "classes": [{"name": "a"}, {"name": "b"}]})
+    assert others[0].endswith(" htb default 3"), "the last"
+
+
+def test_disciplines_in_prio_are_told_the_whole_rate() -> None:
+    classes = [{"name": "a"}, {"name": "b", "qdisc": {"kind": "droptail", "limit_time": "500ms"}}]
+    _, others = of_classes({"kind": "prio", "classes": classes})
+    assert any(text.endswith("bfifo limit 625000") for text in others)
+
+
+def test_filters_and_classes_have_the_same_number() -> None:
+    shares = [{"name": f"c{n}", "share": 1 / 16, "dscp": [n]} for n in range(1, 17)]
+    classes, others = of_classes({"kind": "cbq", "classes": shares})
+    numbers = [text.split(" classid ")[1].split()[0] for text in classes]
+    found = [text.split(" flowid ")[1] for text in others if " protocol ip " in text]
+    assert numbers == found and numbers[8] == "1:a"
+
+
+def test_classes_that_may_not_borrow_have_their_rate_and_no_more() -> None:
+    shares = [{"name": "a", "share": 0.3, "extradelay": "1ms"}, {"name": "b", "share": 0.7}]
+    queue = {"kind": "cbq", "classes": shares, "borrowing": "none", "max_burst": 4}
+    (first, second), _ = of_classes(queue)
+    assert " rate 3mbit ceil 3mbit " in first and " rate 7mbit ceil 7mbit " in second
+    remarks = " ".join(deploy(scenario(queue)).remarks)
+    assert "max_burst = 4" in remarks and "extradelay = 1ms of class a" in remarks
+    assert "rounds" not in remarks and "minidle" not in remarks
+
+
+def test_the_default_codepoint_and_more_priorities_than_htb_has() -> None:
+    _, others = of_classes({"kind": "drr", "classes": [{"name": "a", "dscp": [0]}]})
+    assert any("dsfield 0x00 0xfc flowid 1:2" in text for text in others)
+    many = [{"name": f"c{n}"} for n in range(9)]
+    with pytest.raises(DeployError, match=r"qdisc\.classes: HTB has 8 priorities, not 9; leave"):
+        deploy(scenario({"kind": "prio", "classes": many}))
+
+
 def test_classes_inside_classes_and_changing_rates_are_refused() -> None:
     inner = {"name": "a", "share": 1.0, "classes": [{"name": "b", "share": 1.0}]}
     with pytest.raises(DeployError, match=r"classes\[0\] \(a\): .*one level"):

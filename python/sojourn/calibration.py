@@ -102,7 +102,7 @@ def calibrate(
     if rate is None:
         raise ScenarioError("load: needs a [bottleneck] to be a fraction of; give users instead")
     alone = _alone(scenario, group, 1, 1)
-    name = fields["traffic"][group].get("name") or _default_name(fields, group)
+    name = scenario.core.group_names()[group]
     cached = cache_folder() / f"calibration-{key_of(alone, _ENGINE)}.json"
     known = _read(cached, name, rate)
     if known is not None:
@@ -149,12 +149,6 @@ def _web_group(fields: dict[str, Any], group: int | None) -> int:
     if not 0 <= group < len(kinds) or kinds[group] != "web":
         raise ScenarioError(f"traffic[{group}]: not a group of kind web")
     return group
-
-
-def _default_name(fields: dict[str, Any], group: int) -> str:
-    """What engines call a group without a name: its kind and a number."""
-    kinds = [each["kind"] for each in fields["traffic"][: group + 1]]
-    return f"{kinds[-1]}{kinds.count(kinds[-1])}"
 
 
 def _alone(scenario: Scenario, group: int, users: int, seed: int) -> Scenario:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from sojourn._engine import offered_bps
 from sojourn.scenario import Scenario
 
 UNCONGESTED = "uncongested"
@@ -28,5 +29,4 @@ def realised_load(summary: dict[str, Any], rate_bps: float, *, direction: str = 
     """
     links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
     forward, back = links["bottleneck"], links["reverse"]
-    bps = {"forward": forward, "reverse": back, "both": (forward + back) / 2}[direction]
-    return float(bps / rate_bps)
+    return offered_bps(direction, forward, back) / rate_bps

@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use sojourn_scenario::calibration;
+use serde_json::json;
+use sojourn_scenario::{Direction, calibration};
 
 use crate::errors::Error;
 
@@ -46,6 +47,14 @@ impl Calibration {
 #[pyfunction]
 pub(crate) fn bps_per_user(points: Vec<(u32, f64)>) -> f64 {
     calibration::bps_per_user(&points)
+}
+
+/// The offered load, from what the uncongested link carried forward and back.
+#[pyfunction]
+pub(crate) fn offered_bps(direction: &str, forward: f64, back: f64) -> PyResult<f64> {
+    let direction: Direction = serde_json::from_value(json!(direction))
+        .map_err(|error| Error::new_err(error.to_string()))?;
+    Ok(calibration::offered_bps(direction, forward, back))
 }
 
 /// Users whose offered load is `load` of a rate.

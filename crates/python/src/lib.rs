@@ -61,6 +61,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<calibration::Calibration>()?;
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;
+    module.add_function(wrap_pyfunction!(calibration::offered_bps, module)?)?;
     module.add_function(wrap_pyfunction!(calibration::users_for, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_class::<simulation::Simulation>()?;

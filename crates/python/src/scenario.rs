@@ -80,6 +80,11 @@ impl Scenario {
         Self::checked(|| self.definition.uncongested())
     }
 
+    /// What engines call its groups, in order.
+    fn group_names(&self) -> Vec<String> {
+        self.definition.group_names()
+    }
+
     /// For each group the load that is to be turned into users.
     fn open_loads(&self) -> Vec<Option<f64>> {
         self.definition.open_loads()

@@ -12,7 +12,6 @@ use sojourn_tcp::Params as TcpParams;
 use crate::error::{Error, Fault, steps};
 use crate::groups::{NetworkGroup, tcp};
 use crate::network::{self, Network, NetworkLink};
-use crate::traffic::group_names;
 use crate::{Reverse, Scenario};
 
 /// Values that are set while the scenario runs.
@@ -120,7 +119,7 @@ impl Scenario {
     ) -> Option<Vec<NetworkChange>> {
         let (number, name) = path.strip_prefix("traffic.")?.split_once(".tcp.congestion.")?;
         let number: usize = number.parse().ok()?;
-        let written = group_names(&self.traffic).into_iter().nth(number)?;
+        let written = self.group_names().into_iter().nth(number)?;
         let group = self.traffic.get_mut(number)?;
         let control = group.tcp.as_ref()?.congestion.as_ref()?;
         let mut table = crate::to_json(control).ok()?;

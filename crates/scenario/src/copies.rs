@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use crate::Scenario;
 use crate::error::{Fault, Step, steps};
 use crate::topology::NamedLink;
-use crate::traffic::{Group, group_names};
+use crate::traffic::Group;
 
 /// Most copies of a link.
 const MOST: u32 = 100_000;
@@ -131,7 +131,7 @@ impl<'a> Copies<'a> {
         }
         let (mut traffic, mut of_groups) = (Vec::new(), Vec::new());
         for (index, (group, name)) in
-            scenario.traffic.iter().zip(group_names(&scenario.traffic)).enumerate()
+            scenario.traffic.iter().zip(scenario.group_names()).enumerate()
         {
             let count = counts.group(group);
             for k in 0..count {

@@ -19,7 +19,7 @@ use crate::error::{Fault, steps};
 use crate::files::{self, read_text};
 use crate::har;
 use crate::routes::Graph;
-use crate::traffic::{Direction, Group, Transport, group_names};
+use crate::traffic::{Direction, Group, Transport};
 
 /// Start and bytes of each transfer of a replay.
 type Transfers = Vec<(Time, u64)>;
@@ -119,7 +119,7 @@ pub(crate) fn groups(
 ) -> Result<Vec<NetworkGroup>, Fault> {
     tcp(scenario, None).map_err(|fault| fault.under(steps!["tcp"]))?;
     quic(scenario, None).map_err(|fault| fault.under(steps!["quic"]))?;
-    let names = group_names(&scenario.traffic);
+    let names = scenario.group_names();
     let mut groups: Vec<NetworkGroup> = Vec::new();
     let mut taken = BTreeSet::new();
     let mut hosts: Vec<&str> = Vec::new();

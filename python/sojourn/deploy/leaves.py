@@ -76,9 +76,9 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
             "false, or write true and let a rule before the queue take ECT(1) away (nft: ip ecn "
             "ect1 ip ecn set not-ect), which hides L4S from the queues behind it too"
         )
-    settings = _Settings(_resolved(qdisc, place))
+    settings = _Settings(settings_of(qdisc, place))
     made = write(settings, place)
-    usual = _resolved({"kind": kind}, place)
+    usual = settings_of({"kind": kind}, place)
     lost = [each for each in settings.keys() - settings.used if settings[each] != usual.get(each)]
     own = [
         f"tc has no word for {each} = {settings[each]}: Linux has its way." for each in sorted(lost)
@@ -102,8 +102,8 @@ class _Settings(dict[str, Any]):
         return super().get(name, default)
 
 
-def _resolved(qdisc: Fields, place: Place) -> Fields:
-    """All settings, those too that the discipline works out from its link."""
+def settings_of(qdisc: Fields, place: Place) -> Fields:
+    """All settings of a discipline, those too that it works out from its link."""
     text = json.dumps(dict(qdisc))
     found: Fields = json.loads(resolved(text, place.rate_bps, place.mean_packet))
     return found
@@ -446,7 +446,7 @@ def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
     Raises:
         DeployError: If Linux cannot take a value.
     """
-    qdisc = _resolved(qdisc, place)
+    qdisc = settings_of(qdisc, place)
 
     def microseconds(name: str) -> int:
         return round(_time_s(place, qdisc, name) * 1e6)
