@@ -414,3 +414,29 @@ def test_what_is_not_varied_cannot_be_a_baseline() -> None:
     assert reference([{"load": 0.5}, {"load": 0.9}], "load") == ("load", "load 0.5")
     with pytest.raises(InputError, match="none of the variations is called so"):
         reference([{PATH: "a"}], None, "b")
+
+
+def test_a_discipline_without_its_usual_ecn_is_another() -> None:
+    silent = {"kind": "fq_codel", "ecn": False}
+    runs = [
+        Made(kind, seed, level - less)
+        for kind, less in (("droptail", 0.0), ("fq_codel", 0.2), (silent, 0.3))
+        for seed, level in enumerate(LEVELS)
+    ]
+    found = pairings(*entrants(runs, None, None))
+    assert [(each.case, len(each.pairs)) for each in found] == [
+        ("FQ-CoDel", len(LEVELS)),
+        ("FQ-CoDel no ECN", len(LEVELS)),
+    ]
+
+
+def test_what_is_called_the_same_counts_once() -> None:
+    written = {"kind": "codel", "ecn": False}
+    runs = [
+        Made(kind, seed, level)
+        for kind in ("droptail", "codel", written)
+        for seed, level in enumerate(LEVELS)
+    ]
+    (found,) = pairings(*entrants(runs, None, None))
+    assert (found.case, len(found.pairs)) == ("CoDel", len(LEVELS))
+    assert {theirs.varied[PATH] for theirs, _ in found.pairs} == {"codel"}

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
+
+from sojourn._engine import resolved
+from sojourn.errors import Error
 
 
 def label_of(varied: Mapping[str, object]) -> str:
@@ -21,9 +26,21 @@ def _name(path: str, value: object) -> str:
     return str(value) if last == "qdisc" else f"{last} {value}"
 
 
-def ecn_words(value: object) -> str:
-    """What is said beside a discipline's name of its ``ecn``; nothing where it does not mark."""
-    return {"true": "ECN", "ect0": "ECN for ECT(0)"}.get(str(value).lower(), "")
+def ecn_words(value: object, kind: str = "") -> str:
+    """What is said beside a discipline's name of its ``ecn``; nothing where it does not mark, but
+    for a ``kind`` that usually does."""
+    words = {"true": "ECN", "ect0": "ECN for ECT(0)", "false": "no ECN" if _marks(kind) else ""}
+    return words.get(str(value).lower(), "")
+
+
+@lru_cache
+def _marks(kind: str) -> bool:
+    """Whether a discipline marks if nothing is said of ECN; any link shows it."""
+    try:
+        settings = json.loads(resolved(json.dumps({"kind": kind}), 10e6, 1500))
+    except Error:
+        return False
+    return settings.get("ecn") is True
 
 
 def plain(value: object) -> object:

@@ -184,8 +184,15 @@ class _Discipline:
 
     @property
     def ecn(self) -> str:
-        """In words; empty if it does not mark."""
-        return "" if self.tcp_ecn == "false" else ecn_words(dict(self.parameters).get("ecn"))
+        """In words; empty if it does as its kind usually does without a word."""
+        if self.tcp_ecn == "false":
+            return ""
+        return ecn_words(dict(self.parameters).get("ecn"), self.kind)
+
+    @property
+    def marks(self) -> bool:
+        """Whether it says that it marks."""
+        return self.ecn.startswith("ECN")
 
 
 @dataclass(frozen=True)
@@ -310,7 +317,7 @@ def _belongs(reference: _Facts, load: float | None, named: Sequence[tuple[str, s
 def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Series]:
     """Names as short as they can be: the kind, the parameters that tell two apart, and ECN."""
     names = {d: _discipline_name(d, disciplines) for d in disciplines}
-    colours = style.colours([(d.kind, names[d].removesuffix(" ECN")) for d in disciplines])
+    colours = style.colours([(d.kind, names[d].removesuffix(d.ecn).rstrip()) for d in disciplines])
     unique: dict[str, int] = {}
     series: dict[Hashable, Series] = {}
     for discipline, (light, dark) in zip(disciplines, colours, strict=True):
@@ -318,8 +325,8 @@ def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Ser
         unique[name] = unique.get(name, 0) + 1
         if unique[name] > 1:
             name = f"{name}, tcp.ecn {discipline.tcp_ecn or 'default'}"
-        dash = style.DASHED if discipline.ecn else style.SOLID
-        series[discipline] = Series(name, light, dark, dash, bool(discipline.ecn))
+        dash = style.DASHED if discipline.marks else style.SOLID
+        series[discipline] = Series(name, light, dark, dash, discipline.marks)
     return series
 
 

@@ -102,7 +102,12 @@ def entrants(
 
 
 def pairings(entrants: Sequence[Entrant], baseline: str) -> list[Pairing]:
-    """Each case against the baseline, in each place where both are."""
+    """Each case against the baseline, in each place where both are.
+
+    Of values that are called the same, such as "codel" and a table that says so, the first counts.
+    """
+    once = {(e.place, e.case, e.run.seed): e for e in reversed(entrants)}
+    entrants = [e for e in entrants if once[e.place, e.case, e.run.seed] is e]
     theirs = {(e.place, e.run.seed): e.run for e in entrants if e.case == baseline}
     found: dict[tuple[str, str], list[tuple[RunLike, RunLike]]] = {}
     for e in entrants:
@@ -119,7 +124,7 @@ def case_name(path: str, value: object) -> str:
         kind = str(value["kind"])
         words = [style.DISPLAY.get(kind, kind)]
         words += [f"{k} {v}" for k, v in value.items() if k not in ("kind", "ecn")]
-        return " ".join([*words, ecn_words(value.get("ecn"))]).rstrip()
+        return " ".join([*words, ecn_words(value.get("ecn"), kind)]).rstrip()
     if last == "qdisc":
         return style.DISPLAY.get(str(value), str(value))
     return label_of({path: value})
