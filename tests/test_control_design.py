@@ -252,3 +252,10 @@ def test_a_region_is_taken_in_words() -> None:
         Region.of("15", "60..", "246ms")
     with pytest.raises(InputError, match=r"rtt 30ms\.\.: the longest is missing"):
         Region.of("15mbit", "60..", "30ms..")
+
+
+def test_pi_of_an_empty_queue_has_the_margins_of_almost_none(sojourn: Command) -> None:
+    none, little = (designed(sojourn, "pi", *PAPER, "--qref", qref) for qref in ("0", "1e-9"))
+    for name in ("phase_margin_deg", "gain_margin"):
+        assert none["margins"][name] == pytest.approx(little["margins"][name], rel=1e-6)
+    assert none["margins"]["phase_margin_deg"] == pytest.approx(75.135, abs=1e-3)

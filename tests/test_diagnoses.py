@@ -97,6 +97,23 @@ def test_gains_for_another_link_come_from_the_linear_model() -> None:
     assert "sojourn design pi" in found.remedy
 
 
+@pytest.mark.parametrize(
+    ("flows", "rtt", "weight", "oscillates"),
+    # What the fluid engine shows of each: 0 to 75 packets, 0 to 225, and 112 at rest.
+    [(60, "200ms", 2e-5, True), (100, "100ms", 2e-3, True), (150, "120ms", 5e-4, False)],
+)
+def test_red_is_judged_with_its_drops_spaced(
+    flows: int, rtt: str, weight: float, oscillates: bool
+) -> None:
+    red = {"kind": "red", "min_th": 20, "max_th": 140, "max_p": 0.1, "gentle": True, "ecn": True}
+    link = {"rate": "15mbit", "mean_packet": 500, "qdisc": {**red, "wq": weight, "limit": 1000}}
+    traffic = [{"kind": "bulk", "flows": flows, "rtt": rtt}]
+    tcp = {"ecn": True, "mss": 460}
+    scenario = {"duration": "60s", "bottleneck": link, "tcp": tcp, "traffic": traffic}
+    found = before(Scenario(scenario))
+    assert ("unstable-gains" in [each.name for each in found]) == oscillates
+
+
 @pytest.mark.parametrize("name", LATE)
 def test_what_came_out(name: str) -> None:
     for changes, speaks in zip(LATE[name], (True, False), strict=True):

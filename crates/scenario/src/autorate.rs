@@ -115,11 +115,16 @@ pub(crate) fn control(
     if !(least..=most).contains(&late) {
         return wrong("late", format!("\"{late}\" must be from \"{least}\" to \"{most}\""));
     }
-    if calm >= late {
-        return wrong("calm", format!("\"{calm}\" must be below late (\"{late}\")"));
+    // It reckons in microseconds.
+    let apart = Time::from_micros(1);
+    if late < calm + apart {
+        let message = format!("\"{calm}\" must be \"{apart}\" or more below late (\"{late}\")");
+        return wrong("calm", message);
     }
-    if bloated <= late || bloated > most {
-        let message = format!("\"{bloated}\" must be above late (\"{late}\"), at most \"{most}\"");
+    if bloated < late + apart || bloated > most {
+        let message = format!(
+            "\"{bloated}\" must be \"{apart}\" or more above late (\"{late}\"), at most \"{most}\""
+        );
         return wrong("bloated", message);
     }
     let pingers = groups[pings].members;

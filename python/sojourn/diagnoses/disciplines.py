@@ -104,7 +104,7 @@ def _margin(facts: Facts, one: Qdisc) -> float | None:
         "congestion": flows[0].tcp["congestion"],
         "qdisc": one.written,
         "form": "paper",
-        "spaced": False,
+        "spaced": True,
         "gain": 1.0,
         "branch": -1,
     }

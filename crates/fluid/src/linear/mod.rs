@@ -171,7 +171,8 @@ pub fn linearise<const N: usize>(model: &impl Model, state: &[f64], met: &[f64])
 impl<const N: usize> DelaySystem<N> {
     /// Sets to 0 what is nothing but rounding beside the rest of its row at an operating point.
     fn tidy(&mut self, at: &[f64]) {
-        let size = |column: usize| if at[column] == 0.0 { 1.0 } else { at[column].abs() };
+        // A queue that should be empty comes out as 1e-29 packets.
+        let size = |column: usize| if at[column].abs() < 1e-20 { 1.0 } else { at[column].abs() };
         for row in 0..at.len() {
             let largest = self
                 .a

@@ -61,7 +61,8 @@ impl Bottleneck {
             queue: None,
             form: Form::default(),
             sampled: false,
-            spaced: false,
+            // As the fluid engine and the discipline itself have it.
+            spaced: true,
             gain: 1.0,
             amplitude: None,
             mean_packet: link.mean_packet,

@@ -59,7 +59,9 @@ def _reach(table: pl.DataFrame) -> tuple[bool, float, float]:
 
     def reached(fraction: float) -> list[float]:
         done = table.filter(pl.col("fraction") >= fraction)
-        return done.group_by("series").agg(pl.col("seconds").min() * 1e3)["seconds"].to_list()
+        return (
+            done.group_by("panel", "series").agg(pl.col("seconds").min() * 1e3)["seconds"].to_list()
+        )
 
     medians = reached(0.5)
     if medians and min(medians) > 0 and max(medians) > 8 * min(medians):

@@ -58,7 +58,8 @@ def panelled(
     made: list[Figure] = []
     filled = [(p, data) for p in layout.panels if (data := table(layout, p)).height]
     own_scales = any(courses.apart(data) for _, data in filled) and not engines_only(layout)
-    whole = pl.concat([data for _, data in filled]) if filled else pl.DataFrame()
+    marked = [data.with_columns(panel=pl.lit(at)) for at, (_, data) in enumerate(filled)]
+    whole = pl.concat(marked) if marked else pl.DataFrame()
     for panel, data in filled:
         file = f"{slug}-{panel.slug}" if len(layout.panels) > 1 else slug
         # Two panels' names may differ only in signs that a file name leaves out.
