@@ -341,7 +341,7 @@ def test_margins_of_a_scenario_are_those_of_the_roots() -> None:
     found = in_wasm(*({"nyquist": text} for text in texts))
     for (law, qdisc, flows, rtt), got in zip(cases, found, strict=True):
         network = Network(flows=flows, capacity=3750, propagation=rtt / 1e3)
-        model = Model(network, law, qdisc=qdisc)
+        model = Model(network, law, qdisc=qdisc, spaced=True)
         try:
             own = loop(model)
         except ControlError as error:
