@@ -416,3 +416,18 @@ def test_what_a_sweep_takes_is_named_where_it_is_wrong() -> None:
 def test_a_region_is_given_in_words(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         Region.of(**{"rate": "10mbit", "flows": "10..40", "rtt": "30ms", **given})
+
+
+def test_a_change_that_a_later_one_replaces_is_refused() -> None:
+    scenario = Scenario.from_toml(
+        'duration = "9s"\n[bottleneck]\nrate = "9mbit"\nqdisc = "pi"\n'
+        '[[traffic]]\nkind = "bulk"\nflows = 1\nrtt = "20ms"\n'
+    )
+    first = r"^bottleneck\.qdisc\.qref: bottleneck\.qdisc, .* give bottleneck\.qdisc first$"
+    lost: dict[str, object] = {"bottleneck.qdisc.qref": 60, "bottleneck.qdisc": "pi"}
+    with pytest.raises(ScenarioError, match=first):
+        scenario.with_(lost)
+    with pytest.raises(ScenarioError, match=first):
+        scenario.with_text([("bottleneck.qdisc.qref", "60"), ("bottleneck.qdisc", "pi")])
+    kept = scenario.with_({"bottleneck.qdisc": "pi", "bottleneck.qdisc.qref": 60})
+    assert '"qref":60' in kept.to_json().replace(" ", "")

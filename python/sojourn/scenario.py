@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
@@ -121,6 +121,7 @@ class Scenario:
             (str(path), json.dumps(plain_value(value, str(path))))
             for path, value in changes.items()
         ]
+        _refuse_overwritten([path for path, _ in pairs])
         return self._of(self._core.vary_json(pairs), self.base_dir)
 
     def with_seed(self, seed: int) -> Scenario:
@@ -139,7 +140,9 @@ class Scenario:
 
     def with_text(self, changes: Iterable[tuple[str, str]]) -> Scenario:
         """A variation with values as typed on a command line: ``[("bottleneck.qdisc", "pi")]``."""
-        return self._of(self._core.vary_text(list(changes)), self.base_dir)
+        changes = list(changes)
+        _refuse_overwritten([path for path, _ in changes])
+        return self._of(self._core.vary_text(changes), self.base_dir)
 
     def resolved(self) -> Scenario:
         """The same with every option of its TCPs spelled out, whatever profile they are from."""
@@ -284,6 +287,16 @@ def _unpickled(
     scenario = Scenario(json.loads(text), base_dir=base_dir)
     scenario._asked = asked
     return scenario
+
+
+def _refuse_overwritten(paths: Sequence[str]) -> None:
+    """A part of what is replaced afterwards would be lost in silence."""
+    for at, whole in enumerate(paths):
+        for part in paths[:at]:
+            if part.startswith(f"{whole}."):
+                raise ScenarioError(
+                    f"{part}: {whole}, which comes after it, replaces it; give {whole} first"
+                )
 
 
 def plain_value(value: object, where: str) -> Any:
