@@ -254,6 +254,15 @@ def test_a_region_is_taken_in_words() -> None:
         Region.of("15mbit", "60..", "30ms..")
 
 
+@pytest.mark.parametrize("kind", ["pie", "pi2"])
+def test_a_target_beyond_every_round_trip_is_an_error_of_one_line(
+    sojourn: Command, kind: str
+) -> None:
+    link = ["--rate", "100mbit", "--packet", "1500", "--flows", "10..100", "--rtt", "20ms..100ms"]
+    done = sojourn("design", kind, *link, "--target", "200ms")
+    assert done.returncode == 2 and "1667 packets wait 200 ms, as long as the whole" in done.stderr
+
+
 def test_pi_of_an_empty_queue_has_the_margins_of_almost_none(sojourn: Command) -> None:
     none, little = (designed(sojourn, "pi", *PAPER, "--qref", qref) for qref in ("0", "1e-9"))
     for name in ("phase_margin_deg", "gain_margin"):

@@ -22,7 +22,7 @@ from sojourn.control import (
 )
 from sojourn.control.design import pi as of_pi
 from sojourn.control.design.codel import codel, limit_cycle
-from sojourn.control.design.design import Design, rest
+from sojourn.control.design.design import Design, require_rest
 from sojourn.control.design.fit import Fit, fit
 from sojourn.control.design.pi import Gains, paper_gains, phase_margin_formula, pi, pi2, pie, rem
 from sojourn.control.design.plant import plant, plants
@@ -169,11 +169,10 @@ def test_a_short_window_is_noted() -> None:
 
 
 def test_a_queue_has_to_pass_within_the_round_trip() -> None:
-    design = pi(REGION)
     pipe = R * C
-    assert rest(design, pipe * 0.999) is design
+    require_rest(REGION, pipe * 0.999)
     with pytest.raises(ControlError) as error:
-        rest(design, pipe)
+        require_rest(REGION, pipe)
     assert str(error.value) == (
         "no design: 922.5 packets wait 246 ms, as long as the whole round trip of 246 ms or longer"
     )

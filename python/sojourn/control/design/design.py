@@ -103,16 +103,14 @@ class Design:
         return found
 
 
-def rest(design: Design, queue: float) -> Design:
-    """``design`` if its queue can wait within the round trip at the worst corner.
+def require_rest(region: Region, queue: float) -> None:
+    """A queue must be able to wait within the round trip at the worst corner.
 
     Raises:
         ControlError: If ``queue`` packets take longer than the longest round trip.
     """
-    region = design.region
     if queue >= region.longest * region.capacity:
         raise ControlError(
             f"no design: {queue:.4g} packets wait {queue / region.capacity * 1e3:.4g} ms, as long "
             f"as the whole round trip of {region.longest * 1e3:.4g} ms or longer"
         )
-    return design

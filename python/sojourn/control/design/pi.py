@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.control.design.design import Design, rest
+from sojourn.control.design.design import Design, require_rest
 from sojourn.control.design.plant import plant
 from sojourn.control.errors import ControlError, positive
 from sojourn.control.maps import scan
@@ -168,7 +168,8 @@ def pi(
         "qref": held,
         **_common(region, gains),
     }
-    return rest(Design(table, congestion, region, _RULE, values, _notes(region)), held)
+    require_rest(region, held)
+    return Design(table, congestion, region, _RULE, values, _notes(region))
 
 
 def rem(
@@ -217,7 +218,8 @@ def rem(
         "qref": held,
         **_common(region, gains),
     }
-    return rest(Design(table, congestion, region, _RULE, values, _notes(region)), held)
+    require_rest(region, held)
+    return Design(table, congestion, region, _RULE, values, _notes(region))
 
 
 def pie(
@@ -268,8 +270,10 @@ def _on_the_delay(
     usual = defaults(kind)
     target = _shortened(usual["target"], region.longest / 5) if target is None else target
     update = _shortened(usual["tupdate"], region.longest / 10) if update is None else update
+    setpoint("target", target)
+    require_rest(region, target * region.capacity)
     times = {
-        "target": time(setpoint("target", target)),
+        "target": time(target),
         "tupdate": time(positive("update", update)),
     }
     update = quantity("update", times["tupdate"], "time")
@@ -294,8 +298,7 @@ def _on_the_delay(
         "crossover_rad_s": gains.z,
         "phase_margin_formula_deg": phase_margin_formula(gains.z, region.longest),
     }
-    design = Design(table, congestion, region, _RULE + ", on the delay", values, _notes(region))
-    return rest(design, target * region.capacity)
+    return Design(table, congestion, region, _RULE + ", on the delay", values, _notes(region))
 
 
 def _shortened(usual: str, most: float) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sojourn.control.design.design import Design, rest
+from sojourn.control.design.design import Design, require_rest
 from sojourn.control.design.plant import plant, plants
 from sojourn.control.errors import ControlError, positive
 from sojourn.control.loops import operating_point
@@ -102,7 +102,8 @@ def red(
         "crossover_rad_s": wg,
     }
     design = Design(table, congestion, region, _RULE, values, _gentle(region, congestion, max_p))
-    return rest(design, operating_point(design.model).queue)
+    require_rest(region, operating_point(design.model).queue)
+    return design
 
 
 def ared(
@@ -166,7 +167,8 @@ def ared(
         "crossover_rad_s": wg,
     }
     rule = _RULE + ", with max_p = 2p₀"
-    return rest(Design(table, congestion, region, rule, values), span)
+    require_rest(region, span)
+    return Design(table, congestion, region, rule, values)
 
 
 def _weight(wq: float) -> float:
