@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import subprocess
 import sys
@@ -373,16 +374,79 @@ def test_notebook_class_is_identified_by_code(
     assert typed(old, new) != typed()
 
 
-def test_store_key_depends_on_base_in_another_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        (
+            "from own_beside import Base\nclass Own(Base):\n    pass\n",
+            "from sojourn.qdisc import Discipline\nclass Base(Discipline):\n    pass\n",
+        ),
+        (
+            "from own_beside import CHANCE\nfrom sojourn.qdisc import Discipline\n"
+            "class Own(Discipline):\n    p = CHANCE\n",
+            "CHANCE = 0.1\n",
+        ),
+    ],
+    ids=["base", "helper"],
+)
+def test_store_key_depends_on_files_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, beside: str
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "own.py").write_text("from own_base import Base\nclass Own(Base):\n    pass\n")
-    base = tmp_path / "own_base.py"
-    base.write_text("from sojourn.qdisc import Discipline\nclass Base(Discipline):\n    pass\n")
+    (tmp_path / "own.py").write_text(text)
     fields = scenario({"kind": "python", "class": "own.py:Own"}).to_dict()
     keys = set()
-    for _ in range(2):
+    for change in ("", "# changed\n"):
+        (tmp_path / "own_beside.py").write_text(beside + change)
+        # As in a process of its own.
+        for name in [name for name in sys.modules if name.startswith(("own_", "sojourn_own_"))]:
+            monkeypatch.delitem(sys.modules, name)
         keys.add(key_of(sojourn.Scenario(fields, base_dir=tmp_path), "packets"))
-        base.write_text(base.read_text() + "# changed\n")
     assert len(keys) == 2
+
+
+def test_edit_of_a_module_counts_once_it_is_reloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then runs have the old class, and its name."""
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "own_module.py"
+    text = "from sojourn.qdisc import Discipline\nclass Own(Discipline):\n    pass\n"
+    file.write_text(text)
+    named = sojourn.Scenario(
+        scenario({"kind": "python", "class": "own_module:Own"}).to_dict(), base_dir=tmp_path
+    )
+    before = key_of(named, "packets")
+    file.write_text(text + "# edited, so that it is longer\n")
+    assert key_of(named, "packets") == before
+    importlib.reload(sys.modules["own_module"])
+    assert key_of(named, "packets") != before
+
+
+def test_large_array_beside_a_notebook_class_names_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = (
+        "import numpy as np\nfrom sojourn.qdisc import PASS, Discipline, register\n"
+        "TABLE = np.zeros(5000)\nTABLE[2500] = {}\n"
+        "@register('tabled')\nclass Tabled(Discipline):\n"
+        "    def enqueue(self, now, packet, queue):\n        return PASS if TABLE[0] else PASS\n"
+    )
+    keys = set()
+    for value in (0, 1):
+        cell = ModuleType("notebook")
+        monkeypatch.setitem(sys.modules, "notebook", cell)
+        exec(text.format(value), cell.__dict__)
+        keys.add(key_of(scenario({"kind": "python", "class": "tabled"}), "packets"))
+    assert len(keys) == 2
+
+
+@pytest.mark.parametrize(("name", "meant"), [("enque", "enqueue"), ("updates", "update")])
+def test_misspelt_method_is_refused(name: str, meant: str) -> None:
+    """The engine would not call it, and nothing would say so."""
+    misspelt = type("Misspelt", (Discipline,), {name: lambda self, *_: None})
+    with pytest.raises(sojourn.ScenarioError, match=f"does not call {name}; did you mean {meant}"):
+        register("misspelt")(misspelt)
+    # A helper beside the method that it resembles is nobody's slip.
+    both = {name: lambda self, *_: None, meant: lambda self, *_: None}
+    register("well spelt")(type("Both", (Discipline,), both))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import difflib
 import importlib
 import importlib.util
 import inspect
@@ -55,7 +57,23 @@ def _check(kind: str, cls: object, reference: str) -> type:
     bases = cls.__mro__ if isinstance(cls, type) else ()
     if not any(f"{base.__module__}.{base.__qualname__}" == _BASES[kind] for base in bases):
         raise ScenarioError(f'class = "{reference}": not a subclass of {_BASES[kind]}')
-    return typing.cast(type, cls)
+    made = typing.cast(type, cls)
+    _check_names(made, reference)
+    return made
+
+
+def _check_names(cls: type, reference: str) -> None:
+    """Refuses a method whose name is nearly that of one that the engine calls, which is missing."""
+    base = next(each for each in cls.__mro__ if each.__module__.startswith("sojourn."))
+    hooks = [name for name, each in vars(base).items() if hasattr(each, "__sojourn_default__")]
+    missing = [name for name in hooks if getattr(cls, name) is getattr(base, name)]
+    for name, value in vars(cls).items():
+        if isinstance(value, FunctionType) and name not in hooks:
+            for meant in difflib.get_close_matches(name, missing, 1, 0.8):
+                raise ScenarioError(
+                    f'class = "{reference}": the engine does not call {name}; did you mean '
+                    f"{meant}? If not, give it another name"
+                )
 
 
 def find(kind: str, reference: str, base_dir: Path) -> type:
@@ -264,21 +282,78 @@ def check(fields: object, base_dir: Path) -> bool:
 def sources(fields: object, base_dir: Path) -> list[bytes]:
     """What the classes in a scenario's fields say, as it decides what a run gives.
 
-    Of a class from a file, and of its bases from files, the whole file; of those from a notebook or
-    a prompt their code, and that of the functions and classes beside them that they use.
+    Of a class from a file, and of its bases from files, the whole file, and those beside it that it
+    imports; of those from a notebook or a prompt their code, and that of the functions and classes
+    beside them that they use.
     """
-    files, codes = set(), []
+    files: dict[Path, bytes] = {}
+    codes = []
     for kind, each in used(fields):
         cls = find(kind, each["class"], base_dir)
         for base in cls.__mro__:
             if base is not cls and base.__module__.partition(".")[0] in ("sojourn", "builtins"):
                 continue
-            file = getattr(sys.modules.get(base.__module__), "__file__", None)
-            if file:
-                files.add(Path(file))
+            module = sys.modules.get(base.__module__)
+            if module is not None and _file_of(module):
+                _add_files(module, files)
             else:
                 codes.append("\n".join(_code_of(base, base.__module__, set())).encode())
-    return [path.read_bytes() for path in sorted(files)] + sorted(set(codes))
+    return [files[path] for path in sorted(files)] + sorted(set(codes))
+
+
+def _file_of(module: ModuleType) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file) if file else None
+
+
+# By the name of a module: how it was imported, and what its file said when a run first used it.
+_USED: dict[str, tuple[object, bytes]] = {}
+
+
+def _source(module: ModuleType, file: Path) -> bytes:
+    """What a module's file said when a run first used it: an edit counts once it is reloaded."""
+    spec, source = _USED.get(module.__name__, (None, b""))
+    if spec is None or spec is not module.__spec__:
+        source = file.read_bytes()
+        _USED[module.__name__] = (module.__spec__, source)
+    return source
+
+
+def _add_files(module: ModuleType, files: dict[Path, bytes]) -> None:
+    """Adds a module's file, and those in the same folder or below it that it imports."""
+    file = _file_of(module)
+    if file is None or file in files:
+        return
+    files[file] = _source(module, file)
+    for name in _imports(files[file], module.__package__ or ""):
+        other = sys.modules.get(name)
+        near = _file_of(other) if other is not None else None
+        if other is None or near is None or name.partition(".")[0] == "sojourn":
+            continue
+        if near.is_relative_to(file.parent) and not _INSTALLED.intersection(near.parts):
+            _add_files(other, files)
+
+
+_INSTALLED = {"site-packages", "dist-packages"}
+
+
+def _imports(source: bytes, package: str) -> Iterator[str]:
+    """The modules that a file may import, wherever in it; what is none of them is not loaded."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        # Compiled, not Python.
+        return
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=name, names=names, level=level):
+                home = ".".join(package.split(".")[: max(package.count(".") + 2 - level, 0)])
+                parts = [home if level else "", name or ""]
+                whole = ".".join(part for part in parts if part)
+                yield whole
+                yield from (f"{whole}.{each.name}" for each in names)
 
 
 def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
@@ -288,7 +363,11 @@ def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
         yield f"{value.__module__}.{value.__qualname__}"
         return
     parts = _parts(value, home)
-    if parts is None:
+    if hasattr(value, "__array_interface__"):
+        # Of a large array its repr has the ends alone.
+        array = typing.cast(Any, value)
+        yield f"{array.dtype} {array.shape} {array.tolist()!r}"
+    elif parts is None:
         yield re.sub(r" at 0x[0-9a-f]+", "", repr(value))
     elif id(value) not in seen:
         # Constants are no cycles, and whether two are one object is up to the compiler.

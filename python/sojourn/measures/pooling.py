@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -104,11 +105,15 @@ def traffic(summary: Summary) -> Entry:
 
 
 def mix(curves: Sequence[Points], weights: Sequence[float]) -> Points:
-    """The distribution function of a mixture, on all the points of its parts."""
+    """The distribution function of a mixture, on all the points of its parts.
+
+    ``weights``: how many values each of them has.
+    """
     parts = [(curve, weight) for curve, weight in zip(curves, weights, strict=True) if curve]
     total = sum(weight for _, weight in parts)
     if len(parts) == 1:
         return list(parts[0][0])
+    parts = [(_stepped(curve, weight), weight) for curve, weight in parts]
     grid = sorted({x for curve, _ in parts for x, _ in curve})
     return [(x, sum(w * height(curve, x) for curve, w in parts) / total) for x in grid]
 
@@ -127,6 +132,33 @@ def height(curve: Points, x: float) -> float:
         return curve[-1][1]
     (x0, y0), (x1, y1) = curve[i - 1], curve[i]
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+# Of a histogram's cell, as a part of its upper end; and what an engine keeps of a curve: every cell
+# that has a value if they are fewer than so many, else steps of a way that is 1 across the
+# logarithms and 1 up.
+_CELL = 1 / 64
+_POINTS = 200
+_STEP = 2 / (_POINTS - 2)
+
+
+def _stepped(curve: Points, count: float) -> Points:
+    """The curve with the gaps between its cells, over which it does not rise.
+
+    In one that the engine has thinned they are those that are wider than its steps.
+    """
+    first = next((x for x, _ in curve if x > 0), 0.0)
+    if not first:
+        return curve
+    kept_all = count < _POINTS
+    least = _CELL + (0.0 if kept_all else _STEP * math.log(curve[-1][0] / first))
+    found = curve[:1]
+    for (x0, y0), (x1, y1) in itertools.pairwise(curve):
+        begin = x1 * (1 - _CELL)
+        if x0 < begin and (x0 <= 0 or math.log(x1 / x0) > least):
+            found.append((begin, y0))
+        found.append((x1, y1))
+    return found
 
 
 def _waits(group: Entry) -> bool:
@@ -167,7 +199,7 @@ def _times(parts: Sequence[Entry]) -> dict[str, Any]:
 
 
 def _inverse(curve: Points, fraction: float) -> float | None:
-    """A quantile. Points of a curve are the ends of cells, each less than 1/64 wide."""
+    """A quantile. Points of a curve are the ends of cells."""
     i = bisect.bisect_left(curve, fraction, key=lambda point: point[1])
     if i == len(curve):
         return None

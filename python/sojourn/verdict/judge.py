@@ -63,7 +63,7 @@ class Difference:
         the seeds are too few for any."""
         if self.low is None or self.high is None:
             return "single"
-        if max(abs(self.low), abs(self.high)) <= self._margin:
+        if self.alike_within(ALIKE * abs(self.reference)) or self.alike_within(self._shown):
             return "alike"
         if self.low <= 0 <= self.high:
             return "open"
@@ -72,11 +72,18 @@ class Difference:
             return "better" if better else "worse"
         return "seems better" if better else "seems worse"
 
+    def alike_within(self, margin: float) -> bool:
+        """Whether the interval is no farther from 0 than ``margin``."""
+        if self.low is None or self.high is None:
+            return False
+        return max(abs(self.low), abs(self.high)) <= margin
+
     @property
-    def _margin(self) -> float:
+    def _shown(self) -> float:
+        """Half of the last digit in tables."""
         definition = self.measure.definition
-        shown: float = 0.5 / 10.0**definition.digits / definition.scale
-        return max(ALIKE * abs(self.reference), shown)
+        half: float = 0.5 / 10.0**definition.digits / definition.scale
+        return half
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON and for a table."""

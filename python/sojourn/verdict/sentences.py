@@ -53,12 +53,13 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
             continue
         sure = ""
         if grade in _CLEAR and all(each.agree == each.pairs for each in chosen):
-            sure += f", in all {first.pairs} seeds"
+            seeds = {each.pairs for each in chosen}
+            sure += f", in all {seeds.pop()} seeds" if len(seeds) == 1 else ", in all seeds"
         if grade.startswith("seems"):
             sure += f", {unsure}"
         if grade == "alike":
-            said.append(f"{verb}: {listed([_what(each) for each in chosen])}.")
-            parts.append(f"alike in {listed([_what(each) for each in chosen])}")
+            said.append(f"{verb}: {listed([_alike(each) for each in chosen])}.")
+            parts.append(f"alike in {listed([_alike(each) for each in chosen])}")
         else:
             items = [_item(each, named=not place) for place, each in enumerate(chosen)]
             said.append(f"{verb}{sure}: {'; '.join(items)}.")
@@ -96,6 +97,12 @@ def _item(each: Difference, named: bool) -> str:
 def _what(each: Difference) -> str:
     place = each.measure.place
     return each.measure.definition.words + (f" of “{place}”" if place else "")
+
+
+def _alike(each: Difference) -> str:
+    """ "loss (to the digits of the table)" where a small value differs by more than the margin."""
+    near = each.alike_within(ALIKE * abs(each.reference))
+    return _what(each) + ("" if near else " (to the digits of the table)")
 
 
 def _value(value: float, definition: Definition) -> str:
