@@ -373,7 +373,9 @@ def test_the_swing_of_a_sine_is_its_amplitude_between_the_quantiles() -> None:
     wave = 40 + 10 * np.sin(2 * np.pi * np.arange(30_000) / 1000)
     wave[:20_000] = 1e6
     assert _swing(wave) == pytest.approx(10 * math.sin(0.45 * math.pi) / 40, rel=1e-4)
-    assert _swing(np.zeros(9)) == 0
+    assert _swing(np.full(9, 40.0)) == 0
+    # No queue is not one that stands still.
+    assert math.isnan(_swing(np.zeros(9)))
 
 
 @pytest.mark.parametrize(("exponent", "stable"), [(2, True), (64, False)])

@@ -115,6 +115,14 @@ def test_vinnicombes_condition_for_powers_is_a_below_one_over_b() -> None:
             assert link.most_a == pytest.approx(1 / exponent, rel=1e-9)
 
 
+def test_a_link_that_marks_every_packet_has_no_point_of_rest() -> None:
+    with pytest.raises(ControlError, match=r"core: its load would be 28\.8, .* marks every packet"):
+        vinnicombe(
+            0.01, 1 / 8, {"core": 1e6 / 12000}, [Route(600, 0.02, ("core",))],
+            {"kind": "power", "exponent": 8},
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("exponent", [2.0, 8.0, 50.0, 90.0])
 def test_derived_loops_are_stable_where_vinnicombe_says(exponent: float) -> None:
     # dW/dt = (a − b·W·p) W(t−R)/R: s + κ + κB e^(−sR) = 0 with κ = a/R, stable if a < 1/B.
@@ -193,6 +201,16 @@ def test_the_relays_limit_cycle_is_where_its_loop_is_at_the_edge() -> None:
     model = Model(Network(100, 3750, rtt=0.2), qdisc=codel)
     at = replace(model, amplitude=limit_cycle(model).amplitude)
     assert margins(loop(at)).gain == pytest.approx(1, rel=1e-6)
+
+
+@pytest.mark.parametrize("flows", [5, 20, 60])
+def test_zeros_on_the_axis_turn_no_phase(flows: int) -> None:
+    """Those of the form ``fluid`` are there, but for rounding; the forms differ little."""
+    found = {
+        form: margins(loop(Model(Network(flows, 3750, rtt=0.2), qdisc="codel", form=form)))
+        for form in ("paper", "fluid")
+    }
+    assert found["fluid"].phase == pytest.approx(found["paper"].phase, abs=2)
 
 
 def test_a_longer_round_trip_unsettles_the_queue_and_settles_the_rate() -> None:

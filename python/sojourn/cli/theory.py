@@ -24,6 +24,9 @@ theory = typer.Typer(
     suggest_commands=TYPER_SUGGESTS,
 )
 
+_LWND = 16
+"""Kelly, PFLDnet 2003."""
+
 Flows = Annotated[str, typer.Option("--flows", help="Number of flows.")]
 Rate = Annotated[str, typer.Option("--rate", help="Rate of the link.")]
 Packet = Annotated[str, typer.Option("--packet", help="Mean packet.")]
@@ -137,6 +140,10 @@ def vinnicombe(
         f"Scalable TCP, a = {a:g}, b = {b:g}, marks {words.price_name(price)}",
     )
     prose.show(f"windows: {', '.join(f'{w:.4g}' for w in verdict.windows)} packets")
+    if min(verdict.windows) < _LWND:
+        prose.show(
+            f"Below {_LWND} packets, its lwnd, Scalable TCP is Reno, of which this says nothing."
+        )
     print(
         "locally stable whatever the round trips"
         if verdict.holds

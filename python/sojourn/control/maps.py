@@ -130,7 +130,7 @@ class Seen:
     y: float
     """In the units of the map's axis."""
     amplitude: float
-    """Half of what the queue swings, over its mean; 0 if it stands still."""
+    """Half of what the queue swings, over its mean; 0 if it stands still, NaN if it is empty."""
     engine: str
     """"fluid" or "packets"."""
 

@@ -7,6 +7,7 @@ queue to hold that is short against the pipe, by more than its mean though the l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -176,11 +177,15 @@ def fluid_swing(model: Model) -> float:
     return _swing(course.window[0] if model.kind == "rate" else course.queue[0])
 
 
+_EMPTY = 0.01
+"""Packets. Below this mean there is no queue, and so none that stands still."""
+
+
 def _swing(series: Any) -> float:
     late = series[2 * len(series) // 3 :]
     low, high = np.quantile(late, [0.05, 0.95])
     mean = float(late.mean())
-    return float((high - low) / 2 / mean) if mean > 0 else 0.0
+    return float((high - low) / 2 / mean) if mean > _EMPTY else math.nan
 
 
 def packet_swing(model: Model, link: Link, seed: int = 1) -> float:

@@ -163,8 +163,13 @@ def corners(loop: Loop) -> tuple[Corners, float]:
     for polynomial, sign in ((loop.numerator, 1.0), (loop.denominator, -1.0)):
         lead = np.trim_zeros(np.asarray(polynomial, float), "f")
         turned += sign * (0.0 if lead[0] > 0 else math.pi)
-        found.append((sign, [complex(root) for root in np.roots(lead)]))
+        found.append((sign, [_on_axis(complex(root)) for root in np.roots(lead)]))
     return found, turned
+
+
+def _on_axis(root: complex) -> complex:
+    """The root, on the imaginary axis if only rounding has put it to one side of it."""
+    return complex(0, root.imag) if abs(root.real) <= 1e-9 * abs(root) else root
 
 
 def angle(loop: Loop, omega: Any, known: tuple[Corners, float] | None = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -147,7 +148,7 @@ def _print_seen(found: Any) -> None:
             f"{each.x:.4g}",
             f"{each.y:.4g}",
             number_text(found.margin_at(each.x, each.y)),
-            f"{each.amplitude:.0%}",
+            "empty" if math.isnan(each.amplitude) else f"{each.amplitude:.0%}",
         ]
         for each in found.seen
     ]

@@ -242,12 +242,14 @@ def map_plot(found: StabilityMap, title: str, mark: tuple[float, float] | None =
 
 
 def _seen(found: StabilityMap, x: Any, y: Any) -> Chart:
+    # An empty queue has no swing to show.
+    seen = [each for each in found.seen if not math.isnan(each.amplitude)]
     rows = pl.DataFrame(
         {
-            "x": [each.x for each in found.seen],
-            "y": [each.y for each in found.seen],
-            "swing": [100 * each.amplitude for each in found.seen],
-            "engine": [each.engine for each in found.seen],
+            "x": [each.x for each in seen],
+            "y": [each.y for each in seen],
+            "swing": [100 * each.amplitude for each in seen],
+            "engine": [each.engine for each in seen],
         }
     )
     engines = sorted(set(rows["engine"]))

@@ -87,7 +87,8 @@ def vinnicombe(
         price: The marking function of all links, as `sojourn.control.models.Model` has it.
 
     Raises:
-        ControlError: If a route names no link or one that is not there, or nothing comes to rest.
+        ControlError: If a route names no link or one that is not there, nothing comes to rest, or a
+            link marks every packet.
     """
     positive("a", a)
     if not 0 < b <= 1:
@@ -107,6 +108,11 @@ def vinnicombe(
     verdicts = {}
     for i, name in enumerate(names):
         if load[i] > 0:
+            if p[i] >= 1:
+                raise ControlError(
+                    f"{name}: its load would be {load[i]:.3g}, at which {price_name(price)} marks "
+                    "every packet; give it fewer flows, longer round trips or a higher rate"
+                )
             bend = float(bends[i])
             most_a = 1 / bend if bend > 0 else math.inf
             verdicts[name] = LinkVerdict(float(load[i]), float(p[i]), bend, most_a, a < most_a)
