@@ -46,6 +46,15 @@ def test_traditional_tcp_recovers_as_printed() -> None:
     assert column(found, "recovery_s")[rates.index(500)] == pytest.approx(13 * 60 + 53, abs=0.5)
 
 
+def test_windows_that_a_loss_cannot_halve_have_no_recovery() -> None:
+    found = tables.recovery(0.001)
+    assert [row[0] for row in found.rows] == [100, 500, 1000, 10000]
+    assert "below two packets are left out" in found.remarks[0]
+    assert not tables.recovery().remarks
+    with pytest.raises(ControlError, match="rtt = 1e-06 s: at 10 Gb/s the window is below two"):
+        tables.recovery(1e-6)
+
+
 def test_scalables_table_is_as_printed() -> None:
     found = tables.scalable()
     assert close(column(found, "variation"), [0.50, 0.35, 0.25, 0.18], 0.02)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sojourn.control.errors import ControlError
 from sojourn.control.theory.theorems import (
     doubling_rounds,
     halving_rounds,
@@ -48,17 +49,32 @@ class Table:
     """What a reader may trip over."""
 
 
+_LEAST_HALVED = 2.0
+"""Packets."""
+
+
 def recovery(rtt: float = 0.2, packet: float = 1500.0) -> Table:
     """Traditional TCP's recovery from one loss, by rate.
 
     Args:
         rtt: Round trip time in seconds.
         packet: Bytes.
+
+    Raises:
+        ControlError: If no rate has a window of two packets, which a loss can halve.
     """
     rows = []
-    for bps in (1e7, 1e8, 5e8, 1e9, 1e10):
+    rates = (1e7, 1e8, 5e8, 1e9, 1e10)
+    for bps in rates:
         w = bps * rtt / 8 / packet
-        rows.append((bps / 1e6, w, w / 2 * rtt, 1.5 / w**2))
+        if w >= _LEAST_HALVED:
+            rows.append((bps / 1e6, w, w / 2 * rtt, 1.5 / w**2))
+    if not rows:
+        raise ControlError(
+            f"rtt = {rtt:g} s: at 10 Gb/s the window is below two packets of {packet:g} bytes; "
+            "give a longer round trip or smaller packets"
+        )
+    some = "Rates whose window is below two packets are left out: a loss cannot halve it."
     return Table(
         f"Traditional TCP's recovery from a loss; round trip {rtt:g} s, {packet:g}-byte packets",
         (
@@ -69,6 +85,7 @@ def recovery(rtt: float = 0.2, packet: float = 1500.0) -> Table:
         ),
         rows,
         "window = rate·RTT/packet, recovery = window/2 round trips, loss rate = 1.5/window²",
+        (some,) if len(rows) < len(rates) else (),
     )
 
 
