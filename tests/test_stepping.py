@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import re
 
 import numpy as np
@@ -131,3 +133,10 @@ def test_only_the_packet_engine_changes(engine: str) -> None:
     change = {"at": "3s", "set": {"bottleneck.qdisc.qref": 10}}
     with pytest.raises(sojourn.ScenarioError, match="changes"):
         sojourn.run({**SCENARIO, "changes": [change]}, engine=engine)
+
+
+def test_copies_are_made_by_fork_alone() -> None:
+    simulation = sojourn.Simulation(SCENARIO)
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(sojourn.InputError, match=r"cannot be copied or pickled: fork\(\) makes a copy"):
+            copied(simulation)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import SMALL
-from sojourn import Comparison, Error, InputError, Scenario, compare
+from sojourn import Comparison, Error, InputError, Interrupted, Scenario, compare
 from sojourn.load import realised_load, uncongested
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store
@@ -236,6 +237,32 @@ def test_the_uncongested_link_is_ten_times_as_fast_both_ways() -> None:
 def test_a_mean_of_nothing_is_known() -> None:
     # Half of the interval and what is allowed are both 0.
     assert Rule("loss", 0.1).more([0.0] * 5) == 0
+
+
+def test_a_baseline_is_a_value_of_whatever_type() -> None:
+    runs = [
+        made(f"flows {n}", seed, n / 100 + seed / 1000, {"traffic.0.flows": n})
+        for n in (2, 4)
+        for seed in (1, 2, 3)
+    ]
+    comparison = Comparison(runs, [])
+    for baseline in (4, "4", "flows 4"):
+        verdict = comparison.verdict(baseline=baseline, measures="loss")
+        assert verdict is not None
+        assert verdict.baseline == "flows 4"
+        assert [each.measure.name for each in verdict.differences] == ["loss"]
+        assert str(verdict) == repr(verdict)
+        assert pickle.loads(pickle.dumps(verdict)) == verdict
+    assert compare(SMALL, {"traffic.0.flows": [2, 4]}, 1, baseline=4).baseline == "4"
+    for values in ({2, 4}, frozenset({2, 4})):
+        with pytest.raises(InputError, match="flows: a set has no order, and the first is the"):
+            compare(SMALL, {"traffic.0.flows": values})
+
+
+def test_what_an_interruption_finished_survives_another_process() -> None:
+    again = pickle.loads(pickle.dumps(Interrupted(["finished"])))
+    assert isinstance(again, Interrupted)
+    assert again.result == ["finished"]
 
 
 def test_a_wrong_baseline_is_refused_before_anything_runs(tmp_path: Path) -> None:

@@ -42,3 +42,6 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, result: Any) -> None:
         super().__init__()
         self.result = result
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.result,)

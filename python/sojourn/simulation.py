@@ -48,6 +48,13 @@ class Simulation:
     ) -> None:
         """Nothing is left open: memory goes with the object."""
 
+    def __reduce_ex__(self, protocol: object) -> tuple[object, ...]:
+        """Raises an InputError: it is neither pickled nor copied."""
+        raise InputError(
+            "a simulation under way cannot be copied or pickled: fork() makes a copy in this "
+            "process, and finish() gives a result that can be pickled"
+        )
+
     @property
     def now(self) -> float:
         """The simulated time reached, in seconds."""

@@ -15,7 +15,7 @@
 //!
 //! # Differences from Linux
 //!
-//! 1. PIE's own differences from Linux: see `pie`. So `target` is 15 ms here, as in the RFC.
+//! 1. PIE's own differences from Linux: see `pie`.
 //! 2. Linux counts for `memory_limit` what packets occupy in memory and only reports it; here bytes
 //!    of packets, and what does not fit is dropped.
 //! 3. Linux updates 2048 queues at a time, so that with more the period is longer.

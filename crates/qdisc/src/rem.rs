@@ -216,7 +216,9 @@ impl Law for Rem {
 
     fn resume(self, before: &Self) -> Option<Self> {
         let clock = self.state.clock.after(&before.state.clock);
-        let state = State { clock, ..before.state.clone() };
+        // In bytes or in packets: where that has changed, what came means nothing.
+        let arrivals = if self.measure == before.measure { before.state.arrivals } else { 0 };
+        let state = State { clock, arrivals, ..before.state.clone() };
         Some(Self { state, statistics: before.statistics.clone(), ..self })
     }
 

@@ -188,8 +188,12 @@ pub struct Discipline<P: Packet> {
     bucket: Bucket,
     peak: Option<Bucket>,
     inner: Box<Qdisc<P>>,
-    /// Taken out of the inner discipline and waiting for its tokens.
-    held: Option<P>,
+    /// Taken out of the inner discipline and waiting for its tokens, and the class that it came
+    /// out of.
+    held: Option<(P, usize)>,
+    /// That of the packet that left last, if it was held: the inner discipline may have given the
+    /// next one since.
+    left: Option<usize>,
     counters: Counters,
 }
 
@@ -203,6 +207,7 @@ impl<P: Packet> Discipline<P> {
             peak: params.peak_rate.map(|rate| Bucket::new(rate, params.peak_burst)),
             inner: Box::new(inner),
             held: None,
+            left: None,
             counters: Counters::default(),
         })
     }
@@ -213,7 +218,11 @@ impl<P: Packet> Discipline<P> {
         use crate::Discipline as _;
         let unknown = self.held.is_none() && self.inner.peek().is_none();
         if unknown && self.inner.next_ready(now) == Some(now) {
-            self.held = self.with_inner(|inner| inner.dequeue(now, sink));
+            let packet = self.with_inner(|inner| inner.dequeue(now, sink));
+            self.held = packet.map(|packet| {
+                let class = self.inner.class_of(&packet);
+                (packet, class)
+            });
         }
     }
 
@@ -234,7 +243,7 @@ impl<P: Packet> Discipline<P> {
     #[inline]
     fn conforms_at(&self) -> Option<Time> {
         use crate::Discipline as _;
-        let bytes = self.held.as_ref().or_else(|| self.inner.peek())?.bytes();
+        let bytes = self.peek()?.bytes();
         let peak = self.peak.as_ref().map_or(Time::ZERO, |peak| peak.ready_at(bytes));
         Some(self.bucket.ready_at(bytes).max(peak))
     }
@@ -272,10 +281,11 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         if self.conforms_at()? > now {
             return None;
         }
-        let packet = match self.held.take() {
-            Some(packet) => packet,
-            None => self.with_inner(|inner| inner.dequeue(now, sink))?,
+        let (packet, left) = match self.held.take() {
+            Some((packet, class)) => (packet, Some(class)),
+            None => (self.with_inner(|inner| inner.dequeue(now, sink))?, None),
         };
+        self.left = left;
         let bytes = packet.bytes();
         self.bucket.take(bytes);
         if let Some(peak) = &mut self.peak {
@@ -298,7 +308,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
 
     #[inline]
     fn peek(&self) -> Option<&P> {
-        self.held.as_ref().or_else(|| self.inner.peek())
+        self.held.as_ref().map(|(packet, _)| packet).or_else(|| self.inner.peek())
     }
 
     #[inline]
@@ -307,7 +317,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     fn each(&self, tell: &mut dyn FnMut(&P)) {
-        self.held.iter().for_each(&mut *tell);
+        self.held.iter().for_each(|(packet, _)| tell(packet));
         self.inner.each(tell);
     }
 
@@ -316,7 +326,7 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
     }
 
     fn class_of(&self, packet: &P) -> usize {
-        self.inner.class_of(packet)
+        self.left.unwrap_or_else(|| self.inner.class_of(packet))
     }
 
     fn classes(&self, tell: &mut dyn FnMut(&Counters)) {

@@ -1,5 +1,10 @@
 //! What was sent in a space and is not yet acknowledged or lost, and how loss is found: RFC 9002
 //! section 6.1 and appendix A.
+//!
+//! # Differences from the source
+//!
+//! 1. An acknowledgement that comes after its packet was taken for lost tells nothing: what was in
+//!    it is sent again. RFC 9002 leaves that open.
 
 use crate::packet::{CryptoFrame, Packet, StreamFrame};
 use alloc::collections::VecDeque;

@@ -10,6 +10,8 @@
 //!    is granted more when half a window is used up; windows do not grow.
 //! 3. A sender that flow control holds back does not say so (DATA_BLOCKED, section 4.1): grants
 //!    are sent again when they are lost, so that none is missing for good.
+//! 4. What a stream has lost goes ahead of its own new data, when it is the stream's turn; RFC 9000
+//!    section 13.3 would have it go ahead of those of other streams too.
 
 mod table;
 #[cfg(test)]

@@ -313,11 +313,34 @@ impl Resolver<'_> {
     /// The settings of QUIC, if the group runs over it.
     fn quic(&self) -> Result<Option<QuicParams>, Fault> {
         let group = self.group;
-        if let (Source::Web(Web { http: Http::V2, .. }), Transport::Quic) =
-            (&group.source, group.transport)
-        {
-            let message = "\"2\": HTTP/2 runs over TCP; take \"3\", or leave transport out";
-            return Err(Fault::new(steps!["http"], message));
+        if let (Source::Web(web), Some(transport)) = (&group.source, group.transport) {
+            let message = match (web.http, transport) {
+                (Http::V2, Transport::Quic) => Some("\"2\": HTTP/2 runs over TCP; take \"3\""),
+                (Http::V3, Transport::Tcp) => Some("\"3\": HTTP/3 runs over QUIC; take \"2\""),
+                _ => None,
+            };
+            if let Some(message) = message {
+                let message = format!("{message}, or leave transport out");
+                return Err(Fault::new(steps!["http"], message));
+            }
+        }
+        let connects = matches!(
+            group.source,
+            Source::Bulk(_)
+                | Source::Transfers(_)
+                | Source::Replay(_)
+                | Source::Web(_)
+                | Source::Video(_)
+        );
+        let given = [
+            ("transport", group.transport.is_some()),
+            ("tcp", group.tcp.is_some()),
+            ("quic", group.quic.is_some()),
+        ];
+        if let Some((name, _)) = given.into_iter().find(|(_, given)| *given && !connects) {
+            let message =
+                format!("{} traffic has no connections; leave it out", group.source.kind());
+            return Err(Fault::new(steps![name], message));
         }
         if group.runs_over() == Transport::Tcp {
             return match group.quic {
@@ -332,22 +355,9 @@ impl Resolver<'_> {
             let message = "the group runs over QUIC; its settings are in quic";
             return Err(Fault::new(steps!["tcp"], message));
         }
-        let connects = matches!(
-            group.source,
-            Source::Bulk(_)
-                | Source::Transfers(_)
-                | Source::Replay(_)
-                | Source::Web(_)
-                | Source::Video(_)
-        );
-        let refused = |why: String| {
-            Err(Fault::new(steps!["transport"], format!("\"quic\": {why}; leave it out")))
-        };
-        if !connects {
-            return refused(format!("{} traffic has no connections", group.source.kind()));
-        }
         if self.scenario.access.queue.is_some() {
-            return refused("a host's own queue, access.queue, is for TCP".into());
+            let message = "\"quic\": a host's own queue, access.queue, is for TCP; leave it out";
+            return Err(Fault::new(steps!["transport"], message));
         }
         quic(self.scenario, Some(group)).map(Some).map_err(|f| f.under(steps!["quic"]))
     }

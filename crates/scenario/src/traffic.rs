@@ -61,9 +61,10 @@ pub struct Group {
     #[serde(default)]
     pub stop: Option<Time>,
     /// What its connections run over: "tcp" or "quic". QUIC is for the packet engine and the linux
-    /// engine, and for traffic that has connections: bulk, transfers, replay, web, video.
-    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
-    pub transport: Transport,
+    /// engine, and for traffic that has connections: bulk, transfers, replay, web, video. Default:
+    /// "tcp", and "quic" with HTTP/3.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<Transport>,
     /// TCP settings of this group that differ from those of the scenario.
     #[serde(default)]
     pub tcp: Option<Tcp>,
@@ -93,14 +94,8 @@ impl Group {
     pub(crate) fn runs_over(&self) -> Transport {
         match &self.source {
             Source::Web(web) if web.http == Http::V3 => Transport::Quic,
-            _ => self.transport,
+            _ => self.transport.unwrap_or_default(),
         }
-    }
-}
-
-impl Transport {
-    fn is_tcp(&self) -> bool {
-        *self == Self::Tcp
     }
 }
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sojourn.errors import InputError
 from sojourn.measures import pooling
@@ -117,14 +118,16 @@ def of_group(name: str, definitions: Sequence[Definition] = GROUP) -> list[Measu
 
 
 def _at(part: str, place: str, definitions: Sequence[Definition]) -> list[Measure]:
-    def entry(summary: Summary) -> Entry | None:
-        for each in summary[part]:
-            if each["name"] == place:
-                found: Entry = each
-                return found
-        return None
-
+    entry = partial(_named, part, place)
     return [Measure(f"{place}.{each.name}", each, entry, place) for each in definitions]
+
+
+def _named(part: str, place: str, summary: Summary) -> Entry | None:
+    for each in summary[part]:
+        if each["name"] == place:
+            found: Entry = each
+            return found
+    return None
 
 
 def values(

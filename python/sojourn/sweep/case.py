@@ -123,6 +123,8 @@ def _listed(path: str, values: object) -> list[object]:
     if hasattr(values, "tolist"):
         # Of NumPy: one without dimensions is a single value.
         values = values.tolist()
+    if isinstance(values, set | frozenset):
+        raise InputError(f"{path}: a set has no order, and the first is the baseline; give a list")
     if isinstance(values, str | Mapping) or not isinstance(values, Iterable):
         values = [values]
     listed = [plain_value(value, path) for value in values]

@@ -92,7 +92,7 @@ class Comparison:
         self,
         measure: str = "response_p50_s",
         path: str | None = None,
-        baseline: str | None = None,
+        baseline: object = None,
     ) -> list[dict[str, Any]]:
         """Each variation against the baseline, pair by pair of the same seed.
 
@@ -110,7 +110,7 @@ class Comparison:
             Error: If the measure is unknown or nothing is varied by that path.
         """
         found = self._measure(measure)
-        members, base = entrants(self.runs, path, baseline or self.baseline)
+        members, base = entrants(self.runs, path, self._against(baseline))
         pairs = pairings(members, base)
         rows = []
         for each in differences(pairs, [found]):
@@ -122,19 +122,23 @@ class Comparison:
     def verdict(
         self,
         path: str | None = None,
-        baseline: str | None = None,
-        measures: Sequence[str] = (),
+        baseline: object = None,
+        measures: str | Sequence[str] = (),
     ) -> Verdict | None:
         """Which variation is better than the baseline, in what and how surely; as text in words.
 
         None if nothing but loads is varied. Arguments as for :meth:`differences`; without measures
         it is by what users feel, both ways of the link, and fairness.
         """
+        measures = [measures] if isinstance(measures, str) else measures
         taken = [self._measure(name) for name in measures]
-        chosen = baseline or self.baseline
+        chosen = self._against(baseline)
         if path is None and chosen is None and all(map(is_load, self._paths())):
             return None
         return judge(*entrants(self.runs, path, chosen), taken) if self.runs else None
+
+    def _against(self, baseline: object) -> object:
+        return self.baseline if baseline is None else baseline
 
     def to_dict(self, measures: Sequence[str] = ()) -> dict[str, Any]:
         """Everything but the runs' own summaries, for JSON; the verdict is by ``measures``."""

@@ -36,7 +36,7 @@ def compare(
     limit: bool = True,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
-    baseline: str | None = None,
+    baseline: object = None,
 ) -> Comparison:
     """Runs every combination of the variations with every seed.
 
@@ -54,8 +54,8 @@ def compare(
         limit: Refuse a run that would not fit into this machine's memory.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.
-        baseline: The value that the others are measured against, such as "codel"; by default the
-            first.
+        baseline: The value that the others are measured against, such as "codel" or 2; by default
+            the first.
 
     Raises:
         ScenarioError: If a variation is wrong.
@@ -64,21 +64,22 @@ def compare(
     """
     repeat = whole("repeat", repeat, most=MOST_SEEDS)
     cases = _cases(scenario, vary, repeat)
-    if baseline is not None:
+    named = None if baseline is None else str(baseline)
+    if named is not None:
         # Before anything runs.
-        reference([case.labels for case in cases], None, baseline)
+        reference([case.labels for case in cases], None, named)
     store = opened_store(out, workers)
     plan = Plan(cases, twins=True, limit=limit, notice=notice)
     try:
         carry_out(plan, store, workers=workers, progress=progress)
     except Interrupted:
-        raise Interrupted(_comparison(plan, store, baseline)) from None
+        raise Interrupted(_comparison(plan, store, named)) from None
     except BaseException:
         # What is finished is listed all the same, unless the list cannot be written either.
         with contextlib.suppress(Error):
-            _comparison(plan, store, baseline)
+            _comparison(plan, store, named)
         raise
-    return _comparison(plan, store, baseline)
+    return _comparison(plan, store, named)
 
 
 def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> list[Case]:

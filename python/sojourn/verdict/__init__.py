@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """Each case against the baseline."""
 
@@ -61,6 +61,8 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
+
+    __repr__ = __str__
 
 
 def judge(

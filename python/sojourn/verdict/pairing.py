@@ -64,7 +64,7 @@ def is_load(path: str) -> bool:
 
 
 def reference(
-    varied: Sequence[Mapping[str, Any]], path: str | None = None, baseline: str | None = None
+    varied: Sequence[Mapping[str, Any]], path: str | None = None, baseline: object = None
 ) -> tuple[str, str]:
     """The path that is compared, and which of its values the others are measured against.
 
@@ -82,11 +82,11 @@ def reference(
         raise InputError(f"nothing is varied by {path!r}" if path else "nothing but load is varied")
     if baseline is None:
         return paths[0], case_name(paths[0], varied[0][paths[0]])
-    return _found(varied, paths, baseline)
+    return _found(varied, paths, str(baseline))
 
 
 def entrants(
-    runs: Sequence[RunLike], path: str | None = None, baseline: str | None = None
+    runs: Sequence[RunLike], path: str | None = None, baseline: object = None
 ) -> tuple[list[Entrant], str]:
     """Runs by the values of one path, and the value of :func:`reference`.
 

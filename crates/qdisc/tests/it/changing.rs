@@ -63,6 +63,24 @@ fn red_goes_on_from_its_average_with_other_thresholds() {
     assert!(q.probability() > 0.0, "the average is above the new threshold at once");
 }
 
+/// A period's arrivals were counted in bytes, and are not taken for so many packets.
+#[test]
+fn rem_counts_anew_where_it_counted_in_bytes() {
+    let rem = |queue_in_bytes| {
+        let byte_mode = ByteMode { queue_in_bytes, ..Default::default() };
+        Config::Rem(rem::Params { byte_mode, ..Default::default() })
+    };
+    let env = env(12, 1500);
+    let mut q = queue(&rem(true), &env);
+    overload(&mut q, 0, 101);
+    let before = q.probability();
+    assert!(q.change(&rem(false), &env).unwrap());
+    overload(&mut q, 101, 102);
+    q.advance(MS * 103);
+    let after = q.probability();
+    assert!(after > before && after < 1.1 * before, "{before} {after}");
+}
+
 #[test]
 fn smaller_limit_holds_for_the_next_packet_and_keeps_what_stands() {
     let of = |limit| Config::Droptail(droptail::Params::packets(limit));

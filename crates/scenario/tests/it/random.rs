@@ -164,6 +164,7 @@ fn group() -> impl Strategy<Value = Map<String, Value>> {
             group.extend(start.map(|start| ("start".into(), start)));
             group.insert("direction".into(), direction.into());
             let connects = ["bulk", "web", "video"].iter().any(|kind| group["kind"] == *kind);
+            let tcp = tcp.filter(|_| connects);
             if let Some((size, early)) = quic.filter(|_| connects && tcp.is_none()) {
                 group.insert("transport".into(), "quic".into());
                 let quic = json!({ "max_udp_payload": size, "zero_rtt": early });

@@ -3,7 +3,9 @@
 use super::{Source, droptail, run};
 use crate::common::{Token, env, queue, token};
 use sojourn_base::{Rate, Size, Time};
-use sojourn_qdisc::{Config, Discipline, Ecn, cake, codel, droptail as tail, pi, prio, tbf};
+use sojourn_qdisc::{
+    Config, Discipline, Ecn, cake, codel, droptail as tail, dualpi2, pi, prio, tbf,
+};
 
 fn config(rate: u64, burst: u64, peak: Option<u64>, inner: Config) -> Config {
     Config::Tbf(tbf::Params {
@@ -146,6 +148,21 @@ fn a_class_behind_a_bucket_is_ready_when_its_tokens_are() {
             assert_eq!(q.dequeue(ready, &mut ()).map(|packet| packet.id), Some(n));
         }
         assert_eq!(q.next_ready(Time::ZERO), None);
+    }
+}
+
+#[test]
+fn a_packet_that_waited_for_tokens_is_of_the_class_that_it_came_out_of() {
+    let inner = Config::Dualpi2(dualpi2::Params::default());
+    let mut q = queue(&config(1_000_000, 1500, None, inner), &env(100, 1000));
+    for (id, ecn) in [Ecn::Ect1, Ecn::Ect1, Ecn::Ect0, Ecn::Ect0].into_iter().enumerate() {
+        let _ = q.enqueue(Time::ZERO, token(id as u64, 1500, ecn), &mut ());
+    }
+    // While one leaves the next is already taken out of the discipline.
+    for class in [0, 0, 1, 1] {
+        let ready = q.next_ready(Time::ZERO).unwrap();
+        let packet = q.dequeue(ready, &mut ()).unwrap();
+        assert_eq!(q.class_of(&packet), class, "packet {}", packet.id);
     }
 }
 

@@ -13,6 +13,8 @@
 //!    second.
 //! 4. Packets that arrive within 5 ms of each other, though sent further apart, are not merged into
 //!    a group: no link here releases them in such bursts.
+//! 5. The received rate counts packets with their headers, the rate that it bounds what is in them:
+//!    a decrease is to 0.88 of what came where packets are full, not to 0.85.
 //!
 //! The draft's Kalman filter takes frames of three groups and more for noise, and so does not see
 //! the queue grow under calls of more than 2.2 Mb/s at 30 frames a second. Chromium has had a line
