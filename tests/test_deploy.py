@@ -348,7 +348,7 @@ def test_linux_has_no_cake_without_ecn() -> None:
     (said,) = set(deploy(scenario({"kind": "cake", "ecn": False})).remarks) - set(
         deploy(scenario("cake")).remarks
     )
-    assert "ecn = False" in said
+    assert "Linux has: ecn true (here false)." in said
 
 
 @pytest.mark.parametrize("kind", ["red", "ared"])
@@ -551,6 +551,38 @@ def test_values_that_linux_refuses_are_refused(
     assert remedy in refused(field, **qdisc)
     if '"' in remedy:
         deploy(scenario({**qdisc, field: remedy.split('"')[1]}))
+
+
+LINUX_PIE = {
+    "decay": 63 / 64, "first_update": "500ms", "high_delay": "250ms", "linux_guards": True,
+    "max_probability": 4.0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["pie", "fq_pie"])
+def test_remarks_compare_with_what_linux_has(kind: str) -> None:
+    (said,) = deploy(scenario(kind)).remarks[-1:]
+    assert said == (
+        "tc has no word for these, and Linux has: decay 0.984375 (here 0.98), first_update 500ms "
+        "(here none), high_delay 250ms (here none), linux_guards true (here false), "
+        "max_probability 4 (here 1)."
+    )
+    # One that is Linux's has nothing to be told.
+    same = deploy(scenario({"kind": kind, **LINUX_PIE})).remarks
+    assert not any("no word" in remark for remark in same)
+
+
+def test_rarer_words_of_tc_are_written() -> None:
+    def words(**qdisc: Any) -> str:
+        return deploy(scenario(qdisc)).commands[-1]
+
+    assert words(kind="pie", delay="rate").endswith(" dq_rate_estimator")
+    assert " perturb 10" in words(kind="sfq", perturb="10s")
+    assert " probability 0.02 adaptive" in words(kind="ared", max_p=0.02)
+    rounded = deploy(scenario({"kind": "sfq", "perturb": "1250ms"})).remarks
+    assert rounded[-1] == "Linux takes whole seconds: perturb is -20% off."
+    with pytest.raises(DeployError, match=r'perturb = "400ms": .*at least "1s"'):
+        words(kind="sfq", perturb="400ms")
 
 
 def test_what_sfq_cuts_down_is_said() -> None:

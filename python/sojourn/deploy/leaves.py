@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sojourn._engine import resolved
+from sojourn.deploy import fixed
 from sojourn.deploy.burst import check_slope, weight
 from sojourn.deploy.errors import DeployError
 from sojourn.quantities import quantity, time
@@ -79,10 +80,8 @@ def leaf(qdisc: Fields, place: Place) -> Leaf:
     settings = _Settings(settings_of(qdisc, place))
     made = write(settings, place)
     usual = settings_of({"kind": kind}, place)
-    lost = [each for each in settings.keys() - settings.used if settings[each] != usual.get(each)]
-    own = [
-        f"tc has no word for {each} = {settings[each]}: Linux has its way." for each in sorted(lost)
-    ]
+    unsaid = settings.keys() - settings.used
+    own = fixed.remarks(kind, dict(settings), usual, unsaid)
     return replace(made, differences=(*made.differences, *own))
 
 
@@ -156,16 +155,21 @@ def _flag(word: str, on: object) -> str:
     return f" {word}" if on else ""
 
 
+_FRAMES = "Linux counts Ethernet's header in the limit too, 14 bytes a packet."
+
+
 def _droptail(qdisc: Fields, place: Place) -> Leaf:
     if "limit_bytes" in qdisc:
-        return Leaf(f"bfifo limit {_size(place, qdisc, 'limit_bytes')}")
+        return Leaf(f"bfifo limit {_size(place, qdisc, 'limit_bytes')}", (_FRAMES,))
     if "limit_time" in qdisc:
         per_second = place.rate_bps / 8
         size = round(_time_s(place, qdisc, "limit_time") * per_second)
         most = _MOST_BYTES / per_second
         whole = f"{math.floor(most)}s" if most >= 1 else f"{math.floor(most * 1e6)}us"
         _in_32_bits(place, qdisc, "limit_time", size, whole)
-        return Leaf(f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.",))
+        return Leaf(
+            f"bfifo limit {size}", ("The time is turned into bytes at the link's rate.", _FRAMES)
+        )
     return Leaf(f"pfifo limit {qdisc['limit']}")
 
 
@@ -222,15 +226,13 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
     if qdisc.get("gentle"):
         remarks.append("Linux is not gentle: above the upper threshold it drops everything.")
     if adaptive:
-        remarks.append("Linux fixes bottom and top at 0.01 and 0.5.")
-        tail = " adaptive"
-    else:
-        tail = f" probability {qdisc['max_p']:g}"
+        # They are in the thresholds.
+        qdisc.get("target_delay")
     # Linux marks above the upper threshold as well, unless told otherwise.
     hard = qdisc.get("ecn") and qdisc.get("ecn_drop_above_max")
     return Leaf(
         f"red limit {limit} min {average.low} max {average.high} avpkt {mean} {average.words}"
-        f"{_flag('harddrop', hard)}{tail}",
+        f"{_flag('harddrop', hard)} probability {qdisc['max_p']:g}{_flag('adaptive', adaptive)}",
         tuple(remarks),
     )
 
@@ -278,6 +280,7 @@ def _pie_words(qdisc: Fields, place: Place) -> Leaf:
         f"target {_seconds(place, qdisc, 'target')} tupdate {_seconds(place, qdisc, 'tupdate')} "
         f"alpha {whole['alpha']} beta {whole['beta']}{_flag('ecn', qdisc['ecn'])}"
         f"{_flag('bytemode', qdisc['scale_by_size'])}"
+        f"{_flag('dq_rate_estimator', qdisc['delay'] == 'rate')}"
     )
     return Leaf(words, tuple(remarks))
 
@@ -350,15 +353,32 @@ def _sfq(qdisc: Fields, place: Place) -> Leaf:
             f"{place.field}.{name} = {qdisc[name]}: Linux has no SFQ that holds one packet; must "
             "be at least 2"
         )
+    remarks = [
+        f"Linux takes at most {value} for {name}, not {qdisc[name]}."
+        for name, value in held.items()
+        if value < qdisc[name]
+    ]
     return Leaf(
         f"sfq limit {qdisc['limit']} flows {held['flows']} divisor {divisor} "
-        f"depth {held['depth']}{_flag('headdrop', qdisc['head_drop'])}{_quantum(qdisc)}",
-        tuple(
-            f"Linux takes at most {value} for {name}, not {qdisc[name]}."
-            for name, value in held.items()
-            if value < qdisc[name]
-        ),
+        f"depth {held['depth']}{_flag('headdrop', qdisc['head_drop'])}{_quantum(qdisc)}"
+        f"{_perturbed(qdisc, place, remarks)}",
+        tuple(remarks),
     )
+
+
+def _perturbed(qdisc: Fields, place: Place, remarks: list[str]) -> str:
+    """How often SFQ's hash changes, in whole seconds."""
+    if qdisc.get("perturb") is None:
+        return ""
+    asked = _time_s(place, qdisc, "perturb")
+    written = round(asked)
+    if written < 1:
+        raise DeployError(
+            f'{place.field}.perturb = "{qdisc["perturb"]}": Linux takes whole seconds; must be at '
+            'least "1s"'
+        )
+    remarks += _off("whole seconds", "perturb", written, asked)
+    return f" perturb {written}"
 
 
 def _cobalt(qdisc: Fields, place: Place) -> Leaf:
