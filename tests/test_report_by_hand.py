@@ -50,8 +50,12 @@ def test_goodput_is_of_groups_that_finish_nothing() -> None:
         near |= {"goodput_bps": rate, "jain": jain}
         far |= {"finished": 3}
         run.summary["groups"].append({**near, "name": "lone", "jain": None, "goodput_bps": 1e6})
+        # Of datagrams each is finished.
+        steady = {**near, "name": "steady", "kind": "udp", "finished": 9}
+        run.summary["groups"].append(steady)
     layout = compared(*runs)
-    near_row, lone = frames.goodput(layout, layout.panels[0]).to_dicts()
+    near_row, lone, steady_row = frames.goodput(layout, layout.panels[0]).to_dicts()
+    assert steady_row["group"] == "steady"
     assert (near_row["series"], near_row["group"]) == ("PI", "near")
     assert [near_row[name] for name in ("mbps", "low", "high", "jain")] == pytest.approx(
         [52, 50, 54, 0.85]
@@ -134,11 +138,11 @@ def test_response_times_weigh_as_many_as_they_are() -> None:
     for run, at, count in zip(runs, (1.0, 3.0), (30, 10), strict=True):
         run.summary["groups"][0]["response_time_s"] |= {
             "count": count,
-            "cdf": [[at, 0.0], [at + 1, 1.0]],
+            "cdf": [[at, 0.0], [at + 0.01, 1.0]],
         }
     layout = compared(*runs)
     found = frames.response_cdf(layout, layout.panels[0]).select("seconds", "fraction").rows()
-    assert found == [(1.0, 0.0), (2.0, 0.75), (3.0, 0.75), (4.0, 1.0)]
+    assert found == [(1.0, 0.0), (1.01, 0.75), (3.0, 0.75), (3.01, 1.0)]
     assert frames.ping_cdf(layout, layout.panels[0]).is_empty()
 
 

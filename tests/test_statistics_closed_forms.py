@@ -154,6 +154,14 @@ def test_mser5_is_its_definition(seed: int, length: int) -> None:
     assert mser5(series) == 5 * int(np.argmin(errors))
 
 
+@pytest.mark.parametrize("level", [1e4, 1e9, 1e15])
+def test_mser5_does_not_depend_on_the_level(level: float) -> None:
+    """The difference of sums of squares is all rounding at a level of 10⁹."""
+    rng = np.random.default_rng(3)
+    series = np.concatenate([np.linspace(64, 0, 100), rng.integers(0, 8, 400)])
+    assert mser5(series + level) == mser5(series) > 50
+
+
 def test_mser5_needs_twenty_values() -> None:
     assert mser5([1.0, 2.0] * 10) == 0
     with pytest.raises(ValueError, match="20 values, not 19"):

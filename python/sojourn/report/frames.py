@@ -159,6 +159,10 @@ def plane(layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+# What finishes there is a packet.
+_STREAMS = ("udp", "call")
+
+
 def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
     """Goodput and fairness of each group without exchanges, with the range over the repeats."""
     rows = []
@@ -166,7 +170,7 @@ def goodput(layout: Layout, panel: Panel) -> pl.DataFrame:
     for curve in layout.in_panel(panel):
         for name in names:
             found = [g for run in curve.runs for g in run.groups if g["name"] == name]
-            found = [g for g in found if not number(g.get("finished"))]
+            found = [g for g in found if g["kind"] in _STREAMS or not number(g.get("finished"))]
             rate = Spread.of([number(g.get("goodput_bps")) for g in found])
             jain = Spread.of([number(g.get("jain")) for g in found])
             if rate is not None:

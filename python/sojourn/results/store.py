@@ -202,6 +202,8 @@ def _open_comparison(path: Path) -> list[RunResult]:
             folder, label, varied = path / entry["folder"], str(entry["label"]), entry["varied"]
         except (KeyError, TypeError) as error:
             raise Error(f"{path / COMPARISON}: damaged: an entry without folder") from error
+        if not isinstance(varied, dict):
+            raise Error(f"{path / COMPARISON}: damaged: {label}: varied is no table")
         run = open_run(folder)
         run = run.named(label, varied)
         run.realised_load = entry.get("realised_load")

@@ -31,6 +31,8 @@ def mser5(series: Sequence[float] | Floats) -> int:
         raise ValueError(f"MSER-5 needs 20 values, not {len(values)}")
     batches = _blocks(values, 5).mean(axis=1)
     n = len(batches)
+    # About where it ends, lest the difference of large sums be rounding.
+    batches -= batches[n // 2 :].mean()
     # Sums over what is left after each truncation.
     left = np.arange(n, 0, -1)
     sums = np.cumsum(batches[::-1])[::-1]
