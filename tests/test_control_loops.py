@@ -339,3 +339,16 @@ def test_names_of_the_package_are_not_hidden_by_its_modules() -> None:
         importlib.import_module(each.name)
     hidden = [name for name in control.__all__ if inspect.ismodule(getattr(control, name))]
     assert not hidden
+
+
+@pytest.mark.parametrize("gain", [-1.0, 0.0, math.nan, math.inf])
+def test_gains_that_are_none_are_refused(gain: float) -> None:
+    with pytest.raises(ControlError, match=f"gain = {gain:g}: must be above 0"):
+        Model(PAPER, qdisc="pi", gain=gain)
+
+
+def test_an_average_is_of_the_load_alone() -> None:
+    with pytest.raises(ControlError, match="averaging: goes with price only"):
+        Model(PAPER, qdisc="pi", averaging=0.1)
+    with pytest.raises(ControlError, match="averaging = -1 s: must be above 0"):
+        Model(PAPER, price=power(20), averaging=-1.0)

@@ -81,6 +81,13 @@ class Model:
     branch: int = -1
     """Which point of rest, by its window, where marks by the rate have several: −1 the largest."""
 
+    def __post_init__(self) -> None:
+        positive("gain", self.gain)
+        if self.averaging and self.price is None:
+            raise ControlError("averaging: goes with price only; leave it out")
+        if self.averaging:
+            positive("averaging", self.averaging, "s")
+
     @property
     def kind(self) -> str:
         """Name of the discipline."""
