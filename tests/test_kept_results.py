@@ -36,8 +36,8 @@ COUNTS = {
         21, 4, 2,
     ),
     "codel-2012": (
-        "Of 39 claims 32 agree, four cannot be told, and three are shown without a verdict.",
-        39, 0, 4,
+        "Of 43 claims 35 agree, one does not, four cannot be told, and three are shown without a "
+        "verdict.", 43, 1, 4,
     ),
     "fluid-2000": ("of fifteen claims seven agree and eight do not.", 15, 8, 0),
     "home": ("Of thirteen claims twelve agree and one does not.", 13, 1, 0),

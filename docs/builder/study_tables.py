@@ -251,6 +251,13 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "cake-reference grid": _cake_grid,
     **{f"{name} claims": partial(claims_table, name, scale) for name, scale in CLAIMS.items()},
     "codel-2012 waits": partial(plain, "codel-2012", "quick", "Median wait (ms)", form=".1f"),
+    "codel-2012 rates": partial(
+        plain,
+        "codel-2012",
+        "quick",
+        "Utilisation with a target of 5 % of the round trip (%)",
+        form=".1f",
+    ),
     "rfc7928 answers": partial(
         plain, "rfc7928", "quick", "Each discipline against drop-tail: wait, goodput"
     ),

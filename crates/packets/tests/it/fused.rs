@@ -180,7 +180,9 @@ fn traffic() -> impl Strategy<Value = String> {
     ];
     let stop = prop_oneof![3 => Just(""), 1 => Just("stop = \"9s\"\n")];
     (body, rtt, direction, tcp, stop).prop_map(|(body, rtt, direction, tcp, stop)| {
-        let tcp = if body.contains("http = \"3\"") { String::new() } else { tcp };
+        let without = ["http = \"3\"", "kind = \"udp\"", "kind = \"ping\""];
+        let none = without.iter().any(|field| body.contains(field));
+        let tcp = if none { String::new() } else { tcp };
         format!("[[traffic]]\n{body}{rtt}direction = \"{direction}\"\n{tcp}{stop}")
     })
 }

@@ -9,12 +9,14 @@ import altair as alt
 import polars as pl
 
 from sojourn.parts import Figure, Table
+from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.statistics.equivalence import equivalence
 from sojourn.studies.codel_2012 import setpoint
 from sojourn.studies.codel_2012.network import bulk, dumbbell, milliseconds, packets
+from sojourn.studies.pairs import Pairs, paired
 from sojourn.studies.study import Band, Check, Findings, Verdict
-from sojourn.studies.verdicts import more
+from sojourn.studies.verdicts import more, not_less, same
 from sojourn.sweep import Case, Results
 
 PART = "targets"
@@ -32,6 +34,10 @@ PEAK, PEAK_POWER = 0.28, 1.13
 # Of utilisation, in points: below it two values are taken for the same.
 MARGIN = 2.0
 
+# The talk's target, as a share of the round trip; where it is to serve; and up to which part of
+# utilisation two places are the same, as where CoDel is to do no harm.
+TARGET, RATES, ALIKE = 0.05, [2e6, 5e6, 10e6, 20e6, 50e6, 100e6], 0.05
+
 
 def _plan(scale: str) -> tuple[list[float], list[float], list[int], list[int]]:
     """Rates, targets, numbers of flows and seeds of the grid."""
@@ -39,8 +45,7 @@ def _plan(scale: str) -> tuple[list[float], list[float], list[int], list[int]]:
         return [5e6], [0.05, 0.2, 0.5], [1], [1]
     if scale == "quick":
         return [5e6, 20e6], [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0], [1, 2, 3], [1]
-    rates = [2e6, 5e6, 10e6, 20e6, 50e6, 100e6]
-    return rates, [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0], [1, 2, 3], [1, 2, 3]
+    return RATES, [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0], [1, 2, 3], [1, 2, 3]
 
 
 def cases(scale: str) -> list[Case]:
@@ -53,6 +58,14 @@ def cases(scale: str) -> list[Case]:
         for n in flows
         for f in targets
     ]
+    if scale != "smoke":
+        # Whether the setpoint depends on the rate or on the congestion control.
+        several = list(range(1, {"quick": 3, "full": 10}[scale] + 1))
+        found += [
+            _case("everywhere", rate, control, 1, TARGET, several)
+            for rate in RATES
+            for control in CONTROLS
+        ]
     ideal = [1, 2] if scale == "smoke" else list(range(1, 11))
     rate = 10e6 if scale == "smoke" else 20e6
     return found + [
@@ -120,6 +133,10 @@ def findings(results: Results, found: Findings) -> None:
     found.checks += [_peak(ideal), _peak_height(ideal)]
     codel = table.filter(kind="codel")
     found.checks.append(_codel_beside_theory(codel))
+    everywhere = results.where(part=PART, kind="everywhere")
+    if len(everywhere):
+        found.checks += [_any_rate(everywhere), _any_control(everywhere)]
+        found.tables.append(_everywhere(everywhere))
     mean = codel.group_by("mbit", "congestion", "flows", "f", maintain_order=True).agg(
         pl.col("utilisation", "power").mean()
     )
@@ -244,6 +261,68 @@ def _codel_beside_theory(codel: pl.DataFrame) -> Check:
         note="Mean over the rates. CoDel drops an interval (here a round trip) after its target is "
         "passed, so a window goes further than with a setpoint, and a second drop may follow "
         "the first before the sender has answered.",
+    )
+
+
+def _utilisation(run: RunResult) -> float:
+    return float(run.bottleneck["utilisation"])
+
+
+def _any_rate(part: Results) -> Check:
+    """Each rate against 10 Mb/s, for each congestion control."""
+    pairs: dict[str, Pairs] = {}
+    for control, name in NAMES.items():
+        at = {rate: part.where(congestion=control, mbit=rate / 1e6) for rate in RATES}
+        pairs |= {
+            f"{name}, {rate / 1e6:g} Mb/s": paired(runs, at[10e6], _utilisation)
+            for rate, runs in at.items()
+            if rate != 10e6
+        }
+    tested = same(pairs, ALIKE, unit="points", scale=100)
+    return Check(
+        claim="The setpoint does not depend on the rate: with a target of 5 % of the round trip a "
+        "flow fills the link alike from 2 to 100 Mb/s.",
+        source="the talk's slides on the setpoint; RFC 8289 section 3.2",
+        published="independent of the bandwidth",
+        ours=f"utilisation against that at 10 Mb/s: {tested.ours}",
+        verdict=tested.verdict,
+        note=f"One flow, round trip 100 ms; margin {ALIKE:.0%}. {tested.note}",
+    )
+
+
+def _any_control(part: Results) -> Check:
+    """CUBIC and Westwood+ against Reno, at each rate."""
+    pairs = {
+        f"{NAMES[control]}, {rate / 1e6:g} Mb/s": paired(
+            part.where(congestion=control, mbit=rate / 1e6),
+            part.where(congestion="reno", mbit=rate / 1e6),
+            _utilisation,
+        )
+        for control in CONTROLS[1:]
+        for rate in RATES
+    }
+    tested = not_less(pairs, ALIKE, unit="points", scale=100)
+    return Check(
+        claim="It serves CUBIC and Westwood+ too: with the same target neither fills the link less "
+        "than Reno.",
+        source="the talk's slides on the setpoint with CUBIC and Westwood",
+        published="the same setpoint",
+        ours=f"utilisation against Reno's: {tested.ours}",
+        verdict=tested.verdict,
+        note=f"One flow, round trip 100 ms, target 5 ms; margin {ALIKE:.0%}. {tested.note}",
+    )
+
+
+def _everywhere(part: Results) -> Table:
+    rows: list[list[object]] = []
+    for control, name in NAMES.items():
+        runs = [part.where(congestion=control, mbit=rate / 1e6) for rate in RATES]
+        rows.append([name, *(100 * (each.mean(_utilisation) or 0.0) for each in runs)])
+    return Table(
+        "Utilisation with a target of 5 % of the round trip (%)",
+        ["", *(f"{rate / 1e6:g} Mb/s" for rate in RATES)],
+        rows,
+        "One flow, round trip 100 ms.",
     )
 
 
