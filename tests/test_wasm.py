@@ -22,6 +22,7 @@ from sojourn.control import ControlError, Model, Network, loop, margins
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "browser"
+SHRINKER = ROOT / ".tools" / "binaryen" / "node_modules" / "binaryen" / "bin" / "wasm-opt"
 GOLDEN = ROOT / "crates" / "packets" / "tests" / "golden"
 HERE = Path(__file__).with_name("wasm")
 NODE = shutil.which("node")
@@ -409,5 +410,6 @@ def test_sides_run_next_to_each_other_and_end_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("zopfli") is None, reason="NO zopfli: the size is not tested")
+@pytest.mark.skipif(not SHRINKER.exists(), reason="NO wasm-opt: the size is not tested")
 def test_the_module_takes_at_most_700_kb_over_the_wire() -> None:
     assert (FOLDER / "sojourn.wasm.gz").stat().st_size <= 700_000
