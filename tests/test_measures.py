@@ -509,3 +509,13 @@ def test_many_copies_of_a_link_have_one_row() -> None:
     }
     few = rows(8)
     assert len(few) == 17 and few["down.7"] == "7.0" and few["down.7/voice"] == "2.0"
+
+
+def test_steps_of_a_thinned_curve_are_no_gaps() -> None:
+    # From 1 to 1000 a step of thinning spans 7 %, beside a cell.
+    curve = [(1.0, 0.0), (1.02, 0.2), (1.08, 0.5), (1000.0, 1.0)]
+    begins = [x for x, _ in pooling._stepped(curve, 5000) if x not in dict(curve)]
+    assert begins == [1000 * (1 - 1 / 64)]
+    # Of few values every cell is there.
+    begins = [x for x, _ in pooling._stepped(curve, 4) if x not in dict(curve)]
+    assert begins == [each * (1 - 1 / 64) for each in (1.02, 1.08, 1000)]
