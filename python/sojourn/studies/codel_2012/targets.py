@@ -9,7 +9,6 @@ import altair as alt
 import polars as pl
 
 from sojourn.parts import Figure, Table
-from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.statistics.equivalence import equivalence
 from sojourn.studies.codel_2012 import setpoint
@@ -264,17 +263,13 @@ def _codel_beside_theory(codel: pl.DataFrame) -> Check:
     )
 
 
-def _utilisation(run: RunResult) -> float:
-    return float(run.bottleneck["utilisation"])
-
-
 def _any_rate(part: Results) -> Check:
     """Each rate against 10 Mb/s, for each congestion control."""
     pairs: dict[str, Pairs] = {}
     for control, name in NAMES.items():
         at = {rate: part.where(congestion=control, mbit=rate / 1e6) for rate in RATES}
         pairs |= {
-            f"{name}, {rate / 1e6:g} Mb/s": paired(runs, at[10e6], _utilisation)
+            f"{name}, {rate / 1e6:g} Mb/s": paired(runs, at[10e6], "utilisation")
             for rate, runs in at.items()
             if rate != 10e6
         }
@@ -296,7 +291,7 @@ def _any_control(part: Results) -> Check:
         f"{NAMES[control]}, {rate / 1e6:g} Mb/s": paired(
             part.where(congestion=control, mbit=rate / 1e6),
             part.where(congestion="reno", mbit=rate / 1e6),
-            _utilisation,
+            "utilisation",
         )
         for control in CONTROLS[1:]
         for rate in RATES
@@ -317,7 +312,7 @@ def _everywhere(part: Results) -> Table:
     rows: list[list[object]] = []
     for control, name in NAMES.items():
         runs = [part.where(congestion=control, mbit=rate / 1e6) for rate in RATES]
-        rows.append([name, *(100 * (each.mean(_utilisation) or 0.0) for each in runs)])
+        rows.append([name, *(100 * (each.mean("utilisation") or 0.0) for each in runs)])
     return Table(
         "Utilisation with a target of 5 % of the round trip (%)",
         ["", *(f"{rate / 1e6:g} Mb/s" for rate in RATES)],
