@@ -86,7 +86,20 @@ _HOME = {
 }
 
 # Parts of the package that are named as a whole.
-_MODULES = ("control", "deploy", "fluid", "qdisc", "report", "studies", "sweep", "tcp")
+_MODULES = (
+    "control",
+    "deploy",
+    "environments",
+    "fluid",
+    "measures",
+    "qdisc",
+    "report",
+    "statistics",
+    "studies",
+    "sweep",
+    "tcp",
+    "tune",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Instant;
 
+// As in the extension of the Python package.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn main() {

@@ -2,7 +2,7 @@
 //! the event loop must know to run them.
 
 use crate::end::End;
-use crate::{huge, prefetch};
+use crate::prefetch;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Totals};
 
@@ -226,7 +226,6 @@ pub(crate) struct Connections {
 impl Connections {
     pub(crate) fn reserve(&mut self, n: usize) {
         self.places.reserve_exact(n);
-        huge::pages(&mut self.places);
     }
 
     /// What lies between an end and the network.

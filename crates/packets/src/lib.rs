@@ -16,7 +16,6 @@ mod end;
 mod error;
 mod events;
 mod group;
-mod huge;
 mod interface;
 mod net;
 mod observation;

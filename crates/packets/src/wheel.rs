@@ -21,7 +21,7 @@ mod tests;
 use self::beyond::{Beyond, Lies};
 use self::crowd::Crowd;
 use self::levels::{BITS, BUCKETS, Far, MASK, Near};
-use crate::{huge, prefetch};
+use crate::prefetch;
 use sojourn_base::Time;
 
 const NONE: u32 = u32::MAX;
@@ -158,12 +158,6 @@ impl<E: Ordered> Wheel<E> {
     #[inline(never)]
     fn grow(&mut self) -> u32 {
         let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 events");
-        if self.slots.len() == self.slots.capacity() {
-            self.slots.reserve(1);
-            self.next.reserve(1);
-            huge::pages(&mut self.slots);
-            huge::pages(&mut self.next);
-        }
         self.slots.push(Slot { time: Time::ZERO, order: 0, counter: 0, event: E::of_brief(0) });
         self.next.push(NONE);
         slot
