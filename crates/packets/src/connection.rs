@@ -245,6 +245,13 @@ impl Connections {
         }
     }
 
+    /// Asks for all of a connection.
+    pub(crate) fn prefetch_both_ends(&self, conn: u32) {
+        if let Some(conn) = self.places.get(conn as usize) {
+            prefetch::lines(conn, size_of::<Connection>());
+        }
+    }
+
     /// The same of QUIC, whose endpoints lie elsewhere, for a packet that its host is about to
     /// handle: one that `comes` there or may be handled ahead of its time.
     #[inline]

@@ -15,6 +15,7 @@ use crate::events::{Call, Event};
 use crate::group::Group;
 use crate::net::Net;
 use crate::packet::{DATAGRAM, Packet};
+use crate::prefetch;
 use crate::probes::Probes;
 use crate::qlog::CallEvents;
 use crate::starts::Starts;
@@ -69,13 +70,24 @@ impl Sim {
     /// Asks for the memory that an event will need.
     #[inline]
     pub(crate) fn prefetch(&self, soon: &Event) {
-        if let Event::Arrive { to, packet, .. } | Event::Deliver { to, packet } = soon {
-            self.conns.prefetch(*to);
-            if !packet.is_quic() {
-                self.net.sacks.prefetch(packet);
-            } else if self.conns.prefetch_quic(*to, matches!(soon, Event::Deliver { .. })) {
-                self.net.quic.prefetch(packet.sacks);
+        match *soon {
+            Event::Arrive { to, ref packet, .. } | Event::Deliver { to, ref packet } => {
+                self.conns.prefetch(to);
+                if !packet.is_quic() {
+                    self.net.sacks.prefetch(packet);
+                } else if self.conns.prefetch_quic(to, matches!(soon, Event::Deliver { .. })) {
+                    self.net.quic.prefetch(packet.sacks);
+                }
             }
+            Event::Timer { of, .. } => self.conns.prefetch(of),
+            Event::Notify { of, .. } | Event::Answer { server: of } => {
+                self.conns.prefetch_both_ends(of.conn());
+                if let Some(underway) = self.exchanges.get(of.conn() as usize) {
+                    prefetch::lines(underway, size_of_val(underway));
+                }
+            }
+            Event::Retire { conn, .. } => self.conns.prefetch_both_ends(conn),
+            _ => {}
         }
     }
 

@@ -97,8 +97,6 @@ pub(crate) struct Wheel<E> {
 /// Slots from which on looking ahead pays: fewer stay in the caches by themselves, and so does what
 /// they concern.
 const MANY: usize = 1 << 13;
-/// Slots of one bucket that are asked for beforehand, at most.
-const CHAIN: usize = 4;
 /// Events of the open bucket among which one is put into its place by moving those behind it.
 const FEW: usize = if cfg!(test) { 8 } else { 512 };
 
@@ -322,13 +320,14 @@ impl<E: Ordered> Wheel<E> {
     /// for when that was next but one.
     #[inline(never)]
     fn look_ahead(&mut self) {
-        let [after, mut slot] = self.near.first_two(self.current & MASK);
+        let [after, slot] = self.near.first_two(self.current & MASK);
         self.after = after;
-        for _ in 0..CHAIN {
-            let Some(ahead) = self.slots.get(slot as usize) else { return };
-            prefetch::lines(ahead, size_of::<Slot<E>>());
-            slot = self.next[slot as usize];
-        }
+        let Some(first) = self.slots.get(slot as usize) else { return };
+        prefetch::lines(first, size_of::<Slot<E>>());
+        // Two at most, without a branch, which would often be foreseen wrongly: any slot does for
+        // one that is not there.
+        let second = (self.next[slot as usize] as usize).min(self.slots.len() - 1);
+        prefetch::lines(&self.slots[second], size_of::<Slot<E>>());
     }
 
     /// Puts the events of a list, of which `slot` is the head, in order.

@@ -14,6 +14,9 @@ impl Sim {
         let (mut next, begins) = self.timers.begin_turn();
         while let Some(of) = next {
             next = self.timers.behind(of);
+            if let Some(next) = next {
+                self.conns.prefetch(next);
+            }
             let deadline = self.conns[of.conn()].ends[of.end()].deadline();
             self.look_at(begins, of, deadline);
         }
