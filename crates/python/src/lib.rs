@@ -9,6 +9,8 @@ mod clock;
 mod errors;
 mod fluid;
 mod hardware;
+#[cfg(feature = "mimalloc")]
+mod memory;
 mod outside;
 mod quantity;
 mod run;
@@ -18,12 +20,6 @@ mod theory;
 mod vectors;
 
 use pyo3::prelude::*;
-
-/// On Linux it asks for large pages under all that the engines hold. With thousands of flows the
-/// processor would otherwise spend a tenth of its time, and more, finding out where a page is.
-#[cfg(feature = "mimalloc")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// The version of the whole program.
 #[pyfunction]
@@ -51,6 +47,8 @@ fn nearest(wrong: &str, known: Vec<String>) -> Option<String> {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::keep_panics_quiet();
+    #[cfg(feature = "mimalloc")]
+    memory::give_back_at_once();
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;
