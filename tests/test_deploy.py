@@ -601,6 +601,8 @@ def test_what_dualpi2_rounds_is_said() -> None:
     assert "classic_protection 12%" in words and "classic_weight is -4% off" in said
     # tc drops what is beyond a 256th: 0.16 would become 40 of them, and Linux itself has 41.
     assert " alpha 0.16015625 beta 3.25000000 " in words
+    assert " step_thresh 1ms min_qlen_step 1 " in words
+    assert "min_packets when a packet comes" in said
     assert "alpha is +0.098% off" in said and "beta is" not in said
     with pytest.raises(DeployError, match=r"qdisc\.alpha = 0\.001: .*at least 1/512"):
         deploy(scenario({"kind": "dualpi2", "alpha": 0.001}))

@@ -41,7 +41,7 @@ _FIXED: Mapping[str, Mapping[str, object]] = {
     "fq_codel": {"whole_backlog": True},
     "cobalt": _COBALT,
     "cake": {"ecn": True},
-    "dualpi2": {"decision": "random", "min_packets": 0, "scheduler": "wrr"},
+    "dualpi2": {"decision": "random", "scheduler": "wrr"},
 }
 
 

@@ -420,6 +420,8 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
     remarks = []
     if qdisc["marking"] == "ramp":
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
+    if qdisc["min_packets"] > 0:
+        remarks.append("Linux looks at min_packets when a packet comes, not when it leaves.")
     step = _step_s(qdisc, place)
     # tc drops what is beyond a whole step, so it is given whole ones.
     gains = {name: _steps(qdisc, place, name) * _GAIN_STEP for name in ("alpha", "beta")}
@@ -433,7 +435,7 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
         f"dualpi2 limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
         f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {gains['alpha']:.8f} "
         f"beta {gains['beta']:.8f} coupling_factor {coupling} "
-        f"step_thresh {time(step)} "
+        f"step_thresh {time(step)} min_qlen_step {qdisc['min_packets']} "
         f"{'drop_on_overload' if qdisc['drop_on_overload'] else 'overflow'} "
         f"classic_protection {classic}%",
         tuple(remarks),
