@@ -136,6 +136,7 @@ def test_dualpi2_is_told_in_linux_s_units() -> None:
         "alpha": 41,
         "beta": 819,
         "step_us": 1000,
+        "min_packets": 1,
         "coupling": 2,
         "drop_overload": True,
         "classic_percent": 25,

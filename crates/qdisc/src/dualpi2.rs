@@ -27,9 +27,9 @@
 //! `min_packets = 0` agree (docs/studies/l4s.md, beside Linux).
 //!
 //! 1. It marks L above a step of 1 ms; here, as in the RFC, along a ramp: `marking = "step"`. Its
-//!    `min_qlen_step` is 0 and looked at on arrival; here a packet is only marked by L's threshold
-//!    if more than `min_packets` stand in L with it. It counts a mark for the step and one for the
-//!    controller where both meet in a packet; here that is one mark.
+//!    `min_qlen_step`, 0 unless set, is looked at on arrival; here a packet is only marked by L's
+//!    threshold if more than `min_packets` stand in L with it as it leaves. It counts a mark for
+//!    the step and one for the controller where both meet in a packet; here that is one mark.
 //! 2. It decides by random numbers, here by accumulating probabilities as in the RFC's pseudocode:
 //!    `decision = "random"`.
 //! 3. While less than 2 MTU stand behind a packet it spares it, but for the step.

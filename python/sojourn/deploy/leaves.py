@@ -480,6 +480,7 @@ def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:
         "alpha": _steps(qdisc, place, "alpha"),
         "beta": _steps(qdisc, place, "beta"),
         "step_us": round(_step_s(qdisc, place) * 1e6),
+        "min_packets": qdisc["min_packets"],
         "coupling": round(qdisc["coupling"]),
         "drop_overload": qdisc["drop_on_overload"],
         "classic_percent": round(qdisc["classic_weight"] * 100),

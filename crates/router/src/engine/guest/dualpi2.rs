@@ -26,6 +26,7 @@ mod option {
     pub(super) const ALPHA: u16 = 5;
     pub(super) const BETA: u16 = 6;
     pub(super) const STEP_US: u16 = 8;
+    pub(super) const MIN_QLEN_STEP: u16 = 9;
     pub(super) const COUPLING: u16 = 10;
     pub(super) const DROP_OVERLOAD: u16 = 11;
     pub(super) const C_PROTECTION: u16 = 13;
@@ -57,6 +58,7 @@ fn request(device: i32, settings: &DualPi2) -> Vec<u8> {
         (option::ALPHA, settings.alpha),
         (option::BETA, settings.beta),
         (option::STEP_US, settings.step_us),
+        (option::MIN_QLEN_STEP, settings.min_packets),
     ] {
         attribute(&mut options, number, &value.to_ne_bytes());
     }
@@ -113,6 +115,7 @@ mod tests {
         alpha: 41,
         beta: 819,
         step_us: 1000,
+        min_packets: 1,
         coupling: 2,
         drop_overload: true,
         classic_percent: 10,
@@ -124,11 +127,14 @@ mod tests {
         assert_eq!(message[..4], (message.len() as u32).to_ne_bytes());
         assert_eq!(message[20..24], 7u32.to_ne_bytes());
         assert_eq!(&message[36..48], &[12, 0, 1, 0, b'd', b'u', b'a', b'l', b'p', b'i', b'2', 0]);
-        // Six numbers of 32 bits and three of 8, each padded to 8 bytes, in one attribute.
-        assert_eq!(message[48..52], [76, 0, 2, 0x80]);
-        assert_eq!(message.len(), 48 + 76);
+        // Seven numbers of 32 bits and three of 8, each padded to 8 bytes, in one attribute.
+        assert_eq!(message[48..52], [84, 0, 2, 0x80]);
+        assert_eq!(message.len(), 48 + 84);
         let target = [8, 0, 3, 0, 0x98, 0x3a, 0, 0];
-        assert!(message.windows(8).any(|bytes| bytes == target), "15000 us");
+        let fewest = [8, 0, 9, 0, 1, 0, 0, 0];
+        for setting in [target, fewest] {
+            assert!(message.windows(8).any(|bytes| bytes == setting), "{setting:?}");
+        }
         assert_eq!(message[message.len() - 8..], [5, 0, 13, 0, 10, 0, 0, 0]);
     }
 

@@ -58,6 +58,8 @@ pub(super) struct DualPi2 {
     pub beta: u32,
     /// Sojourn time above which the low-latency queue marks, microseconds.
     pub step_us: u32,
+    /// So many packets stand there when one comes that may be marked so.
+    pub min_packets: u32,
     /// By how much the low-latency queue is marked more.
     pub coupling: u8,
     /// Whether ECN-capable packets are dropped in overload.
