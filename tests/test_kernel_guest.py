@@ -267,6 +267,24 @@ def test_dualpi2_does_what_linux_does(seven, name: str) -> None:
 
 
 @pytest.mark.long
+def test_dualpi2_leaves_alone_as_many_packets_in_linux(seven) -> None:
+    # L stands just above the number below which nothing in it is marked.
+    scenario = Scenario(BULK).with_(
+        {
+            "duration": "12s",
+            "warmup": "2s",
+            "tcp.hystart_css": False,
+            "bottleneck.qdisc": DUALPI2 | {"min_packets": 30},
+            "bottleneck.rate": "20mbit",
+            "traffic": [PRAGUE],
+        }
+    )
+    for engine in ("kernel-7", "packets"):
+        low = run(scenario, engine=engine).link("bottleneck/L")
+        assert 20 < low["queue_packets"]["mean"] < 31 and low["marked"] > 100, engine
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["codel", "fq_codel", "pie", "cake"])
 def test_other_disciplines_are_the_same_in_both_kernels(guest, seven, kind: str) -> None:
     scenario = Scenario(BULK).with_({"duration": "8s", "warmup": "2s", "traffic.0.flows": 4})
