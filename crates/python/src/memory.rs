@@ -13,7 +13,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 const PURGE_DELAY: mi_option_t = 15;
 
 /// Has memory given back when it is freed. A table that grows leaves its smaller copies behind,
-/// which would be a third of the memory of a hundred thousand flows at their peak.
+/// which would be a fifth of the memory of a hundred thousand flows at their peak.
 pub(crate) fn give_back_at_once() {
     // SAFETY: it stores a number.
     #[expect(unsafe_code, reason = "a function in C")]
