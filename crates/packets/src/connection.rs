@@ -245,14 +245,7 @@ impl Connections {
         }
     }
 
-    /// Asks for all of a connection.
-    pub(crate) fn prefetch_both_ends(&self, conn: u32) {
-        if let Some(conn) = self.places.get(conn as usize) {
-            prefetch::lines(conn, size_of::<Connection>());
-        }
-    }
-
-    /// The same of QUIC, whose endpoints lie elsewhere, for a packet that its host is about to
+    /// The same for QUIC, whose endpoints lie elsewhere, and a packet that its host is about to
     /// handle: one that `comes` there or may be handled ahead of its time.
     #[inline]
     pub(crate) fn prefetch_quic(&self, to: EndId, comes: bool) -> bool {
@@ -262,6 +255,13 @@ impl Connections {
             prefetch::lines(&**endpoint, size_of_val(&**endpoint));
         }
         soon
+    }
+
+    /// Asks for all of a connection.
+    pub(crate) fn prefetch_whole(&self, conn: u32) {
+        if let Some(conn) = self.places.get(conn as usize) {
+            prefetch::lines(conn, size_of::<Connection>());
+        }
     }
 
     /// Finds a place for a connection; its `generation` is set here.

@@ -81,12 +81,12 @@ impl Sim {
             }
             Event::Timer { of, .. } => self.conns.prefetch(of),
             Event::Notify { of, .. } | Event::Answer { server: of } => {
-                self.conns.prefetch_both_ends(of.conn());
+                self.conns.prefetch_whole(of.conn());
                 if let Some(underway) = self.exchanges.get(of.conn() as usize) {
                     prefetch::lines(underway, size_of_val(underway));
                 }
             }
-            Event::Retire { conn, .. } => self.conns.prefetch_both_ends(conn),
+            Event::Retire { conn, .. } => self.conns.prefetch_whole(conn),
             _ => {}
         }
     }
