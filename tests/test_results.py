@@ -236,6 +236,25 @@ def test_a_table_that_is_none_is_said_to_be_damaged_and_why(tmp_path: Path) -> N
         whole.table("queues")
 
 
+def test_tables_are_those_of_the_run_wherever_one_has_gone_since(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sampled = SMALL + "[probes]\nqueues = true\n"
+    first = run(sampled, seed=1, out="run")
+    assert first.folder == Path("run")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+    mine = first.table("queues")
+    assert len(mine) > 0
+    again = run(sampled, seed=1, out="../run")
+    assert again.queues.equals(mine) and first.table("queues").equals(mine), "the same run"
+    run(sampled, seed=2, out="../run")
+    with pytest.raises(Error, match="run: another run was written there since") as refused:
+        first.table("queues")
+    assert "give each a folder of its own" in str(refused.value)
+
+
 def test_what_cannot_be_written_is_said_with_a_remedy() -> None:
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert str(cannot("write to", Path("x"), full)) == (

@@ -9,13 +9,13 @@ import os
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sojourn import libc
 from sojourn.errors import Error
 from sojourn.files import cannot, lock, read_json
 from sojourn.results import checksums
-from sojourn.results.names import ABOUT, SUMMARY
+from sojourn.results.names import ABOUT, SUMMARY, timeless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 # Renames one thing to the name of another, and that to the name of the first (Linux).
 _AT_FDCWD, _EXCHANGE = -100, 2
-# What the clock on the wall says; all else is the same whenever a run is made.
-_CLOCKS = ("wall_s", "engine_seconds")
 
 
 class Draft:
@@ -177,16 +175,12 @@ def _same(mine: Path, theirs: Path) -> bool:
         checksums.check(theirs)
         ours, others = checksums.read(mine), checksums.read(theirs)
         for name in (SUMMARY, ABOUT):
-            if _timeless(mine / name) != _timeless(theirs / name):
+            if timeless(read_json(mine / name)) != timeless(read_json(theirs / name)):
                 return False
             del ours[name], others[name]
     except (Error, KeyError):
         return False
     return ours == others
-
-
-def _timeless(file: Path) -> dict[str, Any]:
-    return {name: value for name, value in read_json(file).items() if name not in _CLOCKS}
 
 
 def _exchange(one: Path, other: Path) -> None:

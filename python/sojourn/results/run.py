@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error, InputError
 from sojourn.extras import require
-from sojourn.files import reason
+from sojourn.files import read_json, reason
 from sojourn.results import checksums
+from sojourn.results.names import SUMMARY, timeless
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,6 @@ class RunResult:
         scenario_toml: The scenario as it ran: loads are users by then.
         label: What to call it in tables and figures, such as "pi qref=24 ecn, load 0.98".
         varied: What distinguishes it from the other runs of a comparison, by dotted path.
-        folder: Where it is kept; none if only in memory.
         uncongested: Whether it ran on the uncongested link, as the reference of others.
         realised_load: What the same seed offers on the uncongested link, as a fraction of the
             bottleneck's rate; none if that was not run.
@@ -100,6 +100,17 @@ class RunResult:
         )
         other._scratch = self._scratch
         return other
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it is kept; none if only in memory."""
+        return self._folder
+
+    @folder.setter
+    def folder(self, folder: Path | None) -> None:
+        self._folder = folder
+        # The same place after the process has gone to another folder.
+        self._at = Path() if folder is None else folder.absolute()
 
     @property
     def kept(self) -> bool:
@@ -176,15 +187,17 @@ class RunResult:
         if name not in TABLES:
             raise InputError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
         if self.folder is None or not self.has(name):
-            raise InputError(
-                f"{self.label}: no table {name!r}; the scenario must say {TABLES[name]}"
-            )
+            remedy = f"the scenario must say {TABLES[name]}"
+            if self.folder is None:
+                remedy += "; what is taken step by step has none: run its scenario as a whole"
+            raise InputError(f"{self.label}: no table {name!r}; {remedy}")
         require("tables", f"the table {name!r}")
         import polars as pl
 
-        path = self.folder / f"{name}.parquet"
-        if (self.folder / checksums.SUMS).exists():
-            checksums.check(self.folder, path.name)
+        path = self._at / f"{name}.parquet"
+        if (self._at / checksums.SUMS).exists():
+            checksums.check(self._at, path.name)
+            self._refuse_another()
         try:
             return pl.read_parquet(path)
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -192,7 +205,15 @@ class RunResult:
 
     def has(self, name: str) -> bool:
         """Whether the scenario asked for the table of that name, and it is there."""
-        return self.folder is not None and (self.folder / f"{name}.parquet").exists()
+        return self.folder is not None and (self._at / f"{name}.parquet").exists()
+
+    def _refuse_another(self) -> None:
+        """Tables are read when they are asked for: by then its folder may hold another run."""
+        if timeless(read_json(self._at / SUMMARY)) != timeless(self.summary):
+            raise Error(
+                f"{self.folder}: another run was written there since {self.label!r}; give each a "
+                "folder of its own, or read its tables before"
+            )
 
     @cached_property
     def queues(self) -> pl.DataFrame:
@@ -255,7 +276,7 @@ class RunResult:
                 'give run a folder to keep them: out="FOLDER"'
             )
         state = {name: value for name, value in vars(self).items() if name not in TABLES}
-        return state | {"folder": self.folder.absolute() if self.folder is not None else None}
+        return state if self.folder is None else state | {"_folder": self._at}
 
     def plot(self, figure: str = "queue") -> Any:
         """A figure as a chart of Altair; by default the queue over time.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import DamagedRunWarning, Error, InputError
 from sojourn.extras import require
 from sojourn.files import cannot, is_there, named, read_json, reason, sync_all
-from sojourn.labels import plain
+from sojourn.labels import plain, with_measures
 from sojourn.load import UNCONGESTED
 from sojourn.results import checksums
 from sojourn.results.draft import is_draft_of_key, remove_abandoned
@@ -76,7 +76,9 @@ class Store:
     def frame(self) -> pl.DataFrame:
         """One row per run: key, label, seed, engine, version, wall time and all measures.
 
-        What was varied is in columns of its own, by dotted path.
+        What was varied is in columns of its own, by dotted path; a measure of the same name, such
+        as ``bottleneck.loss``, is called ``measured.NAME``. Label and columns of a run that
+        several comparisons share are those of the one that made it.
         """
         require("tables", "a table of the runs in a store")
         import polars as pl
@@ -87,7 +89,7 @@ class Store:
             row: dict[str, Any] = {"key": run.folder.name if run.folder else None}
             row |= {name: told[name] for name in _COLUMNS}
             row |= {path: plain(value) for path, value in run.varied.items()}
-            rows.append(row | told["measures"])
+            rows.append(with_measures(row, told["measures"]))
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
