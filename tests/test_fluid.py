@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import Command
-from sojourn import Error, Scenario, ScenarioError, fluid, report, run
+from sojourn import Error, Scenario, ScenarioError, control, fluid, report, run
 from sojourn.control.design.pi import Gains
 from sojourn.fluid.period import period
 
@@ -110,6 +110,53 @@ def test_the_growth_rate_is_the_root_of_the_characteristic_equation() -> None:
         value = s + kappa + kappa * (1 + elasticity) * np.exp(-s * rtt)
         s -= value / (1 - rtt * kappa * (1 + elasticity) * np.exp(-s * rtt))
     assert course.growth_rate() == pytest.approx(s.real, rel=0.1)
+
+
+@pytest.mark.parametrize("duration", [6, 20, 60])
+@pytest.mark.parametrize("exponent", [1, 32])
+def test_the_growth_rate_is_that_of_a_small_swing_however_long_it_lasts(
+    exponent: int, duration: float
+) -> None:
+    price = power(exponent)
+    course = fluid.kelly(fluid.KellyClass(60, 0.1), 3750, price, duration=duration)
+    model = control.Model(control.Network(60, 3750, rtt=0.1), price=price)
+    root = control.characteristic_roots(control.loop(model), 1)[0].real
+    assert course.growth_rate() == pytest.approx(root, rel=0.03)
+
+
+def test_what_the_models_take_may_be_of_numpy() -> None:
+    whole, real = np.int64(60), np.float32(0.25)
+    course = fluid.mgt(
+        fluid.Class(whole, real), fluid.Queue(np.int64(3750), "pi"), duration=np.float32(1)
+    )
+    assert len(course.time) == 101
+    rising = power(np.int64(16))  # type: ignore[arg-type]
+    assert fluid.kelly_point(fluid.KellyClass(whole, real), np.int64(3750), rising).load < 1
+    network = control.Network(whole, np.int64(3750), rtt=real)
+    assert control.margins(control.loop(control.Model(network, qdisc="pi"))).phase > 0
+
+
+def _given(**fields: Any) -> Callable[[], object]:
+    flows = {name: fields.pop(name) for name in ("flows", "path") if name in fields}
+    classes = fluid.Class(**({"flows": 60, "rtt": 0.2} | flows))
+    return lambda: fluid.mgt(classes, fluid.Queue(3750, "pi"), **({"duration": 1} | fields))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (_given(start="equilibirum"), "start: 'equilibirum' is unknown; give one of empty, equi"),
+        (_given(duration="2s"), "duration: '2s' must be a number"),
+        (_given(flows=(60, 20)), r"flows: 60 is no pair of a time and how many there are; give \("),
+        (_given(path=0), r"path: 0: give numbers in a list, such as \[0\]"),
+        (_given(flows=None), "flows: None must be a number"),
+    ],
+)
+def test_wrong_parameters_of_the_models_are_one_line(
+    call: Callable[[], object], words: str
+) -> None:
+    with pytest.raises(ScenarioError, match=words):
+        call()
 
 
 def test_averaging_the_rate_moves_the_boundary() -> None:

@@ -16,8 +16,8 @@ from sojourn import Error, Scenario, ScenarioError, _typegen, schema
 from sojourn._engine import quantity
 from sojourn.cli.explain import explain
 from sojourn.cli.values import _split, parse_vary
-from sojourn.scenario import plain_value
 from sojourn.sweep import grid
+from sojourn.values import plain_value
 
 
 def test_text_dictionary_and_file_give_same_scenario(small: Scenario, small_file: Path) -> None:

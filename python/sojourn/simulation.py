@@ -10,7 +10,8 @@ from sojourn.diagnoses import after
 from sojourn.errors import InputError, ScenarioError
 from sojourn.quantities import quantity
 from sojourn.results.run import RunResult
-from sojourn.scenario import Scenario, plain_value
+from sojourn.scenario import Scenario
+from sojourn.values import plain_value
 
 if TYPE_CHECKING:
     from types import TracebackType

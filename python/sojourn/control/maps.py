@@ -77,6 +77,8 @@ def scan(
     Raises:
         ControlError: If the loop has no such parameter, or its law no derivative.
     """
+    if not columns:
+        raise ControlError("columns: there is none; give arrays of parameters, such as flows")
     parts = np.broadcast_arrays(*columns.values())
     shape = parts[0].shape
     arrays = {

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 from sojourn._engine import defaults as engine_defaults
 from sojourn.control.errors import ControlError, positive
 from sojourn.errors import InputError
+from sojourn.values import plain_value
 
 Table = str | Mapping[str, Any]
 """A kind, or a table with ``kind`` and settings, as a scenario has them."""
@@ -102,7 +103,8 @@ class Model:
         if self.price is None:
             del own["averaging"]
         whole = {**vars(self.network), **own, **more}
-        return json.dumps({name: value for name, value in whole.items() if value is not None})
+        given = {name: value for name, value in whole.items() if value is not None}
+        return json.dumps({name: plain_value(value, name) for name, value in given.items()})
 
 
 @dataclass(frozen=True)

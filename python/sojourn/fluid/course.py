@@ -80,27 +80,18 @@ class Course:
         to be seen. Above 0 the point is unstable, below 0 stable. Start with
         ``start="equilibrium"`` and a small ``kick``, and let ``duration`` be some tens of round
         trips.
+
+        Raises:
+            ValueError: If it started empty, or has too few samples of that time.
         """
         if self.point is None:
             raise ValueError("growth_rate needs a course with start='equilibrium'")
         about = self.point.window[class_]
         swing = np.abs(self.window[class_] - about) / about
-        bins = min(40, len(swing) // 8)
-        if bins < 4:
-            raise ValueError("too few samples for a growth rate; lower interval")
-        size = len(swing) // bins
-        peaks = swing[: bins * size].reshape(bins, size).max(axis=1)
-        middles = self.time[: bins * size].reshape(bins, size).mean(axis=1)
-        # The first bins hold what dies out at once, whatever the loop does.
-        first = max(1, bins // 10)
-        peaks, middles = peaks[first:], middles[first:]
-        outside = np.flatnonzero((peaks > 0.05) | (peaks < 1e-7))
-        usable = int(outside[0]) if len(outside) else len(peaks)
-        if usable < 3:
-            # Already beyond what is small: it has grown, or it has died.
-            usable = min(3, len(peaks))
-        slope = np.polyfit(middles[:usable], np.log(np.maximum(peaks[:usable], 1e-300)), 1)[0]
-        return float(slope)
+        large, seen = np.flatnonzero(swing > _LARGE), np.flatnonzero(swing >= _SEEN)
+        end = large[0] if len(large) else seen[-1] + 1 if len(seen) else 0
+        middles, peaks = _peaks(self.time[:end], swing[:end])
+        return float(np.polyfit(middles, np.log(peaks), 1)[0])
 
     def swing(self, last: float, queue: int = 0) -> tuple[float, float]:
         """Least and greatest length of a queue over the last ``last`` seconds."""
@@ -114,6 +105,23 @@ class Course:
         """
         keep = self.time >= self.time[-1] - last
         return period(self.time[keep], self.queue[queue][keep])
+
+
+# A swing, of the operating point, beyond which a model is not linear; and the least to be seen.
+_LARGE, _SEEN = 0.05, 1e-7
+
+
+def _peaks(time: Array, swing: Array) -> tuple[Array, Array]:
+    """The greatest swing of each of up to forty equal spans, and the middles of these."""
+    bins = min(40, len(swing) // 8)
+    if bins < 4:
+        raise ValueError("too few samples for a growth rate; lower kick or interval")
+    size = len(swing) // bins
+    peaks = swing[: bins * size].reshape(bins, size).max(axis=1)
+    middles = time[: bins * size].reshape(bins, size).mean(axis=1)
+    # The first hold what dies out at once, whatever the loop does.
+    first = max(1, bins // 10)
+    return middles[first:], peaks[first:]
 
 
 def arrays(answer: dict[str, Any]) -> tuple[Array, Array]:

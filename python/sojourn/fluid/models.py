@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from sojourn._engine import fluid_kelly, fluid_kelly_point, fluid_mgt, fluid_mgt_point
+from sojourn.errors import ScenarioError
 from sojourn.fluid.course import Course, KellyPoint, MgtPoint, arrays, work
+from sojourn.values import plain_value, real
 
 Start = Literal["empty", "equilibrium"]
 Table = str | Mapping[str, Any]
@@ -52,17 +54,30 @@ class Class:
     max_window: float | None = None
 
     def _fields(self) -> dict[str, Any]:
-        flows = self.flows if isinstance(self.flows, Sequence) else [(0.0, self.flows)]
         return {
-            "flows": [[float(time), float(n)] for time, n in flows],
+            "flows": self._steps(),
             "rtt": self.rtt,
-            "path": list(self.path),
-            "back": list(self.back),
+            "path": _numbers("path", self.path),
+            "back": _numbers("back", self.back),
             "law": self.congestion,
             "timeouts": self.timeouts,
             "initial_window": self.initial_window,
             **_given(max_window=self.max_window, spread=None if self.spread == 1 else self.spread),
         }
+
+    def _steps(self) -> list[list[float]]:
+        if not isinstance(self.flows, Sequence):
+            return [[0.0, real("flows", self.flows)]]
+        steps = []
+        for pair in self.flows:
+            try:
+                time, flows = pair
+            except (TypeError, ValueError) as error:
+                raise ScenarioError(
+                    f"flows: {pair!r} is no pair of a time and how many there are; give (10, 60)"
+                ) from error
+            steps.append([real("flows", time), real("flows", flows)])
+        return steps
 
 
 @dataclass(frozen=True)
@@ -136,7 +151,7 @@ def mgt(
         ScenarioError: If a parameter cannot be used or there is no operating point.
     """
     parameters, specs = _mgt(classes, queues)
-    answer = fluid_mgt(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    answer = fluid_mgt(parameters, _times(duration, interval, tolerance, start, kick))
     time, parts = arrays(answer)
     many, links = len(specs["classes"]), len(specs["queues"])
     lengths = parts[many : many + links]
@@ -199,7 +214,7 @@ def kelly(
         ScenarioError: If a parameter cannot be used or there is no operating point.
     """
     parameters, specs = _kelly(classes, capacity, price, averaging)
-    answer = fluid_kelly(parameters, (duration, interval, tolerance, _kick(start, kick)))
+    answer = fluid_kelly(parameters, _times(duration, interval, tolerance, start, kick))
     time, parts = arrays(answer)
     many = len(specs["classes"])
     point = json.loads(answer["point"])
@@ -232,7 +247,7 @@ def _mgt(
     many = [classes] if isinstance(classes, Class) else classes
     links = [queues] if isinstance(queues, Queue) else queues
     specs = {"classes": [c._fields() for c in many], "queues": [q._fields() for q in links]}
-    return json.dumps(specs), specs
+    return _written(specs)
 
 
 def _kelly(
@@ -245,14 +260,34 @@ def _kelly(
     specs = {
         "classes": [c._fields() for c in many],
         "capacity": capacity,
-        "price": dict(price),
+        "price": price,
         "averaging": averaging,
     }
-    return json.dumps(specs), specs
+    return _written(specs)
 
 
-def _kick(start: Start, kick: float) -> float | None:
-    return kick if start == "equilibrium" else None
+def _written(specs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """As the engine reads them, and the same with numbers of Python."""
+    plain = {name: plain_value(value, name) for name, value in specs.items()}
+    return json.dumps(plain), plain
+
+
+def _numbers(field: str, given: object) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ScenarioError(f"{field}: {given!r}: give numbers in a list, such as [0]")
+    return [*given]
+
+
+def _times(
+    duration: float, interval: float, tolerance: float, start: Start, kick: float
+) -> tuple[float, float, float, float | None]:
+    """How to integrate, as the engine takes it."""
+    if start not in get_args(Start):
+        known = ", ".join(get_args(Start))
+        raise ScenarioError(f"start: {start!r} is unknown; give one of {known}")
+    given = {"duration": duration, "interval": interval, "tolerance": tolerance}
+    seconds, step, error = (real(name, value) for name, value in given.items())
+    return seconds, step, error, real("kick", kick) if start == "equilibrium" else None
 
 
 def _given(**fields: float | None) -> dict[str, float]:

@@ -14,6 +14,7 @@ from sojourn.control.loops import Loop, loop, sampled
 from sojourn.control.models import Model, Table, asked
 from sojourn.control.region import Held, Region, hold
 from sojourn.control.stability import Margins, SampledMargins, margins, sampled_margins
+from sojourn.values import plain_value
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Design:
     @cached_property
     def integers(self) -> dict[str, Integer]:
         """Whole numbers that the discipline works with."""
-        found = json.loads(asked(constants, json.dumps(dict(self.qdisc))))
+        found = json.loads(asked(constants, json.dumps(plain_value(self.qdisc, "qdisc"))))
         return {name: Integer(**each) for name, each in found.items()}
 
     def loop(self) -> Loop:

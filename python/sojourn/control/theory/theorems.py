@@ -20,6 +20,7 @@ from sojourn._engine import price as price_of
 from sojourn.control.errors import ControlError, positive
 from sojourn.control.models import asked
 from sojourn.control.text import price_name
+from sojourn.values import plain_value
 
 _ROUNDS = 1000
 
@@ -122,7 +123,9 @@ def vinnicombe(
 
 def _price(price: Mapping[str, Any], loads: Any) -> tuple[Any, Any]:
     """Probabilities and elasticities at loads."""
-    found = asked(price_of, json.dumps(dict(price)), np.ascontiguousarray(loads, float))
+    found = asked(
+        price_of, json.dumps(plain_value(price, "price")), np.ascontiguousarray(loads, float)
+    )
     # Nothing answers where nothing is marked.
     return np.frombuffer(found["probability"]), np.nan_to_num(np.frombuffer(found["elasticity"]))
 
