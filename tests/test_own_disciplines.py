@@ -350,6 +350,14 @@ def test_notebook_class_that_is_run_again_keeps_its_key(typed: Callable[..., str
     assert typed() == typed() == typed("def chance", "\n\ndef chance")
 
 
+def test_a_program_from_a_pipe_is_identified_by_its_code(
+    typed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = f"__file__ = '<stdin>'{_NOTEBOOK}"
+    monkeypatch.setitem(globals(), "_NOTEBOOK", piped)
+    assert typed() == typed() != typed("LEAST = 10", "LEAST = 11")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -423,22 +431,30 @@ def test_edit_of_a_module_counts_once_it_is_reloaded(
     assert key_of(named, "packets") != before
 
 
-def test_large_array_beside_a_notebook_class_names_the_run(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    "table",
+    [
+        "import numpy as np\nTABLE = np.zeros(5000)\nTABLE[2500] = {}\n",
+        "import polars as pl\nTABLE = pl.Series([*range(50), {}, *range(50)])\n",
+        "import random\nTABLE = random.Random({})\n",
+    ],
+)
+def test_all_of_a_value_beside_a_notebook_class_names_the_run(
+    table: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = (
-        "import numpy as np\nfrom sojourn.qdisc import PASS, Discipline, register\n"
-        "TABLE = np.zeros(5000)\nTABLE[2500] = {}\n"
+    """Of these a repr has the ends alone, or nothing but an address."""
+    text = table + (
+        "from sojourn.qdisc import PASS, Discipline, register\n"
         "@register('tabled')\nclass Tabled(Discipline):\n"
-        "    def enqueue(self, now, packet, queue):\n        return PASS if TABLE[0] else PASS\n"
+        "    def enqueue(self, now, packet, queue):\n        return PASS if TABLE else PASS\n"
     )
-    keys = set()
-    for value in (0, 1):
+    keys = []
+    for value in (0, 1, 1):
         cell = ModuleType("notebook")
         monkeypatch.setitem(sys.modules, "notebook", cell)
         exec(text.format(value), cell.__dict__)
-        keys.add(key_of(scenario({"kind": "python", "class": "tabled"}), "packets"))
-    assert len(keys) == 2
+        keys.append(key_of(scenario({"kind": "python", "class": "tabled"}), "packets"))
+    assert keys[0] != keys[1] == keys[2]
 
 
 @pytest.mark.parametrize(("name", "meant"), [("enque", "enqueue"), ("updates", "update")])

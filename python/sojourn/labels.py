@@ -26,6 +26,17 @@ def _name(path: str, value: object) -> str:
     return str(value) if last == "qdisc" else f"{last} {value}"
 
 
+def with_measures(labels: Mapping[str, object], found: Mapping[str, object]) -> dict[str, object]:
+    """A row of a table: labels, then measures.
+
+    A measure with the name of a label is called ``measured.NAME``: ``bottleneck.loss`` is what a
+    scenario sets, and also what comes of it.
+    """
+    return {**labels} | {
+        f"measured.{name}" if name in labels else name: value for name, value in found.items()
+    }
+
+
 def ecn_words(value: object, kind: str = "") -> str:
     """What is said beside a discipline's name of its ``ecn``; nothing where it does not mark, but
     for a ``kind`` that usually does."""

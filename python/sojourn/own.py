@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import pickle
 import re
 import sys
 import threading
@@ -303,7 +304,8 @@ def sources(fields: object, base_dir: Path) -> list[bytes]:
 
 def _file_of(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
-    return Path(file) if file else None
+    # What was read from a pipe has the name of one that is not there.
+    return Path(file) if file and Path(file).exists() else None
 
 
 # By the name of a module: how it was imported, and what its file said when a run first used it.
@@ -368,7 +370,7 @@ def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
         array = typing.cast(Any, value)
         yield f"{array.dtype} {array.shape} {array.tolist()!r}"
     elif parts is None:
-        yield re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+        yield _written(value)
     elif id(value) not in seen:
         # Constants are no cycles, and whether two are one object is up to the compiler.
         if not isinstance(value, tuple | CodeType):
@@ -377,6 +379,16 @@ def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
         for part in parts:
             yield from _code_of(part, home, seen)
         yield ")"
+
+
+def _written(value: object) -> str:
+    """All that is in a thing: of a table or an object its repr may leave out what matters."""
+    if not isinstance(value, str | bytes | int | float | complex | None):
+        try:
+            return pickle.dumps(value).hex()
+        except Exception:
+            pass
+    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
 
 
 def _parts(value: object, home: str) -> Iterable[object] | None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from sojourn.errors import InputError
 from sojourn.labels import label_of
 from sojourn.quantities import whole
-from sojourn.scenario import Scenario, plain_value
+from sojourn.scenario import Scenario
+from sojourn.values import plain_value
 
 if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
@@ -40,6 +41,8 @@ class Case:
     """What it is called; default the labels in words."""
 
     def __post_init__(self) -> None:
+        labels = {name: _label(name, value) for name, value in self.labels.items()}
+        object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "scenario", Scenario.of(self.scenario))
         object.__setattr__(self, "seeds", distinct(self.seeds))
 
@@ -47,6 +50,13 @@ class Case:
     def label(self) -> str:
         """What it is called in tables and figures."""
         return self.name or label_of(self.labels) or self.scenario.name or "run"
+
+
+def _label(name: str, value: object) -> object:
+    """A label as a run's file can hold it: what is NumPy's becomes Python's."""
+    if isinstance(value, tuple):
+        return tuple(_label(name, each) for each in value)
+    return plain_value(value, f"labels.{name}")
 
 
 def grid(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.diagnoses import compared
 from sojourn.errors import InputError
 from sojourn.extras import require
-from sojourn.labels import plain
+from sojourn.labels import plain, with_measures
 from sojourn.measures import Measure, mean, means, measures
 from sojourn.measures import measure as measure_of
 from sojourn.verdict import Verdict, differences, entrants, is_load, judge, pairings
@@ -62,7 +62,7 @@ class Comparison:
         for label, group in self.by_label().items():
             row: dict[str, Any] = {"label": label, **group[0].varied, "seeds": len(group)}
             row["realised_load"] = mean([run.realised_load for run in group])
-            rows.append(row | means([run.summary for run in group]))
+            rows.append(with_measures(row, means([run.summary for run in group])))
         return rows
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.errors import Error
 from sojourn.extras import require
-from sojourn.labels import plain
+from sojourn.labels import plain, with_measures
 from sojourn.load import realised_load
 from sojourn.measures import measure as measure_of
 from sojourn.measures import measures
@@ -125,14 +125,20 @@ class Results:
         return sum(values) / len(values) if values else None
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per run: its labels, its seed, where it is, and all measures."""
+        """One row per run: its labels, its seed, where it is, and all measures.
+
+        What has the name of a label, such as ``bottleneck.loss``, is called ``measured.NAME``.
+        """
         rows = []
         for each in self.runs:
-            row: dict[str, Any] = {k: plain(v) for k, v in each.case.labels.items()}
-            row |= {"seed": each.seed, "engine": each.case.engine}
-            row |= {"wall_s": each.run.summary.get("wall_s")}
-            row |= {"key": each.run.folder.name if each.run.kept and each.run.folder else None}
-            rows.append(row | measures(each.run.summary))
+            labels = {name: plain(value) for name, value in each.case.labels.items()}
+            about = {
+                "seed": each.seed,
+                "engine": each.case.engine,
+                "wall_s": each.run.summary.get("wall_s"),
+                "key": each.run.folder.name if each.run.kept and each.run.folder else None,
+            }
+            rows.append(with_measures(labels, about | measures(each.run.summary)))
         columns = dict.fromkeys(name for row in rows for name in row)
         return [{name: row.get(name) for name in columns} for row in rows]
 
