@@ -139,6 +139,7 @@ def shown() -> Iterator[tuple[str, Mapping[str, Any]]]:
     (found,) = after(plain, {"links": [], "groups": [], "router": late})
     yield "late-packets", found.to_dict()
     yield "few-seeds", compared([[{}, {}]])[0]
+    yield "seed-without-effect", compared([[{"links": [{"name": "l"}]}] * 3])[0]
 
 
 def _named(name: str, found: list[dict[str, Any]]) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from sojourn.advise.choice import TODAY
 from sojourn.cli.app import main
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.sweep import Case, sweep
+from sojourn.sweep.results import Results
 
 
 @pytest.fixture(scope="module")
@@ -154,6 +155,20 @@ def test_interrupted_advice_says_what_is_kept(
         assert not found.out
     assert found.err.startswith("stopped: ") and said in found.err
     assert found.err.count("\n") == 1
+
+
+def test_means_are_over_the_seeds_that_all_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page may have loaded in a run: its seed then counts for none."""
+    loads = {"as it is": {1: 7.0, 2: 3.0}, "cake": {2: 3.5}}
+
+    class Made(Results):
+        def values(self, measure: object) -> dict[int, float]:
+            return loads[self.scale]
+
+    made = {name: Made([object()], scale=name) for name in loads}  # type: ignore[list-item]
+    found = Advice("cake", {}, made, {})
+    assert found.seeds("page_load_p50_s") == [2]
+    assert [found.values(name, "page_load_p50_s") for name in loads] == [[3.0], [3.5]]
 
 
 def test_a_round_trip_beyond_the_run_is_refused() -> None:

@@ -232,6 +232,10 @@ def test_other_laws_have_designs_too(sojourn: Command) -> None:
         (["--flows", "60", "--rtt", "246ms", "--figure", "x.gif"], "must end in .png"),
         (["--gains", "a=1,b=2,hz=3"], "must be 0 or more and below a = 1"),
         (["--gains", "a=1"], "b, hz is missing"),
+        (["--gains", "a=2,a=1,b=0,hz=3"], "a is given twice"),
+        (["--gains", "a=2,b=1,hz=3", "--hz", "5"], "--hz 5: --gains a=2,b=1,hz=3 says how often"),
+        (["--gains", "a=2,b=1,hz=3", "--qref", "5"], "--qref: what gains fit does not depend"),
+        (["--gains", "a=2,b=1,hz=3", "--law", "scalable"], "--law: what gains fit does not"),
         ([], "--flows and --rtt are missing"),
     ],
 )
@@ -241,6 +245,15 @@ def test_bad_input_is_one_line(sojourn: Command, arguments: list[str], message: 
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("given", [["--flows", "3"], ["--rtt", "50ms"]])
+def test_a_map_has_no_value_beside_an_axis(sojourn: Command, given: list[str]) -> None:
+    link = ["--rate", "15mbit", "--packet", "500", "--size", "4"]
+    done = sojourn("design", "map", "pi", *link, *given)
+    assert done.returncode == 2 and f"{given[0]}: an axis goes over" in done.stderr
+    axes = ["--x", "gain=0.5..2", "--y", "rate=1mbit..20mbit"]
+    assert sojourn("design", "map", "pi", *link, *given, *axes).returncode == 0
 
 
 def test_a_region_is_taken_in_words() -> None:

@@ -86,6 +86,22 @@ def test_a_token_bucket_has_a_rate_of_its_own_or_nine_tenths_of_the_links() -> N
     assert "htb rate 5mbit" in peak and "peak_rate and peak_burst are left out" in peak
 
 
+def test_a_token_bucket_is_no_faster_than_its_link() -> None:
+    fast = deploy(scenario({"kind": "tbf", "rate": "40mbit", "qdisc": "red"}))
+    own = deploy(scenario({"kind": "tbf", "rate": "10mbit", "qdisc": "red"}))
+    assert fast.commands == own.commands
+    assert "tbf's rate is above the link's, which is what holds then." in fast.remarks
+
+
+def test_changes_during_a_run_are_left_out_and_said() -> None:
+    changing = scenario("codel").with_(
+        {"changes": [{"at": "500ms", "set": {"bottleneck.rate": "5mbit"}}]}
+    )
+    made, plain = deploy(changing), deploy(scenario("codel"))
+    assert made.commands == plain.commands
+    assert any(remark.startswith("changes: ") for remark in made.remarks)
+
+
 def test_what_has_no_commands_names_all_that_have() -> None:
     inside = {"kind": "tbf", "qdisc": {"kind": "tbf"}}
     for qdisc, said in (("avq", "Linux has no AVQ; "), (inside, "burst is that of the whole link")):

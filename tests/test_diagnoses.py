@@ -14,7 +14,7 @@ import pytest
 
 from conftest import LIGHT_USERS, Command
 from diagnosed import EARLY, GOOD, LATE, PAGE, changed, link, pages_block, said, shown
-from sojourn import Scenario, run
+from sojourn import Scenario, compare, run
 from sojourn.calibration import with_users
 from sojourn.diagnoses import after, before, compared, kinds
 
@@ -236,6 +236,17 @@ def test_two_seeds_do_give_an_interval() -> None:
     assert "no interval" in one["message"] and "no interval" not in two["message"]
 
 
+def test_a_comparison_in_which_nothing_is_random_says_so() -> None:
+    def names(change: dict[str, object]) -> list[str]:
+        fixed = {"traffic.flows.start": "0s", "traffic.flows.rtt": "20ms", "duration": "4s"}
+        vary = {"bottleneck.qdisc": ["droptail", "codel"]}
+        made = compare(changed(fixed | {"warmup": "1s"} | change), vary, repeat=3)
+        return [each["name"] for each in made.diagnoses]
+
+    assert "seed-without-effect" in names({})
+    assert "seed-without-effect" not in names({"traffic.flows.start": "0s..1s"})
+
+
 def test_a_comparison_says_in_how_many_runs() -> None:
     def told(*names: str) -> dict[str, Any]:
         of = {"place": "bottleneck", "message": "it is so", "remedy": "mend it"}
@@ -265,6 +276,7 @@ def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
         "few-exchanges",
         "late-packets",
         "few-seeds",
+        "seed-without-effect",
     }
     assert tried == set(kinds())
     page = PAGE.read_text(encoding="utf-8")
@@ -343,6 +355,10 @@ def test_the_command_tells_and_is_strict(sojourn: Command, tmp_path: Path) -> No
     assert checked.returncode == 0
     assert "! traffic-outside-window: traffic.flows.start" in checked.stdout
     assert sojourn("check", file, "--strict").returncode == 1
+    for form in ("--json", "--toml"):
+        failed = sojourn("check", file, "--strict", form)
+        assert failed.returncode == 1 and "! traffic-outside-window" in failed.stderr
+        assert "!" not in failed.stdout and not sojourn("check", file, form).stderr
     done = sojourn("run", file)
     assert done.returncode == 0 and "! traffic-outside-window" in done.stdout
     strict = sojourn("run", file, "--json", "--strict")

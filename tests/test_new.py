@@ -34,6 +34,20 @@ def test_what_is_written_can_be_run(sojourn: Command, tmp_path: Path) -> None:
     assert 'name = "web"' in (tmp_path / "line.toml").read_text()
 
 
+def test_commands_can_be_pasted_whatever_the_file_is_called(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    made = sojourn("new", "l4s", "my line.toml")
+    assert made.stdout == "my line.toml: sojourn run 'my line.toml'\n"
+    text = (tmp_path / "my line.toml").read_text()
+    assert "sojourn run 'my line.toml' " in text
+    for name, template in templates().items():
+        for line in template.splitlines():
+            command = line.removeprefix("#").strip()
+            if command.startswith("sojourn "):
+                assert "(" not in command.partition("#")[0], (name, line)
+
+
 def test_a_template_goes_through_a_pipe(sojourn: Command, tmp_path: Path) -> None:
     text = sojourn("new", "l4s").stdout
     assert text == templates()["l4s"]

@@ -179,6 +179,8 @@ def test_seeds_are_added_until_the_interval_is_small(small: Scenario, tmp_path: 
         fewer = [each.measure("queue_mean_packets") for each in results][: len(seeds) - 2]
         assert rule.more(fewer) == 2
     assert len(sweep(cases, tmp_path, until=Rule("queue_mean_packets", 0.9, least=2))) == 2
+    listed = sweep([Case({}, small, [3, 9])], tmp_path, until=Rule("loss", 1e-6, 4, most=4))
+    assert [each.seed for each in listed] == [3, 9, 10, 11]
     with pytest.raises(Error, match="no measure"):
         Rule("beauty", 0.1)
     with pytest.raises(Error, match="between 0 and 1"):
@@ -195,6 +197,10 @@ def test_the_command_prints_means_and_takes_up_the_store(
     again = sojourn(*words, "--store", "kept", "--json")
     assert len(json.loads(again.stdout)) == 4
     assert "--seeds" in sojourn("sweep", small_file, "--seeds", "many").stderr
+    seeded = ["sweep", small_file, "--set", "seed=7", "--json"]
+    assert [each["seed"] for each in json.loads(sojourn(*seeded).stdout)] == [7, 8, 9]
+    both = sojourn(*seeded, "--seeds", "1..2")
+    assert both.returncode == 2 and "--set seed: --seeds 1..2 says which" in both.stderr
     assert "--until" in sojourn("sweep", small_file, "--until", "loss").stderr
 
 

@@ -156,7 +156,7 @@ def test_a_comparison_as_json_lists_its_runs(tmp_path: Path) -> None:
 
 def test_diagnoses_of_a_comparison_are_those_of_its_runs_each_once() -> None:
     told = {"name": "late", "place": "bottleneck", "message": "It is.", "remedy": "Wait."}
-    runs = [made("x", n, 0.1, {QDISC: "x"}, diagnoses=[told] * (n < 3)) for n in (1, 2, 3)]
+    runs = [made("x", n, 0.1 * n, {QDISC: "x"}, diagnoses=[told] * (n < 3)) for n in (1, 2, 3)]
     assert runs[0].diagnoses == [told] and runs[2].diagnoses == []
     assert Comparison(runs[:2] * 2, []).diagnoses == [told]
     assert Comparison(runs, []).diagnoses == [told | {"message": "in 2 of 3 runs, such as: It is."}]

@@ -38,6 +38,15 @@ def test_what_has_no_vectors_is_told_what_has() -> None:
     assert listed == [*names(), "bank", "table-bank", "red-bank", "control-law"]
 
 
+def test_a_bank_has_no_link() -> None:
+    done = subprocess.run(
+        [COMMAND, "vectors", "bank", "--ops", "1", "--mean-packet", "3"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "sojourn: --mean-packet: bank has no link; leave it out\n"
+
+
 def rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert lines[0] == COLUMNS

@@ -160,7 +160,13 @@ impl<'de> Reader<'de> {
         match &node.value {
             Value::Text(text) => Ok(Variant { name: text, key: None, content: Content::nothing() }),
             Value::Table(entries) => Table::of(entries).variant(variants),
-            _ => Err(de::Error::custom(format!("{node} is not one of {}", variants.join(", ")))),
+            // `http = 2` is as good as `http = "2"`.
+            _ => match variants.iter().find(|name| **name == node.to_string()) {
+                Some(name) => Ok(Variant { name, key: None, content: Content::nothing() }),
+                None => {
+                    Err(de::Error::custom(format!("{node} is not one of {}", variants.join(", "))))
+                }
+            },
         }
     }
 }

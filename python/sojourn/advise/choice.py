@@ -69,9 +69,18 @@ class Advice:
     too_dear: Sequence[TooDear] = ()
     """What the rate of transfers speaks against."""
 
+    def seeds(self, measure: str) -> list[int]:
+        """The seeds in which all that ran have a measure: only over the same may they be compared.
+
+        A page may load in one run and none in another.
+        """
+        there = [each.values(measure).keys() for each in self.runs.values() if len(each)]
+        return [seed for seed in there[0] if all(seed in each for each in there)] if there else []
+
     def values(self, name: str, measure: str) -> list[float]:
-        """A measure of one of them, seed by seed."""
-        return list(self.runs[name].values(measure).values())
+        """A measure of one of them, for each of :meth:`seeds`."""
+        found = self.runs[name].values(measure)
+        return [found[seed] for seed in self.seeds(measure) if seed in found]
 
     def scripts(self) -> dict[str, Deployment]:
         """The commands for the router, of what leaves it (up) and of what comes in (down)."""
@@ -113,8 +122,12 @@ class Advice:
             "shaped_bps": dict(self.shaped),
             "too_dear": [asdict(each) for each in self.too_dear],
             "diagnoses": [each.to_dict() for each in before(self.scenarios[TODAY])],
+            "seeds": {name: [each.seed for each in self.runs[name]] for name in self.scenarios},
             "measures": {
-                name: {measure: self.values(name, measure) for measure in MEASURES}
+                name: {
+                    measure: [each.measure(measure) for each in self.runs[name]]
+                    for measure in MEASURES
+                }
                 for name in self.scenarios
             },
             "scripts": {name: each.script() for name, each in self.scripts().items()},

@@ -138,7 +138,7 @@ def _show(found: Advice) -> None:
     for dear in found.too_dear:
         prose.show(_too_dear(dear))
     print()
-    count = len(found.values(TODAY, "goodput_bps"))
+    count = len(found.runs[TODAY])
     shown = [name for name in MEASURES if found.values(TODAY, name)]
     definitions = {name: measure(name).definition for name in shown}
     # What has no family of its own says whose it is.
@@ -151,6 +151,10 @@ def _show(found: Advice) -> None:
     show(["", *headings], rows)
     if count > 1:
         print(f"Means over {count} seeds ± half of the 95 % interval.")
+    for name in MEASURES:
+        seeds = found.seeds(name)
+        if len(seeds) < count and any(each.values(name) for each in found.runs.values()):
+            prose.show(_fewer(MEASURES[name], len(seeds), count))
     for way, each in found.scripts().items():
         print(f"\n{_WAYS[way]}, with your device towards the line for eth0:")
         for command in each.typed("eth0"):
@@ -159,6 +163,12 @@ def _show(found: Advice) -> None:
         print("\nOr with OpenWrt's SQM, for both ways:")
         for command in lines:
             print(f"  {command}")
+
+
+def _fewer(words: str, seeds: int, count: int) -> str:
+    """That not every run has a measure."""
+    over = f"over {seeds} of the {count} seeds" if seeds else "not shown"
+    return f"{words[0].upper()}{words[1:]}: {over}, as some runs have none; give more --seconds."
 
 
 def _too_dear(each: TooDear) -> str:
@@ -183,7 +193,7 @@ def _gain(found: Advice, name: str) -> str | None:
     definition = measure(name).definition
     values = [written(math.fsum(each) / len(each), definition) for each in (mine, own)]
     said = f"{values[0]} {definition.unit} instead of {values[1]}"
-    change = relative_interval(mine, own) if len(mine) == len(own) else None
+    change = relative_interval(mine, own)
     if change is not None:
         said += f" ({formatting.change(change)})"
     return said

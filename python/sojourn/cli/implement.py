@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sojourn.cli.files import scenario_of, write_text
+from sojourn.cli.options import typed
 from sojourn.cli.values import parse_set
 from sojourn.errors import InputError, ScenarioError
 from sojourn.files import make_folder, write_file
@@ -26,6 +27,7 @@ _CONTROLLERS = 8 * _EACH
 
 
 def vectors(
+    context: typer.Context,
     name: Annotated[
         str,
         typer.Argument(
@@ -50,6 +52,8 @@ def vectors(
     ] = None,
 ) -> int:
     """Write test vectors: operations on a discipline and what it did, for other implementations."""
+    if name in (_CONTROL_LAW, *_BANKS) and (given := typed(context, ("rate", "mean_packet"))):
+        raise InputError(f"{given[0]}: {name} has no link; leave it out")
     from sojourn._engine import bank_vectors
     from sojourn._engine import vectors as write
 

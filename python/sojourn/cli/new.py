@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -43,12 +44,13 @@ def new(
         return 0
     if out.exists() and not force:
         raise InputError(f"{out}: there is such a file; --force writes over it")
-    text = text.replace("FILE", str(out))
+    typed = shlex.quote(str(out))
+    text = text.replace("FILE", typed)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
         raise cannot("write", out, error) from error
-    print(f"{out}: sojourn run {out}")
+    print(f"{out}: sojourn run {typed}")
     return 0
 
 

@@ -69,4 +69,5 @@ NoLimit = Annotated[
 def typed(context: typer.Context, names: Iterable[str]) -> list[str]:
     """Those of the options, by name, that were typed, as they are typed."""
     sources = ((name, context.get_parameter_source(name)) for name in names)
-    return [f"--{name}" for name, source in sources if source is ParameterSource.COMMANDLINE]
+    found = [name for name, source in sources if source is ParameterSource.COMMANDLINE]
+    return [f"--{name.replace('_', '-')}" for name in found]

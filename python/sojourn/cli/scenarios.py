@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -64,15 +65,17 @@ def check(
     scenario = scenario_of(file, set_)
     if not scenario.needs_users:
         scenario.ready()
-    found = before(scenario)
+    found = [each.to_dict() for each in before(scenario)]
     if toml:
         print(scenario.to_toml(), end="")
     elif json:
         print(scenario.resolved().to_json())
     else:
         print(f"{file}: OK")
-        tell([each.to_dict() for each in found])
-    return judged([each.to_dict() for each in found], strict)
+    # Beside a file that is written, what makes it fail goes elsewhere.
+    if strict or not (toml or json):
+        tell(found, sys.stderr if toml or json else None)
+    return judged(found, strict)
 
 
 def schema() -> int:

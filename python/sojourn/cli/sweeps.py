@@ -124,7 +124,10 @@ def sweep(
         list[str] | None,
         typer.Option("--vary", metavar="PATH=A,B,…", help="As for compare. Repeatable."),
     ] = None,
-    seeds: Annotated[str, typer.Option(help="Such as 1..10 or 1,5,7.")] = "1..3",
+    seeds: Annotated[
+        str | None,
+        typer.Option(help="Such as 1..10 or 1,5,7; default three from the scenario's own on."),
+    ] = None,
     until: Annotated[
         str | None,
         typer.Option(
@@ -152,8 +155,15 @@ def sweep(
     from sojourn.sweep import sweep as make
 
     folder = store or runs_folder(file)
-    chosen, rule = parse_seeds(seeds), parse_until(until)
-    cases = grid(scenario_of(file, set_), parse_variations(vary or ()), chosen)
+    rule, scenario = parse_until(until), scenario_of(file, set_)
+    own = scenario.facts.seed
+    if seeds is None:
+        chosen: Sequence[int] = range(own, own + 3)
+    else:
+        if any(text.partition("=")[0].strip() == "seed" for text in set_ or ()):
+            raise InputError(f"--set seed: --seeds {seeds} says which seeds run; leave one out")
+        chosen = parse_seeds(seeds)
+    cases = grid(scenario, parse_variations(vary or ()), chosen)
     code = 0
     try:
         with SweepLine(quiet=quiet) as line:

@@ -232,11 +232,9 @@ def _difference(each: Difference) -> list[str]:
     definition = each.measure.definition
     scale, digits = definition.scale, max(1, definition.digits)
     low, high = (number(value, scale, digits, sign=True) for value in (each.low, each.high))
-    name = " ".join(filter(None, [definition.family, definition.heading]))
-    place = f" of {each.measure.place}" if each.measure.place else ""
     p = each.p_holm
     return [
-        f"{name}{place}, {definition.unit}".removesuffix(", "),
+        shown.whole_heading(each.measure),
         number(each.reference, scale, digits),
         number(each.value, scale, digits),
         number(each.mean, scale, digits, sign=True),

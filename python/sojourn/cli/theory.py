@@ -106,6 +106,8 @@ def vinnicombe(
         name, sign, rate = text.partition("=")
         if not sign or not name.strip():
             raise InputError(f"--link {text}: must be NAME=RATE, such as core=15mbit")
+        if name.strip() in capacities:
+            raise InputError(f"--link {text}: {name.strip()} is given twice; give each link once")
         capacities[name.strip()] = quantity("--link", rate, "rate") / 8 / size
     found = []
     for text in route or [f"10:100ms:{','.join(capacities)}"]:

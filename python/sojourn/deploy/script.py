@@ -123,6 +123,9 @@ class Deployment:
         )
 
 
+_CHANGES = "changes: what changes during the run is left out; this is how it begins."
+
+
 def deploy(
     scenario: ScenarioLike, link: str = "bottleneck", *, ingress: bool = False
 ) -> Deployment:
@@ -136,7 +139,10 @@ def deploy(
     Raises:
         DeployError: If there is no such link, or Linux cannot do what it says.
     """
-    made = _egress(_link(Scenario.of(scenario).to_dict(), link), link)
+    whole = Scenario.of(scenario).to_dict()
+    made = _egress(_link(whole, link), link)
+    if whole.get("changes"):
+        made = replace(made, remarks=(*made.remarks, _CHANGES))
     return made.ingress() if ingress else made
 
 
@@ -173,6 +179,9 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
     if qdisc["kind"] == "tbf":
         own = qdisc.get("rate")
         inner_rate = _HELD * bps if own is None else quantity(f"{link}.qdisc.rate", own, "rate")
+        if inner_rate > bps:
+            remarks.append("tbf's rate is above the link's, which is what holds then.")
+            inner_rate = bps
         if qdisc.get("peak_rate"):
             remarks.append("HTB has one bucket: peak_rate and peak_burst are left out.")
         burst = round(quantity(f"{link}.qdisc.burst", str(qdisc["burst"]), "size"))

@@ -74,7 +74,24 @@ def compared(cases: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any
                 {"seeds": repeats},
             ).to_dict()
         )
+    repeated = [runs for runs in cases if len(runs) > 1]
+    if repeated and all(map(_alike, repeated)):
+        found.append(
+            Diagnosis(
+                "seed-without-effect",
+                "repeat",
+                "all runs of a case are the same, whatever the seed: an interval of no width says "
+                "nothing of chance, and a difference may be one of this timing alone",
+                'spread what is fixed: start = "0s..1s", rtt = "20ms..60ms"',
+            ).to_dict()
+        )
     return found
+
+
+def _alike(runs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all runs measured the same, and something."""
+    measured = [{name: run.get(name) for name in ("links", "groups", "flows")} for run in runs]
+    return any(measured[0].values()) and all(each == measured[0] for each in measured)
 
 
 def kinds() -> dict[str, Kind]:
@@ -89,6 +106,12 @@ def kinds() -> dict[str, Kind]:
         "A comparison has fewer than three seeds.",
         "Whatever it shows may be chance: one gives no interval, two give one that is hardly worth "
         "the name.",
+    )
+    found["seed-without-effect"] = Kind(
+        "seed-without-effect",
+        "All seeds of a comparison's cases give the same.",
+        "Nothing is drawn at random: fixed starts and round trips, a discipline without chance. "
+        "Ten such runs are one run, and intervals between cases have no width.",
     )
     return dict(sorted(found.items()))
 

@@ -74,6 +74,14 @@ def headings(definitions: Sequence[Definition]) -> list[str]:
     return found
 
 
+def whole_heading(measure: Measure) -> str:
+    """What a measure is, whose, and its unit: ``goodput of web, Mb/s``."""
+    each = measure.definition
+    name = " ".join(filter(None, [each.family, each.heading]))
+    place = f" of {measure.place}" if measure.place else ""
+    return f"{name}{place}, {each.unit}".removesuffix(", ")
+
+
 def links(summary: Summary) -> Table:
     """The links of a run, each with those of its classes that had packets.
 
@@ -278,7 +286,7 @@ def means(
     ]
     told = headings([each.definition for each in section.measures])
     if len({each.place for each in section.measures}) > 1:
-        told = [each.name for each in section.measures]
+        told = [whole_heading(each) for each in section.measures]
     return Table(section.title, ["", *more, *told], body)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,7 +91,10 @@ class _Clock:
 def _of_some(study: Study, results: Results) -> Reproduction:
     """A study evaluated over the runs that its time was enough for."""
     try:
-        return Reproduction(study, results, study.evaluate(results))
+        with warnings.catch_warnings():
+            # Of means over runs that are not there.
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return Reproduction(study, results, study.evaluate(results))
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # It may rest on runs that are not there yet.
         there = f"{len(results)} of {results.wanted} runs"

@@ -6,6 +6,7 @@ Every scenario is checked and every load turned into users here, before anything
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class Plan:
         whole repeats; twins come first.
 
         Args:
-            until: How many seeds each case gets instead of its own, counted from its first one.
+            until: How many seeds each case gets: its own first, then those after the last of them.
         """
         for i, case in enumerate(self.cases):
             self._seeds[i] = list(case.seeds) if until is None else self._more(i, until)
@@ -123,8 +124,9 @@ class Plan:
 
     def _more(self, i: int, rule: Rule) -> list[int]:
         seeds = self._seeds[i]
-        first = min(self.cases[i].seeds) + len(seeds)
-        return [*seeds, *range(first, first + rule.more(self._values(i, rule)))]
+        own = self.cases[i].seeds
+        count = len(seeds) + rule.more(self._values(i, rule))
+        return list(itertools.islice(itertools.chain(own, itertools.count(max(own) + 1)), count))
 
     def _values(self, i: int, rule: Rule) -> list[float | None]:
         """The rule's measure of the runs of a case that have been made."""

@@ -53,7 +53,7 @@ def sweep(
         store: Folder of the runs; without one they are kept in memory only.
         workers: How many runs at a time; default one for each core.
         cluster: Address of a Dask scheduler whose workers make the runs.
-        until: How many seeds each case gets instead of its own, counted from its first one.
+        until: How many seeds each case gets: its own first, then those after the last of them.
         limit: Refuse a run that would not fit into this machine's memory.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.

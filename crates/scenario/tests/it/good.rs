@@ -219,6 +219,22 @@ fn a_replay_makes_one_group_for_each_pair_of_nodes() {
 }
 
 #[test]
+fn a_choice_that_looks_like_a_number_may_be_one() {
+    let text = |http: &str| {
+        format!(
+            "duration = \"1s\"\n[bottleneck]\nrate = \"1mbit\"\n\
+             [[traffic]]\nkind = \"web\"\nusers = 1\nmodel = \"httparchive\"\nhttp = {http}\n"
+        )
+    };
+    for http in ["1.1", "2", "3"] {
+        let bare = Scenario::from_toml(&text(http), "f").unwrap();
+        assert_eq!(bare, Scenario::from_toml(&text(&format!("\"{http}\"")), "f").unwrap());
+    }
+    let wrong = Scenario::from_toml(&text("4"), "f").unwrap_err().to_string();
+    assert!(wrong.contains("4 is not one of 1.1, 2, 3"), "{wrong}");
+}
+
+#[test]
 fn a_group_keeps_its_random_streams_when_another_is_added() {
     let scenario = example("one-reno.toml");
     let mut more = scenario.clone();

@@ -20,6 +20,7 @@ def show_fit(
     packet: str,
     flows: str | None,
     rtt: str | None,
+    hz: float | None,
     law: str,
     qref: float | None,
     as_json: bool,
@@ -34,6 +35,8 @@ def show_fit(
 
     check_figure(figure)
     numbers = _gains(gains)
+    if hz is not None:
+        raise InputError(f"--hz {hz:g}: --gains {gains} says how often; leave --hz out")
     link = link_of(rate, packet)
     given = Gains.sampled(**numbers)
     found = fitted(given, capacity=link.capacity)
@@ -48,6 +51,12 @@ def show_fit(
     if flows is None and rtt is None:
         if figure is not None:
             raise InputError("--figure needs --flows and --rtt, the region to draw")
+        if qref is not None or law != "reno":
+            option = "--law" if qref is None else "--qref"
+            raise InputError(
+                f"{option}: what gains fit does not depend on it; leave it out, or "
+                "give the region to look at with --flows and --rtt"
+            )
         if as_json:
             print_json({"kind": "pi", "fit": fits})
         else:
@@ -73,6 +82,8 @@ def _gains(text: str) -> dict[str, float]:
         name, sign, value = part.partition("=")
         if not sign or name.strip() not in ("a", "b", "hz"):
             raise InputError(f"--gains {text}: must be a=…,b=…,hz=…")
+        if name.strip() in found:
+            raise InputError(f"--gains {text}: {name.strip()} is given twice; give it once")
         name = name.strip()
         found[name] = 0.0 if value.strip() in ("0", "0.0") else count(f"--gains {name}", value)
     missing = [name for name in ("a", "b", "hz") if name not in found]

@@ -12,15 +12,17 @@ from sojourn.cli import prose
 from sojourn.cli.design.options import LawName, Packet, Rate, link_of
 from sojourn.cli.design.report import number_text
 from sojourn.cli.files import check_figure, print_json
-from sojourn.cli.options import Figure, Json
+from sojourn.cli.options import Figure, Json, typed
 from sojourn.cli.tables import show
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
+    from sojourn.control.maps import Axis
     from sojourn.control.models import Model, Network
 
 
 def map(
+    context: typer.Context,
     qdisc: Annotated[
         str,
         typer.Argument(
@@ -65,6 +67,7 @@ def map(
     check_figure(figure)
     link = link_of(rate, packet)
     across, up = _axis("--x", x, link.packet), _axis("--y", y, link.packet)
+    _refuse_both(typed(context, ("flows", "rtt")), across, up)
     network = Network(count("--flows", flows), link.capacity, rtt=quantity("--rtt", rtt, "time"))
     congestion = text.congestion(law)
     model = _model(network, congestion, parse_value(qdisc))
@@ -102,6 +105,15 @@ def map(
         if found.seen:
             _print_seen(found)
     return 0
+
+
+def _refuse_both(given: list[str], *axes: Axis) -> None:
+    """A value beside an axis over the same would count for nothing."""
+    over = {"--flows": ("flows",), "--rtt": ("rtt", "propagation")}
+    for option in given:
+        for axis in axes:
+            if axis.name in over[option]:
+                raise InputError(f"{option}: an axis goes over {axis.name}; leave one of them out")
 
 
 def _model(network: Network, congestion: dict[str, Any], qdisc: object) -> Model:

@@ -190,7 +190,7 @@ def _print_margins(whole: Mapping[str, Any], design: Design) -> None:
     title = f"at {region.fewest:.4g} flows and {region.longest * 1e3:.4g} ms"
     show_table(["margin", ""], rows, title)
     prose.show(
-        f"over the region, sampling counted in: phase margin at least "
+        f"over the region, sampling counted in as half a period of delay: phase margin at least "
         f"{number_text(worst['phase_margin_deg'])} degrees, at {worst['flows']:.4g} flows and "
         f"{worst['rtt_s'] * 1e3:.4g} ms"
     )

@@ -47,7 +47,7 @@ def pi(
     """PI's a, b and sampling frequency; with --gains the other way round."""
     if gains is not None:
         return show_fit(
-            gains, rate=rate, packet=packet, flows=flows, rtt=rtt, law=law, qref=qref,
+            gains, rate=rate, packet=packet, flows=flows, rtt=rtt, hz=hz, law=law, qref=qref,
             as_json=json, figure=figure,
         )  # fmt: skip
     if flows is None or rtt is None:
