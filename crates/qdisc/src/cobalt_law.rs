@@ -155,7 +155,9 @@ impl State {
             self.schedule(law);
             late = now > self.drop_next;
         } else if due {
-            late = self.decay(law, now);
+            self.decay(law, now);
+            // If more is due it comes off with the next packet.
+            late = false;
         }
         if sojourn > law.blue_threshold {
             self.blue_up(law, now);
@@ -163,10 +165,9 @@ impl State {
         Schedule { signal, late }
     }
 
-    /// Takes off `count` what is due; whether the time for the next has passed, though it has not
-    /// been taken off.
+    /// Takes off `count` what is due, a batch at most.
     #[cold]
-    fn decay(&mut self, law: &Constants, now: Time) -> bool {
+    fn decay(&mut self, law: &Constants, now: Time) {
         for _ in 0..DECAY_BATCH {
             self.count -= 1;
             self.schedule(law);
@@ -174,8 +175,6 @@ impl State {
                 break;
             }
         }
-        // If there is more to come it comes with the next packet.
-        false
     }
 
     /// `drop_next` also tells for how long nothing has happened.

@@ -55,6 +55,11 @@ pub(super) struct QueueMeter {
     pub length: f64,
     pub area: f64,
     pub lengths: Vec<f64>,
+    /// What left in the time to each of these from the one before.
+    pub leaving: Vec<f64>,
+    /// The same since the last sample, and since the last length.
+    leaves: f64,
+    gone: f64,
     /// The last row's counts: arrived, dropped, marked, dequeued.
     counted: [u64; 4],
     /// Times and lengths of which the first is the least in the sliding window.
@@ -87,11 +92,15 @@ impl QueueMeter {
 /// One class: sums for one of its flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClassMeter {
-    /// Packets per second sent and delivered at the last sample.
+    /// Packets per second sent, and not lost, at the last sample.
     rate: [f64; 2],
-    /// Packets sent and delivered in the window.
+    /// Packets sent in the window, and those of them that were not lost.
     pub sent: f64,
+    pub passed: f64,
+    /// Packets that arrived in the window.
     pub delivered: f64,
+    /// Of what leaves the last queue of the path.
+    share: f64,
     /// Round trips while there were flows.
     pub round_trips: Vec<f64>,
     /// The greatest rate ever.
@@ -194,6 +203,7 @@ impl Measure {
         for class in 0..self.layout.classes {
             self.sample_class(class, row, half, measured, keep, model);
         }
+        self.deliver(model, measured);
         self.last = time;
         if self.every != u64::MAX && number > 0 && number.is_multiple_of(self.every) {
             self.record(time, row, model);
@@ -222,6 +232,7 @@ impl Measure {
         };
         let length = row[self.layout.queue(queue)].max(0.0);
         let meter = &mut self.queues[queue];
+        let before = meter.left();
         meter.total.add(&meter.rate, &rate, half);
         let standing = meter.least(time, length, self.standing_window);
         if measured {
@@ -232,10 +243,13 @@ impl Measure {
         } else {
             meter.at_start = length;
         }
+        (meter.rate, meter.length, meter.standing) = (rate, length, standing);
+        meter.leaves = (meter.left() - before).max(0.0);
+        meter.gone = if measured { meter.gone + meter.leaves } else { 0.0 };
         if keep {
             meter.lengths.push(length);
+            meter.leaving.push(std::mem::take(&mut meter.gone));
         }
-        (meter.rate, meter.length, meter.standing) = (rate, length, standing);
     }
 
     fn sample_class(
@@ -267,13 +281,32 @@ impl Measure {
         let now = [rate, rate * passed];
         if measured {
             meter.sent += half * (meter.rate[0] + now[0]);
-            meter.delivered += half * (meter.rate[1] + now[1]);
+            meter.passed += half * (meter.rate[1] + now[1]);
         }
         if keep && present {
             meter.round_trips.push(round_trip);
         }
         meter.rate = now;
         meter.fastest = meter.fastest.max(rate);
+    }
+
+    /// What the last queue of each class's path lets go, among the flows that fill it, by their
+    /// rates; once nobody fills it, by what they were.
+    fn deliver(&mut self, model: &Mgt, measured: bool) {
+        let classes = &self.plan.parameters.classes;
+        for (class, spec) in classes.iter().enumerate() {
+            let Some(last) = spec.path.last() else { continue };
+            let filling = (0..classes.len()).filter(|other| classes[*other].path.contains(last));
+            let total: f64 =
+                filling.map(|other| model.flows(other) * self.classes[other].rate[1]).sum();
+            let meter = &mut self.classes[class];
+            if total > 0.0 {
+                meter.share = meter.rate[1] / total;
+            }
+            if measured {
+                meter.delivered += meter.share * self.queues[*last].leaves;
+            }
+        }
     }
 
     /// The rows of one sampling instant.

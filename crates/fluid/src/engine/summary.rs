@@ -23,6 +23,15 @@ impl Measure {
         }
         summary.links = (0..self.queues.len()).map(|q| self.link(network, q, window)).collect();
         let bottleneck = self.plan.links.iter().position(|&link| link == network.bottleneck);
+        if bottleneck.is_none() {
+            // No data cross it, but it is the link that measures without a name are of.
+            let link = &network.links[network.bottleneck];
+            let rate_bps = link.rate.map(|rate| rate.0);
+            summary.links.insert(
+                0,
+                LinkSummary { name: link.name.clone(), rate_bps, ..LinkSummary::default() },
+            );
+        }
         summary.bottleneck_packets =
             bottleneck.map_or(0, |queue| self.queues[queue].left().round() as u64);
         for group in 0..network.groups.len() {
@@ -43,7 +52,11 @@ impl Measure {
         let mean = meter.area / window;
         let mut lengths: Vec<(f64, f64)> = meter.lengths.iter().map(|q| (*q, 1.0)).collect();
         let lengths = quantiles(&mut lengths);
-        let scaled = |by: f64| scale(&lengths, by, mean * by);
+        let scaled = |by: f64| scale(&lengths, by, Some(mean * by));
+        // Of packets and not of time: a mean wait by Little's law, and lengths by what left.
+        let by_packets = meter.lengths.iter().copied().zip(meter.leaving.iter().copied());
+        let waits = quantiles(&mut by_packets.filter(|(_, left)| *left > 0.0).collect::<Vec<_>>());
+        let wait = (left > 0.0).then(|| meter.area / left);
         let standing = |by: f64| Quantiles {
             mean: Some(meter.standing_area / window * by),
             max: Some(meter.standing_most * by),
@@ -63,7 +76,7 @@ impl Measure {
                 max: scaled(f64::from(bytes)).max,
                 ..Quantiles::default()
             },
-            sojourn_s: scaled(1.0 / spec.capacity),
+            sojourn_s: scale(&waits, 1.0 / spec.capacity, wait),
             standing_packets: standing(1.0),
             standing_s: standing(1.0 / spec.capacity),
             // Links that lose packets, or have a device below, are refused.
@@ -84,7 +97,7 @@ impl Measure {
             let template = FlowSummary {
                 group: network.groups[group].name.clone(),
                 goodput_bps: Some(meter.delivered * 8.0 * f64::from(member.payload) / window),
-                loss: share(meter.sent - meter.delivered, meter.sent),
+                loss: share(meter.sent - meter.passed, meter.sent),
                 rtt_s: quantiles(&mut times),
                 ..FlowSummary::default()
             };
@@ -157,15 +170,9 @@ fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole).clamp(0.0, 1.0))
 }
 
-fn scale(of: &Quantiles, by: f64, mean: f64) -> Quantiles {
+fn scale(of: &Quantiles, by: f64, mean: Option<f64>) -> Quantiles {
     let at = |value: Option<f64>| value.map(|value| value * by);
-    Quantiles {
-        mean: Some(mean),
-        p50: at(of.p50),
-        p90: at(of.p90),
-        p99: at(of.p99),
-        max: at(of.max),
-    }
+    Quantiles { mean, p50: at(of.p50), p90: at(of.p90), p99: at(of.p99), max: at(of.max) }
 }
 
 /// Mean and quantiles of values with weights; sorts them.

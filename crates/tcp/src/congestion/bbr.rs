@@ -29,6 +29,17 @@
 //!    short-term volume by `ecn_factor` times their moving average (gain 1/16), and a share above
 //!    `ecn_threshold` of what was in flight ends a probe as loss does. `ecn_factor` = 0 ignores
 //!    them.
+//! 9. The six acknowledgements of point 2 end Startup at once, before the recovery has lasted a
+//!    round trip (section 5.3.1.3).
+//! 10. Over TCP a loss that a timer finds lowers no bound and ends no probe (section 5.2.4): the
+//!     model hears of losses with the acknowledgement that shows them. Over QUIC it does.
+//! 11. The loss that begins a recovery is answered before the state is saved, so that taking it
+//!     back gives the window and the long-term bound after that answer (section 5.6.4.4); probing
+//!     goes on with the phase of its acknowledgements as it was (section 5.5.11.2).
+//! 12. DOWN ends where the volume is that of the bounded rate, not of the greatest (section
+//!     5.3.3.4): after losses it drains for longer.
+//! 13. After a pause in ProbeRTT the window stays at its half until the first acknowledgement
+//!     (section 5.4.1).
 //!
 //! # Differences from Linux
 //!

@@ -17,6 +17,9 @@
 //! 1. A reduction starts from the bytes outstanding (RFC 5681 equation 4), Linux's from the window.
 //! 2. Windows are in bytes, Linux's in segments: a reduction there drops the fraction of a segment.
 //! 3. Linux has no ABE.
+//! 4. Linux's slow start has no limit for an acknowledgement (`tcp_slow_start`), this has two
+//!    segments, and one after a timeout (RFC 3465): where acknowledgements are thinned out on their
+//!    way, windows rise more slowly here.
 
 use super::{Acked, Congested, Control, Window, fixed};
 use crate::Invalid;

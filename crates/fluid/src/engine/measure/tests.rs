@@ -106,12 +106,33 @@ fn a_flow_delivers_what_neither_laws_that_drop_nor_buffers_lose() {
     let round_trips = run.round_trips(lengths);
     for (class, meter) in run.measure.classes.iter().enumerate() {
         near(meter.sent, sent[class]);
-        near(meter.delivered, sent[class] * passed[class]);
+        near(meter.passed, sent[class] * passed[class]);
         assert_eq!(meter.round_trips.len(), 801);
         meter.round_trips.iter().for_each(|time| near(*time, round_trips[class]));
     }
     near(run.measure.classes[0].fastest, 300.0);
     near(run.measure.classes[1].fastest, 400.0);
+}
+
+#[test]
+fn what_a_link_lets_go_arrives_from_those_that_fill_it_or_did() {
+    let mut run = Sampled::new(&[]);
+    // From 6 s on nobody sends, and 1200 packets go that waited.
+    run.follow(10.0, |t| {
+        let sending = if t < 6.0 { 1.0 } else { 0.0 };
+        let waiting = if t < 6.0 { 1200.0 } else { 1200.0 - 300.0 * (t - 6.0) };
+        Sample {
+            rates: [200.0 * sending, 500.0 * sending],
+            inflows: [0.0, 1600.0 * sending],
+            lengths: [0.0, waiting],
+            ..Sample::default()
+        }
+    });
+    let [long, short] = &run.measure.classes[..] else { panic!() };
+    // Three flows of 200 and two of 500 a second; the step at 6 s is one sample wide.
+    let whole = 4.0 * 1600.0 + 1200.0;
+    assert!((long.delivered - whole * 200.0 / 1600.0).abs() < 2.0, "{}", long.delivered);
+    assert!((short.delivered - whole * 500.0 / 1600.0).abs() < 5.0, "{}", short.delivered);
 }
 
 #[test]

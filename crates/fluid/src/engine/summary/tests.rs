@@ -45,9 +45,15 @@ fn a_link_sends_what_it_gets_and_neither_drops_nor_keeps() {
     near(second.mark_fraction, 0.05);
     let lengths = [22.0, 22.0, 28.4, 29.84, 30.0];
     agree(&first.queue_packets, lengths);
-    agree(&first.sojourn_s, lengths.map(|packets| packets / 1000.0));
     agree(&second.queue_packets, [60.0; 5]);
-    agree(&second.sojourn_s, [0.03; 5]);
+    // The mean wait is Little's: what stood there over time, by what left.
+    near(first.sojourn_s.mean, 22.0 * 8.0 / sent);
+    let waits = &first.sojourn_s;
+    for (wait, packets) in [waits.p50, waits.p90, waits.p99, waits.max].iter().zip(&lengths[1..]) {
+        // To a sample: as much left with each of them.
+        assert!((wait.unwrap() * 1000.0 - packets).abs() < 0.021, "{wait:?} {packets}");
+    }
+    agree(&second.sojourn_s, [60.0 * 8.0 / 24_000.0, 0.03, 0.03, 0.03, 0.03]);
     near(first.queue_bytes.mean, 22.0 * 500.0);
     near(first.queue_bytes.max, 30.0 * 500.0);
     assert_eq!(first.queue_bytes.p50, None);
@@ -94,6 +100,27 @@ fn a_summary_says_what_was_run_and_has_nothing_of_an_empty_window() {
     assert!(of(&mut quiet, 10.0).flows.is_empty(), "nobody asked for them");
 }
 
+#[test]
+fn waits_are_those_of_the_packets_that_leave() {
+    let mut run = Sampled::new(&[]);
+    // For half of the window 100 packets stand there, and 1000 a second come and go; then nothing.
+    run.follow(10.0, |t| {
+        let busy = if t < 6.0 { 1.0 } else { 0.0 };
+        Sample {
+            inflows: [1000.0 * busy, 0.0],
+            lengths: [100.0 * busy, 0.0],
+            rates: [400.0 * busy, 0.0],
+            ..Sample::default()
+        }
+    });
+    let summary = run.measure.summarise(&run.network, 10.0, Work::default());
+    let first = &summary.links[0];
+    assert!((first.queue_packets.mean.unwrap() - 50.0).abs() < 0.1);
+    assert!((first.sojourn_s.mean.unwrap() - 0.1).abs() < 0.003, "{:?}", first.sojourn_s);
+    assert_eq!((first.queue_packets.p50, first.sojourn_s.p50), (Some(0.0), Some(0.1)));
+    assert_eq!(summary.links[1].sojourn_s, Quantiles::default(), "nothing left there");
+}
+
 /// Two classes of the first group, of three flows and of one.
 fn unlike() -> Sampled {
     let mut run = Sampled::new(&[("probes.flows", "true")]);
@@ -104,10 +131,10 @@ fn unlike() -> Sampled {
         members.map(|(of, flows)| Member { flows, ..of.clone() }).into_iter().collect();
     run.measure.plan.members = members;
     let mut meter = run.measure.classes[0].clone();
-    (meter.sent, meter.delivered) = (1000.0, 800.0);
+    (meter.sent, meter.passed, meter.delivered) = (1000.0, 800.0, 800.0);
     meter.round_trips = vec![0.1, 0.3];
     let mut other = meter.clone();
-    (other.sent, other.delivered) = (3000.0, 1600.0);
+    (other.sent, other.passed, other.delivered) = (3000.0, 1600.0, 1600.0);
     other.round_trips = vec![0.2, 0.4];
     let silent = ClassMeter::default();
     run.measure.classes = vec![meter, other, silent];

@@ -269,7 +269,7 @@ impl Model {
         self.extra[0] = self.extra[0].max(extra);
     }
 
-    /// A pause in sending begins or ends.
+    /// Extra data are counted from now on.
     pub(super) fn restart(&mut self, now: Time) {
         (self.extra_from, self.extra_delivered) = (now, 0);
     }
