@@ -57,12 +57,17 @@ def _cell(value: object) -> object:
 
 
 def kept(name: str, scale: str | None = None) -> Record | None:
-    """What a study found at a scale, or at the largest that is kept; none if it is not kept."""
+    """What a study found at a scale, or at the largest of which all runs were made; none if that is
+    not kept."""
     found: dict[str, Record] = _all().get(name, {})
-    for each in [scale] if scale is not None else reversed(SCALES):
-        if each in found:
-            return found[each]
-    return None
+    if scale is not None:
+        return found.get(scale)
+    whole = (each for each in reversed(SCALES) if each in found and _is_whole(found[each]))
+    return next((found[each] for each in whole), None)
+
+
+def _is_whole(found: Record) -> bool:
+    return bool(found["runs"] >= found["runs_wanted"])
 
 
 def count(found: Record, verdict: Verdict) -> int:
