@@ -179,7 +179,9 @@ def test_advice_as_json_has_the_measures_of_each_seed() -> None:
     assert advice("cake").to_dict()["sqm"] == advice("cake").sqm() != []
     assert told["measures"][TODAY]["ping_p99_s"] == [0.10, 0.11, 0.12]
     assert told["measures"][TODAY]["goodput_bps"] == FAST
-    assert told["measures"][TODAY]["call_late"] == []
+    # One for each seed, also of those that have none.
+    assert told["measures"][TODAY]["call_late"] == [None, None, None]
+    assert told["seeds"][TODAY] == [1, 2, 3]
 
 
 def test_a_line_is_what_people_have() -> None:

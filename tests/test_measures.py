@@ -359,11 +359,11 @@ def test_classes_that_had_packets_stand_below_their_link() -> None:
     assert [row[0] for row in found.rows] == ["down", "down/web", "up", "up/web"]
 
 
-def test_columns_of_several_places_have_their_full_names() -> None:
+def test_columns_of_several_places_say_whose_they_are_and_in_what_unit() -> None:
     summary = {"links": [{"name": "a", "loss": 0.1}, {"name": "b", "loss": 0.2}], "groups": []}
     (section,) = shown.sections({"row": [summary]}, chosen=["a.loss", "b.loss"])
     found = shown.means(section)
-    assert found.headings == ["", "a.loss", "b.loss"]
+    assert found.headings == ["", "loss of a, %", "loss of b, %"]
     assert found.rows == [["row", "10.00", "20.00"]]
     assert section.title == "a.loss, b.loss" and section.measures[1].of(summary) == 0.2
 
