@@ -38,8 +38,8 @@ _COLUMNS = (
     ("goodput_bps", "goodput Mb/s", 1e-6, 2),
 )
 # The schemes that the published table of web-aqm-2003 has, and PI 240.
-_PUBLISHED = ["uncongested", "drop-tail 240", "PI 24", "PI 24 with ECN", "PI 240"]
-_PUBLISHED += ["REM 24", "REM 24 with ECN", "ARED 24", "ARED 24 with ECN"]
+_PUBLISHED = ["uncongested", "drop-tail 240", "PI 24", "PI 24 ECN", "PI 240"]
+_PUBLISHED += ["REM 24", "REM 24 ECN", "ARED 24", "ARED 24 ECN"]
 
 
 def filled(text: str) -> str:
@@ -165,7 +165,8 @@ def _schemes(load: str, schemes: Sequence[str]) -> str:
 
 
 def _single(wanted: Mapping[str, tuple[str, str, int | None]]) -> str:
-    """Runs of web-aqm-2003 at full length and 98 %, under names: part, scheme, bytes of a packet.
+    """Single runs of web-aqm-2003 at full length and 98 %, under names: part, scheme, bytes of a
+    packet.
 
     What was completed is over what the uncongested network completes.
     """
@@ -194,8 +195,15 @@ def _single(wanted: Mapping[str, tuple[str, str, int | None]]) -> str:
 
 def loads() -> tuple[list[str], list[list[str]]]:
     """What web-aqm-2003 measured at full length: headings, and a row for each load and scheme."""
-    path = RESULTS / "web-aqm-2003-loads.json"
-    heads, *rows = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for row in study_tables.table("web-aqm-2003", "full", "Loss, completed exchanges, rate"):
+        scheme, load = row["scheme, load"].split(", ")
+        cells = [load, scheme]
+        for name, unit in (("loss", "%"), ("completed over uncongested", "%"), ("rate", "Mb/s")):
+            published, ours = row[f"{name}, published ({unit})"], row[f"{name} ({unit})"]
+            cells.append(ours if published is None else f"{published} / {ours}")
+        rows.append([*cells, row["response, 2 s at most (ms)"]])
+    heads = ["load", "scheme", "loss %", "completed %", "rate Mb/s", "response, 2 s at most, ms"]
     return heads, rows
 
 
@@ -355,5 +363,5 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "web-aqm-2003 switches": partial(_single, _SWITCH_RUNS),
     "web-aqm-2003 packets": partial(_single, _PACKET_RUNS),
     "web-aqm-factors": _factors,
-    "web-aqm-2003 runs": partial(_runs, "web-aqm-2003-full", "part scheme load mean_packet"),
+    "web-aqm-2003 runs": partial(_runs, "web-aqm-2003-grid", "scheme load"),
 }
