@@ -82,6 +82,9 @@ class Moved(RunResult):
             moved.append((new.round().cast(kind) if kind.is_integer() else new).alias(column))
         return rows.with_columns(moved).drop("apart")
 
+    def _refuse_another(self) -> None:
+        """Its summary is none that stands beside its tables."""
+
     def _column(self, name: str) -> pl.Expr:
         column = pl.col(name)
         if not self._flat:
