@@ -47,17 +47,21 @@ fn pi_holds_its_queue_and_the_counts_add_up() {
     // 500 bytes each, 3750 a second.
     let pairs = [
         (&link.queue_bytes, 500.0, &link.queue_packets),
-        (&link.sojourn_s, 1.0 / 3750.0, &link.queue_packets),
         (&link.standing_s, 1.0 / 3750.0, &link.standing_packets),
     ];
     for (scaled, by, of) in pairs {
         for (scaled, of) in [(scaled.mean, of.mean), (scaled.max, of.max)] {
-            let ratio = scaled.unwrap() / of.unwrap() / by;
-            // Waits are those of packets, by what the link let go.
-            assert!((ratio - 1.0).abs() < 1e-6, "{scaled:?} {of:?}");
+            assert!((scaled.unwrap() / of.unwrap() / by - 1.0).abs() < 1e-9, "{scaled:?} {of:?}");
         }
     }
     let throughput = link.throughput_bps.unwrap();
+    // Waits are those of packets: by what the link let go, of 500 bytes each.
+    let waits = &link.sojourn_s;
+    let little = waits.mean.unwrap() * throughput / 4000.0;
+    assert!((little / link.queue_packets.mean.unwrap() - 1.0).abs() < 1e-9, "{waits:?}");
+    // Before the first sample of the window, the longest here, nothing has left in it.
+    let longest = waits.max.unwrap() * 3750.0 / link.queue_packets.max.unwrap();
+    assert!((1.0 - 1e-7..=1.0).contains(&longest), "{waits:?}");
     assert!((throughput / 15e6 - 1.0).abs() < 1e-3, "{throughput}");
     let (loss, counts) = (link.loss.unwrap(), &link.counts);
     let dropped = counts.dropped as f64 / (counts.dropped + counts.dequeued) as f64;
