@@ -16,7 +16,7 @@ use crate::sent::{Sent, Stamped};
 use sojourn_base::Time;
 use sojourn_tcp::congestion::pacing::Pacer;
 use sojourn_tcp::congestion::{
-    Acked, Congested, Congestion, CongestionState, Delivered, Marks, Sample, Window,
+    Acked, Congested, Congestion, CongestionState, Delivered, Lost, Marks, Sample, Window,
 };
 
 /// Least window (RFC 9002 section 7.2), in full datagrams.
@@ -109,6 +109,9 @@ impl Control {
     /// A packet goes out that counts in flight.
     pub(crate) fn sent(&mut self, params: &Params, now: Time, bytes: u32, rtt: &Rtt) {
         self.credit = false;
+        if params.tuning.samples() && self.in_flight == 0 && self.delivered.is_app_limited() {
+            self.algorithm.on_tx_start(&params.tuning, &mut self.window, now);
+        }
         self.in_flight += bytes;
         if params.pacing {
             let rate = self.pace(params, rtt);
@@ -147,16 +150,35 @@ impl Control {
         }
     }
 
-    /// A packet is lost.
-    pub(crate) fn lost(&mut self, shown: &mut Shown, sent: &Sent) {
+    /// Packet `number` is lost.
+    pub(crate) fn lost(
+        &mut self,
+        params: &Params,
+        now: Time,
+        shown: &mut Shown,
+        number: u64,
+        sent: &Sent,
+        stamped: Option<&Stamped>,
+    ) {
         if sent.in_flight == 0 {
             return;
         }
         let bytes = u32::from(sent.in_flight);
         self.in_flight -= bytes;
-        self.delivered.lost = self.delivered.lost.wrapping_add(bytes);
         shown.lost += bytes;
         shown.last_lost = shown.last_lost.max(Some(sent.at));
+        let Some(&(stamp, app_limited)) = stamped else { return };
+        let lost = Lost {
+            now,
+            bytes,
+            start: number,
+            end: number + 1,
+            flight_then: stamp.flight,
+            lost_since: self.delivered.lose(bytes, &stamp),
+            app_limited,
+            delivered: self.delivered.bytes + u64::from(shown.acked),
+        };
+        self.algorithm.on_lost(&params.tuning, &self.window, &lost);
     }
 
     /// Everything that an acknowledgement or a timer has shown is known. `largest_sent` is when
@@ -238,6 +260,9 @@ impl Control {
             rate,
         };
         self.algorithm.on_sample(&params.tuning, &mut self.window, &sample);
+        if self.algorithm.is_app_limited() {
+            self.delivered.limit(self.in_flight);
+        }
     }
 
     /// Persistent congestion (section 7.6.2): the least window, and slow start from there.
@@ -297,7 +322,9 @@ mod tests {
             let capable = acked.len() as u64;
             let mut shown = Shown { marks, capable, ..Shown::default() };
             acked.iter().for_each(|sent| self.control.acknowledged(&mut shown, sent, None));
-            lost.iter().for_each(|sent| self.control.lost(&mut shown, sent));
+            for (number, sent) in (0..).zip(lost) {
+                self.control.lost(&self.p, ms(at), &mut shown, number, sent, None);
+            }
             let largest = acked.last().map(|sent| sent.at);
             self.control.settle(&self.p, ms(at), &self.rtt, &shown, largest);
             self.control.window.cwnd / FULL

@@ -51,7 +51,7 @@ impl Endpoint {
             if !run {
                 began = None;
             }
-            control.lost(shown, sent);
+            control.lost(params, now, shown, number, sent, beside.stamped);
             counters.retransmissions += u64::from(sent.eliciting);
             send_again(beside, streams, &mut progress.done_due, buffer);
             if sent.eliciting && first_sample.is_some_and(|first| sent.at > first) {

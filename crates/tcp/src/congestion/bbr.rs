@@ -12,34 +12,21 @@
 //!
 //! # Differences from the source
 //!
-//! 1. What was in flight and lost is taken at the newest segment delivered, not at each segment
-//!    lost (section 5.5.10.2), and a bound is set to what was in flight then, not to the byte at
-//!    which the loss rate passed its threshold.
-//! 2. Six acknowledgements that bring losses in one round trip stand for six discontiguous ranges
-//!    lost (section 5.3.1.3). Without SACK nothing is different.
-//! 3. The end of samples from a probe advances the rate filter once (section 5.3.3.6 would do so in
+//! 1. A recovery after a timeout counts as fast recovery where losses may end Startup
+//!    (section 5.3.1.3). There are no connections without SACK.
+//! 2. The end of samples from a probe advances the rate filter once (section 5.3.3.6 would do so in
 //!    each later round trip).
-//! 4. Extra acknowledged data are remembered over five to ten round trips in two halves, not ten
-//!    exactly.
-//! 5. There is no offload, so the least volume is four segments (sections 5.5.8 and 5.6.4.2).
-//! 6. Random waits come from a hash of the simulated time, so that a run is the same every time.
-//! 7. A sender that pauses for less than a retransmission timeout does not reset anything
-//!    (section 5.4.1). In ProbeRTT low rates are ignored here, not marked by the sampler.
-//! 8. The draft has no answer to marks. As in Linux's BBRv3, a round trip with marks lowers the
+//! 3. Extra acknowledged data are remembered over five to ten round trips in two halves, not ten
+//!    exactly. After a pause they are counted from nothing, as in Linux (section 5.4.1 lets what
+//!    was counted stand).
+//! 4. There is no offload, so the least volume is four segments (sections 5.5.8 and 5.6.4.2).
+//! 5. Random waits come from a hash of the simulated time, so that a run is the same every time.
+//! 6. A recovery that begins with a loss saves the state before the answer to that loss, not again
+//!    after it (sections 5.5.11.1 and 5.6.4.4), so that taking it back gives all of it back.
+//! 7. The draft has no answer to marks. As in Linux's BBRv3, a round trip with marks lowers the
 //!    short-term volume by `ecn_factor` times their moving average (gain 1/16), and a share above
 //!    `ecn_threshold` of what was in flight ends a probe as loss does. `ecn_factor` = 0 ignores
 //!    them.
-//! 9. The six acknowledgements of point 2 end Startup at once, before the recovery has lasted a
-//!    round trip (section 5.3.1.3).
-//! 10. Over TCP a loss that a timer finds lowers no bound and ends no probe (section 5.2.4): the
-//!     model hears of losses with the acknowledgement that shows them. Over QUIC it does.
-//! 11. The loss that begins a recovery is answered before the state is saved, so that taking it
-//!     back gives the window and the long-term bound after that answer (section 5.6.4.4); probing
-//!     goes on with the phase of its acknowledgements as it was (section 5.5.11.2).
-//! 12. DOWN ends where the volume is that of the bounded rate, not of the greatest (section
-//!     5.3.3.4): after losses it drains for longer.
-//! 13. After a pause in ProbeRTT the window stays at its half until the first acknowledgement
-//!     (section 5.4.1).
 //!
 //! # Differences from Linux
 //!
@@ -51,14 +38,15 @@
 //! 3. There marks count only where the route is set for low-latency ECN and round trips are below
 //!    5 ms; here wherever ECN is agreed on.
 //! 4. There the window's target rounds up to offload units and adds for them.
-//! 5. There loss is seen per segment lost, with the prefix that passed the threshold.
+//! 5. There six acknowledgements that bring losses stand for six ranges lost, and the state is
+//!    saved after the answer to the loss that begins a recovery.
 
 mod machine;
 mod model;
 #[cfg(test)]
 mod tests;
 
-use super::{Congested, Control, Sample, Window, fixed};
+use super::{Congested, Control, Lost, Sample, Window, fixed};
 use crate::Invalid;
 use machine::{Acks, Mode};
 use model::{Model, NO_BYTES, Reading, percent};
@@ -110,8 +98,27 @@ pub struct Tuning {
     ecn_gain: u64,
 }
 
-/// What an undone loss gives back: mode, short-term rate and volume, long-term volume.
-type Before = (Mode, u64, u32, u32);
+/// What an undone loss gives back: BBRSaveStateUponLoss, section 5.5.11.1.
+#[derive(Clone, Copy, Debug)]
+struct Before {
+    /// When it was saved.
+    at: Time,
+    mode: Mode,
+    bw_short: u64,
+    inflight_short: u32,
+    inflight_long: u32,
+}
+
+/// What the newest acknowledgement said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Payload of a full segment.
+    mss: u32,
+    /// Delivery rate, bytes per second.
+    rate: u64,
+    /// Bytes delivered since the connection began.
+    delivered: u64,
+}
 
 /// State.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +126,7 @@ pub struct State {
     model: Model,
     mode: Mode,
     acks: Acks,
+    seen: Seen,
     /// Window at the beginning, bytes; 0 before the first acknowledgement.
     initial: u32,
     /// Pacing rate, bytes per second.
@@ -151,31 +159,41 @@ fn bytes(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(NO_BYTES)
 }
 
+/// BBRInflightAtLoss, section 5.5.10.2: what was in flight up to the byte of a lost packet at which
+/// the loss rate passed its threshold.
+fn flight_at_loss(tuning: &Tuning, lost: &Lost) -> u32 {
+    let before = lost.flight_then.saturating_sub(lost.bytes);
+    let allowed = fixed::of(before, tuning.loss_threshold);
+    let left = u64::from(allowed.saturating_sub(lost.lost_since.saturating_sub(lost.bytes)));
+    let prefix = (left << fixed::SHARE_BITS) / (fixed::ONE - tuning.loss_threshold);
+    before.saturating_add(bytes(prefix).min(lost.bytes))
+}
+
 impl State {
     /// MinPipeCwnd, section 5.6.4.3.
-    fn least(s: &Sample) -> u32 {
-        4 * s.mss
+    fn least(&self) -> u32 {
+        4 * self.seen.mss
     }
 
-    /// BBRBDPMultiple and BBRQuantizationBudget, with `more` bytes added.
-    fn inflight(&self, s: &Sample, gain: u64, more: u32) -> u32 {
-        let bdp = self.model.bdp().map_or(u64::from(self.initial), |bdp| percent(bdp, gain));
-        let up = if self.mode == Mode::Up { 2 * s.mss } else { 0 };
-        bytes(bdp).saturating_add(more).max(Self::least(s)).saturating_add(up)
+    /// BBRBDPMultiple of a rate and BBRQuantizationBudget, with `more` bytes added.
+    fn inflight(&self, bw: u64, gain: u64, more: u32) -> u32 {
+        let bdp = self.model.bdp(bw).map_or(u64::from(self.initial), |bdp| percent(bdp, gain));
+        let up = if self.mode == Mode::Up { 2 * self.seen.mss } else { 0 };
+        bytes(bdp).saturating_add(more).max(self.least()).saturating_add(up)
     }
 
     /// BBRInflightWithHeadroom.
-    fn with_headroom(&self, tuning: &Tuning, s: &Sample) -> u32 {
+    fn with_headroom(&self, tuning: &Tuning) -> u32 {
         if self.model.inflight_long == NO_BYTES {
             return NO_BYTES;
         }
-        let free = fixed::of(self.model.inflight_long, tuning.headroom).max(s.mss);
-        self.model.inflight_long.saturating_sub(free).max(Self::least(s))
+        let free = fixed::of(self.model.inflight_long, tuning.headroom).max(self.seen.mss);
+        self.model.inflight_long.saturating_sub(free).max(self.least())
     }
 
     /// BBRTargetInflight.
     fn target(&self, cwnd: u32) -> u32 {
-        self.model.bdp().map_or(cwnd, |bdp| bytes(bdp).min(cwnd))
+        self.model.bdp(self.model.bw).map_or(cwnd, |bdp| bytes(bdp).min(cwnd))
     }
 
     fn save_cwnd(&mut self, window: &Window) {
@@ -183,9 +201,14 @@ impl State {
         self.prior_cwnd = if keep { window.cwnd } else { self.prior_cwnd.max(window.cwnd) };
     }
 
-    fn save_state(&mut self) {
-        let m = &self.model;
-        self.before = Some((self.mode, m.bw_short, m.inflight_short, m.inflight_long));
+    /// Keeps the state as it is before anything follows from what is known now.
+    fn save_state(&mut self, now: Time) {
+        if self.before.is_some_and(|before| before.at == now) {
+            return;
+        }
+        let &Model { bw_short, inflight_short, inflight_long, .. } = &self.model;
+        let mode = self.mode;
+        self.before = Some(Before { at: now, mode, bw_short, inflight_short, inflight_long });
     }
 
     fn reset_full_bw(&mut self) {
@@ -194,26 +217,32 @@ impl State {
 
     /// IsInflightTooHigh, section 5.5.10.2, and its like for marks.
     fn too_high(&self, tuning: &Tuning, r: &Reading) -> bool {
-        r.lost > fixed::of(r.flight_then, tuning.loss_threshold)
-            || tuning.ecn_factor > 0
-                && r.flight_then > 0
-                && self.model.marked > fixed::of(r.flight_then, tuning.ecn_threshold)
+        r.lost > fixed::of(r.flight_then, tuning.loss_threshold) || self.too_marked(tuning, r)
     }
 
-    /// BBRHandleLostPacket and BBRHandleInflightTooHigh, section 5.5.10.2.
-    fn losses(&mut self, tuning: &Tuning, window: &Window, s: &Sample, r: &Reading) {
-        if s.lost > 0 && self.model.note_loss(s) {
-            self.save_state();
+    fn too_marked(&self, tuning: &Tuning, r: &Reading) -> bool {
+        tuning.ecn_factor > 0
+            && r.flight_then > 0
+            && self.model.marked > fixed::of(r.flight_then, tuning.ecn_threshold)
+    }
+
+    /// BBRHandleInflightTooHigh, section 5.5.10.2: `flight` bytes were too many, unless the
+    /// application set the pace.
+    fn end_probe(
+        &mut self,
+        tuning: &Tuning,
+        window: &Window,
+        now: Time,
+        flight: u32,
+        app_limited: bool,
+    ) {
+        self.probe_samples = false;
+        if !app_limited {
+            let kept = fixed::of(self.target(window.cwnd), tuning.beta);
+            self.model.inflight_long = flight.max(kept);
         }
-        if (s.lost > 0 || s.marked > 0) && self.probe_samples && self.too_high(tuning, r) {
-            self.probe_samples = false;
-            if !r.app_limited {
-                let kept = fixed::of(self.target(window.cwnd), tuning.beta);
-                self.model.inflight_long = r.flight_then.max(kept);
-            }
-            if self.mode == Mode::Up {
-                self.start_down(s);
-            }
+        if self.mode == Mode::Up {
+            self.start_down(now);
         }
     }
 
@@ -232,7 +261,8 @@ impl State {
 
     /// BBRSetCwnd, sections 5.6.4.5 to 5.6.4.7.
     fn set_cwnd(&mut self, tuning: &Tuning, window: &mut Window, s: &Sample) {
-        let most = self.inflight(s, self.mode.cwnd_gain(), self.model.extra_acked());
+        let (gain, extra) = (self.mode.cwnd_gain(), self.model.extra_acked());
+        let most = self.inflight(self.model.bw, gain, extra);
         let grown = window.cwnd.saturating_add(s.acked);
         if self.full_bw_reached {
             window.cwnd = grown.min(most);
@@ -240,13 +270,13 @@ impl State {
             window.cwnd = grown;
         }
         let cap = match self.mode {
-            Mode::ProbeRtt => self.with_headroom(tuning, s).min(self.inflight(s, 50, 0)),
-            Mode::Cruise => self.with_headroom(tuning, s),
+            Mode::ProbeRtt => self.with_headroom(tuning).min(self.inflight(self.model.bw, 50, 0)),
+            Mode::Cruise => self.with_headroom(tuning),
             Mode::Down | Mode::Refill | Mode::Up => self.model.inflight_long,
             Mode::Startup | Mode::Drain => NO_BYTES,
         };
         let cap = cap.min(self.model.inflight_short);
-        window.cwnd = window.cwnd.min(cap).max(Self::least(s));
+        window.cwnd = window.cwnd.min(cap).max(self.least());
         self.cwnd = window.cwnd;
     }
 }
@@ -275,6 +305,7 @@ impl Control for State {
             model: Model::new(),
             mode: Mode::Startup,
             acks: Acks::Other,
+            seen: Seen::default(),
             initial: 0,
             pace: 0,
             full_bw: 0,
@@ -299,6 +330,20 @@ impl Control for State {
         }
     }
 
+    /// BBRHandleLostPacket, section 5.5.10.2.
+    fn on_lost(&mut self, tuning: &Tuning, window: &Window, lost: &Lost) {
+        self.seen.delivered = lost.delivered;
+        // The first of a round trip, and one that begins a recovery.
+        if self.model.note_loss(lost) || !self.recovering {
+            self.save_state(lost.now);
+        }
+        let too_high = lost.lost_since > fixed::of(lost.flight_then, tuning.loss_threshold);
+        if self.probe_samples && too_high {
+            let flight = flight_at_loss(tuning, lost);
+            self.end_probe(tuning, window, lost.now, flight, lost.app_limited);
+        }
+    }
+
     /// BBRUpdateOnACK, section 5.2.3.
     fn on_sample(&mut self, tuning: &Tuning, window: &mut Window, s: &Sample) {
         if self.initial == 0 {
@@ -306,13 +351,15 @@ impl Control for State {
             self.model.probe_min_at = s.now;
             self.model.restart(s.now);
         }
-        let mut r = Reading::new(s);
-        r.app_limited |= self.mode == Mode::ProbeRtt;
+        let r = Reading::new(s);
+        self.seen = Seen { mss: s.mss, rate: r.rate, delivered: s.delivered };
         if self.recovering && !s.recovering {
             window.cwnd = window.cwnd.max(self.prior_cwnd);
         }
         self.recovering = s.recovering;
-        self.losses(tuning, window, s, &r);
+        if s.marked > 0 && self.probe_samples && self.too_marked(tuning, &r) {
+            self.end_probe(tuning, window, s.now, r.flight_then, r.app_limited);
+        }
         self.model.latest(s, &r);
         self.model.bandwidth(s, &r);
         self.rounds_waited += u32::from(self.model.round_start);
@@ -334,9 +381,9 @@ impl Control for State {
     }
 
     /// Section 5.6.4.4: what a loss changes is decided by samples.
-    fn on_loss(&mut self, _: &Tuning, window: &mut Window, _: Congested) {
+    fn on_loss(&mut self, _: &Tuning, window: &mut Window, at: Congested) {
         self.save_cwnd(window);
-        self.save_state();
+        self.save_state(at.now);
     }
 
     /// Marks are answered by samples.
@@ -345,40 +392,56 @@ impl Control for State {
     fn on_timeout(&mut self, _: &Tuning, window: &mut Window, at: Congested, first: bool) {
         if first {
             self.save_cwnd(window);
-            self.save_state();
+            self.save_state(at.now);
         }
         window.cwnd = at.mss;
     }
 
     /// BBRHandleSpuriousLossDetection, section 5.5.11.2.
-    fn on_undo(&mut self, _: &Tuning, _: &mut Window) {
-        let Some((mode, bw_short, inflight_short, inflight_long)) = self.before.take() else {
+    fn on_undo(&mut self, _: &Tuning, window: &mut Window) {
+        let Some(before) = self.before.take() else {
             return;
         };
         let m = &mut self.model;
         m.loss_in_round = false;
-        m.bw_short = m.bw_short.max(bw_short);
-        m.inflight_short = m.inflight_short.max(inflight_short);
-        m.inflight_long = m.inflight_long.max(inflight_long);
+        m.bw_short = m.bw_short.max(before.bw_short);
+        m.inflight_short = m.inflight_short.max(before.inflight_short);
+        m.inflight_long = m.inflight_long.max(before.inflight_long);
         self.reset_full_bw();
-        let probed = matches!(mode, Mode::Startup | Mode::Up);
-        if self.mode != Mode::ProbeRtt && probed {
-            self.mode = mode;
+        if self.mode != Mode::ProbeRtt && self.mode != before.mode {
+            match before.mode {
+                Mode::Startup => self.mode = Mode::Startup,
+                Mode::Up => self.start_up(window),
+                _ => {}
+            }
         }
     }
 
     /// Section 5.4.1: the window stays, and pacing sees to it that it does not go out at once.
     fn on_restart(&mut self, _: &Tuning, window: &mut Window) {
         window.cwnd = window.cwnd.max(self.cwnd);
+    }
+
+    /// BBRHandleRestartFromIdle, section 5.4.1.
+    fn on_tx_start(&mut self, _: &Tuning, window: &mut Window, now: Time) {
         self.idle_restart = true;
+        self.model.restart(now);
         if self.mode.in_probe_bw() && self.model.bw > 0 {
             self.pace = percent(self.model.bw, 99);
+        } else if self.mode == Mode::ProbeRtt {
+            self.check_probe_rtt_done(window, now);
         }
     }
 
     #[inline]
     fn pace(&self, _: &Tuning, _: &Window, _: Time) -> u64 {
         self.pace
+    }
+
+    /// Section 5.3.4.3: low rates of ProbeRTT say nothing of the path.
+    #[inline]
+    fn is_app_limited(&self) -> bool {
+        self.mode == Mode::ProbeRtt
     }
 
     fn mode(&self) -> Option<&'static str> {

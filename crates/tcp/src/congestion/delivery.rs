@@ -37,7 +37,7 @@ pub struct Delivered {
     /// When the packet was sent that was delivered last.
     first_sent: Time,
     /// Bytes lost, modulo 2³².
-    pub lost: u32,
+    lost: u32,
     /// Until this many bytes are delivered the application sets the pace; 0 if it does not.
     app_limited: u64,
     /// The round trip ends when something is delivered that was sent after this many bytes were.
@@ -68,6 +68,13 @@ impl Delivered {
     /// (section 4.1.2.4).
     pub fn limit(&mut self, flight: u32) {
         self.app_limited = (self.bytes + u64::from(flight)).max(1);
+    }
+
+    /// A packet of so many bytes that was sent with this stamp is lost. Returns the bytes lost since
+    /// it was sent, its own included.
+    pub fn lose(&mut self, bytes: u32, stamp: &Stamp) -> u32 {
+        self.lost = self.lost.wrapping_add(bytes);
+        self.lost.wrapping_sub(stamp.lost)
     }
 
     /// `bytes` have arrived; `newest` is the stamp of the last of them that was sent, and whether

@@ -15,7 +15,7 @@
 //! Linux has BPF programs for the same purpose (struct_ops `tcp_congestion_ops`); they see the
 //! kernel's whole state of a connection, a class here what the other algorithms see.
 
-use super::{Acked, Congested, Control, Sample, Window};
+use super::{Acked, Congested, Control, Lost, Sample, Window};
 use crate::Invalid;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -52,6 +52,10 @@ pub trait Decider: Send {
     fn on_timeout(&mut self, _window: &mut Window, _at: Congested, _first: bool) {}
     /// See [`Control::on_restart`].
     fn on_restart(&mut self, _window: &mut Window) {}
+    /// See [`Control::on_tx_start`].
+    fn on_tx_start(&mut self, _window: &mut Window, _now: Time) {}
+    /// See [`Control::on_lost`].
+    fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
     /// See [`Control::on_sample`].
     fn on_sample(&mut self, _window: &mut Window, _sample: &Sample) {}
     /// See [`Control::pace`].
@@ -138,6 +142,14 @@ impl Control for State {
 
     fn on_restart(&mut self, _: &Settings, window: &mut Window) {
         self.decider.on_restart(window);
+    }
+
+    fn on_tx_start(&mut self, _: &Settings, window: &mut Window, now: Time) {
+        self.decider.on_tx_start(window, now);
+    }
+
+    fn on_lost(&mut self, _: &Settings, window: &Window, lost: &Lost) {
+        self.decider.on_lost(window, lost);
     }
 
     fn on_sample(&mut self, _: &Settings, window: &mut Window, sample: &Sample) {

@@ -162,6 +162,14 @@ macro_rules! algorithms {
             pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window) {
                 call!(self, tuning, on_restart(window))
             }
+            /// See [`Control::on_tx_start`].
+            pub fn on_tx_start(&mut self, tuning: &Tuning, window: &mut Window, now: Time) {
+                call!(self, tuning, on_tx_start(window, now))
+            }
+            /// See [`Control::on_lost`].
+            pub fn on_lost(&mut self, tuning: &Tuning, window: &Window, lost: &Lost) {
+                call!(self, tuning, on_lost(window, lost))
+            }
             /// See [`Control::on_sample`].
             #[inline]
             pub fn on_sample(&mut self, tuning: &Tuning, window: &mut Window, sample: &Sample) {
@@ -172,6 +180,12 @@ macro_rules! algorithms {
             #[must_use]
             pub fn pace(&self, tuning: &Tuning, window: &Window, srtt: Time) -> u64 {
                 call!(self, tuning, pace(window, srtt))
+            }
+            /// See [`Control::is_app_limited`].
+            #[inline]
+            #[must_use]
+            pub fn is_app_limited(&self) -> bool {
+                match self { $(Self::$variant(c) => c.is_app_limited(),)+ }
             }
             /// See [`Control::mode`].
             #[must_use]

@@ -17,7 +17,7 @@ mod sample;
 mod state;
 
 pub use delivery::{Delivered, Stamp};
-pub use sample::{Acked, Congested, Marks, Rate, Sample, Window};
+pub use sample::{Acked, Congested, Lost, Marks, Rate, Sample, Window};
 pub use state::CongestionState;
 
 use crate::{Invalid, Profile};
@@ -107,6 +107,17 @@ pub trait Control: Debug {
     fn on_restart(&mut self, tuning: &Self::Tuning, window: &mut Window) {
         let _ = (tuning, window);
     }
+    /// Nothing is in flight, the application had no more to send, and now it has: called before
+    /// the data go out, whatever the length of the pause (`CA_EVENT_TX_START` of Linux). Only if
+    /// [`Control::SAMPLES`].
+    fn on_tx_start(&mut self, tuning: &Self::Tuning, window: &mut Window, now: Time) {
+        let _ = (tuning, window, now);
+    }
+    /// A packet is taken for lost, by an acknowledgement or by a timer; once for each, and before
+    /// [`Control::on_sample`] and [`Control::on_loss`]. Only if [`Control::SAMPLES`].
+    fn on_lost(&mut self, tuning: &Self::Tuning, window: &Window, lost: &Lost) {
+        let _ = (tuning, window, lost);
+    }
     /// What an acknowledgement shows of the path, whatever the sender's phase, before anything
     /// else is made of it. Only if [`Control::SAMPLES`].
     #[inline]
@@ -120,6 +131,13 @@ pub trait Control: Debug {
     fn pace(&self, tuning: &Self::Tuning, window: &Window, srtt: Time) -> u64 {
         let _ = (tuning, window, srtt);
         0
+    }
+    /// Whether the algorithm itself holds back what is sent now, so that samples of it count as
+    /// limited by the application.
+    #[inline]
+    #[must_use]
+    fn is_app_limited(&self) -> bool {
+        false
     }
     /// The name of its mode, if it is more than slow start or congestion avoidance: for logs.
     #[must_use]

@@ -108,6 +108,28 @@ pub struct Rate {
     pub lost_since: u32,
 }
 
+/// A packet that is taken for lost, and how the connection stood when it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// The present.
+    pub now: Time,
+    /// Its bytes.
+    pub bytes: u32,
+    /// Where it begins and ends in the order of what is sent, in the protocol's own numbers:
+    /// sequence numbers of TCP, packet numbers of QUIC.
+    pub start: u64,
+    /// See `start`: the next packet begins there.
+    pub end: u64,
+    /// Bytes in flight when it was sent, itself included.
+    pub flight_then: u32,
+    /// Bytes lost since then, itself included.
+    pub lost_since: u32,
+    /// Whether the application, not the network, set the pace when it was sent.
+    pub app_limited: bool,
+    /// Bytes delivered since the connection began.
+    pub delivered: u64,
+}
+
 /// What one acknowledgement shows of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

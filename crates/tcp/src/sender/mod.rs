@@ -248,7 +248,7 @@ impl Sender {
             let probe = logged.probe_at <= now;
             if reorder {
                 logged.reorder_at = Time::MAX;
-                let lost = logged.lost(s, &cx.call);
+                let lost = logged.lost(s, &cx.call, 0);
                 if s.phase != Phase::Recovery && lost.bytes > 0 {
                     self.begin_recovery(cx, 0);
                     if let Some(logged) = self.recovery.logged() {

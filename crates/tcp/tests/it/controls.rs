@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use sojourn_base::{Rate as BitRate, Size, Time};
 use sojourn_tcp::Algorithm;
 use sojourn_tcp::congestion::{
-    Acked, Congested, Congestion, Rate, Sample, Tuning, Window, aimd, bbr, constant, cubic, dctcp,
-    highspeed, ledbat, prague, reno, scalable, vegas, westwood,
+    Acked, Congested, Congestion, Lost, Rate, Sample, Tuning, Window, aimd, bbr, constant, cubic,
+    dctcp, highspeed, ledbat, prague, reno, scalable, vegas, westwood,
 };
 
 /// All algorithms of this crate; a class from outside answers for itself.
@@ -127,6 +127,8 @@ enum Call {
     Timeout { flight: u32, first: bool },
     Undo,
     Restart,
+    TxStart,
+    Lost { bytes: u32, flight: u32, before: u32, place: u64 },
     Sample { acked: u32, lost: u32, marked: u32, rest: u64, rate: Option<(u32, Time)> },
 }
 
@@ -142,6 +144,9 @@ fn call() -> impl Strategy<Value = Call> {
             .prop_map(|(flight, first)| Call::Timeout { flight, first }),
         1 => Just(Call::Undo),
         1 => Just(Call::Restart),
+        1 => Just(Call::TxStart),
+        2 => (0..9_000u32, bytes(), bytes(), any::<u64>())
+            .prop_map(|(bytes, flight, before, place)| Call::Lost { bytes, flight, before, place }),
         8 => (bytes(), bytes(), bytes(), any::<u64>(), prop::option::of(rate)).prop_map(
             |(acked, lost, marked, rest, rate)| Call::Sample { acked, lost, marked, rest, rate }
         ),
@@ -193,6 +198,20 @@ impl Sender {
             Call::Restart => {
                 w.cwnd = w.cwnd.min(10 * mss);
                 c.on_restart(t, w);
+            }
+            Call::TxStart => c.on_tx_start(t, w, now),
+            Call::Lost { bytes, flight, before, place } => {
+                let lost = Lost {
+                    now,
+                    bytes,
+                    start: place >> 9,
+                    end: (place >> 9) + 1,
+                    flight_then: flight,
+                    lost_since: before.saturating_add(bytes),
+                    app_limited: place & 1 != 0,
+                    delivered: self.delivered,
+                };
+                c.on_lost(t, w, &lost);
             }
             Call::Sample { acked, lost, marked, rest, rate } => {
                 self.delivered += u64::from(acked);

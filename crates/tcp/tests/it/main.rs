@@ -9,6 +9,7 @@ mod controls;
 mod host;
 mod long_run;
 mod losing_again;
+mod losses;
 mod marked_window;
 mod marks;
 mod offload;

@@ -71,39 +71,39 @@ const STARTUP_LOSSES: u32 = 6;
 const PROBE_RTT_DURATION: Time = Time::from_millis(200);
 
 impl State {
-    pub(super) fn start_down(&mut self, s: &Sample) {
+    pub(super) fn start_down(&mut self, now: Time) {
         self.model.reset_signals();
         self.up_count = u64::MAX;
         // BBRPickProbeWait: 2 to 3 s, and 0 or 1 round trip off.
-        let dice = s.now.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+        let dice = now.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
         self.rounds_waited = (dice & 1) as u32;
         self.wait = Time::from_secs(2) + Time((dice >> 1) % 1_000_000_000);
-        self.cycle_at = s.now;
+        self.cycle_at = now;
         self.acks = Acks::Stopping;
-        self.model.start_round(s);
+        self.model.start_round(self.seen.delivered);
         self.mode = Mode::Down;
     }
 
-    pub(super) fn start_refill(&mut self, s: &Sample) {
+    pub(super) fn start_refill(&mut self) {
         self.model.reset_short();
         (self.up_rounds, self.up_acks) = (0, 0);
         self.acks = Acks::Refilling;
-        self.model.start_round(s);
+        self.model.start_round(self.seen.delivered);
         self.mode = Mode::Refill;
     }
 
-    pub(super) fn start_up(&mut self, window: &Window, s: &Sample, r: &Reading) {
+    pub(super) fn start_up(&mut self, window: &Window) {
         self.acks = Acks::Starting;
-        self.model.start_round(s);
+        self.model.start_round(self.seen.delivered);
         self.reset_full_bw();
-        self.full_bw = r.rate;
+        self.full_bw = self.seen.rate;
         self.mode = Mode::Up;
-        self.raise_slope(window, s);
+        self.raise_slope(window);
     }
 
     /// BBRRaiseInflightLongtermSlope.
-    pub(super) fn raise_slope(&mut self, window: &Window, s: &Sample) {
-        let growth = u64::from(s.mss) << self.up_rounds;
+    pub(super) fn raise_slope(&mut self, window: &Window) {
+        let growth = u64::from(self.seen.mss) << self.up_rounds;
         self.up_rounds = (self.up_rounds + 1).min(30);
         self.up_count = (u64::from(window.cwnd) / growth.max(1)).max(1);
     }
@@ -121,11 +121,11 @@ impl State {
             }
         }
         if self.mode == Mode::Startup {
-            let lossy = self.recovering && self.model.losses >= STARTUP_LOSSES;
-            let marked = self.model.marked > 0 && self.model.loss_round_start;
-            if (lossy || marked) && self.too_high(tuning, r) {
+            let lossy = self.recovering && self.model.ranges >= STARTUP_LOSSES;
+            let marked = self.model.marked > 0;
+            if self.model.loss_round_start && (lossy || marked) && self.too_high(tuning, r) {
                 self.full_bw_reached = true;
-                let bdp = bytes(self.model.bdp().unwrap_or(0));
+                let bdp = bytes(self.model.bdp(self.model.bw).unwrap_or(0));
                 self.model.inflight_long = bdp.max(self.model.inflight_latest);
             }
             if self.full_bw_reached {
@@ -133,10 +133,10 @@ impl State {
                 self.drain_from = self.model.rounds;
             }
         }
-        let drained = s.flight <= self.inflight(s, 100, 0)
+        let drained = s.flight <= self.inflight(self.model.bw, 100, 0)
             || self.model.rounds.wrapping_sub(self.drain_from) > 3;
         if self.mode == Mode::Drain && drained {
-            self.start_down(s);
+            self.start_down(s.now);
         }
     }
 
@@ -151,23 +151,23 @@ impl State {
             Mode::Down | Mode::Cruise => {
                 let rounds = (self.target(window.cwnd) / s.mss.max(1)).min(63);
                 if s.now > self.cycle_at.saturating_add(self.wait) || self.rounds_waited >= rounds {
-                    self.start_refill(s);
+                    self.start_refill();
                 } else if self.mode == Mode::Down
-                    && s.flight <= self.with_headroom(tuning, s)
-                    && s.flight <= self.inflight(s, 100, 0)
+                    && s.flight <= self.with_headroom(tuning)
+                    && s.flight <= self.inflight(self.model.greatest(), 100, 0)
                 {
                     self.mode = Mode::Cruise;
                 }
             }
             Mode::Refill if self.model.round_start => {
                 self.probe_samples = true;
-                self.start_up(window, s, r);
+                self.start_up(window);
             }
             Mode::Up if limited && window.cwnd >= self.model.inflight_long => {
                 self.reset_full_bw();
                 self.full_bw = r.rate;
             }
-            Mode::Up if self.full_bw_now => self.start_down(s),
+            Mode::Up if self.full_bw_now => self.start_down(s.now),
             _ => {}
         }
     }
@@ -200,7 +200,7 @@ impl State {
             self.up_acks -= delta * self.up_count;
             self.model.inflight_long = self.model.inflight_long.saturating_add(bytes(delta));
             if self.model.round_start {
-                self.raise_slope(window, s);
+                self.raise_slope(window);
             }
         }
     }
@@ -212,33 +212,33 @@ impl State {
             self.mode = Mode::ProbeRtt;
             self.probe_rtt_done = None;
             self.acks = Acks::Stopping;
-            self.model.start_round(s);
+            self.model.start_round(self.seen.delivered);
         }
         if self.mode == Mode::ProbeRtt {
-            match self.probe_rtt_done {
-                None if s.flight <= self.inflight(s, 50, 0) => {
-                    self.probe_rtt_done = Some(s.now.saturating_add(PROBE_RTT_DURATION));
-                    self.probe_rtt_round = false;
-                    self.model.start_round(s);
+            if self.probe_rtt_done.is_some() {
+                self.probe_rtt_round |= self.model.round_start;
+                if self.probe_rtt_round {
+                    self.check_probe_rtt_done(window, s.now);
                 }
-                None => {}
-                Some(done) => {
-                    self.probe_rtt_round |= self.model.round_start;
-                    if self.probe_rtt_round && s.now > done {
-                        self.leave_probe_rtt(window, s);
-                    }
-                }
+            } else if s.flight <= self.inflight(self.model.bw, 50, 0) {
+                self.probe_rtt_done = Some(s.now.saturating_add(PROBE_RTT_DURATION));
+                self.probe_rtt_round = false;
+                self.model.start_round(self.seen.delivered);
             }
         }
         self.idle_restart &= s.acked == 0;
     }
 
-    pub(super) fn leave_probe_rtt(&mut self, window: &mut Window, s: &Sample) {
-        self.model.probe_min_at = s.now;
+    /// BBRCheckProbeRTTDone and BBRExitProbeRTT, sections 5.3.4.3 and 5.3.4.4.
+    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
+        if self.probe_rtt_done.is_none_or(|done| now <= done) {
+            return;
+        }
+        self.model.probe_min_at = now;
         window.cwnd = window.cwnd.max(self.prior_cwnd);
         self.model.reset_short();
         if self.full_bw_reached {
-            self.start_down(s);
+            self.start_down(now);
             self.mode = Mode::Cruise;
         } else {
             self.mode = Mode::Startup;

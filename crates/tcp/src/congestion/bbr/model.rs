@@ -2,7 +2,7 @@
 
 use super::Tuning;
 use crate::congestion::dctcp::Share;
-use crate::congestion::{Sample, fixed};
+use crate::congestion::{Lost, Sample, fixed};
 use sojourn_base::Time;
 
 /// No bound.
@@ -82,8 +82,9 @@ pub(super) struct Model {
     loss_round: u64,
     pub loss_round_start: bool,
     pub loss_in_round: bool,
-    /// Acknowledgements that brought losses in this round trip.
-    pub losses: u32,
+    /// Ranges that were lost in this round trip, and where the last of them ends.
+    pub ranges: u32,
+    lost_end: u64,
     /// Share of bytes marked, and those of this round trip.
     pub marks: Share,
     pub marked: u32,
@@ -119,7 +120,8 @@ impl Model {
             loss_round: 0,
             loss_round_start: false,
             loss_in_round: false,
-            losses: 0,
+            ranges: 0,
+            lost_end: 0,
             marks: Share::new(0),
             marked: 0,
             next_round: 0,
@@ -142,9 +144,9 @@ impl Model {
         self.max_bw[0].max(self.max_bw[1])
     }
 
-    /// BBRStartRound.
-    pub(super) fn start_round(&mut self, s: &Sample) {
-        self.next_round = s.delivered;
+    /// BBRStartRound, `delivered` bytes having been delivered.
+    pub(super) fn start_round(&mut self, delivered: u64) {
+        self.next_round = delivered;
     }
 
     /// BBRUpdateLatestDeliverySignals, section 5.5.10.3.
@@ -160,13 +162,13 @@ impl Model {
     }
 
     /// BBRNoteLoss; whether it is the first of its round trip.
-    pub(super) fn note_loss(&mut self, s: &Sample) -> bool {
+    pub(super) fn note_loss(&mut self, lost: &Lost) -> bool {
         let first = !self.loss_in_round;
         if first {
-            self.loss_round = s.delivered;
+            self.loss_round = lost.delivered;
         }
-        self.loss_in_round = true;
-        self.losses += 1;
+        self.ranges += u32::from(first || lost.start != self.lost_end);
+        (self.loss_in_round, self.lost_end) = (true, lost.end);
         first
     }
 
@@ -174,7 +176,7 @@ impl Model {
     pub(super) fn bandwidth(&mut self, s: &Sample, r: &Reading) {
         self.round_start = r.prior.is_some_and(|prior| prior >= self.next_round);
         if self.round_start {
-            self.start_round(s);
+            self.start_round(s.delivered);
             self.rounds = self.rounds.wrapping_add(1);
         }
         if r.rate > 0 && (r.rate >= self.greatest() || !r.app_limited) {
@@ -216,7 +218,7 @@ impl Model {
     /// The round trip of losses ends.
     pub(super) fn end_loss_round(&mut self, tuning: &Tuning) {
         self.marks.end(tuning.ecn_gain);
-        (self.loss_in_round, self.losses, self.marked) = (false, 0, 0);
+        (self.loss_in_round, self.ranges, self.marked) = (false, 0, 0);
     }
 
     /// BBRAdvanceLatestDeliverySignals.
@@ -228,7 +230,7 @@ impl Model {
 
     /// BBRResetCongestionSignals.
     pub(super) fn reset_signals(&mut self) {
-        (self.loss_in_round, self.losses, self.marked) = (false, 0, 0);
+        (self.loss_in_round, self.ranges, self.marked) = (false, 0, 0);
         (self.bw_latest, self.inflight_latest) = (0, 0);
     }
 
@@ -278,12 +280,12 @@ impl Model {
         self.extra[0].max(self.extra[1])
     }
 
-    /// bw·min_rtt in bytes; none before there is a round trip.
-    pub(super) fn bdp(&self) -> Option<u64> {
+    /// `bw`·min_rtt in bytes; none before there is a round trip.
+    pub(super) fn bdp(&self, bw: u64) -> Option<u64> {
         if self.min_rtt == Time::MAX {
             return None;
         }
-        let bytes = u128::from(self.bw) * u128::from(self.min_rtt.0) / 1_000_000_000;
+        let bytes = u128::from(bw) * u128::from(self.min_rtt.0) / 1_000_000_000;
         Some(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 }

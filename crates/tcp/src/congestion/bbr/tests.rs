@@ -30,13 +30,13 @@ struct Path {
     queue: VecDeque<Time>,
     free_at: Time,
     under_way: VecDeque<(Time, Sent)>,
+    dropped: VecDeque<Sent>,
     tuning: Tuning,
     state: State,
     window: Window,
     now: Time,
     next_send: Time,
     sent: u64,
-    expected: u64,
     flight: u32,
     delivered: u64,
     delivered_at: Time,
@@ -62,13 +62,13 @@ impl Path {
             queue: VecDeque::new(),
             free_at: Time::ZERO,
             under_way: VecDeque::new(),
+            dropped: VecDeque::new(),
             tuning,
             state: State::new(&tuning),
             window: Window { cwnd: 10 * MSS, ssthresh: u32::MAX },
             now: Time::ZERO,
             next_send: Time::ZERO,
             sent: 0,
-            expected: 0,
             flight: 0,
             delivered: 0,
             delivered_at: Time::ZERO,
@@ -109,6 +109,8 @@ impl Path {
             self.free_at = self.free_at.max(self.now) + took;
             self.queue.push_back(self.free_at);
             self.under_way.push_back((self.free_at + self.delay, packet));
+        } else {
+            self.dropped.push_back(packet);
         }
         if let Some(gap) = (u64::from(MSS) * 1_000_000_000).checked_div(pace) {
             self.next_send = self.next_send.max(self.now) + Time(gap);
@@ -117,11 +119,25 @@ impl Path {
 
     /// An acknowledgement: segments before it that did not come are lost at once.
     fn ack(&mut self, packet: Sent) {
-        let missing = packet.n.saturating_sub(self.expected) as u32 * MSS;
-        self.expected = packet.n + 1;
-        self.flight -= MSS + missing;
-        self.lost += u64::from(missing);
+        self.flight -= MSS;
         self.delivered += u64::from(MSS);
+        let mut missing = 0;
+        while let Some(lost) = self.dropped.pop_front_if(|lost| lost.n < packet.n) {
+            missing += MSS;
+            self.flight -= MSS;
+            self.lost += u64::from(MSS);
+            let lost = Lost {
+                now: self.now,
+                bytes: MSS,
+                start: lost.n,
+                end: lost.n + 1,
+                flight_then: lost.flight,
+                lost_since: (self.lost - lost.lost) as u32,
+                app_limited: self.app_limited,
+                delivered: self.delivered,
+            };
+            self.state.on_lost(&self.tuning, &self.window, &lost);
+        }
         self.delivered_at = self.now;
         self.first_sent = packet.at;
         let rtt = self.now - packet.at;
@@ -129,11 +145,6 @@ impl Path {
         let round = packet.delivered >= self.round_end;
         if round {
             self.round_end = self.delivered;
-        }
-        if missing > 0 && self.recover_until.is_none() {
-            self.recover_until = Some(self.sent);
-            let at = Congested { now: self.now, srtt: self.srtt, flight: self.flight, mss: MSS };
-            self.state.on_loss(&self.tuning, &mut self.window, at);
         }
         if self.recover_until.is_some_and(|end| packet.n >= end) {
             self.recover_until = None;
@@ -160,6 +171,11 @@ impl Path {
             }),
         };
         self.state.on_sample(&self.tuning, &mut self.window, &s);
+        if missing > 0 && self.recover_until.is_none() {
+            self.recover_until = Some(self.sent);
+            let at = Congested { now: self.now, srtt: self.srtt, flight: self.flight, mss: MSS };
+            self.state.on_loss(&self.tuning, &mut self.window, at);
+        }
         if self.modes.last().is_none_or(|&(_, mode)| mode != self.state.mode) {
             self.modes.push((self.now, self.state.mode));
         }
@@ -299,8 +315,8 @@ fn what_a_loss_took_that_was_none_comes_back() {
         path.run(Time::from_millis(1));
         assert!(path.now < Time::from_secs(20), "something is lost");
     }
-    let (_, bw_short, inflight_short, inflight_long) = path.state.before.unwrap();
-    assert_eq!((bw_short, inflight_short, inflight_long), bounds);
+    let before = path.state.before.unwrap();
+    assert_eq!((before.bw_short, before.inflight_short, before.inflight_long), bounds);
     let m = &mut path.state.model;
     (m.bw_short, m.inflight_short, m.inflight_long) = (1, 1, 1);
     path.state.on_undo(&path.tuning, &mut path.window);
@@ -386,6 +402,20 @@ fn reading(rate: u64, delivered: u32, prior: u64) -> Reading {
     Reading { rate, delivered, prior: Some(prior), ..Reading::new(&of) }
 }
 
+/// The `n`-th segment is lost, sent with 100 in flight: the third since then.
+fn lost(n: u64) -> Lost {
+    Lost {
+        now: Time::from_secs(9),
+        bytes: MSS,
+        start: n,
+        end: n + 1,
+        flight_then: 100 * MSS,
+        lost_since: 3 * MSS,
+        app_limited: false,
+        delivered: 1_000_000,
+    }
+}
+
 /// BBRAdaptLowerBoundsFromCongestion, section 5.5.10.3: beta is 0.7, and what was delivered in
 /// spite of the losses stays allowed.
 #[test]
@@ -397,15 +427,15 @@ fn losses_bound_rate_and_volume_by_beta_or_what_was_delivered() {
     model.latest(&s, &reading(60_000, 3000, 0));
     model.lower_bounds(&path.tuning, 10_000);
     assert_eq!((model.bw_short, model.inflight_short), (NO_RATE, NO_BYTES), "nothing was lost");
-    assert!(model.note_loss(&s), "the first of the round trip");
-    assert!(!model.note_loss(&s));
+    assert!(model.note_loss(&lost(0)), "the first of the round trip");
+    assert!(!model.note_loss(&lost(1)));
     model.lower_bounds(&path.tuning, 10_000);
     assert!(model.bw_short.abs_diff(70_000) <= 1, "{}", model.bw_short);
     assert!(model.inflight_short.abs_diff(7000) <= 1, "{}", model.inflight_short);
     model.end_loss_round(&path.tuning);
     model.lower_bounds(&path.tuning, 10_000);
     assert!(model.bw_short.abs_diff(70_000) <= 1, "nothing more was lost");
-    assert!(model.note_loss(&s), "another round trip");
+    assert!(model.note_loss(&lost(9)), "another round trip");
     model.lower_bounds(&path.tuning, 10_000);
     assert_eq!(model.bw_short, 60_000);
     assert!(model.inflight_short.abs_diff(4900) <= 1, "{}", model.inflight_short);
@@ -444,7 +474,7 @@ fn probe_rtt_ends_after_its_last_instant() {
     }
 }
 
-/// Section 5.4.1: a restart paces at the bandwidth in ProbeBW alone.
+/// BBRHandleRestartFromIdle, section 5.4.1: a restart paces at the bandwidth in ProbeBW alone.
 #[test]
 fn restart_in_startup_keeps_its_pace() {
     let mut path = Path::new(100, 40, 100_000);
@@ -452,8 +482,111 @@ fn restart_in_startup_keeps_its_pace() {
     path.run(Time::from_secs(1));
     let (pace, bandwidth) = (path.state.pace, path.state.model.bw);
     assert!(path.state.mode == Mode::Startup && bandwidth > 0 && pace > 2 * bandwidth);
-    path.state.on_restart(&path.tuning, &mut path.window);
+    path.state.on_tx_start(&path.tuning, &mut path.window, path.now);
     assert_eq!(path.state.pace, pace);
+    path.app_limited = false;
+    path.run(Time::from_secs(1));
+    assert!(path.state.mode.in_probe_bw());
+    path.state.pace = 0;
+    path.state.on_tx_start(&path.tuning, &mut path.window, path.now);
+    assert_eq!(path.state.pace, percent(path.state.model.bw, 99));
+}
+
+/// BBRHandleRestartFromIdle, section 5.4.1: a pause that outlasts ProbeRTT ends it before anything
+/// is sent.
+#[test]
+fn a_pause_in_probe_rtt_ends_it_when_its_time_has_passed() {
+    for (passed, over) in [(Time::ZERO, false), (Time(1), true)] {
+        let mut path = Path::new(20, 20, 1000);
+        path.run(Time::from_secs(3));
+        let done = path.now + Time::from_secs(1);
+        (path.state.mode, path.state.probe_rtt_done) = (Mode::ProbeRtt, Some(done));
+        (path.state.prior_cwnd, path.window.cwnd) = (90_000, 25_000);
+        assert!(path.state.is_app_limited());
+        path.state.on_tx_start(&path.tuning, &mut path.window, done + passed);
+        assert_eq!(path.state.mode == Mode::Cruise, over);
+        assert_eq!(path.window.cwnd, if over { 90_000 } else { 25_000 });
+        assert_eq!(path.state.is_app_limited(), !over);
+    }
+}
+
+/// BBRNoteLoss and section 5.3.1.3: ranges are counted, each once, until the round trip ends.
+#[test]
+fn losses_are_counted_in_ranges() {
+    let path = Path::new(100, 40, 1000);
+    let mut model = path.state.model;
+    let ranges = [0, 1, 2, 5, 6, 4, 9].map(|n| {
+        model.note_loss(&lost(n));
+        model.ranges
+    });
+    assert_eq!(ranges, [1, 1, 1, 2, 2, 3, 4]);
+    model.end_loss_round(&path.tuning);
+    model.note_loss(&lost(10));
+    assert_eq!(model.ranges, 1);
+}
+
+/// BBRHandleLostPacket and BBRInflightAtLoss, section 5.5.10.2: 98 segments before the packet, of
+/// which 2 % are 1.96, less those lost already: the rest is that part of the packet whose loss
+/// passes the threshold.
+#[test]
+fn a_loss_while_probing_bounds_what_was_in_flight_when_its_rate_passed_the_threshold() {
+    for (lost_since, app_limited, bound) in [
+        (2 * MSS, false, NO_BYTES),
+        (3 * MSS, false, 99 * MSS),
+        (9 * MSS, false, 99 * MSS),
+        (3 * MSS, true, NO_BYTES),
+    ] {
+        let mut path = Path::new(100, 40, 1000);
+        (path.state.mode, path.state.probe_samples) = (Mode::Up, true);
+        let l = Lost { lost_since, app_limited, ..lost(0) };
+        path.state.on_lost(&path.tuning, &path.window, &l);
+        assert_eq!(path.state.model.inflight_long, bound, "{lost_since} {app_limited}");
+        let ends = lost_since > 2 * MSS;
+        assert_eq!((path.state.mode == Mode::Down, !path.state.probe_samples), (ends, ends));
+    }
+    let tuning = Path::new(100, 40, 1000).tuning;
+    // Of 39 segments 0.78 may be lost, and of the 40th as much again: 0.78 / 0.98.
+    let l = Lost { flight_then: 40 * MSS, lost_since: MSS, ..lost(0) };
+    assert_eq!(flight_at_loss(&tuning, &l), 39 * MSS + 795);
+}
+
+/// BBRSaveStateUponLoss, section 5.5.11.1: the loss that begins a recovery and ends a probe, taken
+/// back, leaves the bound and the probe as they were (section 5.5.11.2).
+#[test]
+fn a_spurious_loss_gives_back_the_bound_and_the_probe() {
+    let mut path = Path::new(100, 40, 1000);
+    path.run(Time::from_secs(3));
+    let (state, window) = (&mut path.state, &mut path.window);
+    (state.mode, state.probe_samples) = (Mode::Up, true);
+    state.model.inflight_long = 600_000;
+    // A loss before, in the same round trip, that nothing followed from.
+    state.on_lost(&path.tuning, window, &Lost { lost_since: MSS, now: path.now, ..lost(0) });
+    let now = path.now + Time(1);
+    state.on_lost(&path.tuning, window, &Lost { now, ..lost(1) });
+    assert!(state.mode == Mode::Down && state.model.inflight_long < 600_000);
+    let at = Congested { now, srtt: path.srtt, flight: path.flight, mss: MSS };
+    state.on_loss(&path.tuning, window, at);
+    state.on_undo(&path.tuning, window);
+    assert_eq!((state.mode, state.acks), (Mode::Up, Acks::Starting));
+    assert_eq!(state.model.inflight_long, 600_000);
+}
+
+/// BBRIsTimeToCruise, section 5.3.3.6: against what the greatest rate fills, not the bounded one.
+#[test]
+fn down_ends_at_the_volume_of_the_greatest_rate() {
+    for (flight, cruises) in [(500_000, true), (501_000, false)] {
+        let path = Path::new(100, 40, 1000);
+        let mut state = path.state;
+        (state.mode, state.full_bw_reached, state.wait) = (Mode::Down, true, Time::from_secs(9));
+        state.seen.mss = MSS;
+        let model = &mut state.model;
+        (model.max_bw, model.bw, model.bw_short) = ([12_500_000, 0], 5_000_000, 5_000_000);
+        model.min_rtt = Time::from_millis(40);
+        let s = Sample { flight, ..sample(Time::ZERO, Time::from_millis(40)) };
+        let window = Window { cwnd: 600_000, ssthresh: u32::MAX };
+        state.cycle(&path.tuning, &window, &s, &reading(1000, 0, 0));
+        assert_eq!(state.mode == Mode::Cruise, cruises, "{flight}");
+    }
 }
 
 /// BBRCheckFullBWReached, section 5.3.1.2: a quarter more counts as growth.
@@ -493,13 +626,14 @@ fn drain_ends_with_the_queue_or_after_three_rounds() {
 
 /// BBRCheckStartupHighLoss, section 5.3.1.3, and its like for marks.
 #[test]
-fn startup_ends_at_six_losses_of_a_recovery_or_at_marks() {
+fn startup_ends_at_six_ranges_lost_in_a_round_of_a_recovery_or_at_marks() {
     // A flight of 1 MB: 2 % of it lost, or half of it marked, is too much.
-    for (recovering, losses, lost, marked, round, ends) in [
-        (true, 6, 40_000, 0, false, true),
-        (true, 5, 40_000, 0, false, false),
-        (false, 6, 40_000, 0, false, false),
-        (true, 6, 10_000, 0, false, false),
+    for (recovering, ranges, lost, marked, round, ends) in [
+        (true, 6, 40_000, 0, true, true),
+        (true, 6, 40_000, 0, false, false),
+        (true, 5, 40_000, 0, true, false),
+        (false, 6, 40_000, 0, true, false),
+        (true, 6, 10_000, 0, true, false),
         (false, 0, 0, 600_000, true, true),
         (false, 0, 0, 600_000, false, false),
         (false, 0, 0, 400_000, true, false),
@@ -508,12 +642,12 @@ fn startup_ends_at_six_losses_of_a_recovery_or_at_marks() {
         let path = Path::new(100, 40, 1000);
         let mut state = path.state;
         state.recovering = recovering;
-        state.model.losses = losses;
+        state.model.ranges = ranges;
         (state.model.marked, state.model.loss_round_start) = (marked, round);
         let s = Sample { flight: u32::MAX / 2, ..sample(Time::ZERO, Time::from_millis(40)) };
         let r = Reading { lost, flight_then: 1_000_000, ..reading(1000, 0, 0) };
         state.startup_and_drain(&path.tuning, &s, &r);
-        let what = (recovering, losses, lost, marked, round);
+        let what = (recovering, ranges, lost, marked, round);
         assert_eq!(state.mode == Mode::Drain, ends, "{what:?}");
     }
 }
@@ -543,10 +677,10 @@ fn losses_bound_the_short_term_only_where_nothing_is_probed() {
 fn headroom_is_a_share_of_the_bound() {
     let path = Path::new(100, 40, 1000);
     let mut state = path.state;
-    let s = sample(Time::ZERO, Time::from_millis(40));
+    state.seen.mss = MSS;
     let mut left = |bound: u32| {
         state.model.inflight_long = bound;
-        state.with_headroom(&path.tuning, &s)
+        state.with_headroom(&path.tuning)
     };
     assert_eq!(left(NO_BYTES), NO_BYTES);
     assert!(left(100_000).abs_diff(85_000) <= 1);

@@ -218,10 +218,10 @@ impl Log {
         self.link(false, number, NIL);
     }
 
-    /// Takes a record for lost; it waits to be sent again. Returns its bytes.
-    pub(crate) fn lose(&mut self, number: u32) -> u32 {
+    /// Takes a record for lost; it waits to be sent again. Returns whether that is news.
+    pub(crate) fn lose(&mut self, number: u32) -> bool {
         if self.get(number).is(state::SACKED) || self.is_waiting(number) {
-            return 0;
+            return false;
         }
         self.unlink(number);
         let record = self.at(number);
@@ -233,7 +233,7 @@ impl Log {
         let place = self.place(start);
         self.link(true, number, place);
         self.near = number;
-        bytes
+        true
     }
 
     /// Before which record of those that wait one belongs that begins at `start`.
@@ -368,32 +368,34 @@ impl Log {
     }
 
     /// Takes for lost what has more than two segments' worth of selectively acknowledged data above
-    /// it (`IsLost` of RFC 6675 section 4). Returns the bytes.
-    pub(crate) fn lose_below(&mut self, mss: u32) -> u32 {
-        let mut bytes = 0;
+    /// it (`IsLost` of RFC 6675 section 4); `found` is told of each.
+    pub(crate) fn lose_below(&mut self, mss: u32, mut found: impl FnMut(&Record)) {
         while self.above > 2 * mss {
             let number = self.edge;
             let record = *self.get(number);
             if record.is(state::SACKED) {
                 self.above -= record.len();
             } else if !record.is(state::LOST | state::EVER) {
-                bytes += self.lose(number);
+                self.lose(number);
+                found(&record);
             }
             self.edge = self.number(self.index(number) + 1);
         }
-        bytes
     }
 
-    /// Everything that is not known to have arrived and for which `lost` holds is lost. Returns the
-    /// bytes that were not lost before.
-    pub(crate) fn lose_all(&mut self, lost: impl Fn(usize, &Record) -> bool) -> u32 {
-        let mut bytes = 0;
+    /// Everything that is not known to have arrived and for which `lost` holds is lost; `found` is
+    /// told of what was not before.
+    pub(crate) fn lose_all(
+        &mut self,
+        lost: impl Fn(usize, &Record) -> bool,
+        mut found: impl FnMut(&Record),
+    ) {
         for index in 0..self.records.len() {
-            if lost(index, &self.records[index]) {
-                bytes += self.lose(self.number(index));
+            let record = self.records[index];
+            if lost(index, &record) && self.lose(self.number(index)) {
+                found(&record);
             }
         }
-        bytes
     }
 
     /// Nothing was lost after all: what waits is under way, in its place by time.
@@ -530,7 +532,7 @@ mod tests {
                         model.iter_mut().for_each(|m| m.2 &= !state::LOST);
                     }
                     _ => {
-                        log.lose_below(MSS);
+                        log.lose_below(MSS, |_| {});
                         for i in 0..model.len() {
                             let above = model[i..].iter().filter(|m| m.2 & state::SACKED != 0);
                             let settled =
@@ -558,13 +560,18 @@ mod tests {
         for n in 0..10 {
             log.sent(n * MSS, (n + 1) * MSS, stamp(u64::from(n)), 0);
         }
+        let lost = |log: &mut Log| {
+            let mut found = Vec::new();
+            log.lose_below(MSS, |record| found.push(record.start / MSS));
+            found
+        };
         log.sack(SackBlock { start: 3 * MSS, end: 5 * MSS }, |_| {});
-        assert_eq!(log.lose_below(MSS), 0);
+        assert_eq!(lost(&mut log), [0; 0]);
         log.sack(SackBlock { start: 6 * MSS, end: 7 * MSS }, |_| {});
-        assert_eq!(log.lose_below(MSS), 3 * MSS); // 0 to 2; 5 has one above it
+        assert_eq!(lost(&mut log), [0, 1, 2]); // 5 has one above it
         assert_eq!(log.pipe(10 * MSS), 4 * MSS);
         log.sack(SackBlock { start: 7 * MSS, end: 9 * MSS }, |_| {});
-        assert_eq!(log.lose_below(MSS), MSS);
+        assert_eq!(lost(&mut log), [5]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::log::{Log, Record, state};
 use super::rack::{MinRtt, Rack};
 use crate::call::Call;
 use crate::congestion::pacing::Pacer;
-use crate::congestion::{Delivered, Sample, Window};
+use crate::congestion::{self, Delivered, Sample, Window};
 use crate::connection::{Connection, bit};
 use crate::ecn::Feedback;
 use crate::params::Params;
@@ -80,6 +80,26 @@ pub(in crate::sender) struct BeforeTimeout {
     pub recovered: bool,
     /// Nothing had timed out since data were last acknowledged.
     pub first: bool,
+}
+
+/// A segment is lost: counts it, and tells the algorithm if it wants to know. `arrived` bytes are
+/// newly known to have arrived.
+fn lose(delivered: &mut Delivered, s: &mut SendState, c: &Call<'_>, arrived: u32, record: &Record) {
+    let bytes = record.len();
+    let lost_since = delivered.lose(bytes, &record.stamp);
+    if c.params.tuning.samples() {
+        let lost = congestion::Lost {
+            now: c.now,
+            bytes,
+            start: u64::from(record.start),
+            end: u64::from(record.end),
+            flight_then: record.stamp.flight,
+            lost_since,
+            app_limited: record.is(state::APP_LIMITED),
+            delivered: delivered.bytes + u64::from(arrived),
+        };
+        s.control.on_lost(&c.params.tuning, &s.window, &lost);
+    }
 }
 
 impl Logged {
@@ -190,19 +210,21 @@ impl Logged {
         self.undo.twice(block);
     }
 
-    /// Marks what is lost by now.
-    pub(crate) fn lost(&mut self, s: &SendState, c: &Call<'_>) -> Lost {
+    /// Marks what is lost by now, when `arrived` bytes are newly known to have arrived.
+    pub(crate) fn lost(&mut self, s: &mut SendState, c: &Call<'_>, arrived: u32) -> Lost {
         let recovering = s.phase >= Phase::Recovery;
-        let (mss, again) = (c.params.payload, self.log.again());
-        let bytes = if c.params.rack {
-            let (least, srtt) = (self.min_rtt.get(), s.estimator.smoothed());
-            let (lost, again_at) = self.rack.detect(&mut self.log, c.now, recovering, least, srtt);
-            self.reorder_at = again_at;
-            lost
-        } else {
-            self.log.lose_below(mss)
+        let (least, srtt) = (self.min_rtt.get(), s.estimator.smoothed());
+        let Self { log, delivered, rack, .. } = self;
+        let (again, mut bytes) = (log.again(), 0);
+        let found = |record: &Record| {
+            bytes += record.len();
+            lose(delivered, s, c, arrived, record);
         };
-        self.delivered.lost = self.delivered.lost.wrapping_add(bytes);
+        if c.params.rack {
+            self.reorder_at = rack.detect(log, c.now, recovering, least, srtt, found);
+        } else {
+            log.lose_below(c.params.payload, found);
+        }
         Lost { found: false, bytes, again: self.log.again() < again }
     }
 
@@ -238,6 +260,9 @@ impl Logged {
             };
             s.control.on_sample(&c.params.tuning, &mut s.window, &sample);
             s.clamp_window(c.params);
+            if s.control.is_app_limited() {
+                self.delivered.limit(sample.flight);
+            }
         }
         marked > 0 || c.conn.feedback != Feedback::Counted && echoed
     }
@@ -388,12 +413,12 @@ impl Logged {
         (self.probe, self.probe_at, self.reorder_at) = (None, Time::MAX, Time::MAX);
         self.hystart.stop();
         self.hystart_linux = HyStartLinux::new(c.now, c.conn.snd_nxt);
-        let rack = self.rack;
-        let lost = self.log.lose_all(|index, record| {
+        let Self { log, delivered, rack, .. } = self;
+        let is_lost = |index, record: &Record| {
             let overdue = !c.params.rack || !rack.still_due(c.now, record.stamp.sent);
             (index == 0 || overdue) && !record.is(state::SACKED)
-        });
-        self.delivered.lost = self.delivered.lost.wrapping_add(lost);
+        };
+        log.lose_all(is_lost, |record| lose(delivered, s, c, 0, record));
         // The first is sent again even if others are still under way (`tcp_enter_loss` of Linux).
         s.window.cwnd = s.window.cwnd.max(self.pipe(c.conn) + c.params.payload);
     }

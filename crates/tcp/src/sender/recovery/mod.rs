@@ -131,7 +131,7 @@ impl Recovery {
         match self {
             Self::NewReno(newreno) => newreno.lost(s, c.params, ack),
             Self::Sack(sack) => sack.lost(s, c.params, ack),
-            Self::Logged(logged) => logged.lost(s, c),
+            Self::Logged(logged) => logged.lost(s, c, ack.arrived.bytes),
         }
     }
 

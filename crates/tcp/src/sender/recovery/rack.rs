@@ -146,7 +146,7 @@ impl Rack {
         Time((u64::from(self.widened) + 1) * quarter).min(srtt)
     }
 
-    /// Finds what is lost (`RACK_detect_loss`): its bytes, and when to look again.
+    /// Finds what is lost (`RACK_detect_loss`), of which `found` is told. Returns when to look again.
     pub(crate) fn detect(
         &self,
         log: &mut Log,
@@ -154,24 +154,26 @@ impl Rack {
         recovering: bool,
         min_rtt: Time,
         srtt: Time,
-    ) -> (u32, Time) {
-        let mut lost = 0;
+        mut found: impl FnMut(&Record),
+    ) -> Time {
         if self.rtt == Time::ZERO {
-            return (0, Time::MAX);
+            return Time::MAX;
         }
         let allowed = self.rtt + self.window(log, recovering, min_rtt, srtt);
         while let Some(number) = log.oldest() {
-            let record = log.get(number);
+            let record = *log.get(number);
             let sent = record.stamp.sent;
             if !sent_after(self.sent, self.end, sent, record.end) {
                 break;
             }
             if sent + allowed > now {
-                return (lost, self.sent + allowed);
+                return self.sent + allowed;
             }
-            lost += log.lose(number);
+            if log.lose(number) {
+                found(&record);
+            }
         }
-        (lost, Time::MAX)
+        Time::MAX
     }
 
     /// Whether a segment sent at `sent` is not overdue at a timeout (section 6.3).

@@ -5,6 +5,7 @@ use super::log::Record;
 use super::logged::Logged;
 use crate::call::Call;
 use crate::congestion::pacing::BURSTS_A_SECOND;
+use crate::connection::Connection;
 use crate::context::Context;
 use crate::segment::{Output, SackBlock};
 use crate::sender::cwnd_validation::Unused;
@@ -24,6 +25,9 @@ impl Logged {
         let mss = params.payload;
         if s.has_new(cx.conn) && s.restart_after_idle(&cx.call) {
             self.restart_after_idle(now);
+        }
+        if params.tuning.samples() && self.starts_to_send(s, cx.conn) {
+            s.control.on_tx_start(&params.tuning, &mut s.window, now);
         }
         let (sent, mut limited) = (cx.conn.segments, false);
         loop {
@@ -77,6 +81,11 @@ impl Logged {
             self.decay_unused(s, &cx.call);
         }
         sends
+    }
+
+    /// Whether data are due and nothing is in flight, because there was nothing to send.
+    fn starts_to_send(&self, s: &SendState, conn: &Connection) -> bool {
+        conn.in_flight() == 0 && self.delivered.is_app_limited() && s.has_new(conn)
     }
 
     /// The peer saw a congestion mark, or the host's interface is full; `arrived` bytes are newly
