@@ -38,7 +38,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml \
 
 .PHONY: help install demo wasm check test test-long mutants mutants-rust lint format readme docs
 .PHONY: bench gates wheel crates clean lint-rust lint-python compile tools
-.PHONY: .module .interpreted .instrumented
+.PHONY: .module .interpreted .instrumented .mutated
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -109,7 +109,7 @@ test-long: ## Run the tests that are long by nature, with the engines as they ar
 	@tests/tools.sh long
 	@echo "== pytest, long"
 	@$(BIN)/pytest -m long --numprocesses auto --dist loadfile --no-loadscope-reorder
-	@$(MAKE) -j2 --output-sync=target .interpreted .instrumented
+	@$(MAKE) -j2 --output-sync=target .interpreted .instrumented .mutated
 
 .module:
 	@timeout 1800 crates/wasm/build.sh \
@@ -124,6 +124,8 @@ test-long: ## Run the tests that are long by nature, with the engines as they ar
 	@tests/asan.sh
 	@echo "== aarch64"
 	@tests/aarch64.sh
+
+.mutated:
 	@echo "== mutants"
 	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
 	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 240
