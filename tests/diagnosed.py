@@ -49,6 +49,10 @@ EARLY: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
         {"bottleneck.qdisc": {"kind": "codel", "target": "200ms"}},
         {"bottleneck.qdisc": {"kind": "codel", "target": "20ms"}},
     ),
+    "setting-without-effect": (
+        {"bottleneck.qdisc": {"kind": "tbf", "peak_burst": "3kB"}},
+        {"bottleneck.qdisc": {"kind": "tbf", "peak_burst": "3kB", "peak_rate": "19mbit"}},
+    ),
     "traffic-outside-window": (
         {"traffic.flows.start": "40s"},
         {"traffic.flows.start": "39s"},

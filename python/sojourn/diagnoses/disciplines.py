@@ -69,6 +69,41 @@ def target_above_interval(facts: Facts) -> Iterator[Finding]:
                 )
 
 
+# Of each discipline the settings that count only where another one has a value, or is given.
+_COUNTS_WITH: dict[str, dict[str, tuple[str, object]]] = {
+    "tbf": {"peak_burst": ("peak_rate", ...)},
+    "codel": {"ce_threshold_selector": ("ce_threshold", ...)},
+    "fq_codel": {"ce_threshold_selector": ("ce_threshold", ...)},
+    "pi2": {"coupling": ("scalable", True)},
+    "dualpi2": {
+        "min_th": ("marking", "ramp"),
+        "max_th": ("marking", "ramp"),
+        "step_th": ("marking", "step"),
+        "classic_weight": ("scheduler", "wrr"),
+        "time_shift": ("scheduler", "time_shifted"),
+    },
+}
+
+
+def setting_without_effect(facts: Facts) -> Iterator[Finding]:
+    """A setting of a discipline counts only with another one, which is not there.
+
+    The depth of TBF's second bucket needs `peak_rate`, DualPI2's `step_th` needs
+    `marking = "step"`. The run is the same without it.
+    """
+    for one in facts.disciplines:
+        for name, (other, value) in _COUNTS_WITH.get(one.kind, {}).items():
+            changed = one.settings.get(name) != json.loads(defaults("qdisc", one.kind)).get(name)
+            has = one.settings.get(other)
+            if changed and (has is None if value is ... else has != value):
+                needed = other if value is ... else f"{other} = {json.dumps(value)}"
+                yield Finding(
+                    f"{one.place}.{name}",
+                    f"it counts only with {needed}: nothing follows from it",
+                    f"leave it out, or set {needed}",
+                )
+
+
 def unstable_gains(facts: Facts) -> Iterator[Finding]:
     """The gains are made for another link: the loop is unstable.
 
@@ -116,4 +151,4 @@ def _margin(facts: Facts, one: Qdisc) -> float | None:
     return None if math.isnan(phase) else phase
 
 
-EARLY = (ecn_on_one_side, target_above_interval, unstable_gains)
+EARLY = (ecn_on_one_side, target_above_interval, setting_without_effect, unstable_gains)
