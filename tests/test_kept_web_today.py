@@ -66,6 +66,10 @@ def test_web_today_quotes_its_tables_right() -> None:
     calls = [row["call (Mb/s)"] for row in single]
     assert f"the call gets {min(calls):.1f} to {max(calls):.1f} Mb/s in both directions" in text
     assert f"({home['drop-tail 500 ms, BBR'][load] / 1e3:.1f} s for a page)" in text
+    long = study_tables.table("web-today", "full", "The household")
+    behind = {row[""]: f"{mean(row['call (Mb/s)']):.1f} Mb/s behind" for row in long}
+    two = [behind[f"drop-tail {ms} ms, BBR"] for ms in (100, 500)]
+    assert f"the call gets {two[0]} 100 ms of drop-tail and {two[1]} 500 ms" in text
 
 
 def test_web_today_quotes_versions_of_http_right() -> None:

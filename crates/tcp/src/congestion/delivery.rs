@@ -70,8 +70,8 @@ impl Delivered {
         self.app_limited = (self.bytes + u64::from(flight)).max(1);
     }
 
-    /// A packet of so many bytes that was sent with this stamp is lost. Returns the bytes lost since
-    /// it was sent, its own included.
+    /// A packet of so many bytes that was sent with this stamp is lost. Returns the bytes lost
+    /// since it was sent, its own included.
     pub fn lose(&mut self, bytes: u32, stamp: &Stamp) -> u32 {
         self.lost = self.lost.wrapping_add(bytes);
         self.lost.wrapping_sub(stamp.lost)

@@ -146,7 +146,8 @@ impl Rack {
         Time((u64::from(self.widened) + 1) * quarter).min(srtt)
     }
 
-    /// Finds what is lost (`RACK_detect_loss`), of which `found` is told. Returns when to look again.
+    /// Finds what is lost (`RACK_detect_loss`), of which `found` is told. Returns when to look
+    /// again.
     pub(crate) fn detect(
         &self,
         log: &mut Log,
