@@ -211,6 +211,8 @@ def test_what_is_not_known_well_enough_is_named(sojourn: Command, small_file: Pa
     assert "loss: not known to ±0.001 % of the mean with 5 seeds: duration 2s, d" in done.stderr
     done = sojourn(*words, "response_p50_s:5%")
     assert "--until response_p50_s: no run has this measure" in done.stderr
+    done = sojourn(*words, "nobody.goodput_bps:5%")
+    assert "--until nobody.goodput_bps: there is no link or group 'nobody'; there" in done.stderr
     assert sojourn(*words, "goodput_bps:90%").stderr == ""
     found = sweep(grid(SMALL, {}, 1), until=Rule("loss", 1e-6, least=2, most=2))
     assert found.missed == ["small"]

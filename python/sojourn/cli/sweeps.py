@@ -196,8 +196,11 @@ def sweep(
 
 def _missed(rule: Rule, results: Results) -> str:
     """What is not known as well as it was to be."""
-    if all(each.measure(rule.measure) is None for each in results):
-        return f"--until {rule.measure}: no run has this measure; run longer, or name another"
+    # Start-up: only here.
+    from sojourn.measures import why_missing  # noqa: PLC0415
+
+    if missing := why_missing(rule.measure, [each.run.summary for each in results]):
+        return f"--until {missing}"
     cases = ", ".join(results.missed)
     return (
         f"--until {rule.measure}: not known to ±{100 * rule.relative:.3g} % of the mean with "

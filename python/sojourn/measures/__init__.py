@@ -102,6 +102,18 @@ def measure(name: str) -> Measure:
     )
 
 
+def why_missing(name: str, summaries: Sequence[Summary]) -> str | None:
+    """Why none of these runs has the measure of that name, and what to do; nothing if one has."""
+    found = measure(name)
+    there = [each["name"] for one in summaries for each in [*one["links"], *one["groups"]]]
+    if found.place and there and found.place not in there:
+        known = ", ".join(dict.fromkeys(there))
+        return f"{name}: there is no link or group {found.place!r}; there are {known}"
+    if summaries and all(found.of(each) is None for each in summaries):
+        return f"{name}: no run has this measure; run longer, or name another"
+    return None
+
+
 def at(part: str, place: str, definition: Definition) -> Measure:
     """A measure of the link (``part`` is "links") or the group ("groups") of that name."""
     return _at(part, place, [definition])[0]

@@ -12,6 +12,7 @@ from sojourn.extras import require
 from sojourn.labels import plain, with_measures
 from sojourn.measures import Measure, mean, means, measures
 from sojourn.measures import measure as measure_of
+from sojourn.measures import why_missing
 from sojourn.verdict import Verdict, differences, entrants, is_load, judge, pairings
 
 if TYPE_CHECKING:
@@ -179,17 +180,9 @@ class Comparison:
 
     def _measure(self, name: str) -> Measure:
         """A measure that these runs can have."""
-        found = measure_of(name)
-        summaries = [run.summary for run in self.runs]
-        there = [x["name"] for one in summaries for x in [*one["links"], *one["groups"]]]
-        if found.place and there and found.place not in there:
-            known = ", ".join(dict.fromkeys(there))
-            raise InputError(
-                f"{name}: there is no link or group {found.place!r}; there are {known}"
-            )
-        if summaries and all(found.of(each) is None for each in summaries):
-            raise InputError(f"{name}: no run has this measure; run longer, or name another")
-        return found
+        if missing := why_missing(name, [run.summary for run in self.runs]):
+            raise InputError(missing)
+        return measure_of(name)
 
     def _paths(self) -> list[str]:
         return list(dict.fromkeys(path for run in self.runs for path in run.varied))
