@@ -196,8 +196,7 @@ def sweep(
 
 def _missed(rule: Rule, results: Results) -> str:
     """What is not known as well as it was to be."""
-    # Start-up: only here.
-    from sojourn.measures import why_missing  # noqa: PLC0415
+    from sojourn.measures import why_missing
 
     if missing := why_missing(rule.measure, [each.run.summary for each in results]):
         return f"--until {missing}"

@@ -10,9 +10,8 @@ from sojourn.diagnoses import compared
 from sojourn.errors import InputError
 from sojourn.extras import require
 from sojourn.labels import plain, with_measures
-from sojourn.measures import Measure, mean, means, measures
+from sojourn.measures import Measure, mean, means, measures, why_missing
 from sojourn.measures import measure as measure_of
-from sojourn.measures import why_missing
 from sojourn.verdict import Verdict, differences, entrants, is_load, judge, pairings
 
 if TYPE_CHECKING:
