@@ -151,6 +151,7 @@ impl Control {
     }
 
     /// Packet `number` is lost.
+    #[inline(never)]
     pub(crate) fn lost(
         &mut self,
         params: &Params,

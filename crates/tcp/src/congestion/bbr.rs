@@ -176,6 +176,8 @@ impl State {
     }
 
     /// BBRBDPMultiple of a rate and BBRQuantizationBudget, with `more` bytes added.
+    // Called from many places, in each of which it would take more room than it saves time.
+    #[inline(never)]
     fn inflight(&self, bw: u64, gain: u64, more: u32) -> u32 {
         let bdp = self.model.bdp(bw).map_or(u64::from(self.initial), |bdp| percent(bdp, gain));
         let up = if self.mode == Mode::Up { 2 * self.seen.mss } else { 0 };
@@ -228,6 +230,7 @@ impl State {
 
     /// BBRHandleInflightTooHigh, section 5.5.10.2: `flight` bytes were too many, unless the
     /// application set the pace.
+    #[cold]
     fn end_probe(
         &mut self,
         tuning: &Tuning,

@@ -163,10 +163,12 @@ macro_rules! algorithms {
                 call!(self, tuning, on_restart(window))
             }
             /// See [`Control::on_tx_start`].
+            #[inline(never)]
             pub fn on_tx_start(&mut self, tuning: &Tuning, window: &mut Window, now: Time) {
                 call!(self, tuning, on_tx_start(window, now))
             }
             /// See [`Control::on_lost`].
+            #[inline(never)]
             pub fn on_lost(&mut self, tuning: &Tuning, window: &Window, lost: &Lost) {
                 call!(self, tuning, on_lost(window, lost))
             }

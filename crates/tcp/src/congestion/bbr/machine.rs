@@ -71,6 +71,7 @@ const STARTUP_LOSSES: u32 = 6;
 const PROBE_RTT_DURATION: Time = Time::from_millis(200);
 
 impl State {
+    #[cold]
     pub(super) fn start_down(&mut self, now: Time) {
         self.model.reset_signals();
         self.up_count = u64::MAX;
@@ -92,6 +93,7 @@ impl State {
         self.mode = Mode::Refill;
     }
 
+    #[cold]
     pub(super) fn start_up(&mut self, window: &Window) {
         self.acks = Acks::Starting;
         self.model.start_round(self.seen.delivered);
@@ -230,6 +232,7 @@ impl State {
     }
 
     /// BBRCheckProbeRTTDone and BBRExitProbeRTT, sections 5.3.4.3 and 5.3.4.4.
+    #[cold]
     pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window, now: Time) {
         if self.probe_rtt_done.is_none_or(|done| now <= done) {
             return;

@@ -281,6 +281,7 @@ impl Model {
     }
 
     /// `bw`·min_rtt in bytes; none before there is a round trip.
+    #[inline(never)]
     pub(super) fn bdp(&self, bw: u64) -> Option<u64> {
         if self.min_rtt == Time::MAX {
             return None;

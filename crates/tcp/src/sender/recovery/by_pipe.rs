@@ -16,25 +16,23 @@ pub(super) trait ByPipe {
 
     /// A segment was sent, again up to `again` or for the first time.
     fn sent(&mut self, s: &mut SendState, c: &Call<'_>, again: Option<u32>);
-
-    /// There is room in a recovery and nothing else to send.
-    fn rescue<O: Output>(&mut self, _: &mut SendState, _: &mut Context<'_, O>) {}
 }
 
 /// Sends while less is in the network than the window allows: what is lost, then new data, then
 /// what may be lost (`NextSeg` of RFC 6675 section 4). After a timeout everything that was
-/// outstanding counts as lost, so this also goes back without SACK.
+/// outstanding counts as lost, so this also goes back without SACK. Returns whether there is room in
+/// a recovery and nothing else to send.
 #[cold]
 pub(super) fn transmit_by_pipe<O: Output>(
-    holes: &mut impl ByPipe,
+    holes: &mut dyn ByPipe,
     s: &mut SendState,
     cx: &mut Context<'_, O>,
-) {
+) -> bool {
     let (mss, ect) = (cx.params.payload, cx.params.ect);
     loop {
         let pipe = holes.pipe(s, &cx.call);
         if pipe + mss > s.window.cwnd && pipe > 0 {
-            return;
+            return false;
         }
         let mut hole = holes.next_lost(cx.conn.snd_una, false);
         if hole.is_none() {
@@ -46,11 +44,11 @@ pub(super) fn transmit_by_pipe<O: Output>(
                 continue;
             }
             if s.phase != Phase::Recovery {
-                return;
+                return false;
             }
             hole = holes.next_lost(cx.conn.snd_una, true);
         }
-        let Some(hole) = hole else { return holes.rescue(s, cx) };
+        let Some(hole) = hole else { return true };
         let end = s.retransmit(cx, hole, ect);
         holes.sent(s, &cx.call, Some(end));
     }

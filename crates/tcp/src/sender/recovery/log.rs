@@ -219,6 +219,7 @@ impl Log {
     }
 
     /// Takes a record for lost; it waits to be sent again. Returns whether that is news.
+    #[inline(never)]
     pub(crate) fn lose(&mut self, number: u32) -> bool {
         if self.get(number).is(state::SACKED) || self.is_waiting(number) {
             return false;

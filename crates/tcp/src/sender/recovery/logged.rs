@@ -84,6 +84,7 @@ pub(in crate::sender) struct BeforeTimeout {
 
 /// A segment is lost: counts it, and tells the algorithm if it wants to know. `arrived` bytes are
 /// newly known to have arrived.
+#[inline(never)]
 fn lose(delivered: &mut Delivered, s: &mut SendState, c: &Call<'_>, arrived: u32, record: &Record) {
     let bytes = record.len();
     let lost_since = delivered.lose(bytes, &record.stamp);
@@ -403,6 +404,7 @@ impl Logged {
     }
 
     /// A timeout. What is not overdue by time is still under way (RFC 8985 section 6.3).
+    #[cold]
     pub(crate) fn timeout(&mut self, s: &mut SendState, c: &Call<'_>, was: BeforeTimeout) {
         if was.fresh || was.recovered {
             self.undo.start(was.window, c.conn.snd_una, s.acked);

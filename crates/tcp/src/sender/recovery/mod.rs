@@ -250,8 +250,14 @@ impl Recovery {
                     logged.arm_probe(s, &cx.call);
                 }
             }
-            Self::NewReno(newreno) if s.phase == Phase::Loss => transmit_by_pipe(newreno, s, cx),
-            Self::Sack(sack) if s.phase >= Phase::Recovery => transmit_by_pipe(sack, s, cx),
+            Self::NewReno(newreno) if s.phase == Phase::Loss => {
+                transmit_by_pipe(newreno, s, cx);
+            }
+            Self::Sack(sack) if s.phase >= Phase::Recovery => {
+                if transmit_by_pipe(sack, s, cx) {
+                    sack.rescue(s, cx);
+                }
+            }
             // A receiver of data has nothing to send, mostly.
             Self::NewReno(_) | Self::Sack(_) if !s.has_new(cx.conn) => {}
             Self::NewReno(_) | Self::Sack(_) => s.send_window(cx),

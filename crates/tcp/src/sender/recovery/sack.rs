@@ -108,6 +108,15 @@ impl Sack {
     pub(crate) fn timeout(&mut self, una: u32, nxt: u32) {
         self.board(una).lose_all(una, nxt);
     }
+
+    /// Sends the last of what is outstanding again, once in a recovery: without it the loss of the
+    /// end of a transfer, or of what was sent in recovery, needs the timer (`NextSeg` rule 4).
+    pub(super) fn rescue<O: Output>(&mut self, s: &mut SendState, cx: &mut Context<'_, O>) {
+        let (una, nxt) = (cx.conn.snd_una, cx.conn.snd_nxt);
+        if let Some(block) = self.board(una).rescue(una, nxt, s.recover, cx.params.payload) {
+            s.retransmit(cx, block, cx.params.ect);
+        }
+    }
 }
 
 impl ByPipe for Sack {
@@ -129,15 +138,6 @@ impl ByPipe for Sack {
         }
         if counts_arrivals(s, c.params) {
             s.inflation += c.params.payload as i32;
-        }
-    }
-
-    /// Sends the last of what is outstanding again, once in a recovery: without it the loss of the
-    /// end of a transfer, or of what was sent in recovery, needs the timer (`NextSeg` rule 4).
-    fn rescue<O: Output>(&mut self, s: &mut SendState, cx: &mut Context<'_, O>) {
-        let (una, nxt) = (cx.conn.snd_una, cx.conn.snd_nxt);
-        if let Some(block) = self.board(una).rescue(una, nxt, s.recover, cx.params.payload) {
-            s.retransmit(cx, block, cx.params.ect);
         }
     }
 }
