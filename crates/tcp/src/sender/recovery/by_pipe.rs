@@ -20,8 +20,8 @@ pub(super) trait ByPipe {
 
 /// Sends while less is in the network than the window allows: what is lost, then new data, then
 /// what may be lost (`NextSeg` of RFC 6675 section 4). After a timeout everything that was
-/// outstanding counts as lost, so this also goes back without SACK. Returns whether there is room in
-/// a recovery and nothing else to send.
+/// outstanding counts as lost, so this also goes back without SACK. Returns whether there is room
+/// in a recovery and nothing else to send.
 #[cold]
 pub(super) fn transmit_by_pipe<O: Output>(
     holes: &mut dyn ByPipe,
