@@ -72,7 +72,6 @@ def target_above_interval(facts: Facts) -> Iterator[Finding]:
 # Of each discipline the settings that count only where another one has a value, or is given.
 _COUNTS_WITH: dict[str, dict[str, tuple[str, object]]] = {
     "tbf": {"peak_burst": ("peak_rate", ...)},
-    "codel": {"ce_threshold_selector": ("ce_threshold", ...)},
     "fq_codel": {"ce_threshold_selector": ("ce_threshold", ...)},
     "pi2": {"coupling": ("scalable", True)},
     "dualpi2": {
@@ -92,10 +91,13 @@ def setting_without_effect(facts: Facts) -> Iterator[Finding]:
     `marking = "step"`. The run is the same without it.
     """
     for one in facts.disciplines:
-        for name, (other, value) in _COUNTS_WITH.get(one.kind, {}).items():
-            changed = one.settings.get(name) != json.loads(defaults("qdisc", one.kind)).get(name)
+        if one.kind not in _COUNTS_WITH:
+            continue
+        default = json.loads(defaults("qdisc", one.kind))
+        for name, (other, value) in _COUNTS_WITH[one.kind].items():
             has = one.settings.get(other)
-            if changed and (has is None if value is ... else has != value):
+            lacks = has is None if value is ... else has != value
+            if lacks and one.settings.get(name) != default.get(name):
                 needed = other if value is ... else f"{other} = {json.dumps(value)}"
                 yield Finding(
                     f"{one.place}.{name}",

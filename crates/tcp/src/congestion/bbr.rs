@@ -159,6 +159,12 @@ fn bytes(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(NO_BYTES)
 }
 
+/// IsInflightTooHigh, section 5.5.10.2, of losses: whether `lost` bytes are too many of so many in
+/// flight.
+fn too_lossy(tuning: &Tuning, lost: u32, flight: u32) -> bool {
+    lost > fixed::of(flight, tuning.loss_threshold)
+}
+
 /// BBRInflightAtLoss, section 5.5.10.2: what was in flight up to the byte of a lost packet at which
 /// the loss rate passed its threshold.
 fn flight_at_loss(tuning: &Tuning, lost: &Lost) -> u32 {
@@ -219,7 +225,7 @@ impl State {
 
     /// IsInflightTooHigh, section 5.5.10.2, and its like for marks.
     fn too_high(&self, tuning: &Tuning, r: &Reading) -> bool {
-        r.lost > fixed::of(r.flight_then, tuning.loss_threshold) || self.too_marked(tuning, r)
+        too_lossy(tuning, r.lost, r.flight_then) || self.too_marked(tuning, r)
     }
 
     fn too_marked(&self, tuning: &Tuning, r: &Reading) -> bool {
@@ -340,8 +346,7 @@ impl Control for State {
         if self.model.note_loss(lost) || !self.recovering {
             self.save_state(lost.now);
         }
-        let too_high = lost.lost_since > fixed::of(lost.flight_then, tuning.loss_threshold);
-        if self.probe_samples && too_high {
+        if self.probe_samples && too_lossy(tuning, lost.lost_since, lost.flight_then) {
             let flight = flight_at_loss(tuning, lost);
             self.end_probe(tuning, window, lost.now, flight, lost.app_limited);
         }

@@ -113,8 +113,9 @@ pub trait Control: Debug {
     fn on_tx_start(&mut self, tuning: &Self::Tuning, window: &mut Window, now: Time) {
         let _ = (tuning, window, now);
     }
-    /// A packet is taken for lost, by an acknowledgement or by a timer; once for each, and before
-    /// [`Control::on_sample`] and [`Control::on_loss`]. Only if [`Control::SAMPLES`].
+    /// A packet is taken for lost, by an acknowledgement or by a timer; once for each, before
+    /// [`Control::on_sample`] and [`Control::on_loss`], and after [`Control::on_timeout`]. Only if
+    /// [`Control::SAMPLES`].
     fn on_lost(&mut self, tuning: &Self::Tuning, window: &Window, lost: &Lost) {
         let _ = (tuning, window, lost);
     }

@@ -162,7 +162,7 @@ impl Rack {
         }
         let allowed = self.rtt + self.window(log, recovering, min_rtt, srtt);
         while let Some(number) = log.oldest() {
-            let record = *log.get(number);
+            let record = log.get(number);
             let sent = record.stamp.sent;
             if !sent_after(self.sent, self.end, sent, record.end) {
                 break;
@@ -170,9 +170,9 @@ impl Rack {
             if sent + allowed > now {
                 return self.sent + allowed;
             }
-            if log.lose(number) {
-                found(&record);
-            }
+            let record = *record;
+            log.lose(number);
+            found(&record);
         }
         Time::MAX
     }
