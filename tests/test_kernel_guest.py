@@ -184,6 +184,7 @@ def test_cake_does_what_linux_does(guest, rate: str, bandwidth: str, tmp_path: P
 
 # Agreement, as linux-reference has it: as near as two seeds of one engine are in so short a run.
 UTILISATION, SOJOURN, FLOOR_S, COUNT, FEW = 0.02, 0.25, 0.0007, 0.35, 15
+SETTLED = 0.05
 DUALPI2 = {"kind": "dualpi2", "marking": "step", "decision": "random", "min_packets": 0}
 LOW = {"kind": "udp", "rate": "3mbit", "packet": "1000B", "poisson": True, "ecn": "ect1"}
 PRAGUE = {"kind": "bulk", "flows": 2, "rtt": "20ms", "tcp": {"congestion": "prague"}}
@@ -195,11 +196,11 @@ L4S = {
 }
 
 
-def agree(theirs: dict, ours: dict) -> None:
+def agree(theirs: dict, ours: dict, sojourn: float = SOJOURN) -> None:
     """Two rows of a queue."""
     assert theirs["throughput_bps"] == pytest.approx(ours["throughput_bps"], rel=0.05)
     assert theirs["sojourn_s"]["mean"] == pytest.approx(
-        ours["sojourn_s"]["mean"], rel=SOJOURN, abs=FLOOR_S
+        ours["sojourn_s"]["mean"], rel=sojourn, abs=FLOOR_S
     )
     for count in ("dropped", "marked"):
         assert theirs[count] == pytest.approx(ours[count], rel=COUNT, abs=FEW), count
@@ -287,11 +288,12 @@ def test_dualpi2_leaves_alone_as_many_packets_in_linux(seven) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["codel", "fq_codel", "pie", "cake"])
 def test_other_disciplines_are_the_same_in_both_kernels(guest, seven, kind: str) -> None:
-    scenario = Scenario(BULK).with_({"duration": "8s", "warmup": "2s", "traffic.0.flows": 4})
+    # Long enough for PIE: within the first ten seconds the mean sojourn of two seeds differs by half.
+    scenario = Scenario(BULK).with_({"duration": "40s", "warmup": "10s", "traffic.0.flows": 4})
     scenario = scenario.with_({"bottleneck.qdisc": {"kind": kind}, "traffic.0.start": "0s..1s"})
     old, new = (run(scenario, engine=engine).bottleneck for engine in ("kernel", "kernel-7"))
     assert new["utilisation"] == pytest.approx(old["utilisation"], abs=UTILISATION)
-    agree(new, old)
+    agree(new, old, SETTLED)
 
 
 @pytest.mark.long
