@@ -124,6 +124,16 @@ def test_the_growth_rate_is_that_of_a_small_swing_however_long_it_lasts(
     assert course.growth_rate() == pytest.approx(root, rel=0.03)
 
 
+def test_the_growth_rate_is_that_before_a_small_limit_cycle() -> None:
+    course = fluid.kelly(fluid.KellyClass(60, 0.65), 3750, power(64), duration=250, kick=1e-5)
+    swings = np.abs(course.window[0][-3000:] / course.window[0].mean() - 1)
+    assert 0.005 < swings.max() < 0.04, "it ends in one"
+    model = control.Model(control.Network(60, 3750, rtt=0.65), price=power(64))
+    root = control.characteristic_roots(control.loop(model), 1)[0].real
+    assert root > 0.1
+    assert course.growth_rate() == pytest.approx(root, rel=0.03)
+
+
 def test_what_the_models_take_may_be_of_numpy() -> None:
     whole, real = np.int64(60), np.float32(0.25)
     course = fluid.mgt(

@@ -288,7 +288,7 @@ def test_dualpi2_leaves_alone_as_many_packets_in_linux(seven) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["codel", "fq_codel", "pie", "cake"])
 def test_other_disciplines_are_the_same_in_both_kernels(guest, seven, kind: str) -> None:
-    # Long enough for PIE: within the first ten seconds the mean sojourn of two seeds differs by half.
+    # Long enough for PIE: in its first ten seconds, the mean sojourns of two seeds differ by half.
     scenario = Scenario(BULK).with_({"duration": "40s", "warmup": "10s", "traffic.0.flows": 4})
     scenario = scenario.with_({"bottleneck.qdisc": {"kind": kind}, "traffic.0.start": "0s..1s"})
     old, new = (run(scenario, engine=engine).bottleneck for engine in ("kernel", "kernel-7"))

@@ -3,6 +3,7 @@
 
 use crate::end::End;
 use crate::prefetch;
+use crate::tls::HANDSHAKE;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Totals};
 
@@ -181,6 +182,8 @@ pub(crate) struct Connection {
     pub done: bool,
     /// The first byte of the response of its one exchange is to come.
     pub awaits_first: bool,
+    /// Whether the first bytes of both directions are TLS's handshake.
+    pub tls: bool,
 }
 
 /// No such thing.
@@ -195,11 +198,12 @@ pub(crate) struct Underway {
 }
 
 impl Connection {
-    /// What both ends have counted.
+    /// What both ends have counted; of bytes, those that the applications asked for.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals::default();
-        for end in &self.ends {
-            totals.delivered += end.bytes_delivered();
+        for (end, handshake) in self.ends.iter().zip(HANDSHAKE) {
+            let before = if self.tls { handshake } else { 0 };
+            totals.delivered += end.bytes_delivered().saturating_sub(before);
             totals.sent += end.packets_sent();
             totals.retransmissions += end.retransmissions();
             totals.timeouts += end.timeouts();

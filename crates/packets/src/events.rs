@@ -56,11 +56,12 @@ impl Ordered for Event {
             Self::Timer { of, .. } => (4, of.bits()),
             Self::Notify { of, .. } => (5, of.bits()),
             Self::Answer { server } => (6, server.bits()),
-            Self::Member { member, .. } => (7, member),
-            Self::Retire { conn, .. } => (8, conn),
-            Self::Window => (9, 0),
-            Self::Sample => (9, 1),
-            Self::Stop { group } => (9, 2 + group),
+            // What was sent or came by then lies before the window, what starts lies in it.
+            Self::Window => (7, 0),
+            Self::Member { member, .. } => (8, member),
+            Self::Retire { conn, .. } => (9, conn),
+            Self::Sample => (10, 0),
+            Self::Stop { group } => (10, 1 + group),
         };
         debug_assert!(whom < 1 << WHOM_BITS);
         kind << WHOM_BITS | whom

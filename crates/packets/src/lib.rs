@@ -31,6 +31,7 @@ mod starts;
 mod summary;
 mod tap;
 mod timers;
+mod tls;
 mod wheel;
 
 pub use error::Error;

@@ -72,7 +72,8 @@ impl Run {
                     sim.starts.schedule(&mut sim.net.wheel);
                 }
                 let group = sim.group_of(member);
-                if !sim.groups[group].stopped {
+                // What would start at the very end lies behind the window.
+                if !sim.groups[group].stopped && now < sim.horizon {
                     let index = member - sim.groups[group].first_member;
                     apps[group].wake(sim, now, (group, index), call);
                 }

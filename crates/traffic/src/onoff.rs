@@ -62,7 +62,12 @@ impl OnOff {
     pub fn compile(&self) -> Result<OnOffModel, Invalid> {
         self.validate()?;
         let (on, off) = (self.on.sampler("on")?, self.off.sampler("off")?);
-        let share = on.mean() / (on.mean() + off.mean());
+        let share = match [on.mean(), off.mean()] {
+            // With two infinite means there is no stationary share: one half.
+            [f64::INFINITY, f64::INFINITY] => 0.5,
+            [f64::INFINITY, _] => 1.0,
+            [on, off] => on / (on + off),
+        };
         if on.mean() <= 0.0 {
             return Err(Invalid::new("on", "0", "a flow that never sends; give longer times"));
         }
@@ -76,8 +81,7 @@ impl OnOff {
             spacing,
             residual_on: on.residual(),
             residual_off: off.residual(),
-            // With two infinite means there is no stationary share: one half.
-            share_on: if share.is_finite() { share } else { 0.5 },
+            share_on: share,
             on,
             off,
         })
@@ -138,9 +142,9 @@ impl OnOffSource {
             let on = self.stream.next_u64() as f64 * (1.0 / 18_446_744_073_709_551_616.0);
             let stream = &mut self.stream;
             if on < model.share_on {
-                self.on_left = model.residual_on.sample(Default::default(), stream);
+                self.on_left = model.residual_on.sample(None, stream);
             } else {
-                gap = model.residual_off.sample(Default::default(), stream);
+                gap = model.residual_off.sample(None, stream);
                 self.on_left = model.on.sample(stream);
             }
         }

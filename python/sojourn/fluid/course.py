@@ -78,8 +78,8 @@ class Course:
         The logarithm of the swing of the class's window about the operating point, fitted by a
         line over the time in which it is small enough for the model to be linear and large enough
         to be seen. Above 0 the point is unstable, below 0 stable. Start with
-        ``start="equilibrium"`` and a small ``kick``, and let ``duration`` be some tens of round
-        trips.
+        ``start="equilibrium"`` and a small ``kick``, a tenth at most of the swing in which an
+        unstable loop ends, and let ``duration`` be some tens of round trips.
 
         Raises:
             ValueError: If it started empty, or has too few samples of that time.
@@ -88,7 +88,10 @@ class Course:
             raise ValueError("growth_rate needs a course with start='equilibrium'")
         about = self.point.window[class_]
         swing = np.abs(self.window[class_] - about) / about
-        large, seen = np.flatnonzero(swing > _LARGE), np.flatnonzero(swing >= _SEEN)
+        # A swing that grows may end in a small limit cycle.
+        most = swing.max(initial=0.0)
+        bound = min(_LARGE, most / 2) if most > 10 * swing[:1].sum() else _LARGE
+        large, seen = np.flatnonzero(swing > bound), np.flatnonzero(swing >= _SEEN)
         end = large[0] if len(large) else seen[-1] + 1 if len(seen) else 0
         middles, peaks = _peaks(self.time[:end], swing[:end])
         return float(np.polyfit(middles, np.log(peaks), 1)[0])

@@ -13,15 +13,11 @@ use crate::connection::{EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
 use crate::group::Group;
 use crate::sim::Sim;
+use crate::tls::{FINISHED, FLIGHT, HELLO};
 use sojourn_base::Time;
-use sojourn_quic::{CLIENT_HELLO as HELLO, FINISHED, server_answer};
 use sojourn_records::{Exchange, Outcome};
 use sojourn_traffic::{Browser, Exchange as Asked, Http, Input, Invalid, Priority, Web};
 use std::collections::VecDeque;
-
-/// What TLS 1.3's server answers before the first request; its certificates are those of QUIC's
-/// default.
-const FLIGHT: u64 = server_answer(3000);
 
 /// The users of a group.
 #[derive(Clone)]
@@ -291,7 +287,8 @@ impl Users {
     /// A user opens its connection to a server; its place among those of the users.
     fn connect(&mut self, sim: &mut Sim, now: Time, (group, user): Member, server: u8) -> u32 {
         let place = sim.connect_to(group, user, 1, server);
-        sim.conns[place].slot = u16::from(server);
+        let conn = &mut sim.conns[place];
+        (conn.slot, conn.tls) = (u16::from(server), self.tls);
         // The user may write at any time.
         sim.conns[place].sides[0].hold();
         let at = self.free.pop().unwrap_or_else(|| {

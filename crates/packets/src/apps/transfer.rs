@@ -36,6 +36,8 @@ pub(super) fn notify(sim: &mut Sim, now: Time, of: EndId, notes: Notes) {
         sim.end_exchange(now, of.conn(), Outcome::Failed);
     }
     if notes.has(Notes::PEER_CLOSED) && of.is_server() {
+        // No more comes of one that was cut.
+        sim.end_exchange(now, of.conn(), Outcome::Censored);
         sim.close(now, of);
     }
 }

@@ -38,6 +38,7 @@ impl Sim {
             in_flight: 0,
             done: false,
             awaits_first: false,
+            tls: false,
             slot: 0,
             group: group as u16,
             member,

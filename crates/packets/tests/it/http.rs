@@ -235,3 +235,18 @@ fn a_recorded_page_takes_the_round_trips_of_who_names_whom() {
         assert!(pages > 100 && group.finished.abs_diff(4 * pages) <= 20, "{http}: {pages}");
     }
 }
+
+#[test]
+fn the_bytes_of_a_handshake_are_no_goodput() {
+    // Every page is a document alone, on a connection of its own.
+    for http in [TWO, PLAIN, THREE] {
+        let rest = format!("{http}\npages_per_connection = 1");
+        let text = users(0, "50B", &rest).replace("think", "request = \"500B\"\nthink");
+        let summary = simulate(&text);
+        let group = &summary.groups[0];
+        let bytes = some(group.goodput_bps) * 80.0 / 8.0;
+        let exchanges = group.finished as f64 * 1500.0;
+        assert!(group.finished > 150, "{http}: {}", group.finished);
+        assert!((bytes - exchanges).abs() < 4.0 * 1500.0, "{http}: {bytes} for {exchanges}");
+    }
+}

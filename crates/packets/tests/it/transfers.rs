@@ -1,5 +1,6 @@
 //! Rows of transfers, and how long each takes to the nanosecond.
 
+use crate::common::simulate;
 use sojourn_base::Time;
 use sojourn_packets::{Control, Recorder, Simulation};
 use sojourn_scenario::Scenario;
@@ -58,4 +59,34 @@ fn hosts_take_times_of_their_own() {
     let mut durations = columns(text)[DURATION][..4].to_vec();
     durations.sort_by(f64::total_cmp);
     assert!(durations.windows(2).all(|pair| pair[1] - pair[0] > 1e-5), "{durations:?}");
+}
+
+#[test]
+fn what_starts_at_the_instant_of_the_window_is_counted() {
+    let flows = "[bottleneck]\nrate = \"100mbit\"\n[[traffic]]\nkind = \"bulk\"\nflows = 4\n\
+                 rtt = \"40ms\"\nsize = \"100kB\"\n";
+    for start in ["", "start = \"2s\"\n"] {
+        let warmup = start.replace("start", "warmup");
+        let summary = simulate(&format!("duration = \"10s\"\n{warmup}{flows}{start}"));
+        let group = &summary.groups[0];
+        let counts = (group.started, group.finished, group.response_time_s.count);
+        assert_eq!(counts, (4, 4, 4), "{start}");
+    }
+}
+
+#[test]
+fn a_transfer_that_is_cut_by_its_groups_stop_is_censored() {
+    for rest in ["", "transport = \"quic\"\n", "rate = \"300kbit\"\n"] {
+        let text = format!(
+            "duration = \"10s\"\n[probes]\nexchanges = true\n[bottleneck]\nrate = \"1mbit\"\n\
+             [[traffic]]\nkind = \"bulk\"\nflows = 3\nrtt = \"40ms\"\nsize = \"10MB\"\n\
+             stop = \"5s\"\n{rest}"
+        );
+        let summary = simulate(&text);
+        let group = &summary.groups[0];
+        let counts = (group.started, group.finished, group.failed, group.censored);
+        assert_eq!(counts, (3, 0, 0, 3), "{rest}");
+        let durations = &columns(&text)[DURATION];
+        assert!(durations.len() == 3 && durations.iter().all(|d| d.is_nan()), "{durations:?}");
+    }
 }

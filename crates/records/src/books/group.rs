@@ -300,9 +300,9 @@ impl GroupBook {
         now: Time,
         recorder: &mut Recorder,
     ) {
-        if self.measuring {
+        self.finished += u64::from(self.measuring);
+        if self.measuring && sent >= self.window_start {
             let took = now.saturating_sub(sent).0;
-            self.finished += 1;
             self.response.record(took);
             self.rtt.record(took);
         }
@@ -418,6 +418,22 @@ mod tests {
         assert_eq!((summary.started, summary.finished, summary.censored), (2, 2, 1));
         assert_eq!(summary.response_time_s.count, 1, "of those that began in the window");
         assert!(book.flows(WINDOW).is_empty() && summary.jain.is_none());
+    }
+
+    #[test]
+    fn a_ping_from_before_the_window_has_no_response_time_in_it() {
+        let mut book = book("kind = \"ping\"");
+        let (at, none) = (Time::from_secs, &mut Recorder::none());
+        book.ask();
+        book.start_window(at(1), book.totals([]));
+        book.ask();
+        book.echoed(0, 56, Time::ZERO, at(2), none);
+        book.echoed(0, 56, at(1), at(3), none);
+        book.end_window(at(4), &book.totals([]));
+        let summary = book.summary(at(3));
+        assert_eq!((summary.started, summary.finished), (1, 2));
+        let times = summary.response_time_s;
+        assert_eq!((times.count, times.quantiles.max), (1, Some(2.0)));
     }
 
     #[test]

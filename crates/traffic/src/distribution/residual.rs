@@ -65,8 +65,9 @@ impl Residual {
         })
     }
 
-    /// The next residual time in base units, for a member of this character.
-    pub fn sample(&self, character: Character, stream: &mut Stream) -> u64 {
+    /// The next residual time in base units, for a member of this character; without one, every
+    /// period of a two-level distribution has its own.
+    pub fn sample(&self, character: Option<Character>, stream: &mut Stream) -> u64 {
         match &self.0 {
             Kind::Plain(sampler) => sampler.sample_as(character, stream),
             Kind::Biased { sampler, table } => {
@@ -75,11 +76,13 @@ impl Residual {
                 let ((u, below), (next, until)) = (table[i - 1], table[i]);
                 let u = u + (next - u) * (v - below) / (until - below);
                 // The last piece may end at 1 itself.
-                let period = sampler.quantile(character, u.min(1.0 - f64::EPSILON));
+                let period = sampler.quantile(Character::default(), u.min(1.0 - f64::EPSILON));
                 (period * uniform(stream)) as u64
             }
             Kind::TwoLevel { sd, sampler } => {
                 // Length bias multiplies a lognormal by exp(sigma²).
+                let character = character.or_else(|| sampler.weighted_character(1.0, stream));
+                let character = character.unwrap_or_default();
                 let sigma = LN_2 * f64::from(character.scale) * sd;
                 let biased =
                     sampler.quantile(character, uniform(stream)) * libm::exp(sigma * sigma);

@@ -5,7 +5,7 @@ use super::quantiles::Table;
 use super::{Distribution, Unit};
 use libm::{exp, exp2, log, sqrt};
 use sojourn_base::Stream;
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{LN_2, LOG2_E};
 use std::sync::Arc;
 
 /// A compiled distribution. Draws come in base units (nanoseconds, bytes, ones), rounded to the
@@ -160,25 +160,24 @@ impl Sampler {
     /// without a member, is uniform.
     #[inline]
     pub fn sample(&self, stream: &mut Stream) -> u64 {
-        match &self.0 {
-            Shape::TwoLevel { .. } => {
-                let character = self.character(stream);
-                self.sample_as(character, stream)
-            }
-            _ => self.sample_as(Character::default(), stream),
-        }
+        self.sample_as(None, stream)
     }
 
-    /// The next value for a member of this character.
-    #[inline]
-    pub fn sample_as(&self, character: Character, stream: &mut Stream) -> u64 {
+    /// The next value for a member of this character; without one, a two-level distribution draws
+    /// one for this value.
+    pub fn sample_as(&self, character: Option<Character>, stream: &mut Stream) -> u64 {
         match &self.0 {
             Shape::Constant(value) => {
                 stream.next_u64();
                 *value
             }
             Shape::Steps { min, step, count } => min + step * stream.below(*count),
-            _ => round(self.quantile(character, uniform(stream))),
+            _ => {
+                let character = character.or_else(|| self.character(stream));
+                let (part, u) = self.part(uniform(stream));
+                let character = character.or_else(|| part.character(stream));
+                round(part.quantile(character.unwrap_or_default(), u))
+            }
         }
     }
 
@@ -196,13 +195,32 @@ impl Sampler {
         }
     }
 
-    /// Draws a character: l and s of a two-level distribution, nothing for others.
-    pub fn character(&self, stream: &mut Stream) -> Character {
-        let Shape::TwoLevel { location, spread, shape, .. } = self.0 else {
-            return Character::default();
-        };
-        let l = location + spread * inverse_phi(uniform(stream));
-        Character { location: l as f32, scale: sqrt(gamma(shape, stream) / shape) as f32 }
+    /// Draws a character: l and s of a two-level distribution; none for others.
+    pub fn character(&self, stream: &mut Stream) -> Option<Character> {
+        self.weighted_character(0.0, stream)
+    }
+
+    /// The same with a probability in proportion to the mean value of a member to this `power`,
+    /// if the mean of that is finite. The mean is 2^l·exp((ln 2·s·sd)²/2), so l remains normal and
+    /// s² a gamma number.
+    pub(super) fn weighted_character(&self, power: f64, stream: &mut Stream) -> Option<Character> {
+        let Shape::TwoLevel { location, spread, shape, sd, .. } = self.0 else { return None };
+        let l = location + power * LN_2 * spread * spread + spread * inverse_phi(uniform(stream));
+        let rate = shape - power * (LN_2 * sd) * (LN_2 * sd) / 2.0;
+        Some(Character { location: l as f32, scale: sqrt(gamma(shape, stream) / rate) as f32 })
+    }
+
+    /// The part of a mixture that a uniform number chooses, and the uniform number within it.
+    #[inline(never)]
+    fn part(&self, u: f64) -> (&Self, f64) {
+        let Shape::Mixture(branches) = &self.0 else { return (self, u) };
+        let mut branch = &branches[branches.len() - 1];
+        if let Some(first) = branches.iter().find(|branch| u < branch.until) {
+            branch = first;
+        }
+        let inner = (u - branch.from) / (branch.until - branch.from);
+        // Rounding must not reach the open interval's ends.
+        branch.sampler.part(inner.clamp(f64::EPSILON / 4.0, 1.0 - f64::EPSILON))
     }
 
     /// The value below which a share `u` of all draws lies (for a mixture: some permutation of
@@ -239,15 +257,9 @@ impl Sampler {
                 unit * exp2(f64::from(character.location) + scale * inverse_phi(u))
             }
             Shape::Table(table) => table.quantile(u),
-            Shape::Mixture(branches) => {
-                let mut branch = &branches[branches.len() - 1];
-                if let Some(first) = branches.iter().find(|branch| u < branch.until) {
-                    branch = first;
-                }
-                let inner = (u - branch.from) / (branch.until - branch.from);
-                // Rounding must not reach the open interval's ends.
-                let inner = inner.clamp(f64::EPSILON / 4.0, 1.0 - f64::EPSILON);
-                branch.sampler.quantile(character, inner)
+            Shape::Mixture(_) => {
+                let (part, u) = self.part(u);
+                part.quantile(character, u)
             }
         }
     }

@@ -18,7 +18,7 @@ pub struct Browser {
     stream: Stream,
     /// The earliest time asked for, [`Time::MAX`] if none.
     armed: Time,
-    character: Character,
+    character: Option<Character>,
     page: u32,
     pages: u32,
     failures: u32,

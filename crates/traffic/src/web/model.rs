@@ -131,7 +131,7 @@ impl WebModel {
             Some(both) if persistent => (both, both),
             _ => (&self.response, &self.embedded_response),
         };
-        let sizing = primary.character(stream);
+        let sizing = primary.character(stream).or_else(|| others.character(stream));
         objects.clear();
         if let Some(recorded) = &self.recorded {
             objects.extend_from_slice(recorded);
@@ -184,7 +184,7 @@ impl WebModel {
     }
 
     /// What a user keeps for all think times.
-    pub(super) fn draw_character(&self, stream: &mut Stream) -> Character {
+    pub(super) fn draw_character(&self, stream: &mut Stream) -> Option<Character> {
         self.think.character(stream)
     }
 

@@ -2,7 +2,7 @@
 
 use libm::{erf, exp, log, pow, sqrt};
 use sojourn_base::{Kind, Size, Stream, Time};
-use sojourn_traffic::{Character, Count, Distribution, Interpolate, Part, Sampler, Unit};
+use sojourn_traffic::{Count, Distribution, Interpolate, Part, Sampler, Unit};
 
 const N: usize = 100_000;
 
@@ -186,9 +186,8 @@ fn residual_times_have_the_equilibrium_distribution() {
     for (spec, cdf) in cases {
         let residual = spec.sampler("x").unwrap().residual();
         let mut stream = Stream::new(4, Kind::Test, 0, 0);
-        let mut draws: Vec<f64> = (0..N)
-            .map(|_| residual.sample(Character::default(), &mut stream) as f64 / 1e9)
-            .collect();
+        let mut draws: Vec<f64> =
+            (0..N).map(|_| residual.sample(None, &mut stream) as f64 / 1e9).collect();
         let distance = distance(&mut draws, &cdf);
         assert!(distance < 1.95 / sqrt(N as f64), "{spec:?}: {distance}");
     }
@@ -207,7 +206,7 @@ fn a_members_residual_time_is_that_of_its_own_periods() {
     let mut stream = Stream::new(4, Kind::Test, 0, 0);
     // E(residual) = E(T²)/2E(T), member by member.
     for _ in 0..3 {
-        let member = sampler.character(&mut stream);
+        let member = Some(sampler.character(&mut stream).unwrap());
         let (mut first, mut second, mut left) = (0.0, 0.0, 0.0);
         for _ in 0..400_000 {
             let period = sampler.sample_as(member, &mut stream) as f64 / 1e9;
@@ -337,4 +336,28 @@ fn tables_come_from_files() {
     assert!(error.remedy.starts_with("line 2"), "{error}");
     spec.load_files("size", &mut |path| Ok(format!("0,{}\n1,2kB", path.len()))).unwrap();
     assert_eq!(spec.sampler("size").unwrap().mean(), (9.0 + 2000.0) / 2.0);
+}
+
+#[test]
+fn a_two_level_distribution_that_nobody_has_draws_a_member_for_each_value() {
+    let (location, location_variance, shape, variance) = (1.0, 0.3, 8.0, 0.2);
+    let own = || Distribution::Packmime { location, location_variance, shape, variance };
+    let part = |value| Part { weight: 1.0, value };
+    let nested: Distribution<Time> =
+        Distribution::Mixture { parts: vec![part(own()), part(own())] };
+    let mut stream = Stream::new(5, Kind::Test, 0, 0);
+    for spec in [own(), nested] {
+        let sampler = spec.sampler("off").unwrap();
+        let residual = sampler.residual();
+        let (mut first, mut second, mut left) = (0.0, 0.0, 0.0);
+        for _ in 0..400_000 {
+            let period = sampler.sample_as(None, &mut stream) as f64 / 1e9;
+            first += period;
+            second += period * period;
+            left += residual.sample(None, &mut stream) as f64 / 1e9;
+        }
+        let mean = sampler.mean() / 1e9;
+        assert!((first / 400_000.0 / mean - 1.0).abs() < 0.01, "{spec:?}");
+        assert!((left / (second / first / 2.0) - 400_000.0).abs() < 4_000.0, "{spec:?}");
+    }
 }

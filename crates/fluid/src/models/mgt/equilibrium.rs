@@ -1,7 +1,8 @@
 //! Where the model stands still.
 //!
 //! Each queue has one unknown: its length where the law is a profile of the queue (RED), its
-//! probability where the law holds the queue (PI, REM, PIE, a setpoint), its loss at a full buffer.
+//! probability where the law holds the queue (PI, REM, PIE, a setpoint), its loss at a full buffer;
+//! with neither, where the windows' bounds leave a queue below its setpoint, its length as well.
 //! The arrivals at a queue fall with its own unknown, so each is found by bisection, queue by
 //! queue, until nothing changes.
 
@@ -58,7 +59,7 @@ impl Parameters {
             let mut moved = 0.0_f64;
             for queue in 0..self.queues.len() {
                 point.balance(queue)?;
-                moved = moved.max(point.moves[queue] / point.at[queue].max(1e-12));
+                moved = moved.max(point.moves[queue] / point.at[queue].abs().max(1e-12));
             }
             if moved < 1e-13 || self.queues.len() == 1 {
                 break;
@@ -129,7 +130,8 @@ impl Parameters {
     }
 }
 
-/// One number for each queue, from 0 (no loss) to 1 (the most that its law can do).
+/// One number for each queue, from 0 (no loss) to 1 (the most that its law can do). For a queue
+/// that is held at a length, from -1 (empty) to 0 (that length) while nothing is lost.
 struct Unknowns<'a> {
     at: Vec<f64>,
     /// How far each has moved in the last sweep.
@@ -152,16 +154,25 @@ impl Unknowns<'_> {
                 // Arrivals and capacity need not balance: z is the load that is charged for.
                 (0.0, (rate.price.at(2.0 * z) * spec.weight).min(1.0))
             }
-            QueueLaw::Droptail(_) => (if z > 0.0 { spec.buffer } else { 0.0 }, z),
+            QueueLaw::Droptail(_) => held(spec.buffer, z),
             law => {
                 let capacity = spec.capacity * spec.unit;
                 let setpoint = if spec.thins {
-                    law.setpoint_dropping(capacity, z)
+                    law.setpoint_dropping(capacity, z.max(0.0))
                 } else {
                     law.setpoint(capacity)
                 };
-                (if z > 0.0 { setpoint.unwrap_or(0.0) / spec.unit } else { 0.0 }, z)
+                held(setpoint.unwrap_or(0.0) / spec.unit, z)
             }
+        }
+    }
+
+    /// The least that the unknown of a queue can be.
+    fn least(&self, queue: usize) -> f64 {
+        match &self.of.queues[queue].law {
+            QueueLaw::Rate(_) => 0.0,
+            law if law.rises().is_some() => 0.0,
+            _ => -1.0,
         }
     }
 
@@ -227,14 +238,19 @@ impl Unknowns<'_> {
     /// sweep, so that it is looked for first within the last one.
     fn balance(&mut self, queue: usize) -> Result<(), Invalid> {
         let (z, reach) = (self.at[queue], self.moves[queue]);
-        let near = [(z - reach).max(0.0), (z + reach).min(1.0)];
+        // On one side of 0 only: small losses are to keep their digits.
+        let [least, most] = if z < 0.0 { [self.least(queue), 0.0] } else { [0.0, 1.0] };
+        let near = [(z - reach).max(least), (z + reach).min(most)];
         let mut ends = near.map(|z| (z, self.surplus(queue, z)));
         if ends[0].1 <= 0.0 || ends[1].1 > 0.0 {
             ends = [0.0, 1.0].map(|z| (z, self.surplus(queue, z)));
         }
+        if ends[0].1 <= 0.0 {
+            ends = [self.least(queue), 0.0].map(|z| (z, self.surplus(queue, z)));
+        }
         let [low, high] = ends;
         if low.1 <= 0.0 {
-            self.at[queue] = 0.0;
+            self.at[queue] = low.0;
         } else if high.1 > 0.0 {
             return Err(self.too_much(queue));
         } else {
@@ -266,4 +282,9 @@ impl Unknowns<'_> {
         let arrivals = (0..self.at.len()).map(|queue| self.arrivals(queue).0).collect();
         Equilibrium { windows, round_trips, queues, losses, arrivals }
     }
+}
+
+/// Length and loss of a queue that is held at a length once something is lost.
+fn held(length: f64, z: f64) -> (f64, f64) {
+    (length * (1.0 + z.min(0.0)), z.max(0.0))
 }

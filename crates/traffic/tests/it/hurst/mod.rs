@@ -5,7 +5,7 @@ mod estimators;
 
 use estimators::{ccdf_slope, hill, rescaled_range, variance_time, wavelet};
 use sojourn_base::{Kind, Rate, Size, Stream, Time};
-use sojourn_traffic::{Character, Codepoint, Distribution, OnOff, OnOffSource};
+use sojourn_traffic::{Codepoint, Distribution, OnOff, OnOffSource};
 
 /// Number of sessions under way, once a bin of 1 s, in the M/G/infinity queue in its steady state.
 fn sessions(length: &Distribution<Time>, bins: usize, seed: u64) -> Vec<f64> {
@@ -23,7 +23,7 @@ fn sessions(length: &Distribution<Time>, bins: usize, seed: u64) -> Vec<f64> {
             break;
         }
         change[0] += 1;
-        change[bin(residual.sample(Character::default(), &mut stream))] -= 1;
+        change[bin(residual.sample(None, &mut stream))] -= 1;
     }
     let mut now = 0;
     while bin(now) < bins {

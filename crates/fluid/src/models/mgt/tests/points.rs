@@ -300,3 +300,29 @@ fn a_class_is_read_with_the_values_of_the_papers_where_none_are_given() {
     };
     assert_eq!(read(&format!("{{{bare}, {more}}}")), wanted);
 }
+
+#[test]
+fn windows_that_are_bounded_leave_a_queue_below_where_it_is_held() {
+    // Ten flows with 40 packets each under way: 375 are on the path, 25 in the queue.
+    let mut parameters = one(Droptail);
+    parameters.queues[0] = Queue { buffer: 100.0, ..Queue::new(3750.0, Droptail) };
+    parameters.classes = vec![Class { max_window: 40.0, ..Class::reno(10.0, 0.1, vec![0]) }];
+    for (law, thins) in
+        [(QueueLaw::from(Droptail), false), (pi(50.0).into(), false), (pi(50.0).into(), true)]
+    {
+        (parameters.queues[0].law, parameters.queues[0].thins) = (law, thins);
+        let point = parameters.equilibrium(0.0).unwrap();
+        assert!((point.queues[0] - 25.0).abs() < 1e-9, "{point:?}");
+        assert_eq!((point.losses[0], point.windows[0]), (0.0, 40.0));
+        // Fewer flows leave it empty, more are held back.
+        for (flows, queue) in
+            [(9.0, 0.0), (12.0, parameters.queues[0].law.setpoint(1.0).unwrap_or(100.0))]
+        {
+            let mut other = parameters.clone();
+            other.classes[0].flows = vec![(0.0, flows)];
+            let point = other.equilibrium(0.0).unwrap();
+            assert!((point.queues[0] - queue).abs() < 1e-9, "{flows}: {point:?}");
+            assert_eq!(point.losses[0] > 0.0, flows > 10.0);
+        }
+    }
+}
