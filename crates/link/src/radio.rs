@@ -60,8 +60,8 @@ impl Radio {
             fading: Process::new(params.fading, params.every, params.fading_memory, stream),
             median: rate.as_f64() / served * libm::exp(-0.5 * variance),
             served: stream.uniform() >= params.outage,
-            // As many outages begin as end. Above 1 they would follow one another at once.
-            begin: (end * params.outage / served).min(1.0),
+            // As many outages begin as end.
+            begin: end * params.outage / served,
             end,
         }
     }

@@ -117,11 +117,11 @@ pub(crate) fn control(
     }
     // It reckons in microseconds.
     let apart = Time::from_micros(1);
-    if late < calm + apart {
+    if late < calm.saturating_add(apart) {
         let message = format!("\"{calm}\" must be \"{apart}\" or more below late (\"{late}\")");
         return wrong("calm", message);
     }
-    if bloated < late + apart || bloated > most {
+    if bloated < late.saturating_add(apart) || bloated > most {
         let message = format!(
             "\"{bloated}\" must be \"{apart}\" or more above late (\"{late}\"), at most \"{most}\""
         );

@@ -93,7 +93,7 @@ pub struct Radio {
     /// Fraction of the time in which nothing is sent, 0 to 0.9.
     #[serde(default)]
     pub outage: Option<f64>,
-    /// Mean length of an outage, at least `every`.
+    /// Mean length of an outage, at least `every`, and `every` times outage/(1 − outage).
     #[serde(default)]
     pub outage_length: Option<Time>,
 }
@@ -173,6 +173,11 @@ impl Radio {
         let follows = model.hold == model.every;
         let hold = self.hold.unwrap_or(if follows { every } else { model.hold });
         let held = follows || self.hold.is_some();
+        let outage = self.outage.unwrap_or(model.outage);
+        if !(0.0..=0.9).contains(&outage) {
+            return Err(Fault::new(steps!["outage"], format!("{outage:?} must be from 0 to 0.9")));
+        }
+        let usual = model.outage_length.max(shortest(every, outage));
         let rate = RadioRate {
             every,
             hold,
@@ -181,8 +186,8 @@ impl Radio {
             memory: self.memory.unwrap_or(model.memory),
             fading: self.fading.unwrap_or(model.fading),
             fading_memory: self.fading_memory.unwrap_or(model.fading_memory),
-            outage: self.outage.unwrap_or(model.outage),
-            outage_length: self.outage_length.unwrap_or(model.outage_length.max(every)),
+            outage,
+            outage_length: self.outage_length.unwrap_or(usual),
         };
         long_enough("every", rate.every)?;
         rate.check_times()?;
@@ -191,17 +196,18 @@ impl Radio {
                 return Err(Fault::new(steps![field], format!("{value:?} must be from 0 to 3")));
             }
         }
-        if !(0.0..=0.9).contains(&rate.outage) {
-            let message = format!("{:?} must be from 0 to 0.9", rate.outage);
-            return Err(Fault::new(steps!["outage"], message));
-        }
         Ok(rate)
     }
 }
 
+/// The least mean length of outages: as many begin as end, one in a step at most.
+fn shortest(every: Time, outage: f64) -> Time {
+    every.max(Time((every.0 as f64 * (outage / (1.0 - outage))) as u64))
+}
+
 impl RadioRate {
     fn check_times(&self) -> Result<(), Fault> {
-        let Self { every, hold, phase, memory, fading_memory, outage_length, .. } = *self;
+        let Self { every, hold, phase, memory, fading_memory, outage, outage_length, .. } = *self;
         let wrong = |field, message| Err(Fault::new(steps![field], message));
         for (field, time) in [("hold", hold), ("phase", phase)] {
             if time == Time::ZERO || time.0 % every.0 != 0 {
@@ -214,8 +220,12 @@ impl RadioRate {
         if phase > hold {
             return wrong("phase", format!("\"{phase}\" must be at most hold (\"{hold}\")"));
         }
-        if outage_length < every {
-            let message = format!("\"{outage_length}\" must be at least every (\"{every}\")");
+        let least = shortest(every, outage);
+        if outage_length < least {
+            let message = format!(
+                "\"{outage_length}\" must be at least \"{least}\": an outage and the time between \
+                 two of them last a step each (every = \"{every}\"), and outage = {outage:?}"
+            );
             return wrong("outage_length", message);
         }
         let times = [

@@ -22,10 +22,13 @@ pub struct Transfers {
     pub size: Distribution<Size>,
 }
 
+/// Arrivals per second at most, of which each takes some hundred nanoseconds to simulate.
+const MOST_ARRIVALS: f64 = 1e7;
+
 impl Transfers {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
-        self.size.validate("size")?;
+        let size = self.size.sampler("size")?;
         let positive = |name: &'static str, x: f64| {
             if x.is_finite() && x > 0.0 {
                 return Ok(());
@@ -33,15 +36,14 @@ impl Transfers {
             Err(Invalid::new(name, x, "must be a number above 0"))
         };
         match (self.rate, self.load) {
+            (Some(rate), None) if rate > MOST_ARRIVALS => {
+                let remedy = format!("must be at most {MOST_ARRIVALS} a second");
+                Err(Invalid::new("rate", rate, remedy))
+            }
             (Some(rate), None) => positive("rate", rate),
             (None, Some(load)) => {
                 positive("load", load)?;
-                let finite = |file: &Distribution<Size>| {
-                    // A table that still waits for its file has no mean yet.
-                    matches!(file, Distribution::Quantiles { points, .. } if points.is_empty())
-                        || file.sampler("size").is_ok_and(|sampler| sampler.mean().is_finite())
-                };
-                if finite(&self.size) {
+                if size.mean().is_finite() {
                     return Ok(());
                 }
                 let remedy = "the sizes have an infinite mean: give `rate`, or a `max` of sizes";
@@ -72,8 +74,11 @@ impl Transfers {
             (Some(rate), _) => rate,
             (None, load) => load.unwrap_or(0.0) * bottleneck.as_f64() / 8.0 / size.mean(),
         };
-        if !(per_second.is_finite() && per_second > 0.0) {
-            let remedy = "gives no finite number of arrivals per second; give `rate`";
+        if !(per_second > 0.0 && per_second <= MOST_ARRIVALS) {
+            let remedy = format!(
+                "gives {per_second} arrivals per second, above 0 and at most {MOST_ARRIVALS} can be; \
+                 give `rate`"
+            );
             return Err(Invalid::new("load", self.load.unwrap_or(0.0), remedy));
         }
         Ok(Arrivals {

@@ -44,20 +44,18 @@ const LARGEST_CHUNK: u64 = 1_000_000_000;
 impl Bulk {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
+        self.compile().map(|_| ())
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
         flows(self.flows)?;
-        if let Some(size) = &self.size {
-            size.validate("size")?;
-        }
         if self.repeat && self.size.is_none() {
             let remedy = "an endless transfer never ends, so give `size` or leave `repeat` out";
             return Err(Invalid::new("repeat", "true", remedy));
         }
-        if let Some(gap) = &self.gap {
-            gap.validate("gap")?;
-            if !self.repeat {
-                let remedy = "only with `repeat = true` does a transfer follow another";
-                return Err(Invalid::new("gap", "given", remedy));
-            }
+        if self.gap.is_some() && !self.repeat {
+            let remedy = "only with `repeat = true` does a transfer follow another";
+            return Err(Invalid::new("gap", "given", remedy));
         }
         if let Some(rate @ Rate(0)) = self.rate {
             let remedy = "must be above 0, for example \"1mbit\"; leave it out for no limit";
@@ -95,7 +93,7 @@ impl Bulk {
 
     /// Compiles the draws that the flows of a group share.
     pub fn compile(&self) -> Result<Fetches, Invalid> {
-        self.validate()?;
+        self.check()?;
         let gap = self.gap.as_ref().map(|gap| gap.sampler("gap")).transpose()?;
         Ok(Fetches {
             size: self.size.as_ref().map(|size| size.sampler("size")).transpose()?,

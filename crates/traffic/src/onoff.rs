@@ -39,14 +39,7 @@ pub struct OnOff {
 impl OnOff {
     /// Checks every field.
     pub fn validate(&self) -> Result<(), Invalid> {
-        flows(self.flows)?;
-        check(self.rate, self.packet)?;
-        self.on.validate("on")?;
-        self.off.validate("off")?;
-        if let Distribution::Constant(Time::ZERO) = self.on {
-            return Err(Invalid::new("on", "0ns", "a flow that never sends; give a time above 0"));
-        }
-        Ok(())
+        self.compile().map(|_| ())
     }
 
     /// Reads the quantile files that the fields name.
@@ -60,17 +53,18 @@ impl OnOff {
 
     /// Compiles what the flows of a group share.
     pub fn compile(&self) -> Result<OnOffModel, Invalid> {
-        self.validate()?;
+        flows(self.flows)?;
+        check(self.rate, self.packet)?;
         let (on, off) = (self.on.sampler("on")?, self.off.sampler("off")?);
+        if on.mean() <= 0.0 {
+            return Err(Invalid::new("on", "0", "a flow that never sends; give longer times"));
+        }
         let share = match [on.mean(), off.mean()] {
             // With two infinite means there is no stationary share: one half.
             [f64::INFINITY, f64::INFINITY] => 0.5,
             [f64::INFINITY, _] => 1.0,
             [on, off] => on / (on + off),
         };
-        if on.mean() <= 0.0 {
-            return Err(Invalid::new("on", "0", "a flow that never sends; give longer times"));
-        }
         let spacing = Spacing::new(self.rate, self.packet);
         if on.mean() * MOST_TIMES < spacing.exact() {
             let message = "far shorter than a packet takes at this rate; give longer times";

@@ -89,10 +89,10 @@ def links(summary: Summary) -> Table:
     """
     classes: dict[str, list[Entry]] = {}
     for each in summary["links"]:
-        if not each["rate_bps"] and "/" in each["name"] and each["arrived"]:
+        if each["rate_bps"] is None and "/" in each["name"] and each["arrived"]:
             classes.setdefault(each["name"].partition("/")[0], []).append(each)
     entries: list[Entry] = []
-    for link in [each for each in summary["links"] if each["rate_bps"]]:
+    for link in [each for each in summary["links"] if each["rate_bps"] is not None]:
         within = f"{link['name']}/"
         inside = classes.get(link["name"].partition("/")[0], [])
         entries += [link, *(each for each in inside if each["name"].startswith(within))]
@@ -237,7 +237,12 @@ def sections(
 def rated_links(summaries: Sequence[Summary]) -> list[str]:
     """The links with a rate, in the order of the summaries. Classes have none."""
     return list(
-        dict.fromkeys(x["name"] for summary in summaries for x in summary["links"] if x["rate_bps"])
+        dict.fromkeys(
+            link["name"]
+            for summary in summaries
+            for link in summary["links"]
+            if link["rate_bps"] is not None
+        )
     )
 
 

@@ -125,7 +125,8 @@ class Plan:
     def _more(self, i: int, rule: Rule) -> list[int]:
         seeds = self._seeds[i]
         own = self.cases[i].seeds
-        count = len(seeds) + rule.more(self._values(i, rule))
+        # Those that were asked for are made whatever they show.
+        count = max(len(own), len(seeds) + rule.more(self._values(i, rule)))
         return list(itertools.islice(itertools.chain(own, itertools.count(max(own) + 1)), count))
 
     def _values(self, i: int, rule: Rule) -> list[float | None]:

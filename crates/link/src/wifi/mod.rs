@@ -16,7 +16,8 @@
 //! runs out sends: preamble, the aggregate at the rate of the link, SIFS, and the acknowledgement.
 //! If several do so in the same slot they collide: the medium is busy for the longest of them, all
 //! is sent again, and each doubles the window that it draws from. After every transmission the
-//! count is drawn anew, whether there is more to send or not.
+//! count is drawn anew, whether there is more to send or not; and where the first packet comes
+//! while the medium is busy, if the last count has run out.
 //!
 //! # Where the defaults come from
 //!
@@ -193,7 +194,12 @@ impl Medium {
     ) -> Time {
         let mut ready = Time::MAX;
         for one in &mut self.transmitters {
+            let idle = one.ready.is_empty() && !one.on_air;
             ready = ready.min(one.fill(now, &self.params, links, dropped));
+            // Whoever has a first packet on a busy medium backs off, if it does not do so already.
+            if idle && !one.ready.is_empty() && one.count == 0 && self.busy_until.is_some() {
+                one.draw();
+            }
         }
         ready
     }
@@ -243,7 +249,7 @@ impl Medium {
                     aired.extend(sent.map(|sent| (link, sent)));
                 }
             }
-            one.count = one.stream.below(u64::from(one.window) + 1);
+            one.draw();
         }
         let until = now + longest + after;
         self.busy_until = Some(until);
@@ -252,6 +258,11 @@ impl Medium {
 }
 
 impl Transmitter {
+    /// Draws a count of slots.
+    fn draw(&mut self) {
+        self.count = self.stream.below(u64::from(self.window) + 1);
+    }
+
     /// The slot in which it begins, if it has an aggregate; slots begin at `begins`.
     fn slot(&self, begins: Time, slot: Time) -> Option<u64> {
         let passed = self.since.saturating_sub(begins).0.div_ceil(slot.0);

@@ -80,10 +80,9 @@ fn saturated_station_sends_full_aggregates_after_backoffs() {
     }
 }
 
-#[test]
-fn those_that_collide_draw_from_twice_the_window() {
-    let mut text = format!("{MEDIUM}cw_max = 3\nack_timeout = \"100us\"\n")
-        .replace("cw_min = 15", "cw_min = 1\naggregate_packets = 1\nhardware = 1");
+/// Two stations on a medium, at 100 Mb/s.
+fn stations(medium: &str) -> Network {
+    let mut text = medium.to_string();
     for station in ["one", "two"] {
         write!(
             text,
@@ -94,7 +93,37 @@ fn those_that_collide_draw_from_twice_the_window() {
         )
         .unwrap();
     }
-    let network = read(&text);
+    read(&text)
+}
+
+#[test]
+fn who_finds_the_medium_busy_backs_off() {
+    let network = stations(MEDIUM);
+    // The second has its packet 100 µs after the first, which is on air.
+    let offers: Vec<_> = (0..400)
+        .map(|n| {
+            let at = 1_000_000 + n / 2 * 20_000_000 + n % 2 * 100_000;
+            Offer { link: (n % 2) as u32, ..Offer::new(Time(at), 1460) }
+        })
+        .collect();
+    let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(5_000_000_000)));
+    let mut drawn = [0; 16];
+    for pair in outcome.through.chunks(2) {
+        let [first, second] = [0, 1].map(|at| pair[at].unwrap().0);
+        let slots = second - on_air(1) - (first + 48_000) - 43_000;
+        assert_eq!(slots % 9000, 0);
+        drawn[(slots / 9000) as usize] += 1;
+    }
+    // 200 draws from sixteen.
+    assert!(drawn.iter().all(|times| (2..=28).contains(times)), "{drawn:?}");
+}
+
+#[test]
+fn those_that_collide_draw_from_twice_the_window() {
+    let network = stations(
+        &format!("{MEDIUM}cw_max = 3\nack_timeout = \"100us\"\n")
+            .replace("cw_min = 15", "cw_min = 1\naggregate_packets = 1\nhardware = 1"),
+    );
     let offers: Vec<_> =
         (0..4000).map(|n| Offer { link: n % 2, ..Offer::new(Time::ZERO, 1460) }).collect();
     let outcome = run(&network, Way::Fused, &offers, Plan::until(Time(10_000_000_000)));

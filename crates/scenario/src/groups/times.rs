@@ -21,7 +21,7 @@ impl Resolver<'_> {
         }
         let mut times = times.clone();
         times.load_files(field, &mut |path| self.read(path)).map_err(Fault::from)?;
-        Ok((times.sampler(field).map_err(Fault::from)?, least(&times)))
+        Ok((times.member_sampler(field).map_err(Fault::from)?, least(&times)))
     }
 }
 

@@ -66,11 +66,11 @@ pub struct Call {
     /// How "gcc" tells from delays that a queue grows: "kalman" (the draft) or "trendline"
     /// (Chromium), which sees it under calls of any rate.
     pub filter: DelayFilter,
-    /// The rate at the start, headers not counted.
+    /// The rate at the start, headers not counted; not of "fixed".
     pub initial_rate: Rate,
-    /// The least rate.
+    /// The least rate; not of "fixed".
     pub min_rate: Rate,
-    /// The greatest rate.
+    /// The greatest rate; that of "fixed".
     pub max_rate: Rate,
     /// Frames a second.
     pub frame_rate: u32,

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 
 /// IPv4, UDP and RTP headers of a packet.
 pub(super) const HEADERS: u32 = 40;
-/// How much faster than the target rate packets leave, but for SCReAM's.
+/// How much faster than the target rate payload leaves, but for SCReAM's. Headers are in neither,
+/// as in WebRTC's pacer, which leaves them out by default.
 const PACING: f64 = 2.5;
 /// How long a packet is remembered: what is told of it later is not heard.
 pub(super) const MEMORY: Time = Time::from_secs(10);
@@ -88,12 +89,16 @@ impl Control {
         }
     }
 
-    /// The rate at which packets leave.
-    fn pace(&self, target: f64) -> f64 {
-        match self {
-            Self::Fixed | Self::Gcc(_) => PACING * target,
-            Self::Scream(_) => scream::PACKET_PACING_HEADROOM * target.max(scream::RATE_PACE_MIN),
-        }
+    /// How long the next packet waits behind one of so many bytes of payload.
+    fn gap(&self, target: f64, payload: u32) -> Time {
+        let (bytes, pace) = match self {
+            Self::Fixed | Self::Gcc(_) => (payload, PACING * target),
+            Self::Scream(_) => {
+                let pace = scream::PACKET_PACING_HEADROOM * target.max(scream::RATE_PACE_MIN);
+                (payload + HEADERS, pace)
+            }
+        };
+        Time((f64::from(bytes) * 8e9 / pace) as u64)
     }
 
     /// From when on there is room for the next packet; none before feedback comes.
@@ -192,8 +197,7 @@ impl Sender {
             if let Control::Scream(control) = &mut self.control {
                 control.sent(now, &media);
             }
-            let gap = f64::from(ip_bytes) * 8e9 / self.control.pace(self.target);
-            self.next_packet = now + Time(gap as u64);
+            self.next_packet = now + self.control.gap(self.target, payload);
             out(Wanted::Send(media));
         }
         self.next()

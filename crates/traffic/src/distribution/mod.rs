@@ -175,8 +175,22 @@ pub enum Distribution<U> {
 }
 
 impl<U: Unit> Distribution<U> {
-    /// Compiles the distribution; an error names `field`.
+    /// Compiles the distribution; an error names `field`. One that is spread over members is
+    /// wrong where there are none.
     pub fn sampler(&self, field: &str) -> Result<Sampler, Invalid> {
+        if let Self::Even { min, max } = self {
+            let remedy = format!(
+                "even spreads start and rtt over the members of a group; here write \
+                 \"{min}..{max}\""
+            );
+            return Err(Invalid::new(format!("{field}.even"), format!("{min}..{max}"), remedy));
+        }
+        self.member_sampler(field)
+    }
+
+    /// The same for what each member of a group has one value of:
+    /// [`sample_member`](Sampler::sample_member).
+    pub fn member_sampler(&self, field: &str) -> Result<Sampler, Invalid> {
         self.validate(field)?;
         Ok(Sampler::compile(self))
     }

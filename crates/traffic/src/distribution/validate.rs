@@ -120,7 +120,7 @@ impl Field<'_> {
         }
         parts.iter().enumerate().try_for_each(|(i, part)| {
             self.positive(&format!("parts[{i}].weight"), part.weight)?;
-            part.value.validate(&format!("{}.parts[{i}].value", self.0))
+            part.value.sampler(&format!("{}.parts[{i}].value", self.0)).map(|_| ())
         })
     }
 }

@@ -127,8 +127,8 @@ fn a_fixed_call_fills_its_frames_and_is_told_of_every_packet_once() {
     for pair in running.frames.windows(2) {
         assert_eq!(pair[1].due - pair[0].due, Time(1_000_000_000 / 30));
     }
-    // A thirtieth of a second, cut to nanoseconds, makes 6249 bytes: six packets, at 2.5 times the
-    // rate.
+    // A thirtieth of a second, cut to nanoseconds, makes 6249 bytes: six packets, whose payload
+    // leaves at 2.5 times the rate.
     for packets in running.through.chunk_by(|a, b| a.0.frame == b.0.frame).take(290) {
         assert_eq!(packets.len(), 6);
         assert_eq!(packets.iter().map(|(media, _)| media.ip_bytes - 40).sum::<u32>(), 6249);
@@ -136,7 +136,7 @@ fn a_fixed_call_fills_its_frames_and_is_told_of_every_packet_once() {
         assert_eq!(last, [false, false, false, false, false, true]);
         for pair in packets.windows(2) {
             let gap = (pair[1].0.sent - pair[0].0.sent).as_secs_f64();
-            let exact = f64::from(pair[0].0.ip_bytes) * 8.0 / (2.5 * 1.5e6);
+            let exact = f64::from(pair[0].0.ip_bytes - 40) * 8.0 / (2.5 * 1.5e6);
             assert!((gap - exact).abs() < 2e-9, "{gap}");
         }
     }
@@ -246,4 +246,14 @@ fn marks_of_l4s_keep_the_queue_shorter_than_delay_alone() {
     };
     let (marked, unmarked) = (mean(MS * 5), mean(Time::MAX));
     assert!(marked < 0.7 * unmarked, "{marked} {unmarked}");
+}
+
+#[test]
+fn frames_smaller_than_their_headers_are_in_time() {
+    // 20 bytes, as a codec of speech has them.
+    let mut running =
+        Running::new(&Call { frame_rate: 50, min_rate: Rate(8000), ..fixed(8000) }, line(1e8));
+    running.until(Time::from_secs(10));
+    assert!(running.frames.len() > 480 && running.frames.iter().all(|frame| frame.in_time));
+    assert!(running.through.iter().all(|(media, _)| media.ip_bytes == 60));
 }

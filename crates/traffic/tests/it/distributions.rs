@@ -222,7 +222,7 @@ fn a_members_residual_time_is_that_of_its_own_periods() {
 #[test]
 fn even_members_are_spread_over_the_range_ends_included() {
     let spec = Distribution::Even { min: Time::from_millis(50), max: Time::from_millis(150) };
-    let sampler = spec.sampler("rtt").unwrap();
+    let sampler = spec.member_sampler("rtt").unwrap();
     let mut stream = Stream::new(1, Kind::Delay, 0, 0);
     let mut member = |i, n| sampler.sample_member(i, n, &mut stream);
     assert_eq!([member(0, 5), member(1, 5), member(4, 5)], [50_000_000, 75_000_000, 150_000_000]);
