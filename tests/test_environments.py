@@ -87,6 +87,8 @@ def test_without_a_seed_each_episode_is_another() -> None:
     ("parameters", "options", "error", "said"),
     [
         ({}, {}, sojourn.InputError, "parameters: there are none"),
+        ([QREF], {}, sojourn.InputError, "must be a mapping from paths to ranges"),
+        ({QREF: (1, 5)}, {"start": "1h"}, sojourn.InputError, "before the scenario's end"),
         ({QREF: (5, 5)}, {}, sojourn.InputError, "least must be below"),
         ({QREF: 5}, {}, sojourn.InputError, "must be two numbers"),
         ({"bottleneck.qdisc.limit": (1, 5)}, {}, sojourn.ScenarioError, "not a whole number"),
@@ -160,6 +162,13 @@ def test_a_window_of_the_path_fills_the_link_and_more_only_waits() -> None:
     assert max(half[:, 0].mean(), full[:, 0].mean()) < 0.07
     assert 0.115 < double[:, 0].mean() < 0.13
     assert full[:, 6].mean() > half[:, 6].mean() > double[:, 6].mean()
+
+
+def test_the_control_of_all_groups_is_the_groups_own() -> None:
+    own = 'tcp = { congestion = "constant" }\n'
+    inherited = own + ALONE.replace(own, "")
+    episodes = [flow_episode(text, 75_000.0, within=WINDOWS) for text in (ALONE, inherited)]
+    np.testing.assert_array_equal(*episodes)
 
 
 def test_a_rate_is_kept() -> None:

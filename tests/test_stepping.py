@@ -77,7 +77,7 @@ def test_packets_of_a_queue_are_told_from_the_head_on() -> None:
     assert simulation.queued("bottleneck", 3) == packets[:3]
     with pytest.raises(sojourn.ScenarioError, match="no queue named nowhere"):
         simulation.queued("nowhere")
-    with pytest.raises(sojourn.InputError, match="must be 0 packets or more"):
+    with pytest.raises(sojourn.InputError, match="most: -1 must be at least 0"):
         simulation.queued(most=-1)
 
 

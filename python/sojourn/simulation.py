@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn._engine import Simulation as Core
 from sojourn.diagnoses import after
 from sojourn.errors import InputError, ScenarioError
-from sojourn.quantities import quantity
+from sojourn.quantities import quantity, whole
 from sojourn.results.run import RunResult
 from sojourn.scenario import Scenario
 from sojourn.values import plain_value
@@ -106,11 +106,12 @@ class Simulation:
             ``marked``.
 
         Raises:
+            InputError: If ``most`` is no number of packets.
             ScenarioError: If there is no such link.
         """
-        if most < 0:
-            raise InputError(f"most = {most}: must be 0 packets or more")
-        packets: list[dict[str, Any]] = json.loads(self._core.queued(link, most))
+        packets: list[dict[str, Any]] = json.loads(
+            self._core.queued(str(link), whole("most", most, least=0, most=2**32))
+        )
         return packets
 
     def set(self, path: str, value: float | str | bool) -> None:

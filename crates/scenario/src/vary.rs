@@ -23,6 +23,9 @@ pub(crate) fn value_from_text(text: &str) -> Result<Node, String> {
 /// `traffic.web.users`. Tables that are missing on the way are made; a string on the way, such as
 /// the `"pi"` in `qdisc = "pi"`, becomes the table `{ kind = "pi" }`.
 ///
+/// A setting of a group's congestion control is one of the control of all groups, `tcp.congestion`,
+/// where the group has none of its own.
+///
 /// No value takes the field away.
 pub(crate) fn put(document: &mut Document, path: &str, value: Option<Node>) -> Result<(), Fault> {
     let keys: Vec<String> = path
@@ -34,6 +37,16 @@ pub(crate) fn put(document: &mut Document, path: &str, value: Option<Node>) -> R
     if keys.iter().any(String::is_empty) {
         let message = format!("\"{path}\" is not a path like \"bottleneck.qdisc.qref\"");
         return Err(Fault::new(Vec::new(), message));
+    }
+    if let [.., congestion, setting] = &keys[..]
+        && keys.len() == 5
+        && [&keys[0], &keys[2], congestion] == ["traffic", "tcp", "congestion"]
+        && setting != "kind"
+        && value.is_some()
+        && find(&document.root, &keys[..4]).is_none()
+        && let Some(common) = find(&document.root, &keys[2..4]).cloned()
+    {
+        put(document, &keys[..4].join("."), Some(common))?;
     }
     let mut done = Vec::new();
     descend(&mut document.root, &keys, value, &mut done)
@@ -80,12 +93,8 @@ fn descend(
             &mut entries[at].node
         }
         Value::Array(items) => {
-            let names = names(items);
-            let index = match key.parse::<usize>() {
-                Ok(index) => Some(index).filter(|index| *index < items.len()),
-                Err(_) => names.iter().position(|name| name == key),
-            };
-            let Some(index) = index else {
+            let Some(index) = place(items, key) else {
+                let names = names(items);
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 return Err(match key.parse::<usize>() {
                     Ok(_) => format!("there is no number {key}: there are {}", items.len()),
@@ -98,6 +107,24 @@ fn descend(
         _ => return Err(format!("{node} has no field \"{key}\"")),
     };
     descend(next, rest, value, done)
+}
+
+/// The node at a path, if it is there.
+fn find<'a>(node: &'a Node, keys: &[String]) -> Option<&'a Node> {
+    let Some((key, rest)) = keys.split_first() else { return Some(node) };
+    let next = match &node.value {
+        Value::Array(items) => &items[place(items, key)?],
+        _ => node.get(key)?,
+    };
+    find(next, rest)
+}
+
+/// Which item of a list a key of a path means, by number or by name.
+fn place(items: &[Node], key: &str) -> Option<usize> {
+    match key.parse::<usize>() {
+        Ok(index) => Some(index).filter(|index| *index < items.len()),
+        Err(_) => names(items).iter().position(|name| name == key),
+    }
 }
 
 /// What the tables of a list are called: their `name`, or for traffic the default one.
@@ -165,6 +192,26 @@ mod tests {
         assert!(varied("traffic.mice.users", "7").unwrap().contains(r#""mice","users":7"#));
         assert!(varied("traffic.3.users", "7").unwrap_err().contains("there are 3"));
         assert!(varied("traffic.mise.users", "7").unwrap_err().contains("mean \"mice\""));
+    }
+
+    #[test]
+    fn a_setting_of_a_groups_control_is_of_the_control_of_all_if_it_has_none() {
+        let mut document = Document::from_toml(TEXT, "f").unwrap();
+        let mut set = |path: &str, value| {
+            put(&mut document, path, Some(value_from_text(value).unwrap())).unwrap();
+            document.root.to_json().to_string()
+        };
+        set("tcp.congestion", "scalable");
+        let one = set("traffic.mice.tcp.congestion.a", "0.02");
+        assert!(
+            one.contains(r#""mice","tcp":{"congestion":{"kind":"scalable","a":0.02}}"#),
+            "{one}"
+        );
+        set("tcp.congestion", "{ kind = 'aimd', a = 2 }");
+        let own = set("traffic.mice.tcp.congestion.b", "0.1");
+        assert!(own.contains(r#"{"kind":"scalable","a":0.02,"b":0.1}"#), "{own}");
+        let kind = set("traffic.0.tcp.congestion.kind", "reno");
+        assert!(kind.contains(r#""tcp":{"congestion":{"kind":"reno"}}"#), "{kind}");
     }
 
     #[test]

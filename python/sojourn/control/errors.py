@@ -15,7 +15,11 @@ def positive(name: str, value: float, unit: str = "") -> float:
     Raises:
         ControlError: If it is not.
     """
-    if not 0 < value < float("inf"):
+    try:
+        good = 0 < value < float("inf")
+    except TypeError as error:
+        raise ControlError(f"{name} = {value!r}: must be a number above 0") from error
+    if not good:
         unit = f" {unit}" if unit else ""
         raise ControlError(f"{name} = {value:g}{unit}: must be above 0")
     return value

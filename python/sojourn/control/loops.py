@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sojourn._engine import linearise
+from sojourn.control.errors import ControlError
 from sojourn.control.models import Model, Point, asked
 from sojourn.extras import require
 
@@ -90,9 +91,14 @@ class Loop:
         """Values at s = jω, the delay exact.
 
         Args:
-            omega: Radians per second.
+            omega: Radians per second, not 0, where the gain of what integrates is infinite.
+
+        Raises:
+            ControlError: If one is 0.
         """
         s = 1j * np.asarray(omega)
+        if np.any(s == 0):
+            raise ControlError("omega = 0: must be another frequency")
         return value(self.numerator, s) / value(self.denominator, s) * np.exp(-s * self.delay)
 
     def rational(self) -> control.TransferFunction:

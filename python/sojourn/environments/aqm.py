@@ -56,6 +56,11 @@ class AqmEnv(SteppedEnv):
         link: str = "bottleneck",
     ) -> None:
         super().__init__(scenario, interval=interval, target=target, start=start, link=link)
+        if not isinstance(parameters, Mapping):
+            raise InputError(
+                f"parameters = {parameters!r}: must be a mapping from paths to ranges, such as "
+                '{"bottleneck.qdisc.qref": (5, 200)}'
+            )
         if not parameters:
             raise InputError("parameters: there are none; name one, such as bottleneck.qdisc.qref")
         self._paths = tuple(parameters)

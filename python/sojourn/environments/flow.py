@@ -76,11 +76,12 @@ class FlowEnv(SteppedEnv):
 
     def _written(self, name: str) -> int:
         """The place in the scenario of the group, which has a window that can be set."""
-        for place, group in enumerate(self._scenario.to_dict()["traffic"]):
+        scenario = self._scenario.to_dict()
+        for place, group in enumerate(scenario["traffic"]):
             if group.get("name") != name:
                 continue
-            own: dict[str, Any] = {**group.get("tcp", {})}
-            control = own.get("congestion")
+            settings: dict[str, Any] = {**scenario.get("tcp", {}), **group.get("tcp", {})}
+            control = settings.get("congestion")
             if control == "constant" or (
                 isinstance(control, dict) and control["kind"] == "constant"
             ):

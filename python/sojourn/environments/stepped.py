@@ -39,6 +39,11 @@ class SteppedEnv(gym.Env[Vector, Vector]):
         self._interval = quantity("interval", interval, "time")
         self._target = quantity("target", target, "time")
         self._start = 0.0 if start is None else quantity("start", start, "time")
+        end = self._scenario.facts.duration_s
+        if self._start >= end:
+            raise InputError(
+                f"start = {start!r}: must be before the scenario's end (duration = {end:g} s)"
+            )
         self._simulation = Simulation(self._scenario)
         self._link, self._number = link, self._place("link", link)
         self._now, self._over = 0.0, True
