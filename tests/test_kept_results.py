@@ -54,7 +54,7 @@ COUNTS = {
         "Of 56 claims 15 agree, 29 do not, and twelve cannot be told.", 56, 29, 12,
     ),
     "web-today": (
-        "Of 22 claims nine agree, five do not, and eight cannot be told.", 22, 5, 8,
+        "Of 22 claims nine agree, six do not, and seven cannot be told.", 22, 6, 7,
     ),
     "web-red-2000": (
         "Of 17 claims eight agree and nine do not.", 17, 9, 0,
