@@ -201,15 +201,24 @@ impl Connection {
     /// What both ends have counted; of bytes, those that the applications asked for.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = Totals::default();
-        for (end, handshake) in self.ends.iter().zip(HANDSHAKE) {
-            let before = if self.tls { handshake } else { 0 };
-            totals.delivered += end.bytes_delivered().saturating_sub(before);
+        for end in &self.ends {
+            totals.delivered += end.bytes_delivered();
             totals.sent += end.packets_sent();
             totals.retransmissions += end.retransmissions();
             totals.timeouts += end.timeouts();
             totals.syn_retries += end.syn_retries();
         }
+        if self.tls {
+            totals.delivered -= self.shaken();
+        }
         totals
+    }
+
+    /// Bytes of TLS's handshake that have come at both ends.
+    #[cold]
+    fn shaken(&self) -> u64 {
+        let ends = self.ends.iter().zip(HANDSHAKE);
+        ends.map(|(end, most)| end.bytes_delivered().min(most)).sum()
     }
 
     /// Whether its applications are done with it and nothing else refers to it.

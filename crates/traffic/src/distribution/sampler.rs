@@ -172,13 +172,18 @@ impl Sampler {
                 *value
             }
             Shape::Steps { min, step, count } => min + step * stream.below(*count),
-            _ => {
-                let character = character.or_else(|| self.character(stream));
-                let (part, u) = self.part(uniform(stream));
-                let character = character.or_else(|| part.character(stream));
-                round(part.quantile(character.unwrap_or_default(), u))
-            }
+            Shape::TwoLevel { .. } | Shape::Mixture(_) => self.sample_of(character, stream),
+            _ => round(self.quantile(Character::default(), uniform(stream))),
         }
+    }
+
+    /// The next value of what may be two-level.
+    #[inline(never)]
+    fn sample_of(&self, character: Option<Character>, stream: &mut Stream) -> u64 {
+        let character = character.or_else(|| self.character(stream));
+        let (part, u) = self.part(uniform(stream));
+        let character = character.or_else(|| part.character(stream));
+        round(part.quantile(character.unwrap_or_default(), u))
     }
 
     /// The value of member `index` of `count`: evenly spread for [`Distribution::Even`], else the
@@ -211,7 +216,6 @@ impl Sampler {
     }
 
     /// The part of a mixture that a uniform number chooses, and the uniform number within it.
-    #[inline(never)]
     fn part(&self, u: f64) -> (&Self, f64) {
         let Shape::Mixture(branches) = &self.0 else { return (self, u) };
         let mut branch = &branches[branches.len() - 1];
