@@ -186,7 +186,8 @@ def test_openwrt_gets_the_same_rates(home: Advice) -> None:
 
 def test_what_nobody_notices_decides_nothing() -> None:
     """CAKE's pings are surely sooner here, by less than 2 ms; its calls are late no more often."""
-    found = advise(Line("50mbit", "10mbit").today(40), seeds=3)
+    # Of three seeds CoDel's pings, twice as long, are not surely longer.
+    found = advise(Line("50mbit", "10mbit").today(40), seeds=5)
     pings, late = (
         zip(found.values("fq_codel", name), found.values("cake", name), strict=True)
         for name in ("ping_p99_s", "call_late")

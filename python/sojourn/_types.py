@@ -583,7 +583,7 @@ class RadioSchedule(TypedDict, total=False):
     outage: float
     """Fraction of the time in which nothing is sent, 0 to 0.9."""
     outage_length: Time
-    """Mean length of an outage, at least `every`."""
+    """Mean length of an outage, at least `every`, and `every` times outage/(1 − outage)."""
 
 
 Schedule: TypeAlias = "StepsSchedule | TraceSchedule | LognormalSchedule | MarkovSchedule | RadioSchedule"
