@@ -38,19 +38,21 @@ pub(crate) fn put(document: &mut Document, path: &str, value: Option<Node>) -> R
         let message = format!("\"{path}\" is not a path like \"bottleneck.qdisc.qref\"");
         return Err(Fault::new(Vec::new(), message));
     }
-    if let [.., congestion, setting] = &keys[..]
-        && keys.len() == 5
-        && [&keys[0], &keys[2], congestion] == ["traffic", "tcp", "congestion"]
+    if let [traffic, _, tcp, congestion, setting] = &keys[..]
+        && [traffic, tcp, congestion] == ["traffic", "tcp", "congestion"]
         && setting != "kind"
         && value.is_some()
         && find(&document.root, &keys[..4]).is_none()
         && let Some(common) = find(&document.root, &keys[2..4]).cloned()
     {
-        put(document, &keys[..4].join("."), Some(common))?;
+        set(document, &keys[..4], Some(common))?;
     }
+    set(document, &keys, value)
+}
+
+fn set(document: &mut Document, keys: &[String], value: Option<Node>) -> Result<(), Fault> {
     let mut done = Vec::new();
-    descend(&mut document.root, &keys, value, &mut done)
-        .map_err(|message| Fault::new(done, message))
+    descend(&mut document.root, keys, value, &mut done).map_err(|message| Fault::new(done, message))
 }
 
 fn descend(

@@ -192,14 +192,9 @@ impl Medium {
         links: &mut [Link<S>],
         dropped: &mut Dropped<S>,
     ) -> Time {
-        let mut ready = Time::MAX;
+        let (mut ready, busy) = (Time::MAX, self.busy_until.is_some());
         for one in &mut self.transmitters {
-            let idle = one.ready.is_empty() && !one.on_air;
-            ready = ready.min(one.fill(now, &self.params, links, dropped));
-            // Whoever has a first packet on a busy medium backs off, if it does not do so already.
-            if idle && !one.ready.is_empty() && one.count == 0 && self.busy_until.is_some() {
-                one.draw();
-            }
+            ready = ready.min(one.fill(now, &self.params, busy, links, dropped));
         }
         ready
     }
@@ -273,6 +268,7 @@ impl Transmitter {
         &mut self,
         now: Time,
         params: &Wifi,
+        busy: bool,
         links: &mut [Link<S>],
         dropped: &mut Dropped<S>,
     ) -> Time {
@@ -290,6 +286,10 @@ impl Transmitter {
                 Some(made) => {
                     if self.ready.is_empty() {
                         self.since = now;
+                        // A first packet on a busy medium backs off, if nothing does so already.
+                        if busy && !self.on_air && self.count == 0 {
+                            self.draw();
+                        }
                     }
                     self.ready.push_back(made);
                     self.turns.made();

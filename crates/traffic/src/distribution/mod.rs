@@ -178,14 +178,8 @@ impl<U: Unit> Distribution<U> {
     /// Compiles the distribution; an error names `field`. One that is spread over members is
     /// wrong where there are none.
     pub fn sampler(&self, field: &str) -> Result<Sampler, Invalid> {
-        if let Self::Even { min, max } = self {
-            let remedy = format!(
-                "even spreads start and rtt over the members of a group; here write \
-                 \"{min}..{max}\""
-            );
-            return Err(Invalid::new(format!("{field}.even"), format!("{min}..{max}"), remedy));
-        }
-        self.member_sampler(field)
+        self.validate_alone(field)?;
+        Ok(Sampler::compile(self))
     }
 
     /// The same for what each member of a group has one value of:

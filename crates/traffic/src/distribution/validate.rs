@@ -68,6 +68,18 @@ impl<U: Unit> Distribution<U> {
             Self::Mixture { parts } => field.parts(parts),
         }
     }
+
+    /// The same where there are no members over which it could be spread.
+    pub(super) fn validate_alone(&self, field: &str) -> Result<(), Invalid> {
+        if let Self::Even { min, max } = self {
+            let remedy = format!(
+                "even spreads start and rtt over the members of a group; here write \
+                 \"{min}..{max}\""
+            );
+            return Err(Invalid::new(format!("{field}.even"), format!("{min}..{max}"), remedy));
+        }
+        self.validate(field)
+    }
 }
 
 /// The field that has the distribution, which errors name.
@@ -120,7 +132,7 @@ impl Field<'_> {
         }
         parts.iter().enumerate().try_for_each(|(i, part)| {
             self.positive(&format!("parts[{i}].weight"), part.weight)?;
-            part.value.sampler(&format!("{}.parts[{i}].value", self.0)).map(|_| ())
+            part.value.validate_alone(&format!("{}.parts[{i}].value", self.0))
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use libm::{erf, exp, log, pow, sqrt};
 use sojourn_base::{Kind, Size, Stream, Time};
-use sojourn_traffic::{Count, Distribution, Interpolate, Part, Sampler, Unit};
+use sojourn_traffic::{Character, Count, Distribution, Interpolate, Part, Sampler, Unit};
 
 const N: usize = 100_000;
 
@@ -193,6 +193,20 @@ fn residual_times_have_the_equilibrium_distribution() {
     }
 }
 
+/// Sums over 400 000 periods of a member, or of one for each: of their lengths, their squares, and
+/// as many residual times, in seconds.
+fn periods(sampler: &Sampler, member: Option<Character>, stream: &mut Stream) -> [f64; 3] {
+    let residual = sampler.residual();
+    let mut sums = [0.0; 3];
+    for _ in 0..400_000 {
+        let period = sampler.sample_as(member, stream) as f64 / 1e9;
+        sums[0] += period;
+        sums[1] += period * period;
+        sums[2] += residual.sample(member, stream) as f64 / 1e9;
+    }
+    sums
+}
+
 #[test]
 fn a_members_residual_time_is_that_of_its_own_periods() {
     let spec: Distribution<Time> = Distribution::Packmime {
@@ -202,18 +216,11 @@ fn a_members_residual_time_is_that_of_its_own_periods() {
         variance: 1.21,
     };
     let sampler = spec.sampler("think").unwrap();
-    let residual = sampler.residual();
     let mut stream = Stream::new(4, Kind::Test, 0, 0);
     // E(residual) = E(T²)/2E(T), member by member.
     for _ in 0..3 {
         let member = Some(sampler.character(&mut stream).unwrap());
-        let (mut first, mut second, mut left) = (0.0, 0.0, 0.0);
-        for _ in 0..400_000 {
-            let period = sampler.sample_as(member, &mut stream) as f64 / 1e9;
-            first += period;
-            second += period * period;
-            left += residual.sample(member, &mut stream) as f64 / 1e9;
-        }
+        let [first, second, left] = periods(&sampler, member, &mut stream);
         let expected = second / first / 2.0;
         assert!((left / 400_000.0 / expected - 1.0).abs() < 0.05, "{member:?}");
     }
@@ -348,14 +355,7 @@ fn a_two_level_distribution_that_nobody_has_draws_a_member_for_each_value() {
     let mut stream = Stream::new(5, Kind::Test, 0, 0);
     for spec in [own(), nested] {
         let sampler = spec.sampler("off").unwrap();
-        let residual = sampler.residual();
-        let (mut first, mut second, mut left) = (0.0, 0.0, 0.0);
-        for _ in 0..400_000 {
-            let period = sampler.sample_as(None, &mut stream) as f64 / 1e9;
-            first += period;
-            second += period * period;
-            left += residual.sample(None, &mut stream) as f64 / 1e9;
-        }
+        let [first, second, left] = periods(&sampler, None, &mut stream);
         let mean = sampler.mean() / 1e9;
         assert!((first / 400_000.0 / mean - 1.0).abs() < 0.01, "{spec:?}");
         assert!((left / (second / first / 2.0) - 400_000.0).abs() < 4_000.0, "{spec:?}");
