@@ -6,7 +6,6 @@ module is compiled while it begins to run.
 
 from __future__ import annotations
 
-import gzip
 from functools import partial
 from pathlib import Path
 
@@ -48,7 +47,7 @@ def report(quick: bool) -> tuple[str, bool]:
         least = f"≥ {LEAST_SPEED}"
         cells = [seconds(here), seconds(there), f"{here / there:.2f}", least, met]
         rows.append([f"{file.stem}: event loop", *cells])
-    size = len(gzip.compress(MODULE.read_bytes(), 9))
+    size = MODULE.with_suffix(".wasm.gz").stat().st_size
     met = verdict(size <= MOST_BYTES)
     rows.append(
         ["size, compressed", "", f"{size / 1e3:.0f} kB", "", f"≤ {MOST_BYTES / 1e3:.0f} kB", met]

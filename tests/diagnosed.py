@@ -86,6 +86,10 @@ LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
         {"traffic.flows.rate": "100kbit", "bottleneck.qdisc": "droptail"},
         {},
     ),
+    "out-of-service": (
+        {"bottleneck.schedule": {"kind": "steps", "steps": [["9s", "0bit"]]}},
+        {"bottleneck.schedule": {"kind": "steps", "steps": [["9s", "0bit"], ["39s", "1mbit"]]}},
+    ),
     "limit-decides": (
         {"bottleneck.qdisc": {"kind": "codel", "limit": 5}},
         {},
@@ -114,6 +118,14 @@ LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
 }  # fmt: skip
 
 
+# Forty flows with ECN that the fluid engine marks, beyond what PIE marks; and few of them.
+CROWDED_FLUID: tuple[Mapping[str, object], Mapping[str, object]] = (
+    {"bottleneck.qdisc": {"kind": "pie", "ecn": True}, "tcp.congestion": "reno", "tcp.ecn": True,
+     "traffic.flows.flows": 40},
+    {"bottleneck.qdisc": {"kind": "pie", "ecn": True}, "tcp.congestion": "reno", "tcp.ecn": True},
+)  # fmt: skip
+
+
 def link(name: str, utilisation: float, dropped: int) -> dict[str, object]:
     """The summary of a link whose queue is long."""
     queue = {"queue_packets": {"p99": 9.0}, "marked": 0, "dropped_overflow": 0, "arrived": 1000}
@@ -127,6 +139,8 @@ def shown() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield name, _named(name, [each.to_dict() for each in before(told)])
     for name, (speaks, _) in LATE.items():
         yield name, _named(name, run(changed(speaks)).diagnoses)
+    name, (speaks, _) = "marked-beyond-threshold", CROWDED_FLUID
+    yield name, _named(name, run(changed(speaks), engine="fluid").diagnoses)
     users = {"kind": "web", "model": "packmime", "rtt": "40ms", "users": 3}
     yield (
         "few-exchanges",

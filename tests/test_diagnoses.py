@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,18 @@ import polars as pl
 import pytest
 
 from conftest import LIGHT_USERS, Command
-from diagnosed import EARLY, GOOD, LATE, PAGE, changed, link, pages_block, said, shown
+from diagnosed import (
+    CROWDED_FLUID,
+    EARLY,
+    GOOD,
+    LATE,
+    PAGE,
+    changed,
+    link,
+    pages_block,
+    said,
+    shown,
+)
 from sojourn import Scenario, compare, run
 from sojourn.calibration import with_users
 from sojourn.diagnoses import after, before, compared, kinds
@@ -267,12 +279,26 @@ def test_a_comparison_says_in_how_many_runs() -> None:
     assert len(compared([[told("ecn-on-one-side")] * 3])) == 1
 
 
+def test_the_fluid_engine_says_where_it_marks_what_would_be_dropped() -> None:
+    def found(changes: Mapping[str, object], engine: str = "fluid") -> set[str]:
+        return {each["name"] for each in run(changed(changes), engine=engine).diagnoses}
+
+    speaks, silent = CROWDED_FLUID
+    assert "marked-beyond-threshold" in found(speaks)
+    assert "marked-beyond-threshold" not in found(silent) | found(speaks, "packets")
+    red = speaks | {"bottleneck.qdisc": {"kind": "red", "ecn": True}}
+    assert "marked-beyond-threshold" in found(red)
+    all_marked = red | {"bottleneck.qdisc.ecn_drop_above_max": False}
+    assert "marked-beyond-threshold" not in found(all_marked)
+
+
 def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
     tried = {
         *EARLY,
         *LATE,
         "other-bottleneck",
         "two-bottlenecks",
+        "marked-beyond-threshold",
         "few-exchanges",
         "late-packets",
         "few-seeds",

@@ -211,11 +211,24 @@ def test_what_is_not_known_well_enough_is_named(sojourn: Command, small_file: Pa
     assert "loss: not known to ±0.001 % of the mean with 5 seeds: duration 2s, d" in done.stderr
     done = sojourn(*words, "response_p50_s:5%")
     assert "--until response_p50_s: no run has this measure" in done.stderr
-    done = sojourn(*words, "nobody.goodput_bps:5%")
-    assert "--until nobody.goodput_bps: there is no link or group 'nobody'; there" in done.stderr
     assert sojourn(*words, "goodput_bps:90%").stderr == ""
     found = sweep(grid(SMALL, {}, 1), until=Rule("loss", 1e-6, least=2, most=2))
     assert found.missed == ["small"]
+
+
+def test_a_measure_of_a_link_that_is_not_there_is_refused_before_the_runs(
+    sojourn: Command, small_file: Path, tmp_path: Path
+) -> None:
+    names = "nobody.goodput_bps: there is no link or group 'nobody'; there are bottleneck, reverse"
+    for command, *words in (
+        ("sweep", "--until", "nobody.goodput_bps:5%", "--store"),
+        ("compare", "--vary", "duration=2s,3s", "--measure", "nobody.goodput_bps", "--out"),
+        ("tune", "--over", "bottleneck.rate=1mbit..2mbit", "--minimise", "nobody.goodput_bps",
+         "--out"),
+    ):  # fmt: skip
+        done = sojourn(command, small_file, *words, tmp_path / command)
+        assert done.returncode == 2 and names in done.stderr, command
+        assert not list((tmp_path / command).rglob("summary.json"))
 
 
 def test_runs_that_end_together_are_kept_when_one_of_them_fails(

@@ -516,7 +516,7 @@ class StepsSchedule(TypedDict, total=False):
     """Instants and the rate from then on: `[["20s", "10mbit"], ["40s", "1mbit"]]`, in
     order. A rate of "0bit" is an outage."""
     repeat: Time
-    """Everything begins again after this time; never if left out."""
+    """Everything begins again after this time, at least "10us"; never if left out."""
 
 
 class TraceSchedule(TypedDict, total=False):
@@ -543,9 +543,9 @@ class LognormalSchedule(TypedDict, total=False):
     memory: Time
     """Time in which the correlation falls to 1/e; "0ns": each step is drawn afresh."""
     min: Rate
-    """Never below this rate."""
+    """Never below this rate, which is at most the link's."""
     max: Rate
-    """Never above this rate; no bound if left out."""
+    """Never above this rate, which is at least the link's; no bound if left out."""
 
 
 class MarkovSchedule(TypedDict, total=False):
@@ -1836,7 +1836,8 @@ class Wifi(TypedDict, total=False):
     aggregate_packets: int
     """Packets in an aggregate (A-MPDU) at most, 1 to 256; 1: none is made."""
     aggregate_bytes: Size
-    """Bytes in an aggregate at most, "1500B" to "4MiB"."""
+    """Bytes in an aggregate at most, "1500B" to "4MiB". A packet is sent however large it
+    is."""
     aggregate_time: Time
     """Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent
     however long it takes."""

@@ -205,10 +205,16 @@ class Scenario:
         """The compiled form that engines take."""
         return self._core
 
-    def ready(self) -> None:
-        """Raises what a run would raise before it begins, such as a file that is not there."""
-        self._core.ready(self.base_dir)
+    def ready(self) -> list[str]:
+        """The names of its links and groups.
+
+        Raises:
+            ScenarioError: What a run would raise before it begins, such as a file that is not
+                there.
+        """
+        names = self._core.ready(self.base_dir)
         self.check_classes()
+        return names
 
     def check_classes(self) -> bool:
         """Whether there are algorithms written in Python; raises what is wrong with them."""

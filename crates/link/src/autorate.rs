@@ -21,7 +21,8 @@
 //! 1. One direction is one link; the other's rate is taken to be the same for how long the load is
 //!    measured. There is one kind of delay, half of the round trip, as with `fping`.
 //! 2. The load is measured at the first answer after its interval is over, from what has left the
-//!    queue of the link, not by a process of its own.
+//!    queue of the link, in bytes of IP packets, not by a process of its own. There it is what an
+//!    interface counts, 14 bytes a packet more.
 //! 3. Pingers answer as long as the network does: reflectors are not judged or replaced, and a
 //!    stalled connection or a long pause change nothing.
 //! 4. A new rate acts with the next packet: no script has to run first.

@@ -136,9 +136,13 @@ impl Scenario {
         self.definition.too_large(Room { free, row: 0.0 })
     }
 
-    /// Fails as a run would before it begins.
-    fn ready(&self, base_dir: PathBuf) -> PyResult<()> {
-        errors::scenario(|| self.definition.network(&base_dir).map(drop))
+    /// The names of its links and groups; fails as a run would before it begins.
+    fn ready(&self, base_dir: PathBuf) -> PyResult<Vec<String>> {
+        errors::scenario(|| {
+            let network = self.definition.network(&base_dir)?;
+            let links = network.links.into_iter().map(|link| link.name);
+            Ok(links.chain(network.groups.into_iter().map(|group| group.name)).collect())
+        })
     }
 }
 

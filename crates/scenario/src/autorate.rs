@@ -71,8 +71,9 @@ pub struct RateControl {
     pub bloated: Time,
 }
 
-/// The control loop of a link, if it has one.
+/// The control loop of the link of this number, if it has one.
 pub(crate) fn control(
+    number: usize,
     placed: &Placed,
     groups: &[NetworkGroup],
 ) -> Result<Option<RateControl>, Fault> {
@@ -101,6 +102,9 @@ pub(crate) fn control(
     let kind = groups[pings].source.kind();
     if kind != "ping" {
         return wrong("pings", format!("\"{name}\" is of kind \"{kind}\", not \"ping\""));
+    }
+    if !groups[pings].forward.iter().chain(&groups[pings].backward).any(|link| *link == number) {
+        return wrong("pings", format!("\"{name}\" does not cross this link"));
     }
     let min = autorate.min.unwrap_or(Rate((base.0 / 4).max(1)));
     let max = autorate.max.unwrap_or(Rate(base.0.saturating_mul(4).min(MAX_RATE.0)));

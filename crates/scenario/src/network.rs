@@ -181,7 +181,8 @@ fn resolved(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fau
     let links: Vec<NetworkLink> = graph
         .links
         .into_iter()
-        .map(|placed| link(placed, &scenario.wifi, &groups, base_dir))
+        .enumerate()
+        .map(|(number, placed)| link(number, placed, &scenario.wifi, &groups, base_dir))
         .collect::<Result<_, _>>()?;
     Ok(Network {
         changes: Vec::new(),
@@ -201,6 +202,7 @@ fn resolved(scenario: &Scenario, base_dir: Option<&Path>) -> Result<Network, Fau
 }
 
 fn link(
+    number: usize,
     placed: Placed,
     media: &[Wifi],
     groups: &[NetworkGroup],
@@ -220,7 +222,7 @@ fn link(
     };
     let docsis = docsis(&placed).map_err(|fault| fault.under(placed.field("docsis")))?;
     let wifi = wifi::medium(&placed, media).map_err(|fault| fault.under(placed.field("wifi")))?;
-    let control = autorate::control(&placed, groups)
+    let control = autorate::control(number, &placed, groups)
         .map_err(|fault| fault.under(placed.field("autorate")))?;
     let impairments =
         placed.link.impairments(base_dir).map_err(|fault| fault.under(placed.fields()))?;

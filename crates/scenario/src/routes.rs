@@ -215,14 +215,18 @@ impl Placed {
             return Err(Fault::new(self.field("rate"), message));
         }
         if self.link.rate.is_none() {
-            let Link { loss, loss_burst, jitter, reorder, schedule, device, .. } = &self.link;
+            let (link, ideal) = (&self.link, Link::default());
             for (field, given) in [
-                ("schedule", schedule.is_some()),
-                ("loss", *loss != 0.0),
-                ("loss_burst", loss_burst.is_some()),
-                ("jitter", jitter.is_some()),
-                ("reorder", *reorder),
-                ("device", device.is_some()),
+                ("qdisc", link.qdisc != ideal.qdisc),
+                ("frame_overhead", link.frame_overhead != ideal.frame_overhead),
+                ("min_frame", link.min_frame != ideal.min_frame),
+                ("mean_packet", link.mean_packet != ideal.mean_packet),
+                ("schedule", link.schedule.is_some()),
+                ("loss", link.loss != 0.0),
+                ("loss_burst", link.loss_burst.is_some()),
+                ("jitter", link.jitter.is_some()),
+                ("reorder", link.reorder),
+                ("device", link.device.is_some()),
             ] {
                 if given {
                     let message = "an ideal link is nothing but delay; give it a rate too";

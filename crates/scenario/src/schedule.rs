@@ -51,7 +51,7 @@ pub struct Steps {
     /// Instants and the rate from then on: `[["20s", "10mbit"], ["40s", "1mbit"]]`, in order. A
     /// rate of "0bit" is an outage.
     pub steps: Vec<(Time, Rate)>,
-    /// Everything begins again after this time; never if left out.
+    /// Everything begins again after this time, at least "10us"; never if left out.
     #[serde(default)]
     pub repeat: Option<Time>,
 }
@@ -78,9 +78,9 @@ pub struct Lognormal {
     pub sigma: f64,
     /// Time in which the correlation falls to 1/e; "0ns": each step is drawn afresh.
     pub memory: Time,
-    /// Never below this rate.
+    /// Never below this rate, which is at most the link's.
     pub min: Rate,
-    /// Never above this rate; no bound if left out.
+    /// Never above this rate, which is at least the link's; no bound if left out.
     pub max: Option<Rate>,
 }
 
@@ -152,7 +152,7 @@ impl Schedule {
                 Ok(RateSchedule::Pieces { pieces: pieces.into(), repeats: true })
             }
             Self::Lognormal(process) => {
-                process.check().map(|()| RateSchedule::Lognormal(process.clone()))
+                process.check(rate).map(|()| RateSchedule::Lognormal(process.clone()))
             }
             Self::Markov(process) => {
                 process.check().map(|()| RateSchedule::Markov(process.clone()))
@@ -204,10 +204,7 @@ impl Steps {
                 let message = format!("\"{repeat}\" must be after the last step (\"{last}\")");
                 return Err(Fault::new(steps!["repeat"], message));
             }
-            if repeat > MAX_TIME {
-                let message = format!("\"{repeat}\" must be at most \"{MAX_TIME}\"");
-                return Err(Fault::new(steps!["repeat"], message));
-            }
+            long_enough("repeat", repeat)?;
         }
         pieces.push((self.repeat.unwrap_or(Time::MAX), current));
         Ok(RateSchedule::Pieces { pieces: pieces.into(), repeats: self.repeat.is_some() })
@@ -215,7 +212,7 @@ impl Steps {
 }
 
 impl Lognormal {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self, rate: Rate) -> Result<(), Fault> {
         long_enough("every", self.every)?;
         if !(self.sigma > 0.0 && self.sigma <= 3.0) {
             let message = format!("{:?} must be above 0 and at most 3", self.sigma);
@@ -228,11 +225,16 @@ impl Lognormal {
         if self.min == Rate(0) {
             return Err(Fault::new(steps!["min"], "\"0bit\" must be above 0"));
         }
-        at_most(steps!["min"], self.min)?;
+        // The rate is the median.
+        if self.min > rate {
+            let message =
+                format!("\"{}\" must not be above the link's rate (\"{rate}\")", self.min);
+            return Err(Fault::new(steps!["min"], message));
+        }
         if let Some(max) = self.max {
             at_most(steps!["max"], max)?;
-            if max < self.min {
-                let message = format!("\"{max}\" must not be below min (\"{}\")", self.min);
+            if max < rate {
+                let message = format!("\"{max}\" must not be below the link's rate (\"{rate}\")");
                 return Err(Fault::new(steps!["max"], message));
             }
         }

@@ -179,19 +179,7 @@ impl Link {
     pub fn reversed(&self, reverse: Option<&Reverse>) -> Self {
         match reverse {
             None => self.clone(),
-            Some(Reverse::Ideal) => Self {
-                rate: None,
-                schedule: None,
-                loss: 0.0,
-                loss_burst: None,
-                jitter: None,
-                reorder: false,
-                device: None,
-                docsis: None,
-                wifi: None,
-                autorate: None,
-                ..self.clone()
-            },
+            Some(Reverse::Ideal) => Self { delay: self.delay, ..Self::default() },
             Some(Reverse::Changes(changes)) => Self {
                 rate: changes.rate.or(self.rate),
                 schedule: match (&changes.schedule, changes.rate) {

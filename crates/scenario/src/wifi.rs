@@ -49,7 +49,7 @@ pub struct Wifi {
     pub mpdu_overhead: u32,
     /// Packets in an aggregate (A-MPDU) at most, 1 to 256; 1: none is made.
     pub aggregate_packets: u32,
-    /// Bytes in an aggregate at most, "1500B" to "4MiB".
+    /// Bytes in an aggregate at most, "1500B" to "4MiB". A packet is sent however large it is.
     pub aggregate_bytes: Size,
     /// Time of an aggregate's bytes on air at most, "10us" to "100ms". A packet is sent however
     /// long it takes.
@@ -122,6 +122,10 @@ impl Wifi {
                 let message = format!("{count} must be from {least} to {most}");
                 return Err(Fault::new(steps![field], message));
             }
+        }
+        if self.turns != Turns::Airtime && self.quantum != Self::default().quantum {
+            let message = format!("\"{}\" is of use with turns = \"airtime\" only", self.quantum);
+            return Err(Fault::new(steps!["quantum"], message));
         }
         let bytes = self.aggregate_bytes;
         if !(1500..=4 << 20).contains(&bytes.0) {

@@ -59,6 +59,10 @@ impl Device {
             let message = "there is no limit; give it packets, for example 256, or bytes";
             return Err(Fault::new(Vec::new(), message));
         }
+        if packets == Some(0) && (bytes.is_some() || bql) {
+            let message = "0 is no queue; leave out the rest of the table, or packets";
+            return Err(Fault::new(steps!["packets"], message));
+        }
         if bytes == Some(Size(0)) {
             return Err(Fault::new(steps!["bytes"], "\"0B\" must be above 0"));
         }

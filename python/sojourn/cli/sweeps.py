@@ -96,6 +96,7 @@ def compare(
                 progress=line.show,
                 notice=notices(quiet),
                 baseline=baseline,
+                measures=measure or (),
             )
     except Interrupted as interrupted:
         comparison, code = interrupted.result, INTERRUPTED

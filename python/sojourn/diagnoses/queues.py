@@ -97,6 +97,23 @@ def _full_beside(facts: Facts, link: Row) -> Iterator[Row]:
             yield other
 
 
+def out_of_service(facts: Facts) -> Iterator[Finding]:
+    """A link sends nothing in the whole measured window.
+
+    Its rate is 0 all the time, while packets wait in its queue: what crosses it is not measured.
+    """
+    for link in facts.summary.get("links", ()):
+        waiting = link.get("queued_at_end")
+        if link.get("rate_bps") == 0 and waiting:
+            yield Finding(
+                link["name"],
+                f"its rate is 0 in the whole measured window, with {waiting} packets in its queue "
+                "at the end: nothing crosses it",
+                "let its schedule have a rate within the window",
+                {"queued": int(waiting)},
+            )
+
+
 def limit_decides(facts: Facts) -> Iterator[Finding]:
     """The queue's limit decides, not the discipline.
 
@@ -183,6 +200,35 @@ def wound_up(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def marked_beyond_threshold(facts: Facts) -> Iterator[Finding]:
+    """The fluid engine marks what the discipline would drop.
+
+    With ECN PIE drops above `mark_ecn_th` and RED above `max_th`. The fluid engine marks at any
+    probability, so that its flows lose nothing, and have no timeouts, in an overload that takes
+    more.
+    """
+    if facts.summary.get("engine") != "fluid":
+        return
+    for one, link in _managed(facts):
+        if not link["marked"]:
+            continue
+        if one.kind == "pie":
+            found, most = float(link["mark_fraction"]), float(one.settings["mark_ecn_th"])
+            said = f"{trimmed(100 * found)} % of packets are marked, above mark_ecn_th ({most})"
+        elif one.kind in ("red", "ared") and one.settings["ecn_drop_above_max"]:
+            found, most = float(link["queue_packets"]["mean"]), float(one.settings["max_th"])
+            said = f"the mean queue is {trimmed(found)} packets, above max_th ({trimmed(most)})"
+        else:
+            continue
+        if found > most:
+            yield Finding(
+                f"{one.place}.ecn",
+                f"{said}: {one.kind} drops there, and the fluid engine goes on marking",
+                "use --engine packets, or fewer flows",
+                {"found": found, "threshold": most},
+            )
+
+
 def _held(one: Qdisc, link: Row) -> tuple[float | None, float | None, str]:
     """The mean of what a discipline controls, its reference, and their unit."""
     settings = one.settings
@@ -238,9 +284,11 @@ LATE = (
     no_bottleneck,
     other_bottleneck,
     two_bottlenecks,
+    out_of_service,
     limit_decides,
     never_acted,
     off_setpoint,
     wound_up,
+    marked_beyond_threshold,
     late_packets,
 )

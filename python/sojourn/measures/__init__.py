@@ -10,7 +10,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -104,14 +104,25 @@ def measure(name: str) -> Measure:
 
 def why_missing(name: str, summaries: Sequence[Summary]) -> str | None:
     """Why none of these runs has the measure of that name, and what to do; nothing if one has."""
+    if not summaries:
+        return None
     found = measure(name)
-    there = [each["name"] for one in summaries for each in [*one["links"], *one["groups"]]]
-    if found.place and there and found.place not in there:
-        known = ", ".join(dict.fromkeys(there))
-        return f"{name}: there is no link or group {found.place!r}; there are {known}"
-    if summaries and all(found.of(each) is None for each in summaries):
+    if misplaced := why_nowhere(found, _places(summaries)):
+        return misplaced
+    if all(found.of(each) is None for each in summaries):
         return f"{name}: no run has this measure; run longer, or name another"
     return None
+
+
+def why_nowhere(of: Measure, there: Iterable[str]) -> str | None:
+    """Why none of these links and groups has the measure, by their names; nothing if one may."""
+    if not of.place or of.place in (known := list(dict.fromkeys(there))):
+        return None
+    return f"{of.name}: there is no link or group {of.place!r}; there are {', '.join(known)}"
+
+
+def _places(summaries: Sequence[Summary]) -> list[str]:
+    return [each["name"] for one in summaries for each in [*one["links"], *one["groups"]]]
 
 
 def at(part: str, place: str, definition: Definition) -> Measure:

@@ -16,7 +16,7 @@ from sojourn.engines.key import Keys
 from sojourn.errors import InputError
 from sojourn.labels import label_of
 from sojourn.load import UNCONGESTED, realised_load, uncongested
-from sojourn.measures import measure
+from sojourn.measures import measure, why_nowhere
 from sojourn.running import prepared
 from sojourn.sweep.case import Case
 from sojourn.sweep.job import Job
@@ -47,6 +47,7 @@ class Plan:
         twins: bool = False,
         limit: bool = True,
         notice: Callable[[str], None] | None = None,
+        measures: Iterable[str] = (),
     ) -> None:
         """Checks every scenario and turns its loads into users.
 
@@ -56,15 +57,24 @@ class Plan:
                 seed and offered load.
             limit: Refuse what would not fit into this machine's memory.
             notice: Called with a line of text before a calibration.
+            measures: What the runs will be asked for.
 
         Raises:
-            InputError: If one is no case, or two have the same label.
+            InputError: If one is no case, two have the same label, or a measure is of a link or
+                group that no case has.
             ScenarioError: If a case is wrong.
         """
         self.cases = cases = _listed(cases)
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
-        self._ready = [_ready(case, limit, notice) for case in cases]
+        self._ready, there = [], []
+        for case in cases:
+            scenario = _prepared(case, limit, notice)
+            there += scenario.ready()
+            self._ready.append(scenario)
+        for name in measures:
+            if nowhere := why_nowhere(measure(name), there):
+                raise InputError(nowhere)
         self._seeds: list[list[int]] = [[] for _ in cases]
         self._series: dict[int, _Series] = {}
         self._jobs: dict[tuple[int, int], Job] = {}
@@ -219,9 +229,8 @@ def _listed(cases: Iterable[Case]) -> list[Case]:
     return list(listed.values())
 
 
-def _ready(case: Case, limit: bool, notice: Callable[[str], None] | None) -> Scenario:
+def _prepared(case: Case, limit: bool, notice: Callable[[str], None] | None) -> Scenario:
     scenario = prepared(case.scenario, case.engine, over=case.calibrate, limit=limit, notice=notice)
     if case.uncongested:
         scenario = uncongested(scenario)
-    scenario.ready()
     return scenario

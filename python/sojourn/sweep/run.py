@@ -43,6 +43,7 @@ def sweep(
     limit: bool = True,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
+    measures: Iterable[str] = (),
 ) -> Results:
     """Runs every case with every seed; what the store has is taken from there.
 
@@ -57,9 +58,11 @@ def sweep(
         limit: Refuse a run that would not fit into this machine's memory.
         progress: Called ten times a second.
         notice: Called with a line of text before a calibration.
+        measures: What the runs will be asked for: what no case has is refused before they begin.
 
     Raises:
-        InputError: If one is no case, or two have the same label.
+        InputError: If one is no case, two have the same label, or a measure is of a link or group
+            that no case has.
         ScenarioError: If a case is wrong.
         Error: If the store cannot be written, or a run fails.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
@@ -67,7 +70,8 @@ def sweep(
     if until is not None and not isinstance(until, Rule):
         raise InputError(f'until: {until!r} is no rule: write Rule("loss", 0.05)')
     opened = opened_store(store, workers)
-    plan = Plan(cases, limit=limit, notice=notice)
+    asked = [*measures, *([] if until is None else [until.measure])]
+    plan = Plan(cases, limit=limit, notice=notice, measures=asked)
     return carry_out(plan, opened, workers=workers, cluster=cluster, until=until, progress=progress)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ def compare(
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
     baseline: object = None,
+    measures: Iterable[str] = (),
 ) -> Comparison:
     """Runs every combination of the variations with every seed.
 
@@ -56,6 +57,8 @@ def compare(
         notice: Called with a line of text before a calibration.
         baseline: The value that the others are measured against, such as "codel" or 2; by default
             the first.
+        measures: What the comparison will be asked for: what no run has is refused before they
+            begin.
 
     Raises:
         ScenarioError: If a variation is wrong.
@@ -69,7 +72,7 @@ def compare(
         # Before anything runs.
         reference([case.labels for case in cases], None, named)
     store = opened_store(out, workers)
-    plan = Plan(cases, twins=True, limit=limit, notice=notice)
+    plan = Plan(cases, twins=True, limit=limit, notice=notice, measures=measures)
     try:
         carry_out(plan, store, workers=workers, progress=progress)
     except Interrupted:

@@ -98,6 +98,7 @@ def tune(
     if both:
         raise InputError(f"{both.pop()}: is searched and varied; do one of the two")
     first = base.facts.seed
+    wanted = [goal.measure, *(each.measure for each in constraints)]
     runs = partial(
         sweep,
         store=Store(out) if out is not None else None,
@@ -106,8 +107,8 @@ def tune(
         limit=limit,
         progress=progress,
         notice=notice,
+        measures=[each.name for each in wanted],
     )
-    wanted = [goal.measure, *(each.measure for each in constraints)]
     measure = partial(_measure, base=base, region=region, wanted=wanted, runs=runs)
     searched = range(first, first + seeds)
     asking = Asking(axes, goal, constraints, across, trials)

@@ -128,9 +128,10 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
         queues.push(links::queue(&network.links[*link], *ip, ecn, AT_ONCE / shortest)?);
         ips.push(*ip);
     }
-    for class in &mut classes {
+    for (class, member) in classes.iter_mut().zip(&members) {
         // A mark never ends in a timeout.
         class.timeouts = class.path.iter().any(|&queue: &usize| queues[queue].thins);
+        class.law = law_of(&network.groups[member.group], !class.timeouts)?;
     }
     let parameters = Parameters { classes, queues };
     parameters.validate().map_err(|error| Error(error.to_string()))?;
@@ -219,18 +220,22 @@ fn transmission(network: &Network, group: &NetworkGroup, ip: u32, ack: u32) -> f
     wire(&group.forward, ip) + wire(&group.backward, ack) + private + hosts
 }
 
+/// How the windows of a group move; `marked`: all queues on its path mark its packets.
+fn law_of(group: &NetworkGroup, marked: bool) -> Result<WindowLaw, Error> {
+    WindowLaw::of_sender(&group.tcp, marked).ok_or_else(|| {
+        Error(format!(
+            "traffic.{}.tcp.congestion = \"{}\": the fluid engine has no law for it, or not for \
+             these settings; use {KINDS}, or --engine packets",
+            group.name,
+            group.tcp.congestion.name()
+        ))
+    })
+}
+
 /// A class without flows, round trip and path.
 fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
     let tcp = &group.tcp;
     let payload = f64::from(tcp.payload);
-    let name = &group.name;
-    let Some(law) = WindowLaw::of_sender(tcp) else {
-        return Err(Error(format!(
-            "traffic.{name}.tcp.congestion = \"{}\": the fluid engine has no law for it, or not for \
-             these settings; use {KINDS}, or --engine packets",
-            tcp.congestion.name()
-        )));
-    };
     let most = f64::from(tcp.rcv_window.min(tcp.max_cwnd)) / payload;
     let initial = (f64::from(tcp.initial_cwnd) / payload).max(1.0);
     Ok(Class {
@@ -238,7 +243,7 @@ fn class_of(group: &NetworkGroup) -> Result<Class, Error> {
         rtt: 0.0,
         path: Vec::new(),
         back: Vec::new(),
-        law,
+        law: law_of(group, false)?,
         timeouts: true,
         spread: 1.0,
         initial_window: initial.min(most),

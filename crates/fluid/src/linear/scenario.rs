@@ -1,11 +1,13 @@
 //! The loop of a scenario: its long flows over its bottleneck, as if all had the mean round trip.
 
+use sojourn_qdisc::Ecn;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::Source;
 
 use super::{Bottleneck, Form};
-use crate::WindowLaw;
+use crate::queues::{Env, Law as _};
 use crate::windows::KINDS;
+use crate::{QueueLaw, WindowLaw};
 
 impl Bottleneck {
     /// The loop of a scenario's long flows over its bottleneck. Other traffic is not in it.
@@ -17,7 +19,9 @@ impl Bottleneck {
         let Some(rate) = link.rate else {
             return Err(format!("link {}: it has no rate, and so no queue", link.name));
         };
-        let law = |group: &NetworkGroup| WindowLaw::of_sender(&group.tcp);
+        let env = Env::packets(1.0, link.mean_packet);
+        let marks = QueueLaw::of(&link.qdisc, &env).is_ok_and(|made| made.ecn.applies(Ecn::Ect0));
+        let law = |group: &NetworkGroup| WindowLaw::of_sender(&group.tcp, marks && group.tcp.ecn);
         let long = |group: &&NetworkGroup| {
             matches!(&group.source, Source::Bulk(bulk) if bulk.size.is_none() && bulk.rate.is_none())
                 && group.forward.contains(&network.bottleneck)

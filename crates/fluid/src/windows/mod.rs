@@ -50,6 +50,8 @@ pub struct Acks {
     pub delayed: bool,
     /// Such a one counts once, as there is no byte counting.
     pub halved: bool,
+    /// They report marks, not losses.
+    pub marked: bool,
 }
 
 /// One line makes a law's place in [`WindowLaw`].
@@ -137,11 +139,12 @@ impl WindowLaw {
         }
     }
 
-    /// The law of a sender that does this: its congestion control, and how its peer acknowledges.
-    pub fn of_sender(tcp: &sojourn_tcp::Params) -> Option<Self> {
+    /// The law of a sender that does this: its congestion control, and how its peer acknowledges;
+    /// `marked`: the queues on its path mark its packets instead of dropping them.
+    pub fn of_sender(tcp: &sojourn_tcp::Params, marked: bool) -> Option<Self> {
         // Without byte counting an acknowledgement of two segments counts once.
         let halved = tcp.delayed_ack && tcp.count_limit <= tcp.payload;
-        Self::of(&tcp.congestion, Acks { delayed: tcp.delayed_ack, halved })
+        Self::of(&tcp.congestion, Acks { delayed: tcp.delayed_ack, halved, marked })
     }
 
     /// The window at which growth and cuts are equal under loss `p`; `timeouts` as in
@@ -185,6 +188,7 @@ impl WindowLaw {
 mod tests {
     use super::*;
     use sojourn_tcp::Spec;
+    use sojourn_tcp::congestion::reno;
 
     #[test]
     fn responses_are_the_published_ones() {
@@ -274,8 +278,9 @@ mod tests {
     #[test]
     fn acknowledgements_of_two_segments_count_once_without_byte_counting() {
         let named = |name: &str| Algorithm::named(name).unwrap();
-        let law =
-            |name: &str, delayed, halved| WindowLaw::of(&named(name), Acks { delayed, halved });
+        let law = |name: &str, delayed, halved| {
+            WindowLaw::of(&named(name), Acks { delayed, halved, marked: false })
+        };
         assert_eq!(law("reno", true, false), Some(Reno.into()));
         assert_eq!(law("reno", true, true), Some(Aimd { a: 0.5, b: 0.5 }.into()));
         let Some(WindowLaw::Aimd(whole)) = law("aimd", true, false) else { panic!() };
@@ -288,7 +293,7 @@ mod tests {
             let Some(WindowLaw::Scalable(law)) = Scalable::of(&settings, acks) else { panic!() };
             (law.a, law.b)
         };
-        let delayed = Acks { delayed: true, halved: false };
+        let delayed = Acks { delayed: true, ..Acks::default() };
         assert_eq!(scalable(false, delayed), (0.005, 0.125));
         assert_eq!(scalable(true, delayed), (0.01, 0.125));
         assert_eq!(scalable(false, Acks::default()), (0.01, 0.125));
@@ -297,17 +302,21 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_counts_by_what_its_peer_acknowledges() {
+    fn a_sender_counts_by_what_its_peer_acknowledges_and_backs_off_less_from_marks() {
         let sender = |delayed_ack, byte_counting| {
             let spec = Spec {
-                congestion: Some(Algorithm::named("reno").unwrap()),
+                congestion: Some(Algorithm::Reno(reno::Settings { beta_ecn: 0.8 })),
                 delayed_ack: Some(delayed_ack),
                 byte_counting: Some(byte_counting),
                 ..Spec::default()
             };
-            WindowLaw::of_sender(&Spec::resolve(&[&spec]).unwrap()).unwrap()
+            let tcp = Spec::resolve(&[&spec]).unwrap();
+            [false, true].map(|marked| WindowLaw::of_sender(&tcp, marked).unwrap())
         };
-        assert_eq!(sender(true, false), Aimd { a: 0.5, b: 0.5 }.into());
-        assert_eq!((sender(true, true), sender(false, false)), (Reno.into(), Reno.into()));
+        let aimd = |a| WindowLaw::from(Aimd { a, b: 1.0 - 0.8 });
+        assert_eq!(sender(true, false), [Aimd { a: 0.5, b: 0.5 }.into(), aimd(0.5)]);
+        for counted in [sender(true, true), sender(false, false)] {
+            assert_eq!(counted, [Reno.into(), aimd(1.0)]);
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Reno, RFC 5681 section 3.1: one packet for each round trip; a loss halves the window.
+//! Reno, RFC 5681 section 3.1: one packet for each round trip; a loss halves the window. A mark may
+//! leave more of it (RFC 8511).
 
 use sojourn_tcp::congestion::reno::Settings;
 
@@ -11,8 +12,10 @@ pub struct Reno;
 
 impl Reno {
     /// Where an acknowledgement of two segments counts once it grows half as fast.
-    pub(super) fn of(_: &Settings, acks: Acks) -> super::WindowLaw {
-        if acks.halved { Aimd { a: 0.5, b: 0.5 }.into() } else { Self.into() }
+    pub(super) fn of(settings: &Settings, acks: Acks) -> super::WindowLaw {
+        let a = if acks.halved { 0.5 } else { 1.0 };
+        let b = if acks.marked { 1.0 - settings.beta_ecn } else { 0.5 };
+        if (a, b) == (1.0, 0.5) { Self.into() } else { Aimd { a, b }.into() }
     }
 }
 

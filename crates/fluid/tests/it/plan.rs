@@ -4,6 +4,7 @@ use std::path::Path;
 
 use sojourn_base::Time;
 use sojourn_fluid::engine::{Plan, read};
+use sojourn_fluid::windows::{Aimd, Reno, WindowLaw};
 use sojourn_scenario::{Network, Scenario};
 
 /// A ring of three links with rates, of which data cross two and acknowledgements come back over
@@ -223,6 +224,15 @@ fn a_law_that_marks_what_all_over_its_link_let_be_marked_drops_nothing() {
     assert_eq!(thins(&asked), (vec![false, false, true], false, true));
     let one = [marks[0], ("tcp.ecn", "true")];
     assert_eq!(thins(&one), (vec![false, true, true], true, true));
+    // A mark leaves more of a window than a loss, if that is what the sender is told.
+    let abe = [
+        marks[0],
+        marks[1],
+        ("tcp.ecn", "true"),
+        ("tcp.congestion", r#"{ kind = "reno", beta_ecn = 0.75 }"#),
+    ];
+    let laws: Vec<_> = plan(&abe).parameters.classes.iter().map(|class| class.law).collect();
+    assert_eq!(laws, [Aimd { a: 1.0, b: 0.25 }.into(), WindowLaw::from(Reno)]);
     // Flows that differ only matter where they meet.
     let apart = [marks[0], marks[1], ("traffic.there.tcp.ecn", "true")];
     assert_eq!(thins(&apart).0, [false, false, true]);

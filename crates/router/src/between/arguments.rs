@@ -84,7 +84,14 @@ impl Arguments {
         link.insert("qdisc".into(), discipline(&self.qdisc).map_err(|e| format!("--qdisc {e}"))?);
         for text in &self.set {
             let (field, value) = pair(text).map_err(|e| format!("--set {e}"))?;
-            link.insert(field.into(), literal(value).map_err(|e| format!("--set {text}: {e}"))?);
+            let value = literal(value).map_err(|e| format!("--set {text}: {e}"))?;
+            // What has an option of its own is there whether that was given or not.
+            if matches!(field, "rate" | "qdisc") {
+                return Err(format!("--set {text}: write --{field} instead"));
+            }
+            if link.insert(field.into(), value).is_some() {
+                return Err(format!("--set {text}: {field} is given twice; leave one of them out"));
+            }
         }
         let duration = self.duration.map_or(ENDLESS.into(), |d| d.to_string());
         let document = json!({
@@ -238,6 +245,8 @@ mod tests {
             ("--rate 1mbit --delay soon", "--delay"),
             ("--rate 1mbit --set loss=2", "loss"),
             ("--rate 1mbit --set nosuch=2", "nosuch"),
+            ("--rate 1mbit --set rate=2mbit", "write --rate instead"),
+            ("--rate 1mbit --set loss=0.1 --set loss=0.2", "loss is given twice"),
         ] {
             let error = parse(line).network().unwrap_err();
             assert!(error.contains(part) && !error.contains('\n'), "{line}: {error}");

@@ -24,6 +24,10 @@ impl Resolver<'_> {
         }
         let text = self.read(file).map_err(wrong)?;
         let trace = Trace::parse(&text).map_err(|error| wrong(error.to_string()))?;
+        let end = self.scenario.duration;
+        if !trace.entries.is_empty() && trace.entries.iter().all(|entry| entry.start >= end) {
+            return Err(wrong(format!("no transfer in it begins before duration (\"{end}\")")));
+        }
         let mut pairs: Vec<((u32, u32), Transfers)> = Vec::new();
         for entry in &trace.entries {
             let pair = (entry.source, entry.destination);

@@ -209,8 +209,8 @@ fn schedules_drawn_at_random() {
     lognormal("every", &[t("10us"), t(YEAR)], &[t("9999ns"), t(LONGER)]);
     lognormal("sigma", &[json!(0.001), json!(3)], &[json!(0), json!(3.001)]);
     lognormal("memory", &[t("0s"), t(YEAR)], &[t(LONGER)]);
-    lognormal("min", &[t("1bit"), t(FASTEST)], &[t("0bit"), t(FASTER)]);
-    lognormal("max", &[t("1mbit"), t(FASTEST)], &[t("999999bit"), t(FASTER)]);
+    lognormal("min", &[t("1bit"), t("10mbit")], &[t("0bit"), t("10000001bit")]);
+    lognormal("max", &[t("10mbit"), t(FASTEST)], &[t("9999999bit"), t(FASTER)]);
     let rates = |count: usize, rate: &str| json!(vec![rate; count]);
     of(
         "markov",

@@ -47,7 +47,8 @@ fn schedule() -> impl Strategy<Value = Value> {
         }),
         Just(json!({ "kind": "trace", "file": "some.trace" })),
         (0.01..3.0f64, 1u64..1000).prop_map(|(sigma, every)| json!({
-            "kind": "lognormal", "sigma": sigma, "every": format!("{every}ms"), "max": "9gbit",
+            "kind": "lognormal", "sigma": sigma, "every": format!("{every}ms"), "max": "10tbit",
+            "min": "1bit",
         })),
         (rate(), 1u64..1000).prop_map(|(rate, hold)| json!({
             "kind": "markov", "rates": [rate, "1mbit"], "hold": format!("{hold}ms"),

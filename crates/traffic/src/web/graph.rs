@@ -10,7 +10,7 @@ use crate::Sampler;
 use sojourn_base::Stream;
 
 /// Levels are at most this many.
-const MOST_LEVELS: u64 = 64;
+pub(super) const MOST_LEVELS: u64 = 64;
 
 /// Draws who names whom among the objects of a page, the document being the first. Every embedded
 /// object takes a draw of its level and one of its parent.

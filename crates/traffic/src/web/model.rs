@@ -4,13 +4,15 @@ use super::elements::Elements;
 use super::graph;
 use super::priorities::Priorities;
 use super::servers::Servers;
-use crate::{Character, Invalid, Residual, Sampler};
+use crate::{Character, Count, Distribution, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Objects embedded in a page are at most this many.
 const MOST_EMBEDDED: u64 = 65_535;
+/// A connection is kept for at most as many pages.
+const MOST_PAGES: u64 = u16::MAX as u64;
 
 /// No object.
 pub(super) const NONE: u32 = u32::MAX;
@@ -79,6 +81,15 @@ impl WebModel {
         if !(0.001..=1000.0).contains(&scale) {
             return Err(Invalid::new("response_scale", scale, "must be between 0.001 and 1000"));
         }
+        let counts = |field: &'static str, of: &Distribution<Count>, least: u64, most: u64| {
+            let sampler = of.sampler(field)?;
+            let mean = sampler.mean();
+            if (least as f64..=most as f64).contains(&mean) {
+                return Ok(sampler);
+            }
+            let remedy = format!("must be from {least} to {most} in the mean");
+            Err(Invalid::new(field, mean, remedy))
+        };
         let think = elements.think.sampler("think")?;
         let persistent_response = elements.persistent_response.as_ref();
         Ok(Self {
@@ -88,8 +99,12 @@ impl WebModel {
             gap: elements.gap.sampler("gap")?,
             parallel: elements.parallel,
             priorities,
-            embedded: elements.embedded.sampler("embedded")?,
-            level: elements.level.as_ref().map(|level| level.sampler("level")).transpose()?,
+            embedded: counts("embedded", &elements.embedded, 0, MOST_EMBEDDED)?,
+            level: elements
+                .level
+                .as_ref()
+                .map(|level| counts("level", level, 1, graph::MOST_LEVELS))
+                .transpose()?,
             request: elements.request.sampler("request")?,
             response: elements.response.sampler("response")?,
             embedded_response: elements.embedded_response.sampler("embedded_response")?,
@@ -99,7 +114,12 @@ impl WebModel {
             response_scale: scale,
             server_delay: elements.server_delay.sampler("server_delay")?,
             persistent: elements.persistent,
-            pages_per_connection: elements.pages_per_connection.sampler("pages_per_connection")?,
+            pages_per_connection: counts(
+                "pages_per_connection",
+                &elements.pages_per_connection,
+                1,
+                MOST_PAGES,
+            )?,
             servers,
             recorded: recorded.map(|mut page| {
                 page.iter_mut().for_each(|object| object.response = scaled(object.response, scale));
@@ -112,7 +132,7 @@ impl WebModel {
     /// persistent. Two numbers from the stream.
     pub(super) fn draw_persistence(&self, stream: &mut Stream) -> u16 {
         let persistent = stream.uniform() < self.persistent;
-        let pages = self.pages_per_connection.sample(stream).clamp(1, u64::from(u16::MAX));
+        let pages = self.pages_per_connection.sample(stream).clamp(1, MOST_PAGES);
         if persistent { pages as u16 } else { 0 }
     }
 

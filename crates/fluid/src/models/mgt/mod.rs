@@ -139,6 +139,15 @@ impl Class {
         if !(self.rtt > 0.0 && self.rtt <= 1e6) {
             return Err(Invalid::new("rtt", self.rtt, "must be above 0 seconds, such as 0.1"));
         }
+        for (time, n) in &self.flows {
+            if !(time.is_finite() && *n >= 0.0 && n.is_finite()) {
+                return Err(Invalid::new(
+                    "flows",
+                    n,
+                    "must be a time and a number of flows, at least 0",
+                ));
+            }
+        }
         let most = self.flows.iter().fold(0.0, |most: f64, (_, n)| most.max(*n));
         if !(most > 0.0 && most <= 1e12) {
             return Err(Invalid::new(
@@ -150,15 +159,6 @@ impl Class {
         for pair in self.flows.windows(2) {
             if pair[0].0.partial_cmp(&pair[1].0) != Some(std::cmp::Ordering::Less) {
                 return Err(Invalid::new("flows", pair[1].0, "times must be in order, each once"));
-            }
-        }
-        for (time, n) in &self.flows {
-            if !(time.is_finite() && *n >= 0.0 && n.is_finite()) {
-                return Err(Invalid::new(
-                    "flows",
-                    n,
-                    "must be a time and a number of flows, at least 0",
-                ));
             }
         }
         if self.path.is_empty() {
