@@ -139,13 +139,12 @@ impl Class {
         if !(self.rtt > 0.0 && self.rtt <= 1e6) {
             return Err(Invalid::new("rtt", self.rtt, "must be above 0 seconds, such as 0.1"));
         }
-        for (time, n) in &self.flows {
-            if !(time.is_finite() && *n >= 0.0 && n.is_finite()) {
-                return Err(Invalid::new(
-                    "flows",
-                    n,
-                    "must be a time and a number of flows, at least 0",
-                ));
+        for &(time, n) in &self.flows {
+            for (value, holds) in [(time, time.is_finite()), (n, n >= 0.0 && n.is_finite())] {
+                if !holds {
+                    let remedy = "must be a time and a number of flows, at least 0";
+                    return Err(Invalid::new("flows", value, remedy));
+                }
             }
         }
         let most = self.flows.iter().fold(0.0, |most: f64, (_, n)| most.max(*n));
@@ -157,7 +156,7 @@ impl Class {
             ));
         }
         for pair in self.flows.windows(2) {
-            if pair[0].0.partial_cmp(&pair[1].0) != Some(std::cmp::Ordering::Less) {
+            if pair[0].0 >= pair[1].0 {
                 return Err(Invalid::new("flows", pair[1].0, "times must be in order, each once"));
             }
         }
