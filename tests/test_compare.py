@@ -197,5 +197,9 @@ def test_two_seeds_say_the_same_in_words_and_as_json(sojourn: Command, small_fil
     told = json.loads(sojourn(*asked, "--json").stdout)
     grades = {each["grade"] for each in told["verdict"]["differences"]}
     assert not grades & {"better", "worse"} and any(each.startswith("seems") for each in grades)
+    # The runs that a difference is of can be found by their labels.
+    one, other = dict.fromkeys(run["label"] for run in told["runs"])
+    for each in told["verdict"]["differences"]:
+        assert (each["runs"], each["baseline_runs"]) == (other, one)
     (few,) = [each for each in told["diagnoses"] if each["name"] == "few-seeds"]
     assert "an interval from two is hardly one" in few["message"]

@@ -23,7 +23,8 @@
 //! 1. Requests do not collide, as in CableLabs' model: other modems are not there. What they leave
 //!    of the channel is `rate`.
 //! 2. Requests and grants count whole bytes, not minislots, so that up to a byte of each interval
-//!    is lost; headers of segments are in the link's `frame_overhead`.
+//!    is lost; headers of segments are in the link's `frame_overhead`. Where some of the packets
+//!    that wait are padded to `min_frame` and others are not, a little less is asked for at first.
 //! 3. One service flow; no unsolicited or proactive grants, no peak rate.
 //! 4. A modem with requests or grants under way does not use the contention area: what came after
 //!    its last request is asked for with the next burst.

@@ -51,6 +51,8 @@ class Difference:
     relative_high: float | None = None
     p_holm: float | None = None
     """Adjusted for all differences that were judged together."""
+    runs: tuple[str, str] = ("", "")
+    """What the runs of the case and of the baseline are called in tables."""
 
     @property
     def relative(self) -> float | None:
@@ -91,6 +93,8 @@ class Difference:
             "label": self.case,
             "baseline": self.baseline,
             "place": self.place,
+            "runs": self.runs[0],
+            "baseline_runs": self.runs[1],
             "measure": self.measure.name,
             "value": self.value,
             "reference": self.reference,
@@ -148,6 +152,7 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         sum((mine - theirs) * found.mean > 0 for mine, theirs in pairs),
         low,
         high,
+        runs=(pairing.pairs[0][0].label, pairing.pairs[0][1].label),
     )
 
 
