@@ -10,7 +10,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -114,15 +114,16 @@ def why_missing(name: str, summaries: Sequence[Summary]) -> str | None:
     return None
 
 
-def why_nowhere(of: Measure, there: Iterable[str]) -> str | None:
+def why_nowhere(of: Measure, there: Collection[str]) -> str | None:
     """Why none of these links and groups has the measure, by their names; nothing if one may."""
-    if not of.place or of.place in (known := list(dict.fromkeys(there))):
+    if not of.place or of.place in there:
         return None
-    return f"{of.name}: there is no link or group {of.place!r}; there are {', '.join(known)}"
+    return f"{of.name}: there is no link or group {of.place!r}; there are {', '.join(there)}"
 
 
 def _places(summaries: Sequence[Summary]) -> list[str]:
-    return [each["name"] for one in summaries for each in [*one["links"], *one["groups"]]]
+    names = [each["name"] for one in summaries for each in [*one["links"], *one["groups"]]]
+    return list(dict.fromkeys(names))
 
 
 def at(part: str, place: str, definition: Definition) -> Measure:

@@ -67,11 +67,11 @@ class Plan:
         self.cases = cases = _listed(cases)
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
-        self._ready, there = [], []
+        self._ready: list[Scenario] = []
+        there: dict[str, None] = {}
         for case in cases:
-            scenario = _prepared(case, limit, notice)
-            there += scenario.ready()
-            self._ready.append(scenario)
+            self._ready.append(_prepared(case, limit, notice))
+            there |= dict.fromkeys(self._ready[-1].ready())
         for name in measures:
             if nowhere := why_nowhere(measure(name), there):
                 raise InputError(nowhere)
