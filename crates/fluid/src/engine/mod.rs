@@ -74,7 +74,11 @@ pub fn run(
     let reached = follow(&mut solver, &start, step, end, control.look, |number, time, row, at| {
         measure.sample(number, time, row, at);
     });
-    let reached = reached.map_err(|failure| Error(failure.to_string()))?;
+    let reached = reached.map_err(|failure| {
+        Error(format!(
+            "the fluid engine stopped: {failure}; use fewer flows for the rate, or --engine packets"
+        ))
+    })?;
     measure.check_access()?;
     let engine = control.clock.now() - started;
     let mut summary = measure.summarise(network, reached, solver.work());

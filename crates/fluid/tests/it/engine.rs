@@ -212,3 +212,22 @@ fn tables_are_recorded_for_those_who_ask_for_them() {
     assert_eq!(recorder.take("traces").unwrap().len(), 120 * 7);
     assert_eq!(recorder.take("flows").unwrap().len() % 40, 0);
 }
+
+#[test]
+fn what_cannot_be_followed_says_what_to_do() {
+    // Hundreds of flows share what is less than a packet a round trip for each.
+    let flows = r#"[
+        { kind = "bulk", flows = 300, rtt = "20ms", start = "1s" },
+        { kind = "bulk", flows = 3, rtt = "1ms", start = "1s" },
+    ]"#;
+    let crowd = [
+        ("duration", "20s"),
+        ("warmup", "2s"),
+        ("tcp", r#"{ profile = "modern", congestion = "reno", receive_window = "16KiB" }"#),
+        ("bottleneck", r#"{ rate = "1mbit", qdisc = { kind = "codel", ecn = true } }"#),
+        ("traffic", flows),
+    ];
+    let error = outcome(&crowd).unwrap_err();
+    assert!(error.starts_with("the fluid engine stopped: the solution changes too"), "{error}");
+    assert!(error.ends_with("; use fewer flows for the rate, or --engine packets"), "{error}");
+}
