@@ -180,13 +180,18 @@ def test_what_ends_a_process_ends_a_run_as_ctrl_c_does(
     place.mkdir()
     changes = ["--set", "duration=100h", "--set", "probes.queues=true"]
     words = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", COMMAND, "run", small_file, "--json"]
-    child = subprocess.Popen(
-        [*words, *changes, "--set", "probes.interval=100s"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"TMPDIR": str(place)},
-    )
+    # Under nohup the tests ignore the end of their terminal, and what they start would do so too.
+    ours = signal.signal(number, signal.SIG_DFL)
+    try:
+        child = subprocess.Popen(
+            [*words, *changes, "--set", "probes.interval=100s"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"TMPDIR": str(place)},
+        )
+    finally:
+        signal.signal(number, ours)
     deadline = time.monotonic() + 30
     while not list(place.iterdir()):
         assert time.monotonic() < deadline
