@@ -139,8 +139,8 @@ def shown() -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield name, _named(name, [each.to_dict() for each in before(told)])
     for name, (speaks, _) in LATE.items():
         yield name, _named(name, run(changed(speaks)).diagnoses)
-    name, (speaks, _) = "marked-beyond-threshold", CROWDED_FLUID
-    yield name, _named(name, run(changed(speaks), engine="fluid").diagnoses)
+    name, crowded = "marked-beyond-threshold", run(changed(CROWDED_FLUID[0]), engine="fluid")
+    yield name, _named(name, crowded.diagnoses)
     users = {"kind": "web", "model": "packmime", "rtt": "40ms", "users": 3}
     yield (
         "few-exchanges",

@@ -216,7 +216,7 @@ def marked_beyond_threshold(facts: Facts) -> Iterator[Finding]:
             found, most = float(link["mark_fraction"]), float(one.settings["mark_ecn_th"])
             said = f"{trimmed(100 * found)} % of packets are marked, above mark_ecn_th ({most})"
         elif one.kind in ("red", "ared") and one.settings["ecn_drop_above_max"]:
-            found, most = float(link["queue_packets"]["mean"]), float(one.settings["max_th"])
+            found, most = _mean_packets(one, link) or 0.0, float(one.settings["max_th"])
             said = f"the mean queue is {trimmed(found)} packets, above max_th ({trimmed(most)})"
         else:
             continue
@@ -233,15 +233,19 @@ def _held(one: Qdisc, link: Row) -> tuple[float | None, float | None, str]:
     """The mean of what a discipline controls, its reference, and their unit."""
     settings = one.settings
     if one.kind in ("pi", "rem", "pi_table") and settings.get("qref"):
-        if settings.get("queue_in_bytes"):
-            mean = (link.get("queue_bytes") or {}).get("mean")
-            packets = None if mean is None else mean / float(one.mean_packet)
-            return packets, float(settings["qref"]), "packets"
-        return (link.get("queue_packets") or {}).get("mean"), float(settings["qref"]), "packets"
+        return _mean_packets(one, link), float(settings["qref"]), "packets"
     if one.kind in ("pie", "pi2") and isinstance(settings.get("target"), str):
         mean = (link.get("sojourn_s") or {}).get("mean")
         return (None if mean is None else 1e3 * mean), 1e3 * seconds(settings["target"]), "ms"
     return None, None, ""
+
+
+def _mean_packets(one: Qdisc, link: Row) -> float | None:
+    """The mean queue in the packets that a discipline counts in."""
+    if one.settings.get("queue_in_bytes"):
+        mean = (link.get("queue_bytes") or {}).get("mean")
+        return None if mean is None else float(mean) / one.mean_packet
+    return (link.get("queue_packets") or {}).get("mean")
 
 
 def _integration(one: Qdisc, link: Row, held: float) -> float | None:

@@ -67,13 +67,14 @@ class Plan:
         self.cases = cases = _listed(cases)
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
+        asked = [measure(name) for name in measures]
         self._ready: list[Scenario] = []
         there: dict[str, None] = {}
         for case in cases:
             self._ready.append(_prepared(case, limit, notice))
             there |= dict.fromkeys(self._ready[-1].ready())
-        for name in measures:
-            if nowhere := why_nowhere(measure(name), there):
+        for each in asked:
+            if nowhere := why_nowhere(each, there):
                 raise InputError(nowhere)
         self._seeds: list[list[int]] = [[] for _ in cases]
         self._series: dict[int, _Series] = {}

@@ -45,14 +45,14 @@ class Difference:
     pairs: int
     agree: int
     """How many of the pairs differ in the direction of the mean."""
+    runs: tuple[str, str]
+    """What the runs of the case and of the baseline are called in tables."""
     relative_low: float | None = None
     """Lower end of the 95 % interval of :attr:`relative`; none if the baseline is not surely more
     than 0."""
     relative_high: float | None = None
     p_holm: float | None = None
     """Adjusted for all differences that were judged together."""
-    runs: tuple[str, str] = ("", "")
-    """What the runs of the case and of the baseline are called in tables."""
 
     @property
     def relative(self) -> float | None:
@@ -150,9 +150,9 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         found.p,
         n,
         sum((mine - theirs) * found.mean > 0 for mine, theirs in pairs),
+        (pairing.pairs[0][0].label, pairing.pairs[0][1].label),
         low,
         high,
-        runs=(pairing.pairs[0][0].label, pairing.pairs[0][1].label),
     )
 
 

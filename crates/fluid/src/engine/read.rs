@@ -131,7 +131,9 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
     for (class, member) in classes.iter_mut().zip(&members) {
         // A mark never ends in a timeout.
         class.timeouts = class.path.iter().any(|&queue: &usize| queues[queue].thins);
-        class.law = law_of(&network.groups[member.group], !class.timeouts)?;
+        if !class.timeouts {
+            class.law = law_of(&network.groups[member.group], true)?;
+        }
     }
     let parameters = Parameters { classes, queues };
     parameters.validate().map_err(|error| Error(error.to_string()))?;

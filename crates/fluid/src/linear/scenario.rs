@@ -19,7 +19,8 @@ impl Bottleneck {
         let Some(rate) = link.rate else {
             return Err(format!("link {}: it has no rate, and so no queue", link.name));
         };
-        let env = Env::packets(1.0, link.mean_packet);
+        let capacity = rate.as_f64() / (8.0 * f64::from(link.mean_packet));
+        let env = Env::packets(capacity, link.mean_packet);
         let marks = QueueLaw::of(&link.qdisc, &env).is_ok_and(|made| made.ecn.applies(Ecn::Ect0));
         let law = |group: &NetworkGroup| WindowLaw::of_sender(&group.tcp, marks && group.tcp.ecn);
         let long = |group: &&NetworkGroup| {
@@ -55,7 +56,7 @@ impl Bottleneck {
             round_trips.fold((0.0, 0.0), |(flows, sum), time| (flows + 1.0, sum + time as f64));
         Ok(Self {
             flows,
-            capacity: rate.as_f64() / (8.0 * f64::from(link.mean_packet)),
+            capacity,
             rtt: None,
             propagation: Some(sum / flows * 1e-9),
             congestion,
