@@ -330,6 +330,20 @@ def test_differences_are_written_with_sign_unit_and_interval() -> None:
     assert cells(back.table, "response_p50_s") == [("−202 *", "−205 to −200")]
 
 
+def test_a_difference_of_a_group_is_headed_by_it() -> None:
+    runs = []
+    for seed in (1, 2, 3):
+        for kind, jain in (("droptail", 0.9), ("pi", 0.5)):
+            run = long_run(kind, seed)
+            run.summary["groups"] = [{**run.summary["groups"][0], "jain": jain}]
+            run.varied = {"bottleneck.qdisc": kind}
+            runs.append(run)
+    found = differences(compared(*runs))
+    assert found is not None and found.table is not None
+    heads = {column.key: column.group for column in found.table.columns}
+    assert heads["near.jain"] == "Traffic near"
+
+
 def test_a_difference_has_an_asterisk_only_where_it_is_sure() -> None:
     runs = []
     for seed, gain in enumerate((0.3, -0.1, 0.2, 0.0), 1):

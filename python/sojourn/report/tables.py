@@ -11,6 +11,7 @@ from typing import Any
 from sojourn import formatting
 from sojourn.formatting import Spread
 from sojourn.measures import BY_NAME, Measure, of_group, of_link
+from sojourn.measures.definitions import LINK
 from sojourn.report.layout import Curve, Layout, Series
 from sojourn.report.runs import Run, number
 from sojourn.verdict.judge import other_way
@@ -116,7 +117,7 @@ def column(measure: Measure, of: str = "") -> Column:
     each = measure.definition
     group, heading, unit = "", " ".join(filter(None, [each.family, each.heading])), each.unit
     if of:
-        group = f"Link {of}"
+        group = f"{'Link' if each in LINK else 'Traffic'} {of}"
     elif each.family:
         group, heading, unit = f"{formatting.capital(each.family)}, {each.unit}", each.heading, ""
     else:
