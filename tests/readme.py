@@ -19,7 +19,7 @@ README = ROOT / "README.md"
 PICTURE = ROOT / "docs" / "images" / "home-line.svg"
 LEFT_OUT = "…"
 _COMMAND = Path(sys.executable).with_name("sojourn")
-_MADE = "figures/ping-rtt.svg"
+_MADE = "line-figures/ping-rtt.svg"
 _WIDTH = 100
 
 

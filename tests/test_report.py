@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import urllib.parse
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from sojourn import run as run_one
 from sojourn.report import frames
 from sojourn.report.figures import courses
 from sojourn.report.layout import arrange
-from sojourn.report.page import FOLDER, VEGA_LITE, _facts
+from sojourn.report.page import VEGA_LITE, _facts
 from sojourn.report.runs import check
 from sojourn.report.sections import sections
 from sojourn.sweep import Results, grid, sweep
@@ -56,20 +57,20 @@ def test_page_is_self_contained(page: Path) -> None:
 def test_every_figure_is_written_as_svg_and_png_and_linked(page: Path) -> None:
     names = set(embedded(page)["figures"])
     assert len(names) == 11
-    folder = page.parent / FOLDER
+    folder = page.parent / "web-figures"
     assert {p.stem for p in folder.glob("*.svg")} == names
     assert {p.stem for p in folder.glob("*.png")} == names
     text = page.read_text()
     for name in names:
         assert (folder / f"{name}.svg").read_text().startswith("<svg")
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        assert f'href="{FOLDER}/{name}.svg"' in text
-        assert f'href="{FOLDER}/{name}.png"' in text
+        assert f'href="web-figures/{name}.svg"' in text
+        assert f'href="web-figures/{name}.png"' in text
     assert not list(page.parent.rglob(".*"))
 
 
 def test_a_saved_figure_carries_its_legend_and_dashes_ecn(page: Path) -> None:
-    svg = (page.parent / FOLDER / "response-times-98-load.svg").read_text()
+    svg = (page.parent / "web-figures" / "response-times-98-load.svg").read_text()
     for name in ("uncongested", "drop-tail", "PI ECN"):
         assert f">{name}<" in svg
     assert "stroke-dasharray" in svg
@@ -196,6 +197,19 @@ def test_folder_argument_gets_default_page_name(tmp_path: Path) -> None:
     page = report.write([long_run("pi", traces=False)], tmp_path / "new" / "folder")
     assert page == tmp_path / "new" / "folder" / "report.html"
     assert page.exists()
+
+
+def test_reports_in_one_folder_have_each_its_own_figures(tmp_path: Path) -> None:
+    run = long_run("pi", traces=False)
+    for name in ("report", "fast", "a #1%"):
+        text = report.write([run], tmp_path / f"{name}.html").read_text()
+        folder = "figures" if name == "report" else f"{name}-figures"
+        assert f"in the folder <code>{folder}</code>" in text
+        hrefs = re.findall(r'href="([^"]+\.svg)"', text)
+        assert hrefs
+        for href in hrefs:
+            found = tmp_path / urllib.parse.unquote(href)
+            assert found.parent.name == folder and found.exists()
 
 
 def test_unwritable_place_is_one_line_error(tmp_path: Path) -> None:

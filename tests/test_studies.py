@@ -80,7 +80,7 @@ def test_study_page_is_self_contained(made: Reproduction, tmp_path: Path) -> Non
     for target in found.targets:
         assert re.match(r"(data:|#)", target) or (tmp_path / target).exists(), target
     for figure in made.findings.figures:
-        assert (tmp_path / "figures" / f"{figure.slug}.svg").stat().st_size > 1000
+        assert (page.with_name(f"{page.stem}-figures") / f"{figure.slug}.svg").stat().st_size > 1000
         assert figure.description
     written = json.loads(page.with_suffix(".json").read_text())
     assert len(written["checks"]) == len(made.findings.checks)

@@ -276,7 +276,7 @@ def test_the_command_says_what_it_found(sojourn: Command, tmp_path: Path) -> Non
     done = sojourn("tune", *asked, "--report", "page.html")
     assert "report: page.html" in done.stdout
     page = (tmp_path / "page.html").read_text()
-    assert {each.name for each in (tmp_path / "figures").iterdir()} == {
+    assert {each.name for each in (tmp_path / "page-figures").iterdir()} == {
         f"{name}.{kind}" for name in ("trade-off", "parameter-1") for kind in ("svg", "png")
     }
     told = json.loads(sojourn("tune", *asked, "--json").stdout)

@@ -219,7 +219,11 @@ def reason(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def page_file(path: str | os.PathLike[str], name: str = "report.html") -> Path:
+PAGE = "report.html"
+"""The page that is written if only a folder is named."""
+
+
+def page_file(path: str | os.PathLike[str], name: str = PAGE) -> Path:
     """The page that a path means: a file that ends in .html, or one of that name in a folder.
 
     Raises:

@@ -44,4 +44,6 @@ def test_a_figure_has_its_legend_and_is_saved_beside_the_page(browser: Any, page
     shown = "return document.querySelectorAll('svg .role-legend-symbol path').length"
     assert browser.execute_script(shown) >= 2
     for plot in browser.execute_script(PLOTS):
-        assert (page.parent / "figures" / f"{plot['name']}.png").stat().st_size > 2000
+        assert (
+            page.with_name(f"{page.stem}-figures") / f"{plot['name']}.png"
+        ).stat().st_size > 2000

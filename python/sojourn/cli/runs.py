@@ -10,6 +10,7 @@ import typer
 from sojourn.cli.files import check_report, write_report
 from sojourn.cli.options import File, Json, NoLimit, Quiet, Report, Sets, Strict
 from sojourn.extras import require
+from sojourn.files import PAGE
 
 
 def run(
@@ -80,7 +81,7 @@ def report(
     from sojourn.results import kept_baseline, open_runs
 
     if out is None:
-        out = runs[0] / "report.html" if len(runs) == 1 else Path("report.html")
+        out = (runs[0] if len(runs) == 1 else Path()) / PAGE
     check_report(out)
     found = open_runs(runs)
     if baseline is None and len(runs) == 1:

@@ -17,7 +17,7 @@ import vl_convert
 from markupsafe import Markup
 
 from sojourn import formatting, style
-from sojourn.files import cannot, page_file, write_whole
+from sojourn.files import PAGE, cannot, page_file, write_whole
 from sojourn.measures.shown import pooled_words
 from sojourn.report import tables
 from sojourn.report.differences import Differences, differences
@@ -27,7 +27,6 @@ from sojourn.report.sections import sections
 from sojourn.report.vega_lite import vega_lite
 from sojourn.verdict.diagnosed import merged
 
-FOLDER = "figures"
 VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
 
@@ -43,8 +42,8 @@ def write(
     """Writes a report on finished runs.
 
     The page holds everything it needs, JavaScript included: it opens from a file, without a
-    network, and can be passed on alone. Each figure is also written as SVG and PNG into the
-    folder ``figures`` beside it.
+    network, and can be passed on alone. Each figure is also written as SVG and PNG into a folder
+    beside it: ``figures`` for ``report.html``, ``NAME-figures`` for ``NAME.html``.
 
     Args:
         runs: Finished runs, in the order in which they are to appear, or one; a comparison; what
@@ -73,9 +72,10 @@ def write(
     made = sections(layout)
     figures = [figure for section in made for figure in section.figures]
     specs = vega_lite(figures)
-    html = _render(layout, made, specs, title, differences(layout, baseline), lab)
+    folder = figures_folder(target)
+    found = differences(layout, baseline)
+    html = _render(layout, made, specs, title, found, lab, folder.name)
     try:
-        folder = target.parent / FOLDER
         folder.mkdir(parents=True, exist_ok=True)
         for figure in figures:
             export(figure.slug, specs[figure.slug], folder)
@@ -83,6 +83,11 @@ def write(
     except OSError as error:
         raise ReportError(str(cannot("write the report to", target, error))) from error
     return target
+
+
+def figures_folder(page: Path) -> Path:
+    """Where a page's figures are: two pages in one folder have each their own."""
+    return page.with_name("figures" if page.name == PAGE else f"{page.stem}-figures")
 
 
 def export(slug: str, spec: Mapping[str, Any], folder: Path) -> None:
@@ -100,6 +105,7 @@ def _render(
     title: str | None,
     found: Differences | None,
     lab: str,
+    folder: str,
 ) -> str:
     environment = templates()
     environment.filters["groups"] = _column_groups
@@ -135,7 +141,7 @@ def _render(
             sorted({str(run.summary.get("version", "")) for run in layout.runs})
         ),
         drawn=True,
-        folder=FOLDER,
+        folder=folder,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
         bundle=Markup(bundle()),

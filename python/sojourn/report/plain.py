@@ -13,10 +13,10 @@ from sojourn.files import write_whole
 from sojourn.formatting import plain
 from sojourn.parts import Figure, Table
 from sojourn.report.page import (
-    FOLDER,
     asset,
     bundle,
     export,
+    figures_folder,
     script_json,
     templates,
     themes,
@@ -52,7 +52,7 @@ def write_plain(
         OSError: If one of the files cannot be written.
     """
     specs = vega_lite(figures)
-    folder = target.parent / FOLDER
+    folder = figures_folder(target)
     if figures:
         folder.mkdir(parents=True, exist_ok=True)
     for slug, spec in specs.items():
@@ -74,7 +74,7 @@ def write_plain(
         warnings=(),
         versions="",
         drawn=bool(figures),
-        folder=FOLDER,
+        folder=folder.name,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
         bundle=Markup(bundle() if specs else ""),
