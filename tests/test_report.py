@@ -238,6 +238,35 @@ def test_the_page_and_the_files_are_drawn_by_one_version() -> None:
     assert f"/v{VEGA_LITE}" in spec["$schema"]
 
 
+def test_no_two_of_many_cases_look_alike() -> None:
+    own = [(f"own{n}", "", marks) for n in range(30) for marks in (False, True)]
+    known = [(kind, "", False) for kind in style.KIND_COLOURS]
+    swept = [(kind, f"target {n}", False) for kind in ("codel", "pie") for n in range(4)]
+    for given in (own, own + known, known + own, swept, [("pi", "", True), ("pi", "", True)]):
+        looks = style.looks(given)
+        for shade in ("light", "dark"):
+            assert len({(getattr(look, shade), look.dash) for look in looks}) == len(given)
+        # ECN, and only ECN, has dashes; with and without it a case has one colour.
+        assert [style.DASHED[0] in look.dash for look in looks] == [case[2] for case in given]
+        for kind, base in style.KIND_COLOURS.items():
+            if (kind, "", False) in given:
+                look = looks[given.index((kind, "", False))]
+                assert (look.light, look.dark, look.dash) == (*base, style.SOLID)
+    looks = style.looks(own)
+    assert [look.light for look in looks[::2]] == [look.light for look in looks[1::2]]
+
+
+def test_dots_are_told_in_the_legend_the_files_and_the_words(tmp_path: Path) -> None:
+    kinds = [*style.KIND_COLOURS, "cake"]
+    page = report.write([web_run(kind, queues=False) for kind in kinds], tmp_path / "many.html")
+    text = page.read_text()
+    assert "Dotted: in a colour that another has." in text
+    swatch = r'data-series="CAKE"><svg[^>]*><line[^>]* stroke-dasharray="2 5"/>'
+    assert re.search(swatch, text)
+    svg = (tmp_path / "many-figures" / "response-times.svg").read_text()
+    assert 'stroke-dasharray="2,5"' in svg
+
+
 @pytest.mark.parametrize(("paper", "place"), [("#ffffff", 0), ("#15181b", 1)])
 def test_every_colour_stands_out_from_the_page(paper: str, place: int) -> None:
     pairs = [*style.KIND_COLOURS.values(), *style.SPARE_COLOURS, style.GREY]

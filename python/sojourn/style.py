@@ -6,7 +6,9 @@ in two lightnesses that keep a contrast of at least 3:1 against a white and agai
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 DISPLAY = {
@@ -84,20 +86,65 @@ def ramp(stops: Sequence[str], count: int) -> list[str]:
 _THIRD_DROPTAIL = ("#8e3b46", "#e0929c")
 
 
+@dataclass(frozen=True)
+class Look:
+    """How a curve looks: its colour on light and on dark, and its dash."""
+
+    light: str
+    dark: str
+    dash: tuple[int, ...] = SOLID
+
+
+def looks(cases: Sequence[tuple[str, str, bool]]) -> list[Look]:
+    """How each (kind, variant, whether it marks) looks, no two alike.
+
+    A dash is for ECN. What has the colour of another kind, or is another case of a variant, has
+    dots: the lines of the third to have a colour have them in pairs, and so on.
+    """
+    hues = colours([(kind, variant) for kind, variant, _ in cases])
+    met: dict[tuple[str, str, bool], int] = {}
+    owners: list[tuple[str, int]] = []
+    for case in cases:
+        met[case] = met.get(case, -1) + 1
+        owners.append((case[0], met[case]))
+    theirs: dict[tuple[str, int], set[str]] = {}
+    for owner, (light, _) in zip(owners, hues, strict=True):
+        theirs.setdefault(owner, set()).add(light)
+    dots: dict[tuple[str, int], int] = {}
+    taken: set[tuple[str, int]] = set()
+    # Those with a colour of their own first: it is the others that share it.
+    for owner in sorted(theirs, key=lambda owner: owner[0] not in KIND_COLOURS):
+        dots[owner] = next(
+            n for n in itertools.count() if taken.isdisjoint((c, n) for c in theirs[owner])
+        )
+        taken |= {(light, dots[owner]) for light in theirs[owner]}
+    return [
+        Look(light, dark, _dash(marks, dots[owner]))
+        for (_, _, marks), owner, (light, dark) in zip(cases, owners, hues, strict=True)
+    ]
+
+
+def _dash(marks: bool, dots: int) -> tuple[int, ...]:
+    if marks:
+        return DASHED + (2, 3) * dots
+    return (2, 2) * (dots - 1) + (2, 5) if dots else SOLID
+
+
 def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """A pair of colours (on light, on dark) for each (kind, variant).
 
     A kind keeps its colour in every report. Up to three variants of a kind (`qref` 24 and 240)
-    are shades of it; more are a swept parameter and get an ordered ramp. The same variant with
-    and without ECN has one colour: the dash tells them apart. The kind "" is a curve that stands
-    for something other than a discipline.
+    are shades of it; more are a swept parameter and get an ordered ramp. Where there are more
+    kinds or ramps than colours, `looks` tells them apart. The kind "" is a curve that stands for
+    something other than a discipline.
     """
     variants: dict[str, list[str]] = {}
     for kind, variant in kinds:
         seen = variants.setdefault(kind, [])
         if variant not in seen:
             seen.append(variant)
-    spare = [c for c in SPARE_COLOURS if c not in [KIND_COLOURS.get(k) for k in variants]]
+    free = [c for c in SPARE_COLOURS if c not in [KIND_COLOURS.get(k) for k in variants]]
+    spare = itertools.chain(free, itertools.cycle(SPARE_COLOURS))
     chosen: dict[tuple[str, str], tuple[str, str]] = {}
     for kind, seen in variants.items():
         if kind == "" and len(seen) <= 4:
@@ -107,7 +154,7 @@ def colours(kinds: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
             pairs = zip(ramp(RAMP_LIGHT, len(seen)), ramp(RAMP_DARK, len(seen)), strict=True)
             chosen.update({(kind, v): pair for v, pair in zip(seen, pairs, strict=True)})
         else:
-            base = KIND_COLOURS.get(kind) or (spare.pop(0) if spare else INK)
+            base = KIND_COLOURS.get(kind) or next(spare)
             away = "#999999" if kind == "droptail" else "#ffffff"
             shades = {0: 0.0, 1: 0.35, 2: -0.4}
             for i, variant in enumerate(seen):

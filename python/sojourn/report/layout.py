@@ -317,16 +317,17 @@ def _belongs(reference: _Facts, load: float | None, named: Sequence[tuple[str, s
 def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Series]:
     """Names as short as they can be: the kind, the parameters that tell two apart, and ECN."""
     names = {d: _discipline_name(d, disciplines) for d in disciplines}
-    colours = style.colours([(d.kind, names[d].removesuffix(d.ecn).rstrip()) for d in disciplines])
+    looks = style.looks(
+        [(d.kind, names[d].removesuffix(d.ecn).rstrip(), d.marks) for d in disciplines]
+    )
     unique: dict[str, int] = {}
     series: dict[Hashable, Series] = {}
-    for discipline, (light, dark) in zip(disciplines, colours, strict=True):
+    for discipline, look in zip(disciplines, looks, strict=True):
         name = names[discipline]
         unique[name] = unique.get(name, 0) + 1
         if unique[name] > 1:
             name = f"{name}, tcp.ecn {discipline.tcp_ecn or 'default'}"
-        dash = style.DASHED if discipline.marks else style.SOLID
-        series[discipline] = Series(name, light, dark, dash, discipline.marks)
+        series[discipline] = Series(name, look.light, look.dark, look.dash, discipline.marks)
     return series
 
 

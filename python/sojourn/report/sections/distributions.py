@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sojourn import formatting
+from sojourn import formatting, style
 from sojourn.measures import pooling
 from sojourn.report import frames
 from sojourn.report.figures import distributions
@@ -21,6 +21,8 @@ def responses(layout: Layout) -> Section | None:
         text += " Grey: the same users on the uncongested network."
     if any(s.ecn for s in layout.series):
         text += " Dashed: with ECN."
+    if any(s.dash not in (style.SOLID, style.DASHED) for s in layout.series):
+        text += " Dotted: in a colour that another has."
     medians = in_words(layout, "Median", "response_p50_s", 1e3, "ms")
     return panelled(
         layout,
