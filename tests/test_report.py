@@ -17,7 +17,7 @@ from conftest import SMALL
 from sojourn import Scenario, compare, report, style
 from sojourn import run as run_one
 from sojourn.report import frames
-from sojourn.report.figures import courses
+from sojourn.report.figures import cases, courses
 from sojourn.report.layout import arrange
 from sojourn.report.page import VEGA_LITE, _facts
 from sojourn.report.runs import check
@@ -143,6 +143,39 @@ def test_the_uncongested_network_is_the_grey_curve() -> None:
     runs = [web_run("droptail", uncongested=True), web_run("pi")]
     scale = charts(runs)["response-times"]["encoding"]["color"]["scale"]
     assert dict(zip(scale["domain"], scale["range"], strict=True))["uncongested"] == style.GREY[0]
+
+
+def test_names_of_points_at_the_same_place_are_a_list() -> None:
+    kinds = ("droptail", "pi", "rem", "red", "codel")
+    runs = [long_run(kind, traces=False) for kind in kinds]
+    for run, delay in zip(runs, (0.010, 0.0101, 0.0102, 0.0103, 0.001), strict=True):
+        run.summary["links"][0] |= {"sojourn_s": {"mean": delay}, "utilisation": 0.99}
+    table = cases._named(frames.plane(arrange(check(runs))), logarithmic=False)
+    near = table.filter(pl.col("delay_ms") > 5)
+    (alone,) = table.filter(pl.col("delay_ms") < 5).to_dicts()
+    assert near["below"].is_unique().all()
+    # Names at the end of the axis stand before their points.
+    assert (near["aside"] < 0).all() and alone["aside"] > 0
+    assert alone["below"] == near["below"][0]
+
+
+def test_an_axis_of_nothing_but_zero_has_an_end() -> None:
+    runs = [long_run(kind) for kind in ("droptail", "pi")]
+    for run in runs:
+        for group in run.summary["groups"]:
+            group["goodput_bps"] = 0.0
+        run.summary["links"][0]["sojourn_s"] = {"mean": 0.0}
+        run.queues = run.queues.with_columns(packets=pl.lit(0))  # type: ignore[union-attr]
+    made = charts(runs)
+    across = made["goodput"]["spec"]["layer"][0]["encoding"]["x"]["scale"]
+    assert (across["zero"], across["domainMax"]) == (True, 1)
+    plane = json.dumps(made["delay-utilisation"]["layer"])
+    assert '"domainMax": 1, "domainMin": 0' in plane
+    assert "top" in json.dumps(made["queue"])
+    runs[1].summary["engine"] = "fluid"
+    runs[1].scenario_toml = runs[0].scenario_toml
+    laid = charts(runs)["queue"]["layer"][0]["encoding"]["y"]["scale"]
+    assert laid == {"domainMax": 1}
 
 
 def test_long_flows_show_goodput_and_windows_instead_of_empty_figures() -> None:

@@ -10,7 +10,17 @@ import altair as alt
 import polars as pl
 
 from sojourn import style
-from sojourn.report.figures.parts import WIDTH, Chart, chart, data, finish, identity, row, time_axis
+from sojourn.report.figures.parts import (
+    WIDTH,
+    Chart,
+    chart,
+    data,
+    finish,
+    identity,
+    row,
+    time_axis,
+    to_zero,
+)
 from sojourn.report.layout import Series
 
 
@@ -61,9 +71,10 @@ def rows(course: Course, y_title: str, detail: str | None = None) -> Chart:
 def overlay(course: Course, y_title: str, detail: str | None = None) -> Chart:
     """The same with all series in the same axes: engines on the same scenario."""
     base = chart(course.table, course.title)
+    scale = alt.Scale(**to_zero(float(course.table["high"].max())))  # type: ignore[arg-type]
 
     def y(column: str) -> Any:
-        return alt.Y(f"{column}:Q", title=y_title)
+        return alt.Y(f"{column}:Q", title=y_title, scale=scale)
 
     line = identity(course.series, course.table)
     layers = _banded(base, y, line, detail, opacity=0.2, width=1.4)
@@ -121,13 +132,15 @@ def events(course: Course) -> Chart:
 def _topped(course: Course, column: str) -> tuple[Course, bool]:
     """Its table with the greatest value of all panels in a column ``top``, once in each series.
 
-    Drawn without ink it makes panels side by side have the same vertical scale.
+    Drawn without ink it makes panels side by side have the same vertical scale, and one of nothing
+    but 0 end above it.
     """
     table, whole = course.table, course.whole
-    if whole.height == table.height:
-        return course, False
-    most = whole[column].max()
     tops = whole.group_by("series").agg(pl.col(column).max().alias("top"))
+    if whole.height == table.height and (tops["top"] > 0).all():
+        return course, False
+    tops = tops.with_columns(pl.when(pl.col("top") > 0).then("top").otherwise(1.0).alias("top"))
+    most = tops["top"].max()
     if not course.own_scales:
         tops = tops.with_columns(pl.lit(most).alias("top"))
     first = pl.int_range(pl.len()).over("series") == 0

@@ -69,6 +69,11 @@ def identity(series: Sequence[Series], table: pl.DataFrame, legend: bool = True)
     }
 
 
+def to_zero(most: float) -> dict[str, Any]:
+    """Of an axis from 0 to ``most``: 0 alone would stand in its middle."""
+    return {} if most > 0 else {"domainMax": 1}
+
+
 def row(field: str, order: Sequence[str]) -> Any:
     """One of the field's values in each row, its name above it."""
     header = alt.Header(
