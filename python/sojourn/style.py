@@ -206,7 +206,13 @@ def theme(dark: bool = False, paper: bool = True) -> Mapping[str, Any]:
         "aria": False,  # the page describes each figure in words
         "view": {"stroke": None},
         "axis": axis,
-        "axisY": {"minExtent": 34, "domain": False, "ticks": False, "labelFlush": False},
+        "axisY": {
+            "minExtent": 34,
+            "domain": False,
+            "ticks": False,
+            "labelFlush": False,
+            "labelLimit": 200,
+        },
         "axisX": {"grid": False},
         "header": {
             "labelColor": ink,

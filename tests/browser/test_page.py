@@ -89,6 +89,16 @@ def test_long_flows_are_drawn_too(browser: Any, elephants: Path) -> None:
     assert complaints(browser) == []
 
 
+def test_long_names_of_rows_leave_them_their_room(browser: Any, tmp_path: Path) -> None:
+    runs = [long_run(kind) for kind in ("droptail", "pi")]
+    runs[1].scenario_toml = runs[1].scenario_toml.replace('"pi"', f'"{"a long name " * 9}"')
+    show(browser, report.write(runs, tmp_path / "page.html"), 360)
+    for plot in browser.execute_script(PLOTS):
+        assert plot["width"] <= plot["room"] + 1, plot
+    rows = "return document.querySelector('[data-figure=queue] .mark-area path').getBBox().width"
+    assert browser.execute_script(rows) > 200
+
+
 def test_page_makes_no_network_requests(browser: Any, web: Path) -> None:
     browser.get_log("performance")
     show(browser, web)

@@ -39,9 +39,15 @@
       const place = document.createElement("div");
       place.setAttribute("aria-hidden", "true");
       plot.replaceChildren(place);
+      const theme = dark.matches ? data.themes.dark : data.themes.light;
       const embed = (beside) => vegaEmbed(place, fitted(onScreen(spec), width, beside), {
         mode: "vega-lite", renderer: "svg", actions: false,
-        config: dark.matches ? data.themes.dark : data.themes.light,
+        // A row's name is no wider than the row, and one beside it leaves half of the width.
+        config: {
+          ...theme,
+          header: { ...theme.header, labelLimit: width - beside },
+          axisY: { ...theme.axisY, labelLimit: Math.min(theme.axisY.labelLimit, width / 2) },
+        },
         tooltip: { theme: dark.matches ? "dark" : "light" },
       });
       let result = await embed(64);

@@ -167,7 +167,7 @@ def goodput(table: pl.DataFrame, series: Sequence[Series], title: str) -> Chart:
     base = alt.Chart()  # its data are the row's
     scale = alt.Scale(zero=True, **to_zero(_most(table, "high")))
     x = alt.X("mbps:Q", title="Goodput (Mb/s)", scale=scale, axis=alt.Axis(tickCount=6))
-    y = alt.Y(f"{lines}:N", sort=names, title=None, axis=alt.Axis(labelLimit=200))
+    y = alt.Y(f"{lines}:N", sort=names, title=None)
     ranges = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q"), x2="high:Q", y=y, color=colour
     )
