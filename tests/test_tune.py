@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,43 @@ def test_values_of_a_range_are_written_as_people_write_them(
     assert not Axis.read("p", "2ms..19.9ms").logarithmic
     assert not Axis.read("p", "0..20").logarithmic
     assert Axis.read("p", "0s..20ms").value(0) == "0ns"
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("1005B..2000B", "1.005kB", "2kB"),
+        ("10.07mbit..99.99mbit", "10.07mbit", "99.99mbit"),
+        ("0.12345..0.5", 0.12345, 0.5),
+        ("12345..1234567", 12345, 1234567),
+        ("1001001001ns..3s", "1.001001001s", "3s"),
+    ],
+)
+def test_the_ends_of_a_range_are_written_exactly(text: str, low: object, high: object) -> None:
+    axis = Axis.read("p", text)
+    assert (axis.value(axis.low), axis.value(axis.high)) == (low, high)
+    assert (axis.value(axis.low / 2), axis.value(axis.high * 2)) == (low, high)
+
+
+@pytest.mark.parametrize("text", ["10.04ms..10.06ms", "0.50001..0.50002", "99.99mbit..100mbit"])
+def test_a_narrow_range_has_distinct_values(text: str) -> None:
+    axis = Axis.read("p", text)
+    shares = [each / 100 for each in range(101)]
+    assert len({axis.value(axis.moved(axis.low, share)) for share in shares}) == len(shares)
+
+
+@pytest.mark.parametrize("unit", ["time", "rate", "size", "", "whole"])
+def test_a_value_never_leaves_its_range(unit: str) -> None:
+    chance = random.Random(1)
+    written = {"time": "ns", "rate": "bit", "size": "B"}
+    for _ in range(2000):
+        low = 10 ** chance.uniform(0, 10)
+        high = low + 10 ** chance.uniform(0 if unit else -6, 10)
+        ends = (low, high) if not unit else (round(low), round(high) + 1)
+        axis = Axis.read("p", "..".join(f"{end}{written.get(unit, '')}" for end in ends))
+        for share in (0, 1, chance.uniform(0, 1), chance.gauss(0.5, 1)):
+            value = axis.value(axis.low + share * (axis.high - axis.low))
+            assert axis.number(value) is not None, (axis, value)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 from sojourn._engine import quantity
 from sojourn.errors import Error, InputError
@@ -85,15 +86,28 @@ class Axis:
         return cls(path, low, high, unit, whole)
 
     def value(self, number: float) -> object:
-        """A number as a scenario has it, rounded to what people write."""
+        """A number as a scenario has it, with as few digits as the range lets it have.
+
+        An end of the range is written exactly, and no rounding leads out of the range.
+        """
         number = min(max(number, self.low), self.high)
+        if self.low < number < self.high:
+            rounded = float(f"{number:.{self._digits(number)}g}")
+            number = min(max(rounded, self.low), self.high)
         if not self.unit:
-            return round(number) if self.whole else float(f"{number:.{_DIGITS}g}")
+            return round(number) if self.whole else number
+        exact = round(number)
         name, factor = next(
-            (each for each in _UNITS[self.unit] if number >= each[1]), _UNITS[self.unit][-1]
+            (each for each in _UNITS[self.unit] if exact >= each[1]), _UNITS[self.unit][-1]
         )
-        digits = f"{number / factor:.{_DIGITS}g}"
-        return f"{float(digits):g}{name}"
+        return f"{(Decimal(exact) / factor).normalize():f}{name}"
+
+    def _digits(self, number: float) -> int:
+        """Significant digits: three, or as many as tell apart hundredths of a narrow range."""
+        if number == 0:
+            return _DIGITS
+        shared = math.floor(math.log10(abs(number))) - math.floor(math.log10(self.high - self.low))
+        return _DIGITS + max(shared, 0)
 
     def moved(self, number: float, share: float) -> float:
         """A number moved by a share of the range, as the axis goes, but not out of it."""
