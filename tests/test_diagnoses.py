@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import pickle
@@ -28,7 +29,12 @@ from diagnosed import (
 )
 from sojourn import Scenario, compare, run
 from sojourn.calibration import with_users
-from sojourn.diagnoses import after, before, compared, kinds
+from sojourn.control.design.rules import RULES
+from sojourn.diagnoses import after, before, compared, course, kinds, remedies
+from sojourn.diagnoses import disciplines as settings
+from sojourn.diagnoses.facts import PASSIVE
+from sojourn.diagnoses.remedies import DESIGNS, or_designed
+from sojourn.scenario import kind_names, schema
 
 ROOT = Path(__file__).parent.parent
 
@@ -309,6 +315,60 @@ def test_every_kind_has_a_test_and_stands_in_the_document() -> None:
     for name, kind in kinds().items():
         assert f"### {name}\n" in page, name
         assert kind.summary.endswith(".") and kind.text.endswith(".")
+
+
+def test_rules_of_design_are_those_that_there_are() -> None:
+    assert set(DESIGNS.values()) == set(RULES)
+    assert all(name == rule for name, rule in DESIGNS.items() if name in RULES)
+
+
+def test_disciplines_and_traffic_that_diagnoses_name_exist() -> None:
+    queues = set(kind_names("QueueDiscipline"))
+    groups = [each.get("properties") for each in schema()["$defs"]["Group"]["anyOf"]]
+    traffic = {each["kind"]["const"] for each in groups if each}
+    lists = [
+        DESIGNS,
+        PASSIVE,
+        course._ONE_PROBABILITY,
+        settings._COUNTS_WITH,
+        settings._FIXED_GAINS,
+    ]
+    assert set[str]().union(*lists) <= queues
+    compared = set()
+    for module in Path(remedies.__file__).parent.glob("*.py"):
+        for each in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(each, ast.Compare) and ast.unparse(each.left).endswith(".kind"):
+                words = [word for to in each.comparators for word in ast.walk(to)]
+                compared |= {word.value for word in words if isinstance(word, ast.Constant)}
+    assert {"pi_table", "bulk"} <= compared <= queues | traffic
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        ("pi", "make warmup longer, or take the gains that `sojourn design pi` gives"),
+        ("pi_table", "make warmup longer, or take the gains that `sojourn design pi` gives"),
+        ("blue", "make warmup longer"),
+    ],
+)
+def test_gains_are_advised_where_there_is_a_rule_for_them(kind: str, advice: str) -> None:
+    assert or_designed("make warmup longer", kind) == advice
+
+
+def test_a_probability_of_blue_that_rises_has_not_settled() -> None:
+    link = {"name": "bottleneck", "rate_bps": 20e6, "utilisation": 0.9, "arrived": 9}
+    summary = {"links": [link | {"dropped": 5, "marked": 0, "dropped_overflow": 0}], "groups": []}
+    rising = sampled(probability=[x / 400 for x in range(400)])
+    blue = changed({"warmup": "20s", "bottleneck.qdisc": "blue"})
+    (found,) = after(blue, summary, rising)
+    assert (found.name, found.remedy) == ("not-settled", "make warmup and duration longer")
+
+
+def test_a_table_that_is_off_its_reference_is_sent_to_the_design_of_pi() -> None:
+    table = {"kind": "pi_table", "a": 5e-8, "b": 4.99e-8, "qref": 50}
+    made = run(changed({"bottleneck.qdisc": table, "traffic.flows.flows": 40}))
+    advised = {each["name"]: each["remedy"] for each in made.diagnoses}
+    assert "`sojourn design pi`" in advised["off-setpoint"]
 
 
 def test_the_document_shows_what_is_said() -> None:

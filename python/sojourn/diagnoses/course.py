@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sojourn.diagnoses.facts import Facts, Qdisc, Row
 from sojourn.diagnoses.finding import Finding
+from sojourn.diagnoses.remedies import or_designed
 from sojourn.formatting import trimmed
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 _BATCHES = 20
 _T_VALUE = 5.0
 _CHANGE = 0.3
-# Disciplines of one queue with one probability that a controller moves.
-_CONTROLLERS = {"pi", "pi_table", "pie", "pi2", "dualpi2", "rem", "red", "ared"}
+# Disciplines in which one probability, that of all packets, is the whole decision. AVQ has none,
+# CHOKe and COBALT another law beside it, and where flows have their own there are several.
+_ONE_PROBABILITY = {
+    *("pi", "pi_table", "pie", "pi2", "dualpi2", "rem", "proportional", "rate"),
+    *("red", "ared", "feng_red", "blue"),
+}
 # Less than this is no load, no queue and no probability worth speaking of.
 _LEAST = {"load": 10.0, "delay": 1e-3, "probability": 1e-3}
 _NAMES = {
@@ -70,7 +75,7 @@ def _finding(one: Qdisc, what: str, trend: _Trend, window_s: float) -> Finding:
         outlook = f"and needs some {numbers['settling_s']:.0f} s more to settle"
     remedy = "make warmup and duration longer"
     if what == "probability":
-        remedy += f", or take the gains that `sojourn design {one.kind}` gives"
+        remedy = or_designed(remedy, one.kind)
     return Finding(
         one.place,
         f"{_NAMES[what]} goes from {trimmed(numbers['first'])}{unit} in the first quarter of the "
@@ -110,7 +115,7 @@ def _courses(facts: Facts, one: Qdisc) -> Iterator[tuple[str, NDArray[np.float64
     spans_s = np.diff(rows["time_s"].to_numpy())
     yield "load", rows["entered"].to_numpy()[1:] / spans_s
     probability = rows["probability"]
-    told = one.kind in _CONTROLLERS and probability.null_count() == 0
+    told = one.kind in _ONE_PROBABILITY and probability.null_count() == 0
     if told and not probability.is_nan().any():
         yield "probability", probability.cast(pl.Float64).to_numpy()
     yield "delay", rows["bytes"].cast(pl.Float64).to_numpy() * 8 / one.rate_bps

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from sojourn._engine import defaults, margins
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, seconds
 from sojourn.diagnoses.finding import Finding
+from sojourn.diagnoses.remedies import DESIGNS
 from sojourn.errors import Error
 
-# Disciplines whose gains are made for a link: `sojourn design` has a rule for each.
-DESIGNED = {"pi", "pi2", "pie", "rem", "red"}
+# Disciplines whose gains stay as they are set, with a rule that makes them for a link. ARED moves
+# its own, CoDel has none, and a table has no linear model.
+_FIXED_GAINS = DESIGNS.keys() - {"ared", "codel", "pi_table"}
 
 
 def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
@@ -114,7 +116,7 @@ def unstable_gains(facts: Facts) -> Iterator[Finding]:
     trip, so it is asked only of a dumbbell with long flows.
     """
     one = facts.qdisc
-    if one is None or one.kind not in DESIGNED or not facts.constant:
+    if one is None or one.kind not in _FIXED_GAINS or not facts.constant:
         return
     margin = _margin(facts, one)
     if margin is not None and margin < 0:
@@ -122,7 +124,7 @@ def unstable_gains(facts: Facts) -> Iterator[Finding]:
             one.place,
             f"the linear model of {one.kind} with this link and these flows has a phase margin of "
             f"{margin:.0f}°: the queue oscillates",
-            f"take the gains that `sojourn design {one.kind}` gives for this link",
+            f"take the gains that `sojourn design {DESIGNS[one.kind]}` gives for this link",
             {"phase_margin_deg": margin},
         )
 

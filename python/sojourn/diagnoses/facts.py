@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 Found = TypeVar("Found")
 
 # Disciplines that signal nothing but with a full queue.
-PASSIVE = {"droptail", "drr", "prio", "tbf", "cbq", "sfq", "python", "fq"}
+PASSIVE = {"droptail", "drr", "prio", "tbf", "cbq", "sfq", "python"}
 
 
 def seconds(text: str) -> float:

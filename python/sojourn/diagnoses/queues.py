@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
 from sojourn.diagnoses.finding import Finding
+from sojourn.diagnoses.remedies import or_designed
 from sojourn.formatting import trimmed
 
 _BUSY = 0.95
@@ -168,7 +169,7 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
             one.place,
             f"the mean queue is {trimmed(held)} {unit}, though it is set to {trimmed(wanted)}: the "
             f"controller has not settled in the measured window, or cannot{said}",
-            f"make warmup longer, or take the gains that `sojourn design {one.kind}` gives",
+            or_designed("make warmup longer", one.kind),
             {"mean": held, "reference": wanted} | ({"settling_s": time} if time else {}),
         )
 
@@ -195,7 +196,7 @@ def wound_up(facts: Facts) -> Iterator[Finding]:
                 f"is {trimmed(100 * link['utilisation'])} % busy and the mean queue is "
                 f"{trimmed(held)} {unit}, set to {trimmed(wanted)}: the controller has not come "
                 "down yet from an overload before",
-                f"make warmup longer, or take the gains that `sojourn design {one.kind}` gives",
+                or_designed("make warmup longer", one.kind),
                 {"mean": held, "reference": wanted, "signals": share},
             )
 
