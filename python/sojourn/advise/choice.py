@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn._engine import quantity as read
 from sojourn.advise.line import SHAPED
+from sojourn.defaults import SEEDS
 from sojourn.deploy import Deployment, deploy
 from sojourn.diagnoses import before
 from sojourn.errors import InputError, Interrupted
@@ -139,7 +140,7 @@ def advise(
     scenario: Scenario,
     *,
     link_layer: str | None = None,
-    seeds: int = 3,
+    seeds: int = SEEDS,
     workers: int | None = None,
     out: str | Path | None = None,
     progress: Callable[[Progress], None] | None = None,

@@ -15,6 +15,7 @@ from sojourn.cli.files import check_report, print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, File, Json, NoLimit, Quiet, Report, Sets, Strict, Workers
 from sojourn.cli.progress import SweepLine, notices
 from sojourn.cli.values import parse_variations
+from sojourn.defaults import SEEDS
 from sojourn.errors import InputError, Interrupted
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def compare(
             '{kind="pi",ecn=true}. Repeatable: all combinations run.',
         ),
     ] = None,
-    repeat: Annotated[int, typer.Option(min=1, help="Seeds per combination.")] = 3,
+    repeat: Annotated[int, typer.Option(min=1, help="Seeds per combination.")] = SEEDS,
     workers: Workers = None,
     out: Annotated[
         Path | None,
@@ -159,7 +160,7 @@ def sweep(
     rule, scenario = parse_until(until), scenario_of(file, set_)
     own = scenario.facts.seed
     if seeds is None:
-        chosen: Sequence[int] = range(own, own + 3)
+        chosen: Sequence[int] = range(own, own + SEEDS)
     else:
         if any(text.partition("=")[0].strip() == "seed" for text in set_ or ()):
             raise InputError(f"--set seed: --seeds {seeds} says which seeds run; leave one out")

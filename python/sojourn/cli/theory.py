@@ -12,6 +12,13 @@ from sojourn.cli import prose
 from sojourn.cli.files import check_figure, print_json
 from sojourn.cli.options import TYPER_SUGGESTS, Figure, Json
 from sojourn.cli.tables import show
+from sojourn.defaults import (
+    CODEL_DROPS,
+    CODEL_INTERVAL_S,
+    RECOVERY_PACKET,
+    RECOVERY_RTT_S,
+    RESPONSES_RTT_S,
+)
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +33,9 @@ theory = typer.Typer(
 
 _LWND = 16
 """Kelly, PFLDnet 2003."""
+_RECOVERY_RTT, _RESPONSES_RTT, _INTERVAL = (
+    f"{1e3 * seconds:g}ms" for seconds in (RECOVERY_RTT_S, RESPONSES_RTT_S, CODEL_INTERVAL_S)
+)
 
 Flows = Annotated[str, typer.Option("--flows", help="Number of flows.")]
 Rate = Annotated[str, typer.Option("--rate", help="Rate of the link.")]
@@ -35,8 +45,10 @@ Rtt = Annotated[str, typer.Option("--rtt", help="Round trip time.")]
 
 @theory.command()
 def recovery(
-    rtt: Rtt = "200ms",
-    packet: Annotated[str, typer.Option("--packet", help="Size of a packet.")] = "1500",
+    rtt: Rtt = _RECOVERY_RTT,
+    packet: Annotated[str, typer.Option("--packet", help="Size of a packet.")] = str(
+        RECOVERY_PACKET
+    ),
     json: Json = False,
     figure: Figure = None,
 ) -> int:
@@ -45,13 +57,13 @@ def recovery(
 
 
 @theory.command()
-def scalable(rtt: Rtt = "200ms", json: Json = False, figure: Figure = None) -> int:
+def scalable(rtt: Rtt = _RECOVERY_RTT, json: Json = False, figure: Figure = None) -> int:
     """Scalable TCP's variation of the rate, recovery, halving and doubling."""
     return _table("scalable", json, figure, rtt=rtt)
 
 
 @theory.command()
-def responses(rtt: Rtt = "100ms", json: Json = False, figure: Figure = None) -> int:
+def responses(rtt: Rtt = _RESPONSES_RTT, json: Json = False, figure: Figure = None) -> int:
     """Response functions: square root, PFTK, HighSpeed, Scalable, CUBIC."""
     return _table("responses", json, figure, rtt=rtt)
 
@@ -64,8 +76,8 @@ def setpoint(json: Json = False, figure: Figure = None) -> int:
 
 @theory.command()
 def codel(
-    interval: Annotated[str, typer.Option("--interval", help="CoDel's interval.")] = "100ms",
-    count: Annotated[int, typer.Option("--count", min=1, max=10_000, help="Drops.")] = 10,
+    interval: Annotated[str, typer.Option("--interval", help="CoDel's interval.")] = _INTERVAL,
+    count: Annotated[int, typer.Option("--count", min=1, max=10_000, help="Drops.")] = CODEL_DROPS,
     json: Json = False,
     figure: Figure = None,
 ) -> int:

@@ -11,6 +11,7 @@ from sojourn.cli.files import print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Report, Sets, Workers
 from sojourn.cli.progress import SweepLine, notices, stopped
 from sojourn.cli.values import parse_set, parse_variations
+from sojourn.defaults import ACROSS, SEEDS, TRIALS
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import page_file
 
@@ -54,9 +55,11 @@ def tune(
     ] = None,
     across: Annotated[
         str, typer.Option(help="A setting counts as at its worst place, or as the mean of all.")
-    ] = "worst",
-    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried.")] = 40,
-    repeat: Annotated[int, typer.Option(min=1, help="Seeds of each; as many judge the best.")] = 3,
+    ] = ACROSS,
+    trials: Annotated[int, typer.Option(min=1, help="Settings that are tried.")] = TRIALS,
+    repeat: Annotated[
+        int, typer.Option(min=1, help="Seeds of each; as many judge the best.")
+    ] = SEEDS,
     workers: Workers = None,
     cluster: Cluster = None,
     out: Annotated[

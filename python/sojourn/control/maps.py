@@ -12,6 +12,7 @@ from sojourn._engine import margins as margins_of
 from sojourn.control.errors import ControlError, positive
 from sojourn.control.loops import value
 from sojourn.control.models import Model, asked
+from sojourn.defaults import MAP_SIZE
 
 PARAMETERS = {
     "rtt": "Round trip time, queue included (s)",
@@ -187,7 +188,7 @@ class StabilityMap:
 
 
 def stability_map(
-    model: Model, x: Axis, y: Axis, size: int = 1000, *, window: float = 1.0
+    model: Model, x: Axis, y: Axis, size: int = MAP_SIZE, *, window: float = 1.0
 ) -> StabilityMap:
     """The linear phase margin over two parameters.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sojourn.defaults import SEEDS
 from sojourn.errors import InputError
 from sojourn.labels import label_of
 from sojourn.quantities import whole
@@ -31,7 +32,7 @@ class Case:
 
     labels: Mapping[str, object]
     scenario: Scenario
-    seeds: Sequence[int] = (1, 2, 3)
+    seeds: Sequence[int] = tuple(range(1, 1 + SEEDS))
     uncongested: bool = False
     """Whether it runs on the uncongested link instead: ten times as fast, nothing dropped."""
     engine: str = "packets"

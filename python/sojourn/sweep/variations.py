@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn.defaults import SEEDS
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import is_there, read_json, write_json
 from sojourn.labels import label_of
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def compare(
     scenario: ScenarioLike,
     vary: Mapping[str, object],
-    repeat: int = 3,
+    repeat: int = SEEDS,
     workers: int | None = None,
     *,
     out: str | Path | None = None,

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sojourn.defaults import ACROSS, SEEDS, TRIALS
 from sojourn.errors import InputError, Interrupted
 from sojourn.extras import require
 from sojourn.measures import Measure
@@ -45,9 +46,9 @@ def tune(
     constraints: Sequence[Constraint] = (),
     *,
     vary: Mapping[str, object] | None = None,
-    trials: int = 40,
-    seeds: int = 3,
-    across: str = "worst",
+    trials: int = TRIALS,
+    seeds: int = SEEDS,
+    across: str = ACROSS,
     workers: int | None = None,
     cluster: str | None = None,
     out: str | Path | None = None,

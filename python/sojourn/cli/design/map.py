@@ -14,6 +14,7 @@ from sojourn.cli.design.report import number_text
 from sojourn.cli.files import check_figure, print_json
 from sojourn.cli.options import Figure, Json, typed
 from sojourn.cli.tables import show
+from sojourn.defaults import MAP_SIZE
 from sojourn.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ def map(
     flows: Annotated[str, typer.Option("--flows", help="Flows, if no axis has them.")] = "60",
     rtt: Annotated[str, typer.Option("--rtt", help="Round trip, if no axis has it.")] = "100ms",
     law: LawName = "reno",
-    size: Annotated[int, typer.Option("--size", min=2, max=4000, help="Points each way.")] = 1000,
+    size: Annotated[
+        int, typer.Option("--size", min=2, max=4000, help="Points each way.")
+    ] = MAP_SIZE,
     fluid: Annotated[
         int, typer.Option("--fluid", min=0, max=60, help="Fluid runs each way, laid over.")
     ] = 0,

@@ -17,6 +17,13 @@ from sojourn.control.theory.theorems import (
     variation,
     variation_exact,
 )
+from sojourn.defaults import (
+    CODEL_DROPS,
+    CODEL_INTERVAL_S,
+    RECOVERY_PACKET,
+    RECOVERY_RTT_S,
+    RESPONSES_RTT_S,
+)
 
 Array = Any
 
@@ -53,7 +60,7 @@ _LEAST_HALVED = 2.0
 """Packets."""
 
 
-def recovery(rtt: float = 0.2, packet: float = 1500.0) -> Table:
+def recovery(rtt: float = RECOVERY_RTT_S, packet: float = RECOVERY_PACKET) -> Table:
     """Traditional TCP's recovery from one loss, by rate.
 
     Args:
@@ -89,7 +96,7 @@ def recovery(rtt: float = 0.2, packet: float = 1500.0) -> Table:
     )
 
 
-def scalable(rtt: float = 0.2) -> Table:
+def scalable(rtt: float = RECOVERY_RTT_S) -> Table:
     """Scalable TCP's variance and its times to recover, to halve and to double.
 
     Args:
@@ -169,7 +176,7 @@ def highspeed(p: Array) -> Array:
     return np.where(np.asarray(p) > 1e-3, square_root(p), (p / 1e-3) ** exponent * 38)[()]
 
 
-def responses(rtt: float = 0.1) -> Table:
+def responses(rtt: float = RESPONSES_RTT_S) -> Table:
     """Response functions: mean window against loss rate.
 
     Args:
@@ -284,7 +291,7 @@ def setpoint() -> Table:
     )
 
 
-def codel_drops(interval: float = 0.1, count: int = 10) -> Table:
+def codel_drops(interval: float = CODEL_INTERVAL_S, count: int = CODEL_DROPS) -> Table:
     """When CoDel drops after the first drop: the control law of RFC 8289, section 3.3.
 
     Args:
