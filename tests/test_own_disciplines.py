@@ -437,6 +437,11 @@ def test_edit_of_a_module_counts_once_it_is_reloaded(
         "import numpy as np\nTABLE = np.zeros(5000)\nTABLE[2500] = {}\n",
         "import polars as pl\nTABLE = pl.Series([*range(50), {}, *range(50)])\n",
         "import random\nTABLE = random.Random({})\n",
+        # No pickle takes these.
+        "from functools import cached_property\nTABLE = cached_property(lambda self: {})\n",
+        "from types import SimpleNamespace\nTABLE = SimpleNamespace(f=lambda n: n + {})\n",
+        "from argparse import ArgumentParser\n"
+        "TABLE = ArgumentParser()\nTABLE.set_defaults(n={}, f=lambda n: n)\n",
     ],
 )
 def test_all_of_a_value_beside_a_notebook_class_names_the_run(
@@ -455,6 +460,11 @@ def test_all_of_a_value_beside_a_notebook_class_names_the_run(
         exec(text.format(value), cell.__dict__)
         keys.append(key_of(scenario({"kind": "python", "class": "tabled"}), "packets"))
     assert keys[0] != keys[1] == keys[2]
+
+
+def test_a_lock_beside_a_notebook_class_does_not_change_its_key(typed: Callable[..., str]) -> None:
+    locked = "    return bool(LOCK)\n\nLOCK = __import__('threading').Lock()\n"
+    assert typed("    return 1\n", locked) == typed("    return 1\n", locked)
 
 
 @pytest.mark.parametrize(("name", "meant"), [("enque", "enqueue"), ("updates", "update")])

@@ -384,11 +384,20 @@ def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
 def _written(value: object) -> str:
     """All that is in a thing: of a table or an object its repr may leave out what matters."""
     if not isinstance(value, str | bytes | int | float | complex | None):
-        try:
-            return pickle.dumps(value).hex()
-        except Exception:
-            pass
+        pickled = _pickled(value)
+        if pickled is not None:
+            return pickled
+    # What is neither pickled nor has attributes is of this process, such as a lock or an open file:
+    # no code and no number is in it.
     return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def _pickled(value: object) -> str | None:
+    """A thing as pickle writes it; none if it cannot, as where a lambda or a lock is in it."""
+    try:
+        return pickle.dumps(value).hex()
+    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RuntimeError):
+        return None
 
 
 def _parts(value: object, home: str) -> Iterable[object] | None:
@@ -419,8 +428,9 @@ def _parts(value: object, home: str) -> Iterable[object] | None:
             return value
         case set() | frozenset():
             return sorted(map(repr, value))
-        case _ if type(value).__module__ == home and hasattr(value, "__dict__"):
-            return [type(value), vars(value)]
+        case _ if hasattr(value, "__dict__"):
+            if type(value).__module__ == home or _pickled(value) is None:
+                return [type(value), vars(value)]
     return None
 
 
