@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DeployError", "Deployment", "deploy"]
 
-# Linux counts an Ethernet frame's header with the packet, a scenario only the IP packet.
-_ETHERNET = 14
+ETHERNET = 14
+"""Bytes of a frame's header, which Linux counts with the packet; a scenario has the IP packet."""
 
 _TAKEN_FOR_ETHERNET = "The device is taken for an Ethernet: its header counts as overhead."
 
@@ -171,7 +171,7 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
         return Deployment(link, (command,), (*remarks, *one.remarks, by_itself))
     overhead, least = (int(table.get(name, 0)) for name in ("frame_overhead", "min_frame"))
     if qdisc["kind"] in bpf.LAWS:
-        written, said, undo = bpf.commands(qdisc, place, overhead - _ETHERNET, least)
+        written, said, undo = bpf.commands(qdisc, place, overhead - ETHERNET, least)
         return Deployment(link, written, (*remarks, _TAKEN_FOR_ETHERNET, *said), undo)
     size, counted = _size(link, overhead, least, place.mean_packet)
     remarks.append(counted)
@@ -222,12 +222,12 @@ def _size(link: str, overhead: int, least: int, mean: int) -> tuple[str, str]:
     it counts the headers of a large segment (GSO) once instead of once a packet: the link would be
     faster than the scenario's, and packets wait elsewhere. So it may be slower.
     """
-    beyond = overhead - _ETHERNET
+    beyond = overhead - ETHERNET
     size = f" overhead {max(0, beyond)} mpu {least}" if beyond >= 0 or least else ""
     if beyond >= 0:
         return size, _TAKEN_FOR_ETHERNET
     return size, (
-        f"Linux counts an Ethernet header with each packet, {_ETHERNET} bytes, and HTB takes none "
+        f"Linux counts an Ethernet header with each packet, {ETHERNET} bytes, and HTB takes none "
         f"off: with {link}.frame_overhead = {overhead} a packet counts as {-beyond} bytes more, "
         f"{-beyond / (mean + overhead):.1%} of one of {mean}."
     )

@@ -21,9 +21,9 @@ from sojourn.control.errors import ControlError
 from sojourn.control.maps import PARAMETERS, Axis, StabilityMap
 from sojourn.control.theory.tables import Table
 from sojourn.files import cannot, write_whole
+from sojourn.report.page import VEGA_LITE
 
 WIDTH, HEIGHT = 520, 300
-VEGA_LITE = "6.4"
 Chart = Any
 """Altair's charts have no common public type that its own methods return."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn.deploy import DeployError
 from sojourn.deploy.leaves import Place, dualpi2_settings, leaf
+from sojourn.deploy.script import ETHERNET
 from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES, HOSTS
 from sojourn.errors import ScenarioError
 from sojourn.quantities import quantity
@@ -25,12 +26,10 @@ LONGEST_S = 60.0
 # How much of what the shaper is late it may make up for, in seconds: more than it mostly is, and
 # far less than a packet, for after an idle time the link is ahead by so much.
 _LATE_S = 20e-6
-# What a shaper's class may send in its turn: it has no other to take turns with.
-_QUANTUM = 1514
-# The Ethernet header, which devices count and scenarios do not.
-_ETHERNET = 14
 # An Ethernet frame's payload.
 _MTU = 1500
+# What a shaper's class may send in its turn: it has no other to take turns with.
+_QUANTUM = ETHERNET + _MTU
 
 _NO_CLASSES = {"prio", "drr", "cbq"}
 _IN_ROUNDS = {"fq_codel", "fq_pie", "sfq"}
@@ -199,7 +198,7 @@ def _link(
         "name": name,
         "drops": _DROPS.get(kind, "arrival"),
         "commands": [
-            f"qdisc add dev {{dev}} root handle 1: stab overhead -{_ETHERNET} htb default 1",
+            f"qdisc add dev {{dev}} root handle 1: stab overhead -{ETHERNET} htb default 1",
             f"class add dev {{dev}} parent 1: classid 1:1 htb {shape}",
         ],
         "dualpi2": dualpi2,
