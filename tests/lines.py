@@ -1,21 +1,22 @@
 """Finds lines of more than 100 columns where no formatter looks: comments in Rust, the Makefile,
 prose in Markdown. Tables, figures and blocks of code may be wider. In Markdown it finds lines, too,
-that MyST takes for comments, and phrases that have plainer ones; for single words there is the list
-of typos in pyproject.toml."""
+that MyST takes for comments. There, in comments and in the strings of Python it finds phrases that
+have plainer ones; for single words there is the list of typos in pyproject.toml."""
 
 from __future__ import annotations
 
 import re
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 WIDTH = 100
 PLAINER = {
     r"one['’]s own": "your own",
-    r"its kin": "its variants",
+    r"\b(its|their) kin\b": "its variants",
     r"as Linux has it": "as in Linux",
-    r"one sees": "you see",
+    r"(as|what|where|which) one sees": "you see",
     r"in vain": "without a result",
     r"that while": "meanwhile",
     r"answered by nobody": "open-loop",
@@ -24,6 +25,7 @@ PLAINER = {
     r"due to the fact that": "because",
 }
 PAGES = ("*.md", "benches/**/*.md", "crates/*/README.md", "docs/**/*.md")
+PYTHON = ("python/**/*.py", "tests/**/*.py", "benches/**/*.py")
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -46,6 +48,19 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+def python_words(path: Path) -> str:
+    """The comments and strings of a file; comments of several lines are joined."""
+    with path.open("rb") as file:
+        tokens = list(tokenize.tokenize(file.readline))
+    words = [token for token in tokens if token.type in (tokenize.COMMENT, tokenize.STRING)]
+    return " ".join(word.string.lstrip("# ") for word in words)
+
+
+def rust_words(path: Path) -> str:
+    """The comments of a file, joined."""
+    return " ".join(line.strip(" /!") for _, line in comments(path.read_text(encoding="utf-8")))
+
+
 def main() -> int:
     found = 0
     documents = [path for each in PAGES for path in ROOT.glob(each)]
@@ -59,8 +74,13 @@ def main() -> int:
             if lines is prose and line.lstrip().startswith("%"):
                 found += 1
                 print(f"{path.relative_to(ROOT)}:{number}: begins with %, which hides it")
-    for path in documents:
-        text = re.sub(r"\s", " ", path.read_text(encoding="utf-8"))
+    texts = [(path, path.read_text(encoding="utf-8")) for path in documents]
+    texts += [(path, rust_words(path)) for path, _ in sources]
+    # But for this file, which lists the phrases.
+    python = [path for each in PYTHON for path in ROOT.glob(each) if path != Path(__file__)]
+    texts += [(path, python_words(path)) for path in python]
+    for path, words in texts:
+        text = re.sub(r"\s+", " ", words)
         for phrase, plainer in PLAINER.items():
             for each in re.finditer(phrase, text, re.IGNORECASE):
                 found += 1

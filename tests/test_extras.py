@@ -114,7 +114,7 @@ def test_a_command_without_its_extra_says_which(tmp_path: Path, line: str, extra
     assert done.stderr.startswith("sojourn: ")
     assert done.stderr.endswith(remedy)
     assert done.stderr.count("\n") == 1
-    # Nothing has been computed in vain.
+    # Nothing has been computed without a result.
     assert not list(tmp_path.rglob("summary.json"))
 
 

@@ -1,4 +1,4 @@
-"""Classes of one's own that a scenario names: found, checked, made."""
+"""Your own classes that a scenario names: found, checked, made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lab: when a change acts, what the address holds, scenarios of one's own."""
+"""The lab: when a change acts, what the address holds, your own scenarios."""
 
 from __future__ import annotations
 

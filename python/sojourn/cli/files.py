@@ -105,7 +105,7 @@ def write_report(
 ) -> Path:
     """Writes a page on runs; a ``live`` one has the lab in it.
 
-    Before anything is printed: whoever reads that may have had enough.
+    Before anything is printed: the reader of standard output may close it.
     """
     from sojourn.lab.page import page
     from sojourn.report import write

@@ -92,7 +92,7 @@ def tune(
     if report is not None:
         page_file(report)
     if figure is not None and not constraints:
-        raise InputError("--figure: there is nothing to trade for; give --subject-to a constraint")
+        raise InputError("--figure: a trade-off figure needs a constraint; give --subject-to one")
     scenario = scenario_of(file, set_, None)
     folder = out or runs_folder(file)
     try:
@@ -115,7 +115,22 @@ def tune(
             )
     except Interrupted as interrupted:
         return stopped(interrupted.result, folder, json=json)
-    # Before anything is printed: whoever reads that may have had enough.
+    _tell(found, scenario, folder, figure, report, json=json, quiet=quiet)
+    return 0 if found.best is not None else 1
+
+
+def _tell(
+    found: Tuning,
+    scenario: Scenario,
+    folder: Path,
+    figure: Path | None,
+    report: Path | None,
+    *,
+    json: bool,
+    quiet: bool,
+) -> None:
+    """Writes the figure and the report, then prints what was found."""
+    # The files come first: the reader of standard output may close it.
     if figure is not None:
         from sojourn.control.charts.figures import save
         from sojourn.tune.figures import trade_off
@@ -127,13 +142,12 @@ def tune(
         report = write(found, scenario, report)
     if json:
         print_json(found.to_dict())
-    else:
-        _show(found, scenario)
-        if not quiet:
-            for what, place in (("runs", folder), ("figure", figure), ("report", report)):
-                if place is not None:
-                    print(f"{what}: {place}")
-    return 0 if found.best is not None else 1
+        return
+    _show(found, scenario)
+    if not quiet:
+        for what, place in (("runs", folder), ("figure", figure), ("report", report)):
+            if place is not None:
+                print(f"{what}: {place}")
 
 
 def _ranges(texts: Sequence[str]) -> dict[str, str]:

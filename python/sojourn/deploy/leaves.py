@@ -110,13 +110,13 @@ def settings_of(qdisc: Fields, place: Place) -> Fields:
 
 _ABSENT = {
     "pi": "Linux has no PI; as one in BPF it can only stand by itself, not in a class",
-    "pi_table": "Linux has no PI; pie is its kin",
+    "pi_table": "Linux has no PI; pie is the closest",
     "rem": "Linux has no REM; as one in BPF it can only stand by itself, not in a class",
     "rate": "Linux has nothing that marks by the arrival rate alone",
     "pi2": "Linux has PI2 only as the classic queue of dualpi2",
     "avq": "Linux has no AVQ",
     "proportional": "Linux has no proportional controller; red is the nearest",
-    "feng_red": "Linux has of the adaptive REDs only Floyd's, ared",
+    "feng_red": "Of the adaptive REDs, Linux has only Floyd's, ared",
     "blue": "Linux has BLUE only for each flow, as sfb",
     "tbf": "HTB's burst is that of the whole link",
     "python": "what is written in Python runs in the simulator only",
@@ -175,7 +175,7 @@ def _droptail(qdisc: Fields, place: Place) -> Leaf:
 
 @dataclass(frozen=True)
 class _Average:
-    """What RED and its kin have in common, in the unit in which Linux counts."""
+    """What RED and its variants have in common, in the unit in which Linux counts."""
 
     low: int
     high: int
@@ -200,7 +200,7 @@ def _averaging(qdisc: Fields, place: Place, unit: int) -> _Average:
         "it from the burst and may call that large.",
     ]
     if qdisc.get("idle_decay", True):
-        # HTB asks an empty queue for nothing, and only a question in vain begins an idle time.
+        # HTB asks an empty queue for nothing, and only an unanswered request begins an idle time.
         remarks.append(
             "Below HTB Linux does not notice idle times: the average falls with arriving packets "
             "only (idle_decay = false)."
@@ -444,7 +444,7 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
 
 
 def _steps(qdisc: Fields, place: Place, name: str) -> int:
-    """A gain of DualPI2 as Linux has it."""
+    """A gain of DualPI2 as in Linux."""
     steps = round(float(qdisc[name]) / _GAIN_STEP)
     if steps < 1:
         raise DeployError(

@@ -73,7 +73,7 @@ def no_warmup(facts: Facts) -> Iterator[Finding]:
 def delay_beyond_run(facts: Facts) -> Iterator[Finding]:
     """No answer comes back within the run.
 
-    A round trip is longer than the measured window, so what one sees is the beginning of the
+    A round trip is longer than the measured window, so what you see is the beginning of the
     first round trip.
     """
     window = facts.duration_s - facts.warmup_s

@@ -33,7 +33,7 @@ def trade_off(found: Tuning) -> Any:
         InputError: If there is no constraint to draw against, or no setting ran with all seeds.
     """
     if not found.constraints:
-        raise InputError("there is nothing to trade for: give a constraint")
+        raise InputError("a trade-off figure needs a constraint: give one")
     constraint = found.constraints[0]
     goal, other = found.goal.measure.definition, constraint.measure.definition
     front = {id(each) for each in found.front()}

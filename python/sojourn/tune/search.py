@@ -121,7 +121,7 @@ def tune(
         judges = range(first + seeds, first + 2 * seeds)
         measure([as_it_is] if fresh is None else [as_it_is, fresh], judges)
     except Interrupted:
-        # What ran with some of its seeds only is of no use to anybody.
+        # Candidates run with only some of their seeds are dropped.
         made = [each for each in asking.candidates if each.dropped or each.has(searched)]
         found = Tuning(
             axes, goal, constraints, across, region, made, None, None, Candidate({}), True

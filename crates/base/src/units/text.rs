@@ -189,7 +189,7 @@ fn never(_: &str, _: &str) -> Option<String> {
     None
 }
 
-/// `mbps`, `MBps` and `MB/s` and their kin.
+/// `mbps`, `MBps` and `MB/s` and the like.
 fn bits_or_bytes_per_second(number: &str, unit: &str) -> Option<String> {
     let lower = unit.to_ascii_lowercase();
     let prefix = lower.strip_suffix("bps").or_else(|| lower.strip_suffix("b/s"))?;
@@ -203,7 +203,7 @@ fn bits_or_bytes_per_second(number: &str, unit: &str) -> Option<String> {
     Some(format!("{meaning}; write \"{bits}\" for bits, \"{bytes}\" for bytes"))
 }
 
-/// `kb`, `Mb` and their kin.
+/// `kb`, `Mb` and the like.
 fn bits_or_bytes(number: &str, unit: &str) -> Option<String> {
     let prefix = unit.strip_suffix('b')?.to_ascii_uppercase();
     let (thousands, binary) = match &*prefix {

@@ -53,7 +53,7 @@ pub struct State {
     growth: Growth,
 }
 
-/// Additive increase by `a` segments per window: what AIMD and its kin have in common.
+/// Additive increase by `a` segments per window: what AIMD and its variants have in common.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Growth {
     /// Bytes acknowledged times `a`, less what the window has grown for.
