@@ -248,7 +248,7 @@ def test_figures_show_each_setting_in_units_for_people() -> None:
     assert [row["x"] for row in points(narrow)] == [None, None, 20.0, 5.0]
     with pytest.raises(InputError, match="given up after one seed"):
         figures.by_parameter(found([GIVEN_UP], None), AXIS)
-    with pytest.raises(InputError, match="give a constraint"):
+    with pytest.raises(InputError, match="needs a constraint"):
         figures.trade_off(found(ALL, GOOD, constraints=()))
 
 

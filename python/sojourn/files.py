@@ -62,7 +62,7 @@ def write_file(path: Path, content: bytes) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all; who writes the same file meanwhile waits.
+    """Writes a file whole or not at all; other writers of the same file wait.
 
     What a process leaves beside it that was killed here, the next one overwrites.
 
@@ -170,7 +170,7 @@ def is_there(path: Path) -> bool:
 
 
 def named(folder: str | os.PathLike[str]) -> Path:
-    """The folder of this name, where without one files would be scattered here.
+    """The folder of this name; without a name, files would be scattered in the current one.
 
     Raises:
         InputError: If there is no name.

@@ -38,7 +38,7 @@ def with_measures(labels: Mapping[str, object], found: Mapping[str, object]) -> 
 
 
 def ecn_words(value: object, kind: str = "") -> str:
-    """What is said beside a discipline's name of its ``ecn``; nothing where it does not mark, but
+    """What is said of ``ecn`` beside a discipline's name; nothing where it does not mark, except
     for a ``kind`` that usually does."""
     words = {"true": "ECN", "ect0": "ECN for ECT(0)", "false": "no ECN" if _marks(kind) else ""}
     return words.get(str(value).lower(), "")

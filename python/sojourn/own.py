@@ -202,7 +202,7 @@ def _read(name: str, value: Any, wanted: Any) -> Any:
 
 
 def _as(value: Any, wanted: Any) -> Any:
-    """A value as a type; what is none of those that are known is the class's own affair."""
+    """A value as a type; the class itself must handle types that are not known here."""
     if isinstance(wanted, type) and issubclass(wanted, Time | Rate | Size):
         return wanted.written(value)
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
@@ -340,7 +340,7 @@ _INSTALLED = {"site-packages", "dist-packages"}
 
 
 def _imports(source: bytes, package: str) -> Iterator[str]:
-    """The modules that a file may import, wherever in it; what is none of them is not loaded."""
+    """The modules that a file may import, anywhere in it; other names are not loaded."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):

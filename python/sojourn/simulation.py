@@ -129,7 +129,7 @@ class Simulation:
         self._core.set(str(path), json.dumps(plain_value(value, str(path))))
 
     def fork(self) -> Simulation:
-        """A copy that goes its own way: the same changes give the same results."""
+        """An independent copy: the same changes give the same results."""
         other = Simulation.__new__(Simulation)
         other._base_dir, other._core = self._base_dir, self._core.fork()
         return other

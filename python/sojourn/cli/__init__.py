@@ -141,7 +141,7 @@ def _warn(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _complain(message: str, code: int) -> int:
-    """Says what is wrong on stderr: in words, or as JSON to whom asked for that."""
+    """Says what is wrong on stderr: in words, or as JSON if that was asked for."""
     message = " ".join(message.split())
     if "--json" in sys.argv[1:]:
         import json

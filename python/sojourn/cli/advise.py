@@ -209,7 +209,7 @@ def _mean(found: Advice, name: str, of: str) -> str:
 
 
 def _write(found: Advice, folder: Path) -> dict[str, Path]:
-    """The scripts for the router; says which are there that this advice has not."""
+    """The scripts for the router; names those in the folder that this advice does not have."""
     scripts = found.scripts()
     files = {way: folder / f"{way}.sh" for way in _WAYS}
     for way, each in scripts.items():

@@ -123,7 +123,7 @@ def _hint(name: str, names: Sequence[str]) -> str:
 
 
 def topics(whole: Schema) -> dict[str, dict[str, Schema]]:
-    """What there is to explain, by kind and name: the part of the schema for each."""
+    """What can be explained, by kind and name: the part of the schema for each."""
     defs = whole["$defs"]
     tables = {"scenario": whole}
     for name, field in whole["properties"].items():

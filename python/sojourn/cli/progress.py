@@ -28,7 +28,7 @@ class Stopped(Protocol):
 
 
 def notices(quiet: bool) -> Callable[[str], None] | None:
-    """What shows notices, or nothing that would."""
+    """A function that shows notices; none if it is to be quiet."""
     return None if quiet else _notice
 
 

@@ -56,7 +56,7 @@ def between(arguments: Sequence[str]) -> int:
 
 
 class Uninterrupted:
-    """Ctrl-C reaches the router too, which then ends with its summary: it is for us to wait.
+    """Ctrl-C reaches the router too, which then ends with its summary, so this process waits.
 
     SIGTERM and SIGHUP may reach us alone, and are handed on.
     """
@@ -176,7 +176,7 @@ class View:
 
 
 def bars(values: Sequence[float] | deque[int]) -> str:
-    """Values as a line of bars, the greatest being full."""
+    """Values as a line of bars; the greatest is full."""
     most = max(values, default=0)
     if most <= 0:
         return _BARS[0] * len(values)

@@ -98,7 +98,7 @@ def _run_all(
 
 
 def _unkept(scenario: Scenario, *, drawn: bool) -> list[str]:
-    """The records that a scenario asks for and nobody would see; a report draws some of them."""
+    """The records that a scenario asks for but nothing would show; a report draws some of them."""
     if not scenario.has_tables:
         return []
     shown = ("queues", "traces") if drawn else ()

@@ -197,7 +197,7 @@ def sweep(
 
 
 def _missed(rule: Rule, results: Results) -> str:
-    """What is not known as well as it was to be."""
+    """What is known less precisely than was asked for."""
     from sojourn.measures import why_missing
 
     if missing := why_missing(rule.measure, [each.run.summary for each in results]):

@@ -110,7 +110,7 @@ def _default(qdisc: Fields, usual: Fields) -> str:
 
 
 def _unsaid(fields: Fields, usual: Fields, where: str, names: Iterable[str]) -> list[str]:
-    """Remarks on settings of CBQ's estimator and rounds, which HTB has not."""
+    """Remarks on settings of CBQ's estimator and rounds, which HTB lacks."""
     return [
         f"HTB has no word for {name} = {fields[name]}{where}: it has buckets of tokens."
         for name in names
@@ -119,7 +119,7 @@ def _unsaid(fields: Fields, usual: Fields, where: str, names: Iterable[str]) -> 
 
 
 def _shares(kind: str, entries: list[Fields]) -> Iterator[tuple[int, Fields, float]]:
-    """Each class with its sure part of the link's rate."""
+    """Each class with its guaranteed part of the link's rate."""
     count = len(entries)
     for at, entry in enumerate(entries):
         if kind == "cbq":

@@ -102,7 +102,7 @@ class _Settings(dict[str, Any]):
 
 
 def settings_of(qdisc: Fields, place: Place) -> Fields:
-    """All settings of a discipline, those too that it works out from its link."""
+    """All settings of a discipline, including those that it works out from its link."""
     text = json.dumps(dict(qdisc))
     found: Fields = json.loads(resolved(text, place.rate_bps, place.mean_packet))
     return found
@@ -455,7 +455,7 @@ def _steps(qdisc: Fields, place: Place, name: str) -> int:
 
 
 def _step_s(qdisc: Fields, place: Place) -> float:
-    """Above which sojourn time Linux's DualPI2 marks all of L."""
+    """The sojourn time above which Linux's DualPI2 marks all of L."""
 
     if qdisc["marking"] == "ramp":
         return (_time_s(place, qdisc, "min_th") + _time_s(place, qdisc, "max_th")) / 2

@@ -21,7 +21,7 @@ class Fluid(Compiled):
     name = "fluid"
 
     def check(self, scenario: Scenario) -> None:
-        """Refuses web users that are given by a load; the rest the model refuses itself."""
+        """Refuses web users that are given by a load; the model itself refuses the rest."""
         if scenario.needs_users:
             raise ScenarioError(
                 "traffic: web users are not long flows; the fluid engine knows only kind = "

@@ -76,7 +76,7 @@ ENGINE: Engine = Linux()
 
 
 def program_content() -> list[str]:
-    """What is in the program, as a hash; nothing if it is nowhere."""
+    """A hash of the program; nothing if it is not found."""
     try:
         return [content(program())]
     except Error:
@@ -106,7 +106,7 @@ def _talk(
 
 
 def _failure(child: Child) -> Error:
-    """What there is to say of one that ended without a summary."""
+    """Why a run ended without a summary, as far as is known."""
     code = child.process.wait()
     said = child.stderr_end()
     if code < 0:

@@ -17,7 +17,7 @@ class Packets(Compiled):
     name = "packets"
 
     def check(self, scenario: Scenario) -> None:
-        """Refuses nothing: what is wrong with a scenario the scenario says itself."""
+        """Refuses nothing: the scenario has already been checked."""
 
 
 ENGINE: Engine = Packets()

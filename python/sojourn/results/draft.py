@@ -54,7 +54,7 @@ class Draft:
             remove_abandoned(_name(target, other))
 
     def discard(self) -> None:
-        """Removes what has not become a run, and what a run has replaced."""
+        """Removes a draft that did not become a run, and the run that another one replaced."""
         os.close(self._lock)
         remove_abandoned(self.folder)
 
@@ -161,7 +161,7 @@ def _clear(folder: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Has the system put a file or a folder on disk."""
+    """Has the system flush a file or a folder to disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -47,13 +47,13 @@ class Store:
             return None
 
     def tidy(self) -> None:
-        """Removes what processes left that were killed while they wrote."""
+        """Removes what processes that were killed while writing left behind."""
         for folder in self.folder.glob(".*"):
             if is_draft_of_key(folder.name):
                 remove_abandoned(folder)
 
     def sync(self) -> None:
-        """Has the system put on disk what was written: once for many runs, as each waits for it.
+        """Has the system flush to disk what was written: once for many runs, as each waits.
 
         Raises:
             Error: If it cannot be.

@@ -74,7 +74,7 @@ class Results:
         return found
 
     def after(self, others: Results) -> Results:
-        """These behind others, as one."""
+        """These results after others, as one."""
         runs = [*others.runs, *self.runs]
         return Results(runs, self.store, others.wanted + self.wanted, others.scale or self.scale)
 
@@ -150,6 +150,6 @@ class Results:
         return pl.DataFrame(self.rows(), infer_schema_length=None, strict=False)
 
     def realised_load(self, ideal: Results) -> dict[int, float]:
-        """By seed, what ``ideal``, the same on the uncongested link, offers of the link's rate."""
+        """By seed, the share of the link's rate that ``ideal``, the uncongested twin, offers."""
         rate = self.runs[0].run.bottleneck["rate_bps"]
         return {each.seed: realised_load(each.run.summary, rate) for each in ideal.runs}

@@ -52,7 +52,7 @@ class Rule:
         return found.half is not None and found.half <= self.relative * abs(found.mean)
 
     def more(self, values: Sequence[float | None]) -> int:
-        """How many seeds a case needs beside those that gave ``values``."""
+        """How many more seeds a case needs than those that gave ``values``."""
         if len(values) < self.least:
             return self.least - len(values)
         if self.met(values) or all(value is None for value in values):

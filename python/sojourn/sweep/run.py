@@ -101,7 +101,7 @@ def carry_out(
     until: Rule | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Results:
-    """Makes what a plan wants and the store has not; arguments and errors are those of `sweep`."""
+    """Makes what a plan wants and the store lacks; arguments and errors are those of `sweep`."""
     try:
         while jobs := plan.next(until):
             execute(jobs, store, plan.done, workers=workers, cluster=cluster, progress=progress)

@@ -108,7 +108,7 @@ def _cases(scenario: ScenarioLike, vary: Mapping[str, object], repeat: int) -> l
 
 
 def _comparison(plan: Plan, store: Store | None, baseline: str | None) -> Comparison:
-    """What there is of it, listed in the folder if it is kept."""
+    """What exists of it so far, listed in the folder if it is kept."""
     results = plan.results(store)
     folder = store.folder if store is not None else None
     comparison = Comparison(

@@ -74,7 +74,7 @@ class Asking:
             )
 
     def ask(self, count: int) -> list[Candidate]:
-        """So many settings to try; one that was tried already has its measures."""
+        """The next ``count`` settings to try; one that was tried already has its measures."""
         for number in range(self.asked, self.asked + count):
             if number % 2 and number >= _NEAR * self.trials:
                 self._enqueue_near_the_best(number / self.trials)
@@ -114,7 +114,7 @@ class Asking:
         return min(holding, key=lambda each: each.score(self._goal, self._across), default=None)
 
     def is_hopeless(self, candidate: Candidate) -> bool:
-        """Whether its first seed says that more of them are wasted."""
+        """Whether its first seed says that further seeds would be wasted."""
         if max([0.0, *candidate.missed(self._constraints)]) > _MISSED:
             return True
         best = self.best

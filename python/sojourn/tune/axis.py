@@ -36,7 +36,7 @@ class Axis:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether half way is a factor."""
+        """Whether it is searched by factors, not by sums."""
         return self.low > 0 and self.high >= _WIDE * self.low
 
     @classmethod

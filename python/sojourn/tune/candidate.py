@@ -42,7 +42,7 @@ class Candidate:
         return bool(self.measured) and all(set(seeds) <= set(x) for x in self.measured.values())
 
     def means(self, which: int = 0) -> list[float | None]:
-        """At each place the mean over the seeds of one of the measures."""
+        """The mean over the seeds of one of the measures, at each place."""
         found = []
         for seeds in self.measured.values():
             values = [each[which] for each in seeds.values()]
@@ -66,7 +66,7 @@ class Candidate:
         ]
 
     def by_seed(self, goal: Goal, across: str) -> dict[int, float]:
-        """What it is judged by, of each seed alone."""
+        """What it is judged by, for each seed alone."""
         seeds = set.intersection(*(set(each) for each in self.measured.values()))
         found = {}
         for seed in sorted(seeds):

@@ -24,7 +24,7 @@ def _text(name: str) -> str:
 
 
 def _whole(name: str, law: str) -> str:
-    """A header with those that it includes."""
+    """A header, with the headers that it includes."""
     text = _text(name).replace("#pragma once\n", "")
     return _INCLUDED.sub(lambda found: _whole(found["name"] or f"{law}_law.h", law), text)
 

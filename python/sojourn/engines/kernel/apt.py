@@ -24,7 +24,7 @@ _TIME_S = 600
 
 
 class Apt:
-    """What suites of the machine's mirror have."""
+    """What the suites of the machine's mirror offer."""
 
     def __init__(self, place: Path, suites: Iterable[str]) -> None:
         """Asks the mirror.
@@ -81,7 +81,7 @@ class Apt:
 
 
 def _mirror(system: Path) -> tuple[str, str]:
-    """Where the machine has Debian from, and the keys that it trusts for that."""
+    """Where the machine gets Debian from, and the keys that it trusts for that."""
     for entry in _entries(system):
         if entry["suites"].split() and _RELEASES.intersection(entry["suites"].split()):
             for address in entry["uris"].split():

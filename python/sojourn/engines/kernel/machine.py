@@ -114,7 +114,7 @@ def talk(
 
 
 def _failure(machine: Child, console: Path) -> Error:
-    """What there is to say of a machine that ended without a summary."""
+    """Why a machine ended without a summary, as far as is known."""
     code = machine.process.wait()
     try:
         printed = console.read_text(encoding="utf-8", errors="replace")
@@ -133,5 +133,5 @@ def _failure(machine: Child, console: Path) -> Error:
 
 
 def seed_of(scenario: Scenario) -> int:
-    """What the machine's random numbers begin with."""
+    """The seed of the machine's random numbers."""
     return int(scenario.to_dict()["seed"])

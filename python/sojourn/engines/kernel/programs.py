@@ -41,7 +41,7 @@ def output(command: Sequence[str], place: Path, time_s: float) -> str:
 
 
 def missing(programs: Mapping[str, str]) -> set[str]:
-    """Of programs, given with the packages that have them, the packages of those not there."""
+    """The packages of the programs that are missing; programs are given with their packages."""
     return {package for name, package in programs.items() if shutil.which(name) is None}
 
 

@@ -86,7 +86,7 @@ def made(kept: Path) -> Image | None:
 
 @contextmanager
 def _alone(kept: Path) -> Iterator[None]:
-    """Nobody else makes one meanwhile."""
+    """Keeps other processes from making one meanwhile."""
     held = lock(kept / ".making", wait=True)
     try:
         yield
