@@ -19,6 +19,7 @@ import pytest
 from conftest import SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
+from sojourn._engine import quantity
 from sojourn.cli.lab import _export
 from sojourn.cli.lab import lab as run_lab
 from sojourn.errors import Error, InputError
@@ -163,6 +164,25 @@ def test_every_experiment_has_controls_that_its_scenario_allows() -> None:
         for side in "AB":
             assert found[side][0].value in found[side][0].choices, experiment.name
         assert experiment.scenario("A") != experiment.scenario("B"), experiment.name
+
+
+def test_a_slider_reaches_its_value_and_what_another_parameter_only_bounds() -> None:
+    known = list(disciplines().values())
+    known += [found for each in all_experiments() for found in controls(each).values()]
+    for each in (control for found in known for control in found if control.kind == "slider"):
+        text = isinstance(each.value, str)
+        value = float(quantity(each.unit, each.value)) if text else each.value
+        assert each.least <= value <= each.most, each
+    ends = {
+        (kind, each.label): (each.least, each.most)
+        for kind, found in disciplines().items()
+        for each in found
+    }
+    # Below a, and below max_th: those can be moved first.
+    assert ends["pi", "b"][1] == 100 * 1.816e-5 and ends["pi", "a"][0] == 1.822e-5 / 100
+    assert ends["red", "min_th"] == (0.05, 500.0) and ends["red", "max_th"] == (0.15, 1500.0)
+    # What nothing else moves is an end.
+    assert ends["pi2", "coupling"] == (1.0, 16.0) and ends["rate", "exponent"] == (1.0, 64.0)
 
 
 def test_what_is_one_of_a_few_values_is_a_choice() -> None:

@@ -67,6 +67,23 @@ def test_a_slider_says_its_value_and_not_its_place(browser: Any, lab: str) -> No
     assert all(heard == seen for heard, seen in said)
 
 
+def test_what_is_typed_beyond_a_slider_can_be_moved_on(browser: Any, lab: str) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    def moved_left() -> None:
+        press(browser, "common-seed-slider", Keys.ARROW_LEFT)
+        until(browser, "document.getElementById('common-seed').value !== '50000'")
+        assert 40_000 < int(value(browser, "common-seed")) < 50_000
+
+    open_page(browser, lab)
+    move(browser, "common-seed", 50_000)
+    until(browser, "location.hash.length > 1")
+    address = browser.execute_script("return location.href")
+    moved_left()
+    open_page(browser, address)
+    moved_left()
+
+
 @pytest.mark.parametrize("typed", ["20Mb/s", "20 Mbit/s", "0.02gbit"])
 def test_rates_are_taken_as_people_write_them(browser: Any, lab: str, typed: str) -> None:
     open_page(browser, lab)
@@ -82,7 +99,7 @@ def test_rates_are_taken_as_people_write_them(browser: Any, lab: str, typed: str
     )
 
 
-@pytest.mark.parametrize("hash_", ["tour=99", "tour=abc", "experiment=nope"])
+@pytest.mark.parametrize("hash_", ["tour=99", "tour=abc", "experiment=nope", "e30"])
 def test_a_name_in_the_address_that_nobody_knows_is_said(
     browser: Any, lab: str, hash_: str
 ) -> None:

@@ -162,32 +162,40 @@ def _side(scenario: Scenario) -> list[Control]:
         if name in ("kind", *_RARE):
             continue
         value = values.get(name, known.get("default"))
-        control = _parameter(f"{_QDISC}.{name}", name, value, known)
-        if control is None:
-            continue
+        if control := _parameter(f"{_QDISC}.{name}", name, value, known):
+            made.append(control)
+    sliders = [each for each in made if each.kind == "slider"]
+    for place, control in enumerate(made):
         if control.kind == "slider":
-            least, most = _allowed(scenario, control, {"kind": kind, **values})
-            control = replace(control, least=least, most=most)
-        made.append(control)
+            least, most = _allowed(scenario, control, sliders, {"kind": kind, **values})
+            made[place] = replace(control, least=least, most=most)
     return made
 
 
-def _allowed(scenario: Scenario, control: Control, qdisc: dict[str, Any]) -> tuple[float, float]:
-    """The ends of a slider, brought in to what the discipline takes."""
-    name = control.path.rpartition(".")[2]
+def _allowed(
+    scenario: Scenario, control: Control, sliders: list[Control], qdisc: dict[str, Any]
+) -> tuple[float, float]:
+    """The ends of a slider, brought in to what the discipline takes.
+
+    A bound that another parameter sets is none: that one can be moved along. The page refuses what
+    is beyond it.
+    """
+    inside = _number(control)
+    others = [each for each in sliders if each is not control]
 
     def taken(number: float) -> bool:
-        value: Any = round(number) if control.whole else number
-        if control.unit == "time":
-            value = f"{value}ns"
-        try:
-            scenario.with_({_QDISC: {**qdisc, name: value}})
-        except ScenarioError:
-            return False
-        return True
+        factor = number / inside if inside else 1.0
+        for along in ([], *([each] for each in others), others):
+            moved = {_name(each): _scaled(each, factor) for each in along}
+            try:
+                scenario.with_(
+                    {_QDISC: {**qdisc, **moved, _name(control): _value(control, number)}}
+                )
+            except ScenarioError:
+                continue
+            return True
+        return False
 
-    value = control.value
-    inside = float(quantity("time", value)) if isinstance(value, str) else float(value)
     ends = []
     for end in (control.least, control.most):
         good, bad = inside, end
@@ -197,10 +205,33 @@ def _allowed(scenario: Scenario, control: Control, qdisc: dict[str, Any]) -> tup
         for _ in range(20):
             middle = math.sqrt(good * bad) if bad > 0 else good / 2
             good, bad = (middle, bad) if taken(middle) else (good, middle)
+        good = round(good) if control.whole else good
         # The bound itself, which people write with a digit or two.
         even = float(f"{bad:.2g}")
-        ends.append(even if taken(even) else good)
+        between = min(inside, end) <= even <= max(inside, end)
+        ends.append(even if between and taken(even) else good)
     return ends[0], ends[1]
+
+
+def _name(control: Control) -> str:
+    return control.path.rpartition(".")[2]
+
+
+def _number(control: Control) -> float:
+    """A slider's value in what it counts in."""
+    if isinstance(control.value, str):
+        return float(quantity(control.unit, control.value))
+    return float(control.value)
+
+
+def _value(control: Control, number: float) -> Any:
+    """A number as the field of a slider takes it."""
+    value = round(number) if control.whole else number
+    return f"{value}ns" if control.unit == "time" else value
+
+
+def _scaled(control: Control, factor: float) -> Any:
+    return _value(control, factor * _number(control))
 
 
 def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Control | None:
@@ -218,8 +249,8 @@ def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Contr
             nanoseconds = quantity("time", value)
         except Exception:
             return None
-        least, most = _around(float(nanoseconds), True)
-        return Control(path, name, "slider", value, about, "time", max(least, 1e3), most, True)
+        least, most = _around(float(nanoseconds), True) if nanoseconds else (0.0, 1e9)
+        return Control(path, name, "slider", value, about, "time", least, most, True)
     return None
 
 

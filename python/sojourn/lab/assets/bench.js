@@ -231,7 +231,7 @@ export class Bench {
   async #advance(run, until) {
     const still = () => this.runs[run.name] === run;
     try {
-      await run.advance(until, this.#look, { packets: !this.whole });
+      await run.advance(until, this.#look);
     } catch (error) {
       if (!still()) return;
       this.#told.complain(error.message);
@@ -329,7 +329,7 @@ export class Bench {
   async #align() {
     const { time } = this;
     for (const run of this.#all.filter((one) => one.time < time)) {
-      await run.advance(time, this.#look, { packets: !this.whole });
+      await run.advance(time, this.#look);
       if (run.time < time) await run.reach(time);
     }
     return time;

@@ -2,7 +2,7 @@
 
 import { QDISC } from "./changes.js";
 import { ofDiscipline } from "./described.js";
-import { legible, number, place, valueAt, written } from "./values.js";
+import { legible, number, place, valueAt, widen, written } from "./values.js";
 
 /** A choice in words. */
 const spoken = (value) => ({ true: "on", false: "off" })[value] ?? value;
@@ -136,6 +136,7 @@ export class Controls {
 
   #set(control, value) {
     control.value = value;
+    widen(control);
     this.#forgive(control.path);
     const [path, end] = control.path.split("#");
     if (end) {

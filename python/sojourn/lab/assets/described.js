@@ -1,7 +1,7 @@
 // What can be moved, as data: of an experiment, of a discipline, of a scenario of one's own.
 
 import { QDISC } from "./changes.js";
-import { number } from "./values.js";
+import { widen } from "./values.js";
 
 /** The controls of a discipline with its values. */
 export function ofDiscipline(disciplines, qdisc) {
@@ -12,6 +12,7 @@ export function ofDiscipline(disciplines, qdisc) {
   if (!found[0].choices.includes(kind)) found[0].choices.push(kind);
   for (const control of found.slice(1)) {
     control.value = values[control.path.slice(QDISC.length + 1)] ?? control.value;
+    widen(control);
   }
   return found;
 }
@@ -32,6 +33,7 @@ export function described({ controls }, { A, B }, disciplines) {
             .split("..")
             .at(end === "low" ? 0 : -1)
         : value;
+      widen(control);
     }
   }
   return found;
@@ -78,8 +80,7 @@ function withValue(control, fields) {
   if (path.startsWith("tcp.")) value ??= control.value;
   if (value === undefined || value === null || typeof value === "object") return [];
   if (end) value = value.split("..")[end === "low" ? 0 : 1];
-  if (control.kind !== "slider") return [{ ...control, value }];
-  const size = number(value, control.unit);
-  const [least, most] = [Math.min(control.least, size), Math.max(control.most, size)];
-  return [{ ...control, value, least, most }];
+  const valued = { ...control, value };
+  widen(valued);
+  return [valued];
 }

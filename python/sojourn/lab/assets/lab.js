@@ -61,6 +61,12 @@ function draw() {
   if (!bench.done) $("summary").replaceChildren();
 }
 
+/** Controls as they are seen, but for the ends of sliders, which stay while these hold a value. */
+const seen = (controls) =>
+  JSON.stringify(controls, (key, value) =>
+    key === "least" || key === "most" ? undefined : value,
+  );
+
 /** Shows the values that are set, and keeps them in the address. */
 function furnish() {
   const set = Object.fromEntries(SIDES.map((name) => [name, bench.current(name)]));
@@ -69,7 +75,7 @@ function furnish() {
   const found = described({ controls: forked }, set, disciplines);
   for (const [where, shelf] of Object.entries(shelves)) {
     // What is in a hand stays there.
-    if (JSON.stringify(shelf.described) === JSON.stringify(found[where])) continue;
+    if (seen(shelf.described) === seen(found[where])) continue;
     shelf.described = found[where];
     shelf.show();
   }
@@ -129,9 +135,8 @@ async function recall() {
     await choose(chosen || (named ?? experiments[0]), wrong ? {} : changes);
     if (wrong) complain(wrong);
   }
-  const asked = state ?? {};
   const unknown =
-    ("tour" in asked && !step) || (asked.e && !asked.t && bench.experiment.name !== asked.e);
+    state && !step && ("tour" in state || (!state.t && bench.experiment.name !== state.e));
   if (state === null || unknown) {
     complain(`The address holds no setting that is known here; this is “${bench.experiment.title}”.`);
   }

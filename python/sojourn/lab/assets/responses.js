@@ -2,7 +2,7 @@
 
 import { plane } from "./plane.js";
 import { placeOf } from "./strip.js";
-import { shown } from "./values.js";
+import { shown, whole } from "./values.js";
 
 const FEWEST = 5;
 
@@ -42,6 +42,6 @@ export function responses(canvas, { runs, from, to, ink }) {
   });
   return seen.map(({ name, times }) => {
     const within = (share) => shown(times[Math.ceil(share * times.length) - 1]);
-    return `${name}: ${times.length.toLocaleString("en")} exchanges, half within ${within(0.5)} ms, 95 % within ${within(0.95)} ms.`;
+    return `${name}: ${whole(times.length)} exchanges, half within ${within(0.5)} ms, 95 % within ${within(0.95)} ms.`;
   });
 }

@@ -40,14 +40,14 @@ export class Run {
     });
   }
 
-  /** Runs on and looks every `step`; with `packets` also at those that wait. */
-  async advance(until, step, { packets }) {
+  /** Runs on and looks every `step`, and at the end at the packets that wait. */
+  async advance(until, step) {
     await this.#alone(async () => {
       const { simulation, link } = this;
       const options = { flows: FLOWS, link };
       const seen = await simulation.course(Math.min(until, this.duration), step, options);
       // What is drawn is of one instant.
-      if (packets) this.packets = await simulation.queued(link);
+      this.packets = await simulation.queued(link);
       this.#add(seen);
       this.#finished(await simulation.rows("exchanges"));
       if (this.time < this.duration) return;

@@ -53,6 +53,14 @@ export function place(value, { least, most }) {
   return Math.round(1000 * Math.min(1, Math.max(0, share)));
 }
 
+/** Lets a slider reach as far as its value. */
+export function widen(control) {
+  const size = control.kind === "slider" ? number(control.value, control.unit) : NaN;
+  if (!Number.isFinite(size)) return;
+  control.least = Math.min(control.least, Math.max(0, size));
+  control.most = Math.max(control.most, size);
+}
+
 export function valueAt(position, { least, most }) {
   const share = position / 1000;
   return least > 0 ? least * (most / least) ** share : most * share ** 3;
@@ -64,11 +72,15 @@ export function shown(value, digits = 3) {
   const rounded = Number(value.toPrecision(digits));
   const places =
     rounded === 0 ? 0 : Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(rounded))));
-  return rounded
-    .toLocaleString("en", {
-      minimumFractionDigits: Math.min(places, 6),
-      maximumFractionDigits: Math.min(places, 6),
-    })
+  return apart(rounded, Math.min(places, 6));
+}
+
+/** A count, thousands apart. */
+export const whole = (count) => apart(count, 0);
+
+function apart(value, places) {
+  return value
+    .toLocaleString("en", { minimumFractionDigits: places, maximumFractionDigits: places })
     .replaceAll(",", "\u202f")
     .replace("-", "−");
 }
