@@ -35,6 +35,7 @@
 //! 4. Overlimit actions (`delay`, `drop`, `lowprio`, `rclassic`) do not exist: a class is held
 //!    back.
 //! 5. Its clock ticks in 64 ns; its `minidle` is unbounded by default, as here.
+//! 6. It asks a class that has run empty once more when its turn comes, here at the next packet.
 
 mod estimator;
 mod params;

@@ -5,6 +5,9 @@
 //! the leaf that names its label; else to the one that names its codepoint; else to the default
 //! leaf. Leaves are numbered in the order in which they are written; one word of 64 bits says
 //! which of them have packets.
+//!
+//! A leaf that has run empty is asked once more at the next call, as a link asks: CoDel forgets
+//! then how long packets have waited, and flows leave their round (RFC 8289, RFC 8290).
 
 mod filter;
 mod scheduled;
@@ -98,6 +101,8 @@ pub struct Leaves<P: Packet> {
     backlog: u64,
     /// Leaves that may have packets and give none.
     holding: u64,
+    /// Leaves whose last packet has gone since they were asked last.
+    emptied: u64,
     counters: Counters,
 }
 
@@ -120,7 +125,8 @@ impl<P: Packet> Leaves<P> {
             holding |= u64::from(leaf.qdisc.holds_back()) << at;
         }
         let filter = Filter::new(leaves, default);
-        Ok(Self { queues, filter, first, backlog: 0, holding, counters: Counters::default() })
+        let counters = Counters::default();
+        Ok(Self { queues, filter, first, backlog: 0, holding, emptied: 0, counters })
     }
 
     /// Offers a packet to the leaf it belongs to; which that was.
@@ -151,10 +157,29 @@ impl<P: Packet> Leaves<P> {
         packet
     }
 
+    /// Asks the leaves that have run empty once more.
+    #[inline]
+    pub(crate) fn ask_emptied(&mut self, now: Time, sink: &mut impl Sink<P>) {
+        let emptied = core::mem::take(&mut self.emptied) & !self.backlog;
+        if emptied != 0 {
+            self.ask(emptied, now, sink);
+        }
+    }
+
+    #[inline(never)]
+    fn ask(&mut self, leaves: u64, now: Time, sink: &mut impl Sink<P>) {
+        for leaf in bits(leaves) {
+            let none = self.dequeue(leaf, now, sink);
+            debug_assert!(none.is_none());
+        }
+    }
+
     #[inline]
     fn note(&mut self, leaf: usize) {
+        let before = self.backlog;
         let empty = self.queues[leaf].packets() == 0;
-        self.backlog = self.backlog & !(1 << leaf) | u64::from(!empty) << leaf;
+        self.backlog = before & !(1 << leaf) | u64::from(!empty) << leaf;
+        self.emptied |= before & !self.backlog;
     }
 
     /// Whether a leaf has packets.

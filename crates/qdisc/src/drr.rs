@@ -27,6 +27,8 @@
 //!    that CoDel has decided too early: here a packet is never taken out before it is sent.
 //! 3. `sch_drr` drops packets that no filter has given a class; here the default class takes them.
 //! 4. Its list of active classes is that of the paper; see 4. above.
+//! 5. It does not ask a class that has run empty once more: FQ-CoDel in it goes on after any pause
+//!    with the flows and times of before.
 
 use crate::classes::{Leaf, Leaves, Scheduled, Scheduler, Turns, check, infos};
 use crate::{ClassInfo, Config, Env, Invalid, Packet, Parameters, droptail};

@@ -17,7 +17,8 @@
 //!    well: `high` for the codepoints ef, voice-admit, cs5, cs6 and cs7, `low` for le and cs1, and
 //!    `middle` for the rest.
 //! 2. Filters and actions (`tc filter`) do not exist.
-//! 3. `sch_prio` asks the device for one packet at a time in the same order; nothing else differs.
+//! 3. `sch_prio` asks all classes before the one that sends, for each packet. Here one that has run
+//!    empty is asked once more, behind those that send too.
 
 use crate::classes::{Leaf, Leaves, Scheduled, Scheduler, check, infos};
 use crate::{ClassInfo, Config, Env, Invalid, Packet, Parameters, droptail};

@@ -277,6 +277,10 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         if let Some(peak) = &mut self.peak {
             peak.fill(now);
         }
+        if self.counters.standing().packets == 0 {
+            // The inner discipline takes note that its queue was found empty.
+            return self.with_inner(|inner| inner.dequeue(now, sink));
+        }
         self.hold(now, sink);
         if self.conforms_at()? > now {
             return None;

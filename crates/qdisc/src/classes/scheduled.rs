@@ -47,6 +47,7 @@ impl<P: Packet, S: Scheduler<P>> Discipline<P> for Scheduled<P, S> {
 
     #[inline]
     fn dequeue(&mut self, now: Time, sink: &mut impl Sink<P>) -> Option<P> {
+        self.leaves.ask_emptied(now, sink);
         let mut ready = self.leaves.ready(now);
         while ready != 0 {
             let leaf = self.scheduler.next(ready, &self.leaves, now)?;

@@ -1,5 +1,6 @@
 //! Disciplines with classes under load: who gets how much of a link, and when.
 
+mod alone;
 mod drr;
 mod link_sharing;
 mod ns2;
