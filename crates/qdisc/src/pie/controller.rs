@@ -83,7 +83,8 @@ pub struct State {
     pub delay_old: u64,
     /// What is left of the burst allowance, ns.
     pub burst: u64,
-    /// With `linux_guards`: when a packet left last, since the allowance was renewed.
+    /// With `linux_guards` and timestamps: when a packet left last, since the allowance was
+    /// renewed.
     pub left: Option<Time>,
     /// The average time in which a cycle's bytes leave, ns in Q.16; 0 before the first.
     pub cycle_time: u64,
@@ -203,9 +204,17 @@ impl Core {
     /// Runs `n` updates, at all of which `queue` stands as it does and nothing has left since the
     /// call before.
     pub fn update(&self, s: &mut State, queue: Standing, n: u64) {
-        if n == 0 {
-            return;
+        if n > 1 && self.linux_guards && s.cycle_time > 0 {
+            // If the rate is forgotten on the way, the last finds no delay.
+            self.updates(s, queue, n - 1);
+            self.updates(s, queue, 1);
+        } else if n > 0 {
+            self.updates(s, queue, n);
         }
+    }
+
+    /// One or more updates with the same delay.
+    fn updates(&self, s: &mut State, queue: Standing, n: u64) {
         let delay = self.delay(s, queue);
         // Linux sees that the delay is 0 only because the queue has just begun to fill.
         let idle = !self.linux_guards || queue.bytes == 0;
@@ -240,8 +249,13 @@ impl Core {
         s.delay_old = delay;
         if !self.linux_guards {
             s.burst = s.burst.saturating_sub(self.tupdate.saturating_mul(n));
-        } else if p == 0 && delay.max(before) < self.target / 2 {
+        } else if p == 0
+            && delay.max(before) < self.target / 2
+            && (!self.by_rate || s.cycle_time > 0)
+        {
             (s.burst, s.left, s.accumulated) = (self.max_burst, None, 0);
+            // Linux measures the rate anew then.
+            (s.cycle_time, s.cycle) = (0, None);
         }
     }
 
@@ -292,12 +306,12 @@ impl Core {
     /// A packet of `bytes` that came at `came` leaves `queue` behind.
     #[inline]
     pub fn departure(&self, s: &mut State, now: Time, came: Time, bytes: u32, queue: Standing) {
-        if self.linux_guards {
-            let passed = s.left.map_or(0, |before| now.saturating_sub(before).0);
-            s.burst = s.burst.saturating_sub(passed);
-            s.left = Some(now);
-        }
         if !self.by_rate {
+            if self.linux_guards {
+                let passed = s.left.map_or(0, |before| now.saturating_sub(before).0);
+                s.burst = s.burst.saturating_sub(passed);
+                s.left = Some(now);
+            }
             s.delay = if queue.packets == 0 { 0 } else { now.0.saturating_sub(came.0) };
             return;
         }
@@ -305,7 +319,11 @@ impl Core {
             && sent >= CYCLE
         {
             // At most a day; the average of RFC 8033 section 5.2, with 1/4.
-            let took = now.0.saturating_sub(since.0).min(1 << 46) << 16;
+            let took = now.0.saturating_sub(since.0).min(1 << 46);
+            if self.linux_guards {
+                s.burst = s.burst.saturating_sub(took);
+            }
+            let took = took << 16;
             s.cycle_time = match s.cycle_time {
                 0 => took.max(1),
                 average => (average - average / 4 + took / 4).max(1),

@@ -140,6 +140,41 @@ fn linux_renews_the_allowance_where_p_is_zero_and_two_delays_were_below_half_of_
 }
 
 #[test]
+fn linux_forgets_a_rate_when_it_renews_the_allowance_and_renews_it_with_a_rate_alone() {
+    let core = core(&Control { linux_guards: true, delay: Delay::Rate, ..Default::default() });
+    let cycle = Some((5, Time(3)));
+    // 2000 bytes take 6 ms.
+    let rate = ((6 * MS) << 16) * CYCLE / 2000;
+    let quiet = |cycle_time| State { cycle_time, cycle, accumulated: 9, ..at(&core, 0) };
+    let renewed = |s: &State| (s.burst, s.accumulated, s.cycle_time, s.cycle);
+    let mut s = State { delay_old: 0, ..quiet(0) };
+    core.update(&mut s, standing(2000), 5);
+    assert_eq!(renewed(&s), (0, 9, 0, cycle));
+    let mut s = State { delay_old: 7 * MS, ..quiet(rate) };
+    core.update(&mut s, standing(2000), 1);
+    assert_eq!(renewed(&s), (150 * MS, 0, 0, None));
+    assert!(s.delay_old.abs_diff(6 * MS) <= 1);
+    // However many updates are one call.
+    for (p, old) in [(0, 0), (0, 7 * MS), (0, 8 * MS), (PERCENT / 100, 8 * MS)] {
+        let begin = || State { delay_old: old, ..State { accumulated: 9, ..at(&core, p) } };
+        let begin = || State { cycle_time: rate, cycle, ..begin() };
+        let mut each = begin();
+        for n in 1..300 {
+            core.update(&mut each, standing(2000), 1);
+            let mut all = begin();
+            core.update(&mut all, standing(2000), n);
+            assert_eq!(State { steps: 0, ..all }, State { steps: 0, ..each.clone() }, "{p} {n}");
+        }
+        assert_eq!((each.cycle_time, each.delay_old), (0, 0));
+    }
+    // Not so the RFC.
+    let rfc = self::core(&Control { delay: Delay::Rate, ..Default::default() });
+    let mut s = State { delay_old: 0, ..quiet(rate) };
+    rfc.update(&mut s, standing(2000), 5);
+    assert_eq!((s.cycle_time, s.cycle), (rate, cycle));
+}
+
+#[test]
 fn packets_pass_by_each_guard_up_to_its_bound() {
     let core = core(&Control { derandomize: false, ..Default::default() });
     let half = 7_500_000;
@@ -254,6 +289,21 @@ fn a_cycle_takes_some_time_and_a_day_at_most() {
     assert_eq!(measured(0, Time::from_secs(1)), 1);
     assert_eq!(measured(1, Time::from_secs(1)), 1);
     assert_eq!(measured(0, Time(u64::MAX)), 1 << 62);
+}
+
+#[test]
+fn with_a_rate_linux_takes_the_time_of_each_cycle_off_the_allowance() {
+    for (linux_guards, took) in [(true, 30 * MS), (false, 0)] {
+        let core = core(&Control { linux_guards, delay: Delay::Rate, ..Default::default() });
+        let mut s = core.start();
+        let mut leaves = |ms: u64, behind: u64| {
+            core.departure(&mut s, Time(ms * MS), Time::ZERO, 10_000, standing(behind));
+            s.burst
+        };
+        // No cycle yet, one of 30 ms, and one that has not ended.
+        assert_eq!([leaves(10, 0), leaves(20, 20_000), leaves(40, 0)], [150 * MS; 3]);
+        assert_eq!([leaves(50, 20_000), leaves(60, 0)], [150 * MS - took; 2]);
+    }
 }
 
 #[test]
