@@ -36,8 +36,7 @@
 //!    priority.
 //! 6. Of queues of the same length the first loses packets, in Linux one that the order of a heap
 //!    decides.
-//! 7. `autorate_ingress` never shapes below 1 kb/s, where Linux takes an estimate of zero for no
-//!    limit.
+//! 7. `autorate_ingress` never shapes below 1 kb/s, Linux below 512 b/s.
 //! 8. Linux marks whatever it can: it has no `ecn`.
 
 mod ack_filter;
@@ -162,14 +161,15 @@ impl<P: Packet> Discipline<P> {
         }
     }
 
-    /// Drops the acknowledgement that the packet that came last makes superfluous.
-    fn filter(&mut self, now: Time, (tin, queue): (usize, usize), sink: &mut impl Sink<P>) {
+    /// Drops the acknowledgement that the packet that came last makes superfluous; its bytes.
+    fn filter(&mut self, now: Time, (tin, queue): (usize, usize), sink: &mut impl Sink<P>) -> u32 {
         let how = self.params.ack_filter;
         let bytes =
             self.with_tin(tin, |cake| cake.tins[tin].filter(queue, how, now, &mut cake.pool, sink));
         if let Some(bytes) = bytes {
             self.lost(now, tin, bytes);
         }
+        bytes.unwrap_or(0)
     }
 
     /// A packet of `bytes` was dropped on the arrival of another.
@@ -243,11 +243,14 @@ impl<P: Packet> crate::Discipline<P> for Discipline<P> {
         let bytes = packet.bytes();
         tin.append(queue, Stamped { packet, at: now }, &mut self.pool);
         self.counters.enqueued.add(bytes);
-        if self.params.ack_filter != AckFilter::Off {
-            self.filter(now, (at, queue), sink);
-        }
-        if let Some(rate) = self.autorate.as_mut().and_then(|auto| auto.arrival(now, bytes)) {
-            self.set_rate(rate.max(params::SLOWEST.0));
+        let filtered = match self.params.ack_filter {
+            AckFilter::Off => 0,
+            _ => self.filter(now, (at, queue), sink),
+        };
+        let more = i64::from(bytes) - i64::from(filtered);
+        if let Some(rate) = self.autorate.as_mut().and_then(|auto| auto.arrival(now, more)) {
+            // An estimate of zero is none yet.
+            self.set_rate(if rate == 0 { 0 } else { rate.max(params::SLOWEST.0) });
         }
         self.tins[at].wait(queue);
         if self.counters.standing().bytes > self.memory_limit {

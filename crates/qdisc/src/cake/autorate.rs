@@ -4,8 +4,9 @@
 use sojourn_base::Time;
 
 const SECOND: u64 = 1_000_000_000;
-/// Least time between two changes of the shaper's rate.
-const PERIOD: Time = Time::from_millis(250);
+/// How long the machine has been up when a run begins: Linux's clock counts from there, so that the
+/// first packet ends a long gap and a window with next to nothing in it.
+const UP: Time = Time::from_secs(100_000);
 
 /// The estimate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,27 +20,19 @@ pub(super) struct Autorate {
     bytes: u64,
     /// Bytes per second.
     peak: u64,
-    /// When the shaper's rate was changed last.
-    changed: Time,
 }
 
 impl Autorate {
     /// Begins with `rate` in bits per second; 0 if there is none.
     pub(super) fn new(rate: u64) -> Self {
-        Self {
-            last: Time::ZERO,
-            interval: 0,
-            since: Time::ZERO,
-            bytes: 0,
-            peak: rate / 8,
-            changed: Time::ZERO,
-        }
+        Self { last: Time::ZERO, interval: 0, since: Time::ZERO, bytes: 0, peak: rate / 8 }
     }
 
-    /// A packet of `bytes` comes. The rate in bits per second that the shaper is to have from now
-    /// on, if that changes: 15/16 of the estimate.
-    pub(super) fn arrival(&mut self, now: Time, bytes: u32) -> Option<u64> {
-        self.bytes += u64::from(bytes);
+    /// A packet comes that adds `bytes` to what stands. The rate in bits per second that the shaper
+    /// is to have from now on, if that changes: 15/16 of the estimate.
+    pub(super) fn arrival(&mut self, now: Time, bytes: i64) -> Option<u64> {
+        let now = now.saturating_add(UP);
+        self.bytes = self.bytes.saturating_add_signed(bytes);
         let gap = now.saturating_sub(self.last).0.min(SECOND);
         self.last = now;
         // Quick up, slow down: bursts are not gaps.
@@ -52,10 +45,7 @@ impl Autorate {
         let rate = u64::try_from(rate).unwrap_or(u64::MAX >> 8);
         self.peak = average(self.peak, rate, if rate > self.peak { 2 } else { 8 });
         (self.bytes, self.since) = (0, now);
-        (now.saturating_sub(self.changed) > PERIOD).then(|| {
-            self.changed = now;
-            self.peak / 16 * 15 * 8
-        })
+        Some(((self.peak * 15) >> 4) * 8)
     }
 }
 
@@ -72,28 +62,32 @@ mod tests {
     fn a_gap_ends_a_window_and_its_rate_moves_the_estimate() {
         let mut auto = Autorate::new(8000);
         assert_eq!(auto.peak, 1000);
-        // 1500 bytes in a second are above it: a quarter of the way there, and 15/16 of that.
-        assert_eq!(auto.arrival(Time(SECOND), 1500), Some(1125 / 16 * 15 * 8));
-        assert_eq!((auto.interval, auto.bytes, auto.since), (SECOND / 4, 0, Time(SECOND)));
+        // Whenever the first packet comes, it ends a second, and a window without a rate.
+        let start = Time::from_millis(5);
+        assert_eq!(auto.arrival(start, 1500), Some(934 * 8));
+        assert_eq!((auto.peak, auto.interval, auto.bytes), (997, SECOND / 4, 0));
         // A gap as long as the mean is none; the mean moves by a 256th.
-        assert_eq!(auto.arrival(Time(SECOND + SECOND / 4), 700), None);
+        let second = start + Time::from_millis(250);
+        assert_eq!(auto.arrival(second, 700), None);
         assert_eq!((auto.interval, auto.bytes), (SECOND / 4, 700));
-        assert_eq!(auto.arrival(Time(SECOND + SECOND / 4), 300), None);
+        assert_eq!(auto.arrival(second, 352), None);
+        // A packet for which an acknowledgement of 52 bytes goes that takes none up itself.
+        assert_eq!(auto.arrival(second, -52), None);
         let mean = SECOND / 4 - ((SECOND / 4) >> 8);
+        let mean = mean - (mean >> 8);
         assert_eq!((auto.interval, auto.bytes), (mean, 1000));
-        // A longer one moves it by a quarter of the way; 1250 bytes in 3 s are below the peak.
-        let end = Time(4 * SECOND);
-        auto.last = Time(4 * SECOND - SECOND / 2);
-        assert_eq!(auto.arrival(end, 250), Some((1125 - 4 + 1) / 16 * 15 * 8));
-        assert_eq!(auto.interval, mean - (mean >> 2) + (SECOND / 8));
-        assert_eq!((auto.peak, auto.changed, auto.since), (1122, end, end));
-        // No second change within 250 ms, and no gap beyond a second.
-        for (after, changes) in [(250_000_000, false), (250_000_001, true)] {
-            let mut auto = Autorate { interval: 0, ..auto.clone() };
-            assert_eq!(auto.arrival(end + Time(after), 100).is_some(), changes);
-        }
-        auto.arrival(Time(100 * SECOND), 100);
-        let was = mean - (mean >> 2) + SECOND / 8;
+        // A longer one moves it by a quarter of the way; 1500 bytes in 0.75 s are above the peak.
+        let end = second + Time::from_millis(500);
+        assert_eq!(auto.arrival(end, 500), Some(1170 * 8));
+        assert_eq!(auto.interval, mean - (mean >> 2) + SECOND / 8);
+        assert_eq!((auto.peak, auto.bytes, auto.since), (997 - 249 + 500, 0, end + UP));
+        // Each gap changes the rate, however soon. 100 bytes in 0.2 s are below the peak.
+        let mut soon = Autorate { interval: 0, ..auto.clone() };
+        assert_eq!(soon.arrival(end + Time::from_millis(200), 100), Some(1167 * 8));
+        assert_eq!(soon.peak, 1248 - 4 + 1);
+        // No gap is beyond a second.
+        let was = auto.interval;
+        auto.arrival(end + Time::from_secs(100), 100);
         assert_eq!(auto.interval, was - (was >> 2) + SECOND / 4);
     }
 

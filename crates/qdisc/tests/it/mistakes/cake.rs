@@ -261,6 +261,26 @@ fn autorate_shapes_below_the_rate_of_the_arrivals() {
 }
 
 #[test]
+fn autorate_does_not_count_what_the_filter_of_acks_drops() {
+    let (ack_filter, autorate_ingress) = (AckFilter::Aggressive, true);
+    let mut q = build(Params { ack_filter, autorate_ingress, ..shaped(1) });
+    let mut now = 0;
+    // 41.6 kb/s of acknowledgements, each of which makes the one before superfluous.
+    for id in 0..6000 {
+        now += if id % 2 == 0 { 5 * MS } else { 15 * MS };
+        let _ = q.enqueue(Time(now), of(0, 11 * id + 5, 52), &mut ());
+        assert_eq!(q.packets(), 1);
+    }
+    q.dequeue(Time(now), &mut ());
+    for id in 0..2 {
+        let _ = q.enqueue(Time(now), of(0, id, 1000), &mut ());
+    }
+    q.dequeue(Time(now), &mut ());
+    // The estimate has come down as far as it goes, to 255 bytes a second.
+    assert!(q.next_ready(Time(now)).is_some_and(|at| at.0 > now + 4000 * MS));
+}
+
+#[test]
 fn acks_that_a_later_one_makes_superfluous_go_one_at_a_time() {
     // Numbers of packets, which they acknowledge; 0, 1, 11 and 12 echo a mark.
     let left = |ack_filter, ids: &[u64], bytes: u32| -> Vec<u64> {
