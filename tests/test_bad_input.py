@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from conftest import COMMAND, SMALL, Command
 from sojourn import Error, InputError, Scenario, ScenarioError, compare, open_runs, run
 from sojourn.control import Region
 from sojourn.files import page_file
-from sojourn.sweep import Case, Rule, grid, sweep
+from sojourn.sweep import Case, Rule, grid, open_comparison, sweep
 
 
 def edited(old: str, new: str) -> str:
@@ -186,6 +187,55 @@ def test_foreign_folder_is_not_overwritten(
     assert done.returncode == 1
     assert "holds something that is not a run" in one_line(done.stderr)
     assert (folder / "chapter1.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", ["summary.json", "run.json", "comparison.json"])
+def test_a_folder_with_files_of_such_names_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / name).write_text("{}")
+    with pytest.raises(Error, match="holds something that is not a run"):
+        run(SMALL, tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {"src", name}
+
+
+def test_a_run_with_notes_or_in_which_one_is_stays(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (kept / "report.html").touch()
+    (kept / "figures").mkdir()
+    run(SMALL, kept)
+    assert not (kept / "figures").exists()
+    monkeypatch.chdir(kept)
+    for here in (".", kept.parent / "kept"):
+        with pytest.raises(InputError, match="you are in it; name a folder in it"):
+            run(SMALL, here)
+    monkeypatch.chdir(kept.parent)
+    (kept / "notes.txt").write_text("years of work")
+    with pytest.raises(Error, match=r"not a run \(notes.txt\)"):
+        run(SMALL, kept)
+    assert (kept / "notes.txt").exists()
+
+
+def test_a_run_is_put_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    for out in (tmp_path / "link", tmp_path / "other" / ".." / "there"):
+        run(SMALL, out)
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "there" / "summary.json").exists()
+    assert {each.name for each in tmp_path.iterdir()} == {"there", "link"}
+
+
+def test_a_run_and_a_comparison_do_not_share_a_folder(kept: Path, tmp_path: Path) -> None:
+    vary = {"bottleneck.qdisc": ["codel", "pie"]}
+    with pytest.raises(InputError, match="a single run is there"):
+        compare(SMALL, vary, 1, out=kept)
+    compare(SMALL, vary, 1, out=tmp_path / "compared")
+    with pytest.raises(Error, match="not a run"):
+        run(SMALL, tmp_path / "compared")
+    # As earlier versions left them.
+    shutil.copy(kept / "summary.json", tmp_path / "compared")
+    assert len(open_comparison(tmp_path / "compared").runs) == 2
 
 
 @pytest.fixture
@@ -359,6 +409,16 @@ def test_wrong_numbers_in_calls_are_named() -> None:
         Scenario(SMALL).with_("duration=1s")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):
         open_runs(3)  # type: ignore[arg-type]
+
+
+def test_one_measure_is_taken_as_one() -> None:
+    vary = {"bottleneck.qdisc": ["codel", "pie"]}
+    for call in (
+        lambda: compare(SMALL, vary, 1, measures="nonsense"),
+        lambda: sweep(grid(SMALL, vary, 1), measures="nonsense"),
+    ):
+        with pytest.raises(InputError, match="nonsense"):
+            call()
 
 
 def test_folders_without_a_name_or_with_an_impossible_one_are_refused(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def named(folder: str | os.PathLike[str]) -> Path:
         InputError: If there is no name.
     """
     if folder == "":
-        raise InputError('"" is the name of no folder; name one, or "." for this one')
+        raise InputError('"" is the name of no folder; name one')
     return Path(folder)
 
 

@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sojourn import libc
-from sojourn.errors import Error
+from sojourn.errors import Error, InputError
 from sojourn.files import cannot, lock, read_json
 from sojourn.results import checksums
-from sojourn.results.names import ABOUT, SUMMARY, timeless
+from sojourn.results.names import ABOUT, FIGURES, PAGE, SCENARIO, SUMMARY, timeless
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 # Renames one thing to the name of another, and that to the name of the first (Linux).
 _AT_FDCWD, _EXCHANGE = -100, 2
+# Tables, captures and logs.
+_RECORDS = {".parquet", ".pcapng", ".sqlog"}
 
 
 class Draft:
@@ -37,9 +39,11 @@ class Draft:
     def __init__(self, target: Path) -> None:
         self.target = target
         try:
-            _check_replaceable(target)
+            # Behind links: what is renamed takes the place of a folder, not of a name for one.
+            self._place = place = Path(os.path.realpath(target))
+            _check_replaceable(target, place)
             for number in itertools.count():
-                self.folder = _name(target, number)
+                self.folder = _name(place, number)
                 _make_folder(self.folder)
                 if (held := _claim(self.folder)) is not None:
                     break
@@ -49,9 +53,9 @@ class Draft:
         except (OSError, ValueError) as error:
             raise cannot("write to", target, error) from error
         for other in itertools.count(number + 1):
-            if not _name(target, other).exists():
+            if not _name(place, other).exists():
                 break
-            remove_abandoned(_name(target, other))
+            remove_abandoned(_name(place, other))
 
     def discard(self) -> None:
         """Removes a draft that did not become a run, and the run that another one replaced."""
@@ -80,26 +84,28 @@ class Draft:
                 for file in self.folder.iterdir():
                     _sync(file)
                 _sync(self.folder)
-            self._place()
+            self._put()
             if sync:
-                _sync(self.target.parent)
+                _sync(self._place.parent)
         except OSError as error:
             raise cannot("write to", self.target, error) from error
 
-    def _place(self) -> None:
+    def _put(self) -> None:
         """Gives the folder its name; one that has it already is never missing meanwhile."""
         while True:
             try:
-                self.folder.rename(self.target)
+                self.folder.rename(self._place)
                 return
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
             # Another process may have made the same run: theirs is as good.
-            if _same(self.folder, self.target):
+            if _same(self.folder, self._place):
                 return
             with contextlib.suppress(FileNotFoundError):
-                _exchange(self.folder, self.target)
+                # It may hold more than when the run began.
+                _check_replaceable(self.target, self._place)
+                _exchange(self.folder, self._place)
                 return
 
 
@@ -195,14 +201,34 @@ def _exchange(one: Path, other: Path) -> None:
     one.rename(other)
 
 
-def _check_replaceable(target: Path) -> None:
-    if not target.exists():
+def _check_replaceable(target: Path, place: Path) -> None:
+    """Refuses a target, which is at ``place``, that is more than a run of ours."""
+    if not place.exists():
         return
-    if not target.is_dir():
+    if not place.is_dir():
         raise Error(f"cannot write to {target}: it is a file; name a folder")
-    if any(target.iterdir()) and not (target / SUMMARY).exists():
-        raise Error(
-            f"cannot write to {target}: it holds something that is not a run; name another folder"
+    if place.samefile(Path()):
+        raise InputError(
+            f"cannot write to {target}: a run is put in its place as a whole, and you are in it; "
+            "name a folder in it"
         )
-    if not os.access(target.parent, os.W_OK | os.X_OK):
+    names = {entry.name for entry in os.scandir(place)}
+    if foreign := sorted(names - _files_of_run(place, names)):
+        raise Error(
+            f"cannot write to {target}: it holds something that is not a run ({foreign[0]}); name "
+            "another folder"
+        )
+    if not os.access(place.parent, os.W_OK | os.X_OK):
         raise cannot("write to", target, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
+def _files_of_run(folder: Path, names: Collection[str]) -> set[str]:
+    """What a run may have left in a folder with these names; nothing if none of ours is there."""
+    if not {ABOUT, checksums.SUMS} & set(names):
+        return set()
+    try:
+        listed = set(checksums.read(folder))
+    except Error:
+        # One that is damaged is made again in its place.
+        listed = {name for name in names if Path(name).suffix in _RECORDS}
+    return {SUMMARY, SCENARIO, ABOUT, checksums.SUMS, PAGE, FIGURES, *listed}

@@ -173,10 +173,12 @@ def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
 
 
 def _open_folder(path: Path) -> list[RunResult]:
-    if not is_there(path) or not path.is_dir() or (path / SUMMARY).exists():
+    if not is_there(path) or not path.is_dir():
         return [open_run(path)]
     if (path / COMPARISON).exists():
         return _open_comparison(path)
+    if (path / SUMMARY).exists():
+        return [open_run(path)]
     return [open_run(folder) for folder in _runs_in(path)] or [open_run(path)]
 
 

@@ -47,7 +47,7 @@ class Plan:
         twins: bool = False,
         limit: bool = True,
         notice: Callable[[str], None] | None = None,
-        measures: Iterable[str] = (),
+        measures: str | Iterable[str] = (),
     ) -> None:
         """Checks every scenario and turns its loads into users.
 
@@ -67,7 +67,8 @@ class Plan:
         self.cases = cases = _listed(cases)
         self.done: dict[str, RunResult] = {}
         self._wants_twins = twins
-        asked = [measure(name) for name in measures]
+        names = [measures] if isinstance(measures, str) else measures
+        asked = [measure(name) for name in names]
         self._ready: list[Scenario] = []
         there: dict[str, None] = {}
         for case in cases:

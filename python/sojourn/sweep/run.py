@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import make_folder
 from sojourn.quantities import whole
+from sojourn.results.names import SUMMARY
 from sojourn.results.store import Store
 from sojourn.sweep.execute import Progress, execute
 from sojourn.sweep.plan import Plan
@@ -43,7 +44,7 @@ def sweep(
     limit: bool = True,
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
-    measures: Iterable[str] = (),
+    measures: str | Iterable[str] = (),
 ) -> Results:
     """Runs every case with every seed; what the store has is taken from there.
 
@@ -70,7 +71,8 @@ def sweep(
     if until is not None and not isinstance(until, Rule):
         raise InputError(f'until: {until!r} is no rule: write Rule("loss", 0.05)')
     opened = opened_store(store, workers)
-    asked = [*measures, *([] if until is None else [until.measure])]
+    names = [measures] if isinstance(measures, str) else measures
+    asked = [*names, *([] if until is None else [until.measure])]
     plan = Plan(cases, limit=limit, notice=notice, measures=asked)
     return carry_out(plan, opened, workers=workers, cluster=cluster, until=until, progress=progress)
 
@@ -79,7 +81,7 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
     """The store, ready to be written to.
 
     Raises:
-        InputError: If the number of workers is wrong.
+        InputError: If the number of workers is wrong, or a single run is there.
         Error: If it cannot be written to.
     """
     if workers is not None:
@@ -87,6 +89,11 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
     if isinstance(store, str | Path):
         store = Store(store)
     if store is not None:
+        # The next run there would take the place of it all.
+        if (store.folder / SUMMARY).exists():
+            raise InputError(
+                f"{store.folder}: a single run is there ({SUMMARY}); name another folder"
+            )
         make_folder(store.folder)
         store.tidy()
     return store

@@ -38,7 +38,7 @@ def compare(
     progress: Callable[[Progress], None] | None = None,
     notice: Callable[[str], None] | None = None,
     baseline: object = None,
-    measures: Iterable[str] = (),
+    measures: str | Iterable[str] = (),
 ) -> Comparison:
     """Runs every combination of the variations with every seed.
 
