@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from conftest import SMALL
+from sojourn import RunResult, run
 from sojourn.errors import InputError
 from sojourn.measures import BY_NAME, Measure
+from sojourn.sweep import Comparison
 from sojourn.verdict import Verdict, differences, entrants, judge, pairings
 from sojourn.verdict.diagnosed import merged
 from sojourn.verdict.judge import judged, other_way
@@ -440,3 +443,15 @@ def test_what_is_called_the_same_counts_once() -> None:
     (found,) = pairings(*entrants(runs, None, None))
     assert (found.case, len(found.pairs)) == ("CoDel", len(LEVELS))
     assert {theirs.varied[PATH] for theirs, _ in found.pairs} == {"codel"}
+
+
+def test_runs_of_two_comparisons_are_compared_by_what_was_varied_in_some() -> None:
+    def made(seed: int, **varied: object) -> RunResult:
+        return run(SMALL, seed=seed).named(str(varied), varied)
+
+    runs = [made(1, qdisc="codel"), made(1, qdisc="pie"), made(1, rate="1 Mbit")]
+    verdict = Comparison(runs, []).verdict()
+    assert verdict is not None and {each.case for each in verdict.differences} == {"PIE"}
+    found = Comparison(runs[::-1], []).verdict(baseline="codel")
+    assert found is not None and found.baseline == "CoDel"
+    assert Comparison(runs, [])._repr_html_()

@@ -81,14 +81,19 @@ def reference(
     if not paths or paths[0] not in known:
         raise InputError(f"nothing is varied by {path!r}" if path else "nothing but load is varied")
     if baseline is None:
-        return paths[0], case_name(paths[0], varied[0][paths[0]])
+        return paths[0], case_name(paths[0], _varied_by(varied, paths[0])[0])
     return _found(varied, paths, str(baseline))
+
+
+def _varied_by(varied: Sequence[Mapping[str, Any]], path: str) -> list[Any]:
+    """The values of a path, of the runs that have it."""
+    return [each[path] for each in varied if path in each]
 
 
 def entrants(
     runs: Sequence[RunLike], path: str | None = None, baseline: object = None
 ) -> tuple[list[Entrant], str]:
-    """Runs by the values of one path, and the value of :func:`reference`.
+    """Runs by the values of one path, if they have any, and the value of :func:`reference`.
 
     Raises:
         InputError: As there.
@@ -96,6 +101,8 @@ def entrants(
     chosen, base = reference([run.varied for run in runs], path, baseline)
     made = []
     for run in runs:
+        if chosen not in run.varied:
+            continue
         rest = {name: value for name, value in run.varied.items() if name != chosen}
         made.append(Entrant(case_name(chosen, run.varied[chosen]), place_name(rest), run))
     return made, base
@@ -140,7 +147,7 @@ def _found(varied: Sequence[Mapping[str, Any]], paths: Iterable[str], name: str)
     known = {
         (path, case): [label_of({path: value}), case, str(value), _kind(value)]
         for path in paths
-        for value in (each[path] for each in varied)
+        for value in _varied_by(varied, path)
         for case in (case_name(path, value),)
     }
     return called(name, known)
