@@ -89,12 +89,12 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
     if isinstance(store, str | Path):
         store = Store(store)
     if store is not None:
+        make_folder(store.folder)
         # The next run there would take the place of it all.
         if (store.folder / SUMMARY).exists():
             raise InputError(
                 f"{store.folder}: a single run is there ({SUMMARY}); name another folder"
             )
-        make_folder(store.folder)
         store.tidy()
     return store
 
