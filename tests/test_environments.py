@@ -240,3 +240,7 @@ def test_the_learner_gets_better(example: ModuleType) -> None:
     found = example.learn(red, np.random.default_rng(1), rounds=2, tries=6, best=2)
     begun = example.episode(red, example.learned(np.array([-6.0, 0.0, 0.0])), 101)
     assert example.episode(red, example.learned(found), 101) > begun
+
+
+def test_an_episode_may_start_with_the_scenario() -> None:
+    assert env(start="0s").reset(seed=1)[1] == {"seed": 1}

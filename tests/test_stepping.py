@@ -140,3 +140,7 @@ def test_copies_are_made_by_fork_alone() -> None:
     for copied in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(sojourn.InputError, match=r"copied or pickled: fork\(\) makes a copy"):
             copied(simulation)
+
+
+def test_a_simulation_may_be_taken_to_its_begin() -> None:
+    assert sojourn.Simulation(SCENARIO).run_until("0s") == 0.0

@@ -14,8 +14,8 @@ from sojourn.units import Rate, Size, Time
 _UNIT = {"time": 1e9, "rate": 1.0, "size": 1.0}
 
 
-def quantity(field: str, text: str, what: str) -> float:
-    """A number of seconds, bits per second or bytes, above 0.
+def quantity(field: str, text: str, what: str, *, zero: bool = False) -> float:
+    """A number of seconds, bits per second or bytes, above 0 unless ``zero`` is one too.
 
     Args:
         field: For the error.
@@ -23,7 +23,7 @@ def quantity(field: str, text: str, what: str) -> float:
         what: "time", "rate" or "size".
 
     Raises:
-        InputError: If it is no such quantity, or 0.
+        InputError: If it is no such quantity, or too small.
     """
     _require_text(field, text, what)
     text = text.strip()
@@ -33,8 +33,8 @@ def quantity(field: str, text: str, what: str) -> float:
         value = read(what, text) / _UNIT[what]
     except Error as error:
         raise InputError(f"{field}: {error}") from error
-    if value <= 0:
-        raise InputError(f"{field} = {text}: must be above 0")
+    if value < 0 or (value == 0 and not zero):
+        raise InputError(f"{field} = {text}: must be {'at least' if zero else 'above'} 0")
     return value
 
 

@@ -77,7 +77,10 @@ class Simulation:
         Returns:
             The instant reached, in seconds.
         """
-        seconds = quantity("time", time, "time") if isinstance(time, str) else _seconds(time)
+        if isinstance(time, str):
+            seconds = quantity("time", time, "time", zero=True)
+        else:
+            seconds = _seconds(time)
         now, end = self._core.times()
         if not seconds * 1e9 >= now - 0.5:
             raise InputError(f"time: {time!r} lies before the instant reached, {now / 1e9} s")

@@ -38,7 +38,7 @@ class SteppedEnv(gym.Env[Vector, Vector]):
         self._scenario = Scenario.of(scenario)
         self._interval = quantity("interval", interval, "time")
         self._target = quantity("target", target, "time")
-        self._start = 0.0 if start is None else quantity("start", start, "time")
+        self._start = 0.0 if start is None else quantity("start", start, "time", zero=True)
         end = self._scenario.facts.duration_s
         if self._start >= end:
             raise InputError(
