@@ -48,7 +48,8 @@ class CongestionControl:
     be read and set, and ``pace`` in bytes per second (0: the sender's own) for senders that pace:
     those with ``pacing = true`` in ``[tcp]``.
     ``at`` says what has happened; both are filled anew for every call. Parameters are the fields of
-    a dataclass. The window is at least one segment whatever is set.
+    a dataclass. The window is at least one segment whatever is set. After a loss or a mark the
+    sender takes the window to ``ssthresh``, which becomes ``cwnd`` if it is left as it was.
     """
 
     @own.default

@@ -93,6 +93,17 @@ impl fmt::Debug for State {
     }
 }
 
+/// After a loss or a mark the sender takes the window to the threshold: it is the window that
+/// `decide` left, unless that set a threshold too.
+fn reduced(window: &mut Window, at: Congested, decide: impl FnOnce(&mut Window)) {
+    let before = window.ssthresh;
+    decide(window);
+    window.cwnd = window.cwnd.max(at.mss);
+    if window.ssthresh == before {
+        window.ssthresh = window.cwnd;
+    }
+}
+
 impl Control for State {
     type Settings = Settings;
     type Tuning = Settings;
@@ -126,13 +137,11 @@ impl Control for State {
     }
 
     fn on_loss(&mut self, _: &Settings, window: &mut Window, at: Congested) {
-        self.decider.on_loss(window, at);
-        window.cwnd = window.cwnd.max(at.mss);
+        reduced(window, at, |window| self.decider.on_loss(window, at));
     }
 
     fn on_mark(&mut self, _: &Settings, window: &mut Window, at: Congested) {
-        self.decider.on_mark(window, at);
-        window.cwnd = window.cwnd.max(at.mss);
+        reduced(window, at, |window| self.decider.on_mark(window, at));
     }
 
     fn on_timeout(&mut self, _: &Settings, window: &mut Window, at: Congested, first: bool) {
@@ -211,7 +220,7 @@ mod tests {
         assert_eq!(w.cwnd, 3500);
         let at = Congested { now, srtt, flight: 3000, mss };
         control.on_mark(&tuning, &mut w, at);
-        assert_eq!(w.cwnd, 1750);
+        assert_eq!((w.cwnd, w.ssthresh), (1750, 1750), "the sender goes to the threshold");
         control.on_loss(&tuning, &mut w, at);
         assert_eq!(w.cwnd, 1000, "875 are less than a segment");
         control.on_restart(&tuning, &mut w);
