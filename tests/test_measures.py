@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sojourn import Error, Scenario, run
+from sojourn._engine import QUANTILE_ERROR
 from sojourn.measures import BY_NAME, at, mean, means, measure, measures, of_link, pooling, shown
 from sojourn.measures.definitions import CALL, GROUP, LINK, PAGES, PING, VIDEO, Definition, named
 
@@ -180,14 +181,14 @@ def test_groups_as_one_have_the_distribution_of_all_samples(seed: int) -> None:
 
 def _kept(values: np.ndarray, points: int = 200) -> list[tuple[float, float]]:
     """The curve that an engine keeps: ends of cells, thinned if they are many."""
-    cells, counts = np.unique(np.floor(np.log(values) * 64), return_counts=True)
+    cells, counts = np.unique(np.floor(np.log(values) * 256), return_counts=True)
     heights = np.cumsum(counts) / values.size
     across = 1 / max(cells[-1] - cells[0], 1)
     step = 0.0 if cells.size < points else 2 / (points - 2)
     curve, at_, height = [(float(values.min()), 0.0)], cells[0], 0.0
     for cell, reached in zip(cells[:-1], heights, strict=False):
         if (cell - at_) * across + reached - height >= step:
-            curve.append((float(np.exp((cell + 1) / 64)), float(reached)))
+            curve.append((float(np.exp((cell + 1) / 256)), float(reached)))
             at_, height = cell, reached
     return [*curve, (float(values.max()), 1.0)]
 
@@ -208,13 +209,13 @@ def test_quantiles_of_a_mixture_do_not_lie_in_its_gaps(count: int, seed: int) ->
             np.quantile(everything, min(max(part + off, 0), 1), method="inverted_cdf")
             for off in (-slack, slack)
         ]
-        assert near[0] * (1 - 1 / 32) <= found[name] <= near[1] * (1 + 1 / 32)
+        assert near[0] * (1 - 1 / 128) <= found[name] <= near[1] * (1 + 1 / 128)
 
 
 def test_mixture_is_weighed_by_counts() -> None:
-    ramp, late = [(1.0, 0.0), (1.01, 1.0)], [(2.0, 0.0), (2.02, 1.0)]
+    ramp, late = [(1.0, 0.0), (1.003, 1.0)], [(2.0, 0.0), (2.006, 1.0)]
     mixed = pooling.mix([ramp, late], [3, 1])
-    assert [x for x, _ in mixed] == [1, 1.01, 2, 2.02]
+    assert [x for x, _ in mixed] == [1, 1.003, 2, 2.006]
     assert [y for _, y in mixed] == pytest.approx([0, 0.75, 0.75, 1])
     assert pooling.mix([ramp, []], [3, 1]) == ramp
     assert pooling.mix([[], late], [3, 1]) == late
@@ -515,7 +516,19 @@ def test_steps_of_a_thinned_curve_are_no_gaps() -> None:
     # From 1 to 1000 a step of thinning spans 7 %, beside a cell.
     curve = [(1.0, 0.0), (1.02, 0.2), (1.08, 0.5), (1000.0, 1.0)]
     begins = [x for x, _ in pooling._stepped(curve, 5000) if x not in dict(curve)]
-    assert begins == [1000 * (1 - 1 / 64)]
+    assert begins == [1000 * (1 - 1 / 256)]
     # Of few values every cell is there.
     begins = [x for x, _ in pooling._stepped(curve, 4) if x not in dict(curve)]
-    assert begins == [each * (1 - 1 / 64) for each in (1.02, 1.08, 1000)]
+    assert begins == [each * (1 - 1 / 256) for each in (1.02, 1.08, 1000)]
+
+
+def test_quantiles_say_how_far_they_may_be_off() -> None:
+    def summary(groups: int) -> dict[str, object]:
+        times = {"count": 5, "mean": 1.0, "p50": 1.0, "max": 1.0, "cdf": [[0.9, 0.0], [1.0, 1.0]]}
+        each = {"kind": "web", "started": 5, "response_time_s": times}
+        return {"links": [], "groups": [each | {"name": str(n)} for n in range(groups)]}
+
+    assert BY_NAME["response_p50_s"].error([summary(1)]) == QUANTILE_ERROR
+    assert BY_NAME["response_p50_s"].error([summary(1), summary(2)]) == 0.01
+    assert BY_NAME["response_mean_s"].error([summary(2)]) == 0.0
+    assert BY_NAME["response_p50_s"].error([summary(0)]) == 0.0

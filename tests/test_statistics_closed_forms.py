@@ -49,6 +49,39 @@ def test_the_ends_of_a_relative_interval_are_ratios_that_a_test_just_rejects(see
     assert (found[0] <= 0 <= found[1]) == (stats.ttest_rel(values, base).pvalue >= 0.05)
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_interval_holds_wherever_the_exact_values_lie(seed: int) -> None:
+    """The ends are those of the values that are least and most, and p agrees with them."""
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(1, 2, 3 + seed)
+    values = base * rng.uniform(0.98, 1.01, len(base))
+    error = 0.002
+    found = paired_difference(values.tolist(), base.tolist(), error=error)
+    least, most = (
+        stats.ttest_rel(values * (1 + up), base * (1 - up)).confidence_interval(0.95)
+        for up in (-error, error)
+    )
+    assert (found.low, found.high) == pytest.approx((least.low, most.high))
+    assert found.mean == pytest.approx((values - base).mean())
+    assert found.low is not None and found.high is not None and found.p is not None
+    assert (found.low <= 0 <= found.high) == (found.p >= 0.05)
+    relative = relative_interval(values.tolist(), base.tolist(), error)
+    assert relative is not None
+    assert (relative[0] <= 0 <= relative[1]) == (found.low <= 0 <= found.high)
+
+
+def test_what_one_cell_of_a_histogram_may_make_is_no_difference() -> None:
+    """Two neighbouring cells give the same difference in every pair."""
+    error = 1 / 512
+    values, base = [1.0 + 2 * error] * 5, [1.0] * 5
+    assert paired_difference(values, base).p == 0.0
+    found = paired_difference(values, base, error=error)
+    assert found.p == 1.0
+    assert found.low is not None and found.high is not None and found.low < 0 < found.high
+    assert paired_difference([1.01] * 5, base, error=error).p == 0.0
+    assert paired_difference(base, base, error=error).p == 1.0
+
+
 def test_a_relative_interval_needs_a_baseline_that_is_surely_more_than_0() -> None:
     assert relative_interval([1.0], [2.0]) is None
     assert relative_interval([1.0, 2.0], [0.0, 0.0]) is None

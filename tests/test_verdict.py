@@ -80,7 +80,7 @@ def test_what_is_better_and_worse_is_said() -> None:
     first, second, third = found.sentences
     assert first == (
         "CoDel is better than drop-tail, in all 10 seeds: median response time 826 ms against "
-        "1\u202f030 ms (−20 %, 95 % interval −30 to −15 %)."
+        "1\u202f030 ms (−20 %, 95 % interval −30 to −14 %)."
     )
     assert "loss 3.00 % against 2.00 % (+50 %" in second
     assert second.startswith("CoDel is worse than drop-tail, in all 10 seeds: ")
@@ -311,6 +311,11 @@ def test_alike_is_what_no_shown_digit_or_no_percent_tells_apart() -> None:
         found = one([1 - part] * 3, [1.0] * 3, "sojourn_mean_s")
         assert found.grade.removeprefix("seems ") == grade
         assert found.relative == pytest.approx(-part)
+    # A quantile may lie anywhere in its cell, 1/512 of it to either side.
+    for part, grade in ((0.006, "alike"), (0.0062, "better")):
+        found = one([1 - part] * 3, [1.0] * 3, "sojourn_p99_s")
+        assert found.high == pytest.approx(-part + (2 - part) / 512)
+        assert found.grade.removeprefix("seems ") == grade
     # An interval that ends just at the margin is within it.
     exact = one([0.5, 0.5], [0.5, 0.5])
     assert replace(exact, low=-0.005, high=0.005).grade == "alike"

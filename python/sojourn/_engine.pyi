@@ -4,6 +4,9 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any
 
+QUANTILE_ERROR: float
+CURVE_POINTS: int
+
 def version() -> str: ...
 def schema() -> str: ...
 def documentation(kind: str, name: str) -> str | None: ...

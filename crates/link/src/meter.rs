@@ -80,7 +80,8 @@ impl Meter {
             self.long.record_n(u64::from(packets), span);
         }
         self.byte_time += product(bytes, span);
-        if bytes > self.max_bytes {
+        // What is gone at the instant at which it came was no queue.
+        if span > 0 && bytes > self.max_bytes {
             self.max_bytes = bytes;
         }
     }
@@ -149,6 +150,8 @@ mod tests {
         meter.start(Time(100));
         meter.until(Time(130), 1, 1000);
         meter.until(Time(140), 10_000, 5);
+        // Gone as soon as it came.
+        meter.until(Time(140), 10_001, 1505);
         meter.until(Time(200), 0, 0);
         let lengths = meter.lengths();
         assert_eq!(lengths.count(), 100);

@@ -20,6 +20,7 @@ mod theory;
 mod vectors;
 
 use pyo3::prelude::*;
+use sojourn_records::{Distribution, Histogram};
 
 /// The version of the whole program.
 #[pyfunction]
@@ -49,6 +50,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     errors::keep_panics_quiet();
     #[cfg(feature = "mimalloc")]
     memory::give_back_at_once();
+    module.add("QUANTILE_ERROR", Histogram::ERROR)?;
+    module.add("CURVE_POINTS", Distribution::POINTS)?;
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(documentation, module)?)?;
     module.add_function(wrap_pyfunction!(nearest, module)?)?;

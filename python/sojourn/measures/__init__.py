@@ -10,7 +10,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,6 +41,14 @@ class Measure:
         """The number; None where there is nothing to measure."""
         entry = self.entry(summary)
         return None if entry is None else self.definition.of(entry)
+
+    def error(self, summaries: Iterable[Summary]) -> float:
+        """How far the number may be off in one of these runs, as a fraction of it, however many
+        seeds there are."""
+        if not self.definition.quantile:
+            return 0.0
+        entries = (self.entry(summary) for summary in summaries)
+        return max((self.definition.error(each) for each in entries if each), default=0.0)
 
 
 def main_link(summary: Summary) -> Entry | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn._engine import QUANTILE_ERROR
+
 Entry = Mapping[str, Any]
 """What a summary says of one link or one group."""
 
@@ -39,6 +41,8 @@ class Definition:
     """1 if more of it is better, -1 if less is, 0 if neither."""
     counts: bool = False
     """A count: no decimals."""
+    quantile: bool = False
+    """A quantile, which comes from the cells of a histogram."""
 
     def of(self, entry: Entry) -> float | None:
         """The number; None where there is nothing to measure."""
@@ -49,6 +53,16 @@ class Definition:
         if isinstance(value, float):
             return value
         return None if value is None or isinstance(value, _NO_NUMBERS) else float(value)
+
+    def error(self, entry: Entry) -> float:
+        """How far the number may be off, as a fraction of it: more seeds do not average it out."""
+        if not self.quantile:
+            return 0.0
+        of: Any = entry
+        for step in self.path[:-1]:
+            of = of[step]
+        found: float = of.get("error", QUANTILE_ERROR)
+        return found
 
 
 _QUANTILES = {
@@ -65,7 +79,8 @@ def _times(
     """A distribution of times, lower being better."""
     return [
         Definition(f"{name}_{part}_s", (*path.split("."), part), family, part, "ms", 1e3, digits,
-                   f"{_QUANTILES[part]} {words}", f"{title}: {part}", better=-1)
+                   f"{_QUANTILES[part]} {words}", f"{title}: {part}", better=-1,
+                   quantile=part != "mean")
         for part in parts
     ]  # fmt: skip
 
@@ -79,7 +94,7 @@ LINK = (
         Definition(f"queue_{part}_packets", ("queue_packets", part), "queue", part, "packets", 1,
                    1 if part == "mean" else 0, f"{_QUANTILES[part]} queue",
                    "length of the queue over time, without the packet in transmission: " + part,
-                   better=-1)
+                   better=-1, quantile=part != "mean")
         for part in _ALL
     ),
     Definition("loss", ("loss",), "", "loss", "%", 100, 2, "loss",

@@ -8,12 +8,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sojourn._engine import CURVE_POINTS, QUANTILE_ERROR
+
 Summary = Mapping[str, Any]
 Entry = Mapping[str, Any]
 Points = list[tuple[float, float]]
 
 _COUNTS = ("started", "finished", "failed", "censored")
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}
+# Of a quantile of several groups, which lies between two points of their curves.
+_ERROR = 0.01
 # Their packets or segments are counted as finished, but nobody waits for one of them.
 _UNTIMED = ("ping", "udp", "video", "call")
 
@@ -137,9 +141,8 @@ def height(curve: Points, x: float) -> float:
 # Of a histogram's cell, as a part of its upper end; and what an engine keeps of a curve: every cell
 # that has a value if they are fewer than so many, else steps of a way that is 1 across the
 # logarithms and 1 up.
-_CELL = 1 / 64
-_POINTS = 200
-_STEP = 2 / (_POINTS - 2)
+_CELL = 2 * QUANTILE_ERROR
+_STEP = 2 / (CURVE_POINTS - 2)
 
 
 def _stepped(curve: Points, count: float) -> Points:
@@ -150,7 +153,7 @@ def _stepped(curve: Points, count: float) -> Points:
     first = next((x for x, _ in curve if x > 0), 0.0)
     if not first:
         return curve
-    kept_all = count < _POINTS
+    kept_all = count < CURVE_POINTS
     least = _CELL + (0.0 if kept_all else _STEP * math.log(curve[-1][0] / first))
     found = curve[:1]
     for (x0, y0), (x1, y1) in itertools.pairwise(curve):
@@ -191,6 +194,8 @@ def _times(parts: Sequence[Entry]) -> dict[str, Any]:
     counts = [float(part["count"]) for part in parts]
     curve = mix([points(part) for part in parts], counts)
     found: dict[str, Any] = {"count": int(sum(counts)), "mean": None, "max": None, "cdf": curve}
+    if parts:
+        found["error"] = _ERROR
     means = [float(part["mean"]) for part in parts if part.get("mean") is not None]
     if parts and len(means) == len(parts):
         found["mean"] = math.fsum(m * n for m, n in zip(means, counts, strict=True)) / sum(counts)

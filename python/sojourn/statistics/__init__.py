@@ -82,9 +82,20 @@ class PairedDifference:
 
 
 def paired_difference(
-    values: Sequence[float], baseline: Sequence[float], confidence: float = 0.95
+    values: Sequence[float],
+    baseline: Sequence[float],
+    confidence: float = 0.95,
+    *,
+    error: float = 0.0,
 ) -> PairedDifference:
-    """Student's t interval of ``values - baseline``, pair by pair."""
+    """Student's t interval of ``values - baseline``, pair by pair.
+
+    ``error``: how far all values, none of them below 0, may be off as a fraction of them, such as
+    a quantile by the cells of a histogram. Seeds do not average that out: the interval holds
+    wherever the exact values lie, and ``p`` is that of the difference they show at the least.
+    """
+    if error:
+        return _with_error(values, baseline, confidence, error)
     differences = [value - base for value, base in zip(values, baseline, strict=True)]
     n = len(differences)
     if n == 0:
@@ -103,10 +114,25 @@ def paired_difference(
     return PairedDifference(n, mean, mean - half, mean + half, p)
 
 
+def _with_error(
+    values: Sequence[float], baseline: Sequence[float], confidence: float, error: float
+) -> PairedDifference:
+    def apart(up: float) -> PairedDifference:
+        mine, theirs = [x * (1 + up) for x in values], [x * (1 - up) for x in baseline]
+        return paired_difference(mine, theirs, confidence)
+
+    found = paired_difference(values, baseline, confidence)
+    least, most = apart(-error), apart(error)
+    nearest = least if found.mean > 0 else most
+    p = nearest.p if nearest.mean * found.mean > 0 or found.p is None else 1.0
+    return PairedDifference(found.pairs, found.mean, least.low, most.high, p)
+
+
 def relative_interval(
-    values: Sequence[float], baseline: Sequence[float]
+    values: Sequence[float], baseline: Sequence[float], error: float = 0.0
 ) -> tuple[float, float] | None:
-    """Fieller's 95 % interval of ``mean(values) / mean(baseline) - 1``, from pairs.
+    """Fieller's 95 % interval of ``mean(values) / mean(baseline) - 1``, from pairs, wherever the
+    exact values lie within ``error``, as of :func:`paired_difference`.
 
     It leaves out 0 exactly if the interval of the paired difference does. None for a single pair,
     and where the baseline's mean cannot be told from 0 or below, so that no interval is bounded
@@ -129,7 +155,9 @@ def relative_interval(
         return None
     middle = mean * base - both
     half = math.sqrt(max(0.0, middle * middle - square * (mean * mean - own)))
-    low, high = (middle - half) / square - 1, (middle + half) / square - 1
+    low, high = (middle - half) / square, (middle + half) / square
+    wider = (1 + error) / (1 - error)
+    low, high = min(low / wider, low * wider) - 1, max(high * wider, high / wider) - 1
     return (max(low, -1.0) if min(values) >= 0 else low), high
 
 

@@ -113,9 +113,10 @@ class Difference:
 
 
 def differences(pairings: Sequence[Pairing], measures: Sequence[Measure]) -> list[Difference]:
-    """Each measure of each pairing, p-values adjusted for all of them (Holm)."""
+    """Each measure of each pairing, once, p-values adjusted for all of them (Holm)."""
+    distinct = {measure.name: measure for measure in measures}.values()
     found = [
-        made for each in pairings for measure in measures if (made := _difference(each, measure))
+        made for each in pairings for measure in distinct if (made := _difference(each, measure))
     ]
     tested = [i for i, each in enumerate(found) if each.p is not None]
     adjusted = holm([p for i in tested if (p := found[i].p) is not None])
@@ -134,8 +135,9 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
     if not pairs:
         return None
     values, references = zip(*pairs, strict=True)
-    found = paired_difference(values, references)
-    low, high = relative_interval(values, references) or (None, None)
+    error = measure.error(run.summary for pair in pairing.pairs for run in pair)
+    found = paired_difference(values, references, error=error)
+    low, high = relative_interval(values, references, error) or (None, None)
     n = len(pairs)
     return Difference(
         pairing.case,
