@@ -110,6 +110,8 @@ def test_help_of_the_router_names_the_command_that_was_typed(option: str, sojour
         ("--vary bottleneck.qdisc=pi,pi", "bottleneck.qdisc: 'pi' is there twice"),
         ('--vary bottleneck.qdisc=pi,{kind="pi"}', "vary: pi is there twice"),
         ("--vary load=0.8 --vary load=0.9", "--vary load: given twice"),
+        ("--vary seed=2 --set seed=3", "--set seed: --vary gives its values; leave it out"),
+        ("--vary load=1 --measure loss --measure loss", "--measure loss: given twice"),
         ("--vary seed=1,2", "seed: [1, 2]: every combination runs with the same seeds"),
         ("--vary bottleneck.qdisc=pi,red --report x.pdf", "x.pdf: is to be a page; its name"),
     ],
@@ -122,6 +124,40 @@ def test_comparison_of_nothing_is_refused(
     assert done.stderr.startswith(f"sojourn: {message}")
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("run FILE --set duration=2s --set duration=3s", "--set duration: given twice"),
+        ("run FILE --seed 5 --set seed=7", "--seed, --set seed: give one of the two"),
+        ("vectors pi --set qref=3 --set qref=4", "--set qref: given twice"),
+        ("sweep FILE --vary tcp.ecn=true --set tcp.ecn=false", "--set tcp.ecn: --vary gives"),
+    ],
+)
+def test_no_value_is_dropped_for_another(
+    options: str, message: str, small_file: Path, sojourn: Command
+) -> None:
+    done = sojourn(*(small_file if word == "FILE" else word for word in options.split()))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"sojourn: {message}")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-"])
+def test_a_closed_stream_is_no_error(closed: str, small_file: Path, tmp_path: Path) -> None:
+    for options in (f"run {small_file}", f"check {small_file}", "explain pi", "--version"):
+        words = ["bash", "-c", f"{COMMAND} {options} {closed}"]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert bool(done.stdout) == (closed == "2>&-")
+
+
+def test_every_argument_has_its_help(sojourn: Command) -> None:
+    for command in ("run FILE", "new KIND", "report RUNS", "explain NAME", "deploy FILE"):
+        name, argument = command.split()
+        said = sojourn(name, "--help").stdout
+        line = next(each for each in said.splitlines() if f" {argument.lower()} " in each)
+        assert len(line.strip("│* ").split()) > 4, line
 
 
 def test_bash_completes_commands_and_options(tmp_path: Path) -> None:

@@ -27,12 +27,19 @@ def main() -> int:
     SIGTERM and SIGHUP end it as Ctrl-C does, so that no run is lost and no folder left behind.
     """
     codecs.register_error("sojourn", _plain)
+    # Started with one of them closed (`>&-`), Python has none at all.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="sojourn")
     with Endings() as endings:
         code = _command(sys.argv[1:])
         return endings.exit_code if code == INTERRUPTED else code
+
+
+def _nowhere() -> io.TextIOWrapper:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _command(arguments: list[str]) -> int:

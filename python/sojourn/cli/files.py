@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sojourn.cli.values import parse_set
+from sojourn.cli.values import parse_sets
 from sojourn.errors import InputError, ScenarioError
 from sojourn.extras import require
 from sojourn.files import page_file, write_file
@@ -29,8 +29,10 @@ _LONGEST = 10 << 20
 def scenario_of(file: Path, changes: Sequence[str] | None, seed: int | None = None) -> Scenario:
     """The scenario of a file, or of standard input for ``-``, with changes as they are typed."""
     scenario = _standard_input() if file == STANDARD_INPUT else Scenario.from_file(file)
-    pairs = [parse_set(text) for text in changes or ()]
+    pairs = parse_sets(changes or ())
     if seed is not None:
+        if any(path == "seed" for path, _ in pairs):
+            raise InputError("--seed, --set seed: give one of the two")
         pairs.append(("seed", str(seed)))
     return scenario.with_text(pairs) if pairs else scenario
 

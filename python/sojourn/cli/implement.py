@@ -9,7 +9,7 @@ import typer
 
 from sojourn.cli.files import scenario_of, write_text
 from sojourn.cli.options import typed
-from sojourn.cli.values import parse_set
+from sojourn.cli.values import parse_sets
 from sojourn.errors import InputError, ScenarioError
 from sojourn.files import make_folder, write_file
 from sojourn.nearest import did_you_mean
@@ -78,7 +78,7 @@ def vectors(
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
     scenario = Scenario(fields)
-    changes = [parse_set(text) for text in set_ or ()]
+    changes = parse_sets(set_ or ())
     changes = [(f"bottleneck.qdisc.{path}", value) for path, value in changes]
     if changes:
         scenario = scenario.with_text(changes)

@@ -14,7 +14,7 @@ from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import check_report, print_json, runs_folder, scenario_of, write_report
 from sojourn.cli.options import Cluster, File, Json, NoLimit, Quiet, Report, Sets, Strict, Workers
 from sojourn.cli.progress import SweepLine, notices
-from sojourn.cli.values import parse_variations
+from sojourn.cli.values import once, parse_sets, parse_variations
 from sojourn.defaults import SEEDS
 from sojourn.errors import InputError, Interrupted
 
@@ -80,8 +80,10 @@ def compare(
             "--vary bottleneck.qdisc=droptail,codel"
         )
     check_report(report)
+    once(measure or (), "--measure {}: given twice; name it once")
     for name in measure or ():
         measure_of(name)
+    variations = _variations(vary, set_)
     scenario = scenario_of(file, set_, seed)
     folder = out or runs_folder(file)
     code = 0
@@ -89,7 +91,7 @@ def compare(
         with SweepLine(quiet=quiet) as line:
             comparison = make(
                 scenario,
-                parse_variations(vary),
+                variations,
                 repeat,
                 workers,
                 out=folder,
@@ -118,6 +120,15 @@ def compare(
         if report is not None and code == 0 and not quiet:
             print(f"report: {report}")
     return code or judged(comparison.diagnoses, strict)
+
+
+def _variations(vary: Sequence[str], set_: Sequence[str] | None) -> dict[str, list[object]]:
+    """What is varied, which nothing else may set."""
+    found = parse_variations(vary)
+    for path, _ in parse_sets(set_ or ()):
+        if path in found:
+            raise InputError(f"--set {path}: --vary gives its values; leave it out")
+    return found
 
 
 def sweep(
@@ -165,7 +176,7 @@ def sweep(
         if any(text.partition("=")[0].strip() == "seed" for text in set_ or ()):
             raise InputError(f"--set seed: --seeds {seeds} says which seeds run; leave one out")
         chosen = parse_seeds(seeds)
-    cases = grid(scenario, parse_variations(vary or ()), chosen)
+    cases = grid(scenario, _variations(vary or (), set_), chosen)
     code = 0
     try:
         with SweepLine(quiet=quiet) as line:

@@ -21,6 +21,20 @@ def parse_set(text: str, option: str = "--set") -> tuple[str, str]:
     return path.strip(), value
 
 
+def parse_sets(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """What was typed after each ``--set``: paths and values."""
+    pairs = [parse_set(text) for text in texts]
+    once([path for path, _ in pairs], "--set {}: given twice; give one value")
+    return pairs
+
+
+def once(words: Sequence[str], complaint: str) -> None:
+    """Refuses a word that is there twice; ``complaint`` has ``{}`` in its place."""
+    for place, word in enumerate(words):
+        if word in words[:place]:
+            raise InputError(complaint.format(word))
+
+
 def parse_variations(texts: Sequence[str]) -> dict[str, list[object]]:
     """What was typed after each ``--vary``, by path."""
     found: dict[str, list[object]] = {}
