@@ -409,6 +409,10 @@ def test_wrong_numbers_in_calls_are_named() -> None:
         Scenario(SMALL).with_("duration=1s")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^3: give the folder of a run, or several$"):
         open_runs(3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"^5: give the folder of a run, or several$"):
+        open_runs([5])  # type: ignore[list-item]
+    with pytest.raises(InputError, match=r"^labels: 'a': give what distinguishes the case"):
+        Case("a", SMALL)  # type: ignore[arg-type]
 
 
 def test_one_measure_is_taken_as_one() -> None:

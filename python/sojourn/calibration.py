@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +44,8 @@ def checked_load(field: str, load: float) -> float:
     Raises:
         InputError: If it is none.
     """
-    if not 0 < load <= _MOST_LOAD:
-        raise InputError(f"{field}: {load:g} must be above 0 and at most {_MOST_LOAD}")
+    if isinstance(load, str) or not 0 < load <= _MOST_LOAD:
+        raise InputError(f"{field}: {load!r} must be above 0 and at most {_MOST_LOAD}")
     return load
 
 
@@ -146,8 +147,12 @@ def _web_group(fields: dict[str, Any], group: int | None) -> int:
         if "web" not in kinds:
             raise ScenarioError("traffic: no group of kind web to calibrate")
         return kinds.index("web")
-    if not 0 <= group < len(kinds) or kinds[group] != "web":
-        raise ScenarioError(f"traffic[{group}]: not a group of kind web")
+    a_number = isinstance(group, Integral)
+    if not a_number or not 0 <= group < len(kinds) or kinds[group] != "web":
+        known = ", ".join(str(number) for number, kind in enumerate(kinds) if kind == "web")
+        raise ScenarioError(
+            f"group = {group!r}: no number of a group of kind web; there are {known or 'none'}"
+        )
     return group
 
 

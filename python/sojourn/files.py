@@ -221,6 +221,8 @@ def reason(error: Exception) -> str:
 
 PAGE = "report.html"
 """The page that is written if only a folder is named."""
+FIGURES = "figures"
+"""The folder of that page's figures."""
 
 
 def page_file(path: str | os.PathLike[str], name: str = PAGE) -> Path:

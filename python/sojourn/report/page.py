@@ -17,7 +17,7 @@ import vl_convert
 from markupsafe import Markup
 
 from sojourn import formatting, style
-from sojourn.files import PAGE, cannot, page_file, write_whole
+from sojourn.files import FIGURES, PAGE, cannot, page_file, write_whole
 from sojourn.measures.shown import pooled_words
 from sojourn.report import tables
 from sojourn.report.differences import Differences, differences
@@ -87,7 +87,7 @@ def write(
 
 def figures_folder(page: Path) -> Path:
     """Where a page's figures are: two pages in one folder have each their own."""
-    return page.with_name("figures" if page.name == PAGE else f"{page.stem}-figures")
+    return page.with_name(FIGURES if page.name == PAGE else f"{page.stem}-{FIGURES}")
 
 
 def export(slug: str, spec: Mapping[str, Any], folder: Path) -> None:

@@ -12,9 +12,6 @@ SCENARIO = "scenario.toml"
 ABOUT = "run.json"
 COMPARISON = "comparison.json"
 
-# A report on it, and the folder of its figures.
-PAGE, FIGURES = "report.html", "figures"
-
 # What the clock on the wall says in a summary.
 _CLOCKS = ("wall_s", "engine_seconds")
 

@@ -165,8 +165,10 @@ def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
     if not isinstance(paths, str | Path | Iterable):
         raise InputError(f"{paths!r}: give the folder of a run, or several")
     paths = [paths] if isinstance(paths, str | Path) else paths
-    for path in map(Path, paths):
-        runs += _open_folder(path)
+    for path in paths:
+        if not isinstance(path, str | Path):
+            raise InputError(f"{path!r}: give the folder of a run, or several")
+        runs += _open_folder(Path(path))
     if not runs:
         raise InputError("no runs given")
     return runs

@@ -42,6 +42,10 @@ class Case:
     """What it is called; default the labels in words."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.labels, Mapping):
+            raise InputError(
+                f'labels: {self.labels!r}: give what distinguishes the case, such as {{"n": 3}}'
+            )
         labels = {name: _label(name, value) for name, value in self.labels.items()}
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "scenario", Scenario.of(self.scenario))

@@ -151,5 +151,7 @@ class Results:
 
     def realised_load(self, ideal: Results) -> dict[int, float]:
         """By seed, the share of the link's rate that ``ideal``, the uncongested twin, offers."""
+        if not self.runs:
+            return {}
         rate = self.runs[0].run.bottleneck["rate_bps"]
         return {each.seed: realised_load(each.run.summary, rate) for each in ideal.runs}
