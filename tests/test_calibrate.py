@@ -167,9 +167,7 @@ def test_groups_are_found_by_kind() -> None:
     fields = {"traffic": [{"kind": kind} for kind in ("bulk", "web", "bulk", "web")]}
     assert (_web_group(fields, None), _web_group(fields, 3)) == (1, 3)
     for wrong in (-1, 0, 4, "web1", 1.0):
-        with pytest.raises(
-            ScenarioError, match="no number of a group of kind web; there are 1, 3"
-        ):
+        with pytest.raises(ScenarioError, match="no number of a group of kind web; there are 1, 3"):
             _web_group(fields, wrong)  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match="no group of kind web"):
         _web_group({"traffic": [{"kind": "bulk"}]}, None)

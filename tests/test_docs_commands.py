@@ -32,7 +32,7 @@ from sojourn.studies.registry import study
 from sojourn.studies.study import SCALES
 
 # What is added to commands that simulate, so that they are done soon.
-_SHORT = '--set duration=2s --set warmup=1s --set "traffic.0.start=0s"'
+_SHORT = ("duration=2s", "warmup=1s", "traffic.0.start=0s")
 _SIMULATES = {"run", "compare", "calibrate", "sweep"}
 
 
@@ -142,7 +142,10 @@ def test_commands_in_documents_run(page: Path, tmp_path: Path, study_store: Path
         if words[0] == "lab":
             serve(line, tmp_path)
             continue
-        more = _SHORT if words[0] in _SIMULATES else ""
+        short = _SHORT if words[0] in _SIMULATES else ()
+        # What the document sets itself stays.
+        own = [word.partition("=")[0] for word in words]
+        more = " ".join(f"--set {each}" for each in short if each.partition("=")[0] not in own)
         if words[0] in ("reproduce", "evaluate") and len(words) > 1:
             more = f'--store "{study_store}"'
         found = subprocess.run(

@@ -138,11 +138,11 @@ def test_response_times_weigh_as_many_as_they_are() -> None:
     for run, at, count in zip(runs, (1.0, 3.0), (30, 10), strict=True):
         run.summary["groups"][0]["response_time_s"] |= {
             "count": count,
-            "cdf": [[at, 0.0], [at + 0.01, 1.0]],
+            "cdf": [[at, 0.0], [at + 0.003, 1.0]],
         }
     layout = compared(*runs)
     found = frames.response_cdf(layout, layout.panels[0]).select("seconds", "fraction").rows()
-    assert found == [(1.0, 0.0), (1.01, 0.75), (3.0, 0.75), (3.01, 1.0)]
+    assert found == [(1.0, 0.0), (1.003, 0.75), (3.0, 0.75), (3.003, 1.0)]
     assert frames.ping_cdf(layout, layout.panels[0]).is_empty()
 
 
@@ -318,7 +318,7 @@ def test_differences_are_written_with_sign_unit_and_interval() -> None:
             runs.append(run)
     found = differences(compared(*runs))
     assert found is not None and found.table is not None
-    assert cells(found.table, "response_p50_s") == [("+202 *", "+200 to +205")]
+    assert cells(found.table, "response_p50_s") == [("+202 *", "+198 to +211")]
     ((loss, _),) = cells(found.table, "loss")
     assert loss == "−2.0 *"
     heads = {column.key: column.unit for column in found.table.columns}
@@ -327,7 +327,7 @@ def test_differences_are_written_with_sign_unit_and_interval() -> None:
     assert "over 4 pairs" in found.note and "Difference from drop-tail" in found.note
     back = differences(compared(*runs), "pi")
     assert back is not None and back.table is not None
-    assert cells(back.table, "response_p50_s") == [("−202 *", "−205 to −200")]
+    assert cells(back.table, "response_p50_s") == [("−202 *", "−211 to −198")]
 
 
 def test_a_difference_of_a_group_is_headed_by_it() -> None:
@@ -356,7 +356,7 @@ def test_a_difference_has_an_asterisk_only_where_it_is_sure() -> None:
             runs.append(run)
     found = differences(compared(*runs))
     assert found is not None and found.table is not None
-    assert cells(found.table, "response_p50_s") == [("+100", "−191 to +391")]
+    assert cells(found.table, "response_p50_s") == [("+100", "−194 to +395")]
     assert cells(found.table, "loss") == [("−2.0", "")]
 
 
