@@ -80,7 +80,7 @@ class Model:
     """Of the delay's oscillation in seconds, for CoDel's describing function; default the
     target."""
     branch: int = -1
-    """Which point of rest, by its window, where marks by the rate have several: −1 the largest."""
+    """Which equilibrium, by its window, where marks by the rate have several: −1 the largest."""
 
     def __post_init__(self) -> None:
         positive("gain", self.gain)
@@ -136,7 +136,7 @@ class Point:
     decrease_slope: float
     """dD/dW at W₀."""
     branches: int = 1
-    """How many points of rest there are."""
+    """How many equilibria there are."""
 
 
 def kind_of(table: Table) -> str:

@@ -100,7 +100,7 @@ class RateFeedback(Study):
     about = (
         "60 flows over 3750 packets a second. Marks by (x/C)^B: utilisation against B; which "
         "loops are stable, by closed form, Nyquist's criterion, characteristic roots and the "
-        "fluid engine; several points of rest; a longer round trip unsettles a loop on the queue "
+        "fluid engine; several equilibria; a longer round trip unsettles a loop on the queue "
         "and settles one on the rate; how slides that lost a symbol can be read; and loops on "
         "either side of the boundary in packets, with ECN and a rate that is measured."
     )
@@ -223,7 +223,7 @@ def _readings() -> tuple[list[Check], Table]:
     several = first_multiple(network, 2)
     checks.append(
         Check(
-            claim="A parabolic price has several points of rest.",
+            claim="A parabolic price has several equilibria.",
             source=f"{_TALK}, slide on multiple equilibria",
             published="several",
             ours="one" if several is None else f"three for γ > {several:.3f}",

@@ -51,7 +51,7 @@ pub struct Bottleneck {
     /// Bytes of a packet, for laws that count bytes.
     #[serde(default = "crate::mgt::typical_packet")]
     pub mean_packet: u32,
-    /// Which point of rest, by window, where a price has several: −1 the one with the largest.
+    /// Which equilibrium, by window, where a price has several: −1 the one with the largest.
     #[serde(default = "largest")]
     pub branch: i64,
     /// For many loops: the least window for which there is a point.
@@ -100,7 +100,7 @@ pub struct Point {
     pub increase_slope: f64,
     /// dD/dW.
     pub decrease_slope: f64,
-    /// How many points of rest there are.
+    /// How many equilibria there are.
     pub branches: usize,
 }
 
@@ -203,7 +203,7 @@ impl Bottleneck {
                 let branch = self.branch;
                 return Err(match branches {
                     0 => "no operating point: the price meets the law nowhere".into(),
-                    _ => format!("branch = {branch}: there are {branches} points of rest"),
+                    _ => format!("branch = {branch}: there are {branches} equilibria"),
                 });
             };
             return Ok(Answer { made, rest, branches });
@@ -212,7 +212,7 @@ impl Bottleneck {
         Ok(Answer { made, rest, branches: 1 })
     }
 
-    /// The equations about a point of rest, and the state there.
+    /// The equations about an equilibrium, and the state there.
     pub(super) fn opened(&self, answer: &Answer) -> (Opened, [f64; 3]) {
         let Answer { made, rest, .. } = answer;
         let mut class = Class::reno(self.flows, rest.propagation, vec![0]);

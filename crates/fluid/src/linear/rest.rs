@@ -26,7 +26,7 @@ pub(super) enum RoundTrip {
     Propagation(f64),
 }
 
-/// A point of rest; the queue is not a number where the law never gives the probability.
+/// An equilibrium; the queue is not a number where the law never gives the probability.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {
     pub window: f64,
@@ -78,7 +78,7 @@ impl Flows {
         Rest { window, p: self.law.loss(window), queue: 0.0, rtt, propagation: rtt }
     }
 
-    /// All points of rest under a price, by window. Loads are looked at by their logarithm, in
+    /// All equilibria under a price, by window. Loads are looked at by their logarithm, in
     /// which a power's p is straight.
     pub(super) fn priced(&self, price: &Price) -> Vec<Rest> {
         const LEAST: f64 = -40.0;

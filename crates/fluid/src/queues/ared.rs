@@ -4,7 +4,7 @@
 //!
 //! Every `interval` `max_p` grows by min(`alpha`, `max_p`/4) where the average is above the middle
 //! fifth between the thresholds, and shrinks by the factor `beta` where it is below. Any average in
-//! between is a point of rest, so there is none to begin at.
+//! between is an equilibrium, so there is none to begin at.
 
 use sojourn_qdisc::ared::Params;
 

@@ -278,7 +278,7 @@ def _on_the_delay(
     }
     update = quantity("update", times["tupdate"], "time")
     gains = region_gains(region, congestion)
-    # |L(jω_g)| for the usual β, at every point of the region that has a point of rest.
+    # |L(jω_g)| for the usual β, at every point of the region that has an equilibrium.
     unit = {"kind": kind, "alpha": usual["beta"] * gains.z * update, "beta": usual["beta"], **times}
     found = scan(
         Model(region.corner, congestion, qdisc=unit),

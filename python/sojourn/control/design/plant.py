@@ -18,7 +18,7 @@ from sojourn.control.region import LEAST_WINDOW, Region
 
 @dataclass(frozen=True)
 class Plant:
-    """The plant about a point of rest with an empty queue."""
+    """The plant about an equilibrium with an empty queue."""
 
     pole: float
     """λ in radians per second."""

@@ -63,7 +63,7 @@ def branches(
 def critical_start(
     network: Network, exponent: float, *, clipped: bool = True, congestion: Table = "reno"
 ) -> float | None:
-    """The least γ at which the point of rest with the largest window loses its stability.
+    """The least γ at which the equilibrium with the largest window loses its stability.
 
     Args:
         network: Flows, capacity and round trip time.
@@ -90,7 +90,7 @@ def critical_start(
 
 
 def first_multiple(network: Network, exponent: float, congestion: Table = "reno") -> float | None:
-    """The least γ from which on the unclipped curve has several points of rest.
+    """The least γ from which on the unclipped curve has several equilibria.
 
     Args:
         network: Flows, capacity and round trip time.

@@ -83,7 +83,7 @@ fn a_price_that_never_gives_what_windows_need_has_no_point() {
     let text = r#""flows": 60, "capacity": 3750, "rtt": 0.3, "branch": -2,
         "price": {"kind": "power", "exponent": 4}"#;
     let why = described(text).linearise().unwrap_err();
-    assert_eq!(why, "branch = -2: there are 1 points of rest");
+    assert_eq!(why, "branch = -2: there are 1 equilibria");
 }
 
 #[test]

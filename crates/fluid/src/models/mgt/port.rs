@@ -195,7 +195,7 @@ impl Port {
         self.queue.law.crossed(&mut self.mode, guard, &mut state[self.own], &view);
     }
 
-    /// At a point of rest in which packets meet `met`: the queue moves if what enters is what the
+    /// At an equilibrium in which packets meet `met`: the queue moves if what enters is what the
     /// link sends, and the law is in the mode that its linear model has.
     pub(super) fn settle(&mut self, state: &[f64], met: f64, inflow: f64, sampled: bool) {
         let surplus = self.let_in(met, inflow) / self.queue.capacity - 1.0;
