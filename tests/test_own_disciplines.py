@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import PIPE
 from types import ModuleType
 from typing import Any, Optional
 
@@ -160,6 +163,18 @@ class Started(Silent):
 """
 
 
+HANGS = """
+from pathlib import Path
+from sojourn.qdisc import Discipline
+
+class Hangs(Discipline):
+    def dequeue(self, now, packet, queue):
+        (Path(__file__).parent / "begun").touch()
+        while True:
+            pass
+"""
+
+
 @pytest.mark.parametrize(
     ("reference", "values", "words"),
     [
@@ -210,6 +225,48 @@ def test_invalid_discipline_class_is_one_line_error(
     assert len(done.stderr.splitlines()) == 1, done.stderr
     for word in words:
         assert word in done.stderr
+
+
+@register("sure")
+class Sure(Discipline):
+    """Its probability is whatever it is told."""
+
+    told: Any = 2
+
+    def start(self, link: Any) -> None:
+        self.probability = self.told
+
+
+@pytest.mark.parametrize("told", ["x", 2, -0.1, float("nan"), None])
+def test_a_probability_is_a_number_from_0_to_1(
+    told: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Sure, "told", told)
+    made = scenario({"kind": "python", "class": "sure"}, probes={"queues": True})
+    with pytest.raises(sojourn.Error, match=r"Sure\.probability is .*; it must be a number from 0"):
+        sojourn.run(made, tmp_path / "run")
+
+
+@pytest.mark.alone
+def test_ctrl_c_ends_a_class_that_hangs(tmp_path: Path) -> None:
+    (tmp_path / "hangs.py").write_text(HANGS)
+    file = tmp_path / "s.toml"
+    file.write_text(scenario("droptail").to_toml())
+    qdisc = 'bottleneck.qdisc={kind="python",class="hangs.py:Hangs"}'
+    child = subprocess.Popen(
+        [COMMAND, "run", file, "--set", qdisc], stdout=PIPE, stderr=PIPE, text=True
+    )
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "begun").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    # The first is noted, for a run that can be summed up.
+    for _ in range(2):
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+    out, err = child.communicate(timeout=30)
+    assert child.returncode == 130, err
+    assert (out, err) == ("", "")
 
 
 @register("fields")

@@ -26,6 +26,8 @@ enum Failure {
     Scenario(String),
     /// Something else is.
     Other(String),
+    /// A class in Python raised this.
+    Raised(PyErr),
 }
 
 /// Which engine runs a scenario.
@@ -71,7 +73,7 @@ pub(crate) fn run(
         };
         let outcome = match make {
             None => simulate(),
-            Some(make) => outside::within(make, simulate, Failure::Other),
+            Some(make) => outside::within(make, simulate, Failure::Raised),
         };
         (outcome, watch.raised.into_inner())
     });
@@ -80,6 +82,7 @@ pub(crate) fn run(
         (None, Ok(json)) => Ok(json),
         (None, Err(Failure::Scenario(message))) => Err(ScenarioError::new_err(message)),
         (None, Err(Failure::Other(message))) => Err(Error::new_err(message)),
+        (None, Err(Failure::Raised(error))) => Err(error),
     }
 }
 

@@ -5,9 +5,10 @@ pub(crate) mod tcp;
 
 use std::cell::RefCell;
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::errors::one_line;
+use crate::errors::{Error, one_line};
 
 thread_local! {
     /// Makes objects of classes in this thread's run. Called with what is wanted ("qdisc" or
@@ -15,7 +16,7 @@ thread_local! {
     /// packet and a coin.
     static MAKER: RefCell<Option<Py<PyAny>>> = const { RefCell::new(None) };
     /// What went wrong first in a class of this thread's run.
-    static FAILURE: RefCell<Option<String>> = const { RefCell::new(None) };
+    static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
 /// Does `work`, a run that may use classes written in Python, which `make` makes. What goes wrong
@@ -26,7 +27,7 @@ thread_local! {
 pub(crate) fn within<T, E>(
     make: Py<PyAny>,
     work: impl FnOnce() -> Result<T, E>,
-    error: impl FnOnce(String) -> E,
+    error: impl FnOnce(PyErr) -> E,
 ) -> Result<T, E> {
     qdisc::install_maker();
     tcp::install_maker();
@@ -35,7 +36,7 @@ pub(crate) fn within<T, E>(
     let outcome = Python::attach(|_| work());
     MAKER.set(around.0);
     let failure = FAILURE.replace(around.1);
-    outcome.and_then(|value| failure.map_or(Ok(value), |message| Err(error(message))))
+    outcome.and_then(|value| failure.map_or(Ok(value), |raised| Err(error(raised))))
 }
 
 /// What makes objects in this thread's run, if classes can be used in it.
@@ -54,11 +55,14 @@ fn own_method(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny
     Ok(if inherited { None } else { Some(object.getattr(name)?.unbind()) })
 }
 
-/// Remembers the first failure, which ends the run.
-fn fail(py: Python<'_>, error: &PyErr) {
+/// Remembers the first failure, which ends the run: until then no method is called again.
+fn fail(py: Python<'_>, error: PyErr) {
+    // Ctrl-C is no fault of the class, and stays what it is.
+    let stopped = error.is_instance_of::<PyKeyboardInterrupt>(py);
     // Described before it is kept: that may call Python.
+    let error = if stopped { error } else { Error::new_err(describe(py, &error)) };
     if !has_failed() {
-        FAILURE.set(Some(describe(py, error)));
+        FAILURE.set(Some(error));
     }
 }
 

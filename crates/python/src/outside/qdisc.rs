@@ -6,7 +6,7 @@ use sojourn_base::{Stream, Time};
 use sojourn_qdisc::external::{Decider, Decision, Maker, Params, View, install};
 use sojourn_qdisc::{Env, Invalid, Standing};
 
-use super::{describe, fail, maker, own_method};
+use super::{describe, fail, has_failed, maker, own_method};
 
 /// Lets queues have disciplines written in Python.
 pub(crate) fn install_maker() {
@@ -94,6 +94,9 @@ fn make(params: &Params, env: &Env, coin: Stream) -> Result<Box<dyn Decider>, In
 
 impl Object {
     fn decide(&self, method: &Py<PyAny>, now: Time, packet: View, queue: Standing) -> Decision {
+        if has_failed() {
+            return Decision::Pass;
+        }
         Python::attach(|py| {
             self.show_queue(py, queue);
             {
@@ -124,7 +127,7 @@ impl Object {
                 }
             });
             decision.unwrap_or_else(|error| {
-                fail(py, &error);
+                fail(py, error);
                 Decision::Pass
             })
         })
@@ -157,11 +160,11 @@ impl Decider for Object {
     }
 
     fn update(&mut self, now: Time, queue: Standing) {
-        let Some(update) = &self.update else { return };
+        let Some(update) = self.update.as_ref().filter(|_| !has_failed()) else { return };
         Python::attach(|py| {
             self.show_queue(py, queue);
             if let Err(error) = update.call1(py, (now.0, &self.queue)) {
-                fail(py, &error);
+                fail(py, error);
             }
         });
     }
@@ -172,11 +175,22 @@ impl Decider for Object {
 
     fn probability(&self) -> f64 {
         Python::attach(|py| {
-            let value = self.object.bind(py).getattr("probability");
-            value.and_then(|value| value.extract()).unwrap_or_else(|error: PyErr| {
-                fail(py, &error);
+            let object = self.object.bind(py);
+            let found = object.getattr("probability").and_then(|value| {
+                let number = value.extract::<f64>().ok().filter(|p| (0.0..=1.0).contains(p));
+                number.map_or_else(|| Err(no_probability(object, &value)), Ok)
+            });
+            found.unwrap_or_else(|error| {
+                fail(py, error);
                 0.0
             })
         })
     }
+}
+
+fn no_probability(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyErr {
+    let class = object.get_type().qualname().map_or_else(|_| "class".into(), |n| n.to_string());
+    let text = value.repr().map_or_else(|_| "?".into(), |text| text.to_string());
+    let message = format!("{class}.probability is {text}; it must be a number from 0 to 1");
+    pyo3::exceptions::PyValueError::new_err(message)
 }

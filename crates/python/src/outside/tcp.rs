@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use sojourn_tcp::congestion::external::{Decider, Maker, Settings, install};
 use sojourn_tcp::congestion::{Acked, Congested, Sample, Window};
 
-use super::{fail, maker, own_method};
+use super::{fail, has_failed, maker, own_method};
 
 /// Lets connections have congestion controls written in Python.
 pub(crate) fn install_maker() {
@@ -122,7 +122,7 @@ fn make(settings: &Settings) -> Box<dyn Decider> {
         match made() {
             Ok(object) => Box::new(object) as Box<dyn Decider>,
             Err(error) => {
-                fail(py, &error);
+                fail(py, error);
                 Box::new(Inert)
             }
         }
@@ -131,7 +131,7 @@ fn make(settings: &Settings) -> Box<dyn Decider> {
 
 impl Object {
     fn call(&mut self, method: &Option<Py<PyAny>>, window: &mut Window, occasion: Occasion) {
-        let Some(method) = method else { return };
+        let Some(method) = method.as_ref().filter(|_| !has_failed()) else { return };
         Python::attach(|py| {
             *self.occasion.borrow_mut(py) = occasion;
             {
@@ -140,7 +140,7 @@ impl Object {
                 view.ssthresh = i64::from(window.ssthresh);
             }
             if let Err(error) = method.call1(py, (&self.window, &self.occasion)) {
-                fail(py, &error);
+                fail(py, error);
             }
             let view = self.window.borrow(py);
             let bytes = |value: i64| value.clamp(0, i64::from(u32::MAX)) as u32;
