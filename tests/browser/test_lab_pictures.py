@@ -95,9 +95,10 @@ def test_response_times_are_seen_where_there_are_web_users(
         "return [...document.querySelectorAll('figure:not([hidden]) .quiet')]"
         ".map((each) => each.textContent).join(' ')"
     )
-    found = re.findall(r"([AB]): ([\d,]+) exchanges, half within ([\d.]+) ms, 95 % within", said)
+    pattern = r"([AB]): ([\d\u202f]+) exchanges, half within ([\d.]+) ms, 95 % within"
+    found = re.findall(pattern, said)
     assert [each[0] for each in found] == ["A", "B"] * there
-    assert all(int(count.replace(",", "")) > 50 for _, count, _ in found)
+    assert all(int(count.replace("\u202f", "")) > 50 for _, count, _ in found)
 
 
 def test_response_times_are_those_of_the_saved_run(browser: Any, lab: str, tmp_path: Path) -> None:
@@ -109,8 +110,9 @@ def test_response_times_are_those_of_the_saved_run(browser: Any, lab: str, tmp_p
     times = run(scenario, out=tmp_path / "run").exchanges["response_time_s"].drop_nulls().sort()
     # The table of the whole run comes before the frame that draws it.
     words = "[...document.querySelectorAll('.quiet')].map((each) => each.textContent).join(' ')"
-    said = until(browser, f"{words}.match(/A: {len(times):,} exchanges, half within [^,]*/)?.[0]")
-    shown = re.fullmatch(r"A: ([\d,]+) exchanges, half within ([\d\u202f ]+) ms", said)
+    count = f"{len(times):,}".replace(",", "\u202f")
+    said = until(browser, f"{words}.match(/A: {count} exchanges, half within [^,]*/)?.[0]")
+    shown = re.fullmatch(r"A: ([\d\u202f]+) exchanges, half within ([\d\u202f ]+) ms", said)
     assert shown is not None, said
     median = 1e3 * times[math.ceil(0.5 * len(times)) - 1]
     assert float(shown[2].replace("\u202f", "").replace(" ", "")) == pytest.approx(median, rel=0.01)
