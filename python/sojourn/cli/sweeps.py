@@ -173,7 +173,7 @@ def sweep(
     if seeds is None:
         chosen: Sequence[int] = range(own, own + SEEDS)
     else:
-        if any(text.partition("=")[0].strip() == "seed" for text in set_ or ()):
+        if any(path == "seed" for path, _ in parse_sets(set_ or ())):
             raise InputError(f"--set seed: --seeds {seeds} says which seeds run; leave one out")
         chosen = parse_seeds(seeds)
     cases = grid(scenario, _variations(vary or (), set_), chosen)

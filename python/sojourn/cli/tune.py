@@ -10,7 +10,7 @@ import typer
 from sojourn.cli.files import print_json, runs_folder, scenario_of
 from sojourn.cli.options import Cluster, Figure, File, Json, NoLimit, Quiet, Report, Sets, Workers
 from sojourn.cli.progress import SweepLine, notices, stopped
-from sojourn.cli.values import parse_set, parse_variations
+from sojourn.cli.values import once, parse_set, parse_variations
 from sojourn.defaults import ACROSS, SEEDS, TRIALS
 from sojourn.errors import InputError, Interrupted
 from sojourn.files import page_file
@@ -152,13 +152,9 @@ def _tell(
 
 def _ranges(texts: Sequence[str]) -> dict[str, str]:
     """What was typed after each ``--over``, by path."""
-    found: dict[str, str] = {}
-    for text in texts:
-        path, range_ = parse_set(text, "--over")
-        if path in found:
-            raise InputError(f"--over {path}: given twice; give one range")
-        found[path] = range_
-    return found
+    found = [parse_set(text, "--over") for text in texts]
+    once([path for path, _ in found], "--over {}: given twice; give one range")
+    return dict(found)
 
 
 def _show(found: Tuning, scenario: Scenario) -> None:

@@ -37,13 +37,9 @@ def once(words: Sequence[str], complaint: str) -> None:
 
 def parse_variations(texts: Sequence[str]) -> dict[str, list[object]]:
     """What was typed after each ``--vary``, by path."""
-    found: dict[str, list[object]] = {}
-    for text in texts:
-        path, values = parse_vary(text)
-        if path in found:
-            raise InputError(f"--vary {path}: given twice; give all of its values at once")
-        found[path] = values
-    return found
+    found = [parse_vary(text) for text in texts]
+    once([path for path, _ in found], "--vary {}: given twice; give all of its values at once")
+    return dict(found)
 
 
 def parse_vary(text: str) -> tuple[str, list[object]]:

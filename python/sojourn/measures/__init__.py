@@ -10,7 +10,7 @@ groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -42,13 +42,12 @@ class Measure:
         entry = self.entry(summary)
         return None if entry is None else self.definition.of(entry)
 
-    def error(self, summaries: Iterable[Summary]) -> float:
-        """How far the number may be off in one of these runs, as a fraction of it, however many
-        seeds there are."""
-        if not self.definition.quantile:
-            return 0.0
-        entries = (self.entry(summary) for summary in summaries)
-        return max((self.definition.error(each) for each in entries if each), default=0.0)
+    def known(self, summary: Summary) -> tuple[float, float] | None:
+        """The number, and how far it may be off as a fraction of it; None as of ``of``."""
+        entry = self.entry(summary)
+        if entry is None or (value := self.definition.of(entry)) is None:
+            return None
+        return value, self.definition.error(entry)
 
 
 def main_link(summary: Summary) -> Entry | None:

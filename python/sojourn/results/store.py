@@ -162,9 +162,8 @@ def open_runs(paths: str | Path | Iterable[str | Path]) -> list[RunResult]:
         Error: If one of them is none of these or is damaged, or if there is no run at all.
     """
     runs: list[RunResult] = []
-    if not isinstance(paths, str | Path | Iterable):
-        raise InputError(f"{paths!r}: give the folder of a run, or several")
-    paths = [paths] if isinstance(paths, str | Path) else paths
+    if isinstance(paths, str | Path) or not isinstance(paths, Iterable):
+        paths = [paths]
     for path in paths:
         if not isinstance(path, str | Path):
             raise InputError(f"{path!r}: give the folder of a run, or several")

@@ -157,7 +157,7 @@ def relative_interval(
     half = math.sqrt(max(0.0, middle * middle - square * (mean * mean - own)))
     low, high = (middle - half) / square, (middle + half) / square
     wider = (1 + error) / (1 - error)
-    low, high = min(low / wider, low * wider) - 1, max(high * wider, high / wider) - 1
+    low, high = low / wider - 1, high * wider - 1
     return (max(low, -1.0) if min(values) >= 0 else low), high
 
 

@@ -129,13 +129,14 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
     pairs = [
         (mine, theirs)
         for run, base in pairing.pairs
-        if (mine := measure.of(run.summary)) is not None
-        and (theirs := measure.of(base.summary)) is not None
+        if (mine := measure.known(run.summary)) is not None
+        and (theirs := measure.known(base.summary)) is not None
     ]
     if not pairs:
         return None
-    values, references = zip(*pairs, strict=True)
-    error = measure.error(run.summary for pair in pairing.pairs for run in pair)
+    values = [mine for (mine, _), _ in pairs]
+    references = [theirs for _, (theirs, _) in pairs]
+    error = max(off for pair in pairs for _, off in pair)
     found = paired_difference(values, references, error=error)
     low, high = relative_interval(values, references, error) or (None, None)
     n = len(pairs)
@@ -151,7 +152,7 @@ def _difference(pairing: Pairing, measure: Measure) -> Difference | None:
         found.high,
         found.p,
         n,
-        sum((mine - theirs) * found.mean > 0 for mine, theirs in pairs),
+        sum((a - b) * found.mean > 0 for a, b in zip(values, references, strict=True)),
         (pairing.pairs[0][0].label, pairing.pairs[0][1].label),
         low,
         high,

@@ -55,7 +55,7 @@ fn own_method(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Py<PyAny
     Ok(if inherited { None } else { Some(object.getattr(name)?.unbind()) })
 }
 
-/// Remembers the first failure, which ends the run: until then no method is called again.
+/// Remembers the first failure, which ends the run; no method is called after it.
 fn fail(py: Python<'_>, error: PyErr) {
     // Ctrl-C is no fault of the class, and stays what it is.
     let stopped = error.is_instance_of::<PyKeyboardInterrupt>(py);
