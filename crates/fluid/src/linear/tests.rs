@@ -271,7 +271,7 @@ fn other_prices_have_their_elasticity_in_the_place_of_b() {
     let windows = [1, 2, -1].map(|n| branch(n).unwrap().point.window);
     assert!(windows[0] < windows[1] && windows[1] == windows[2], "{windows:?}");
     assert_eq!(branch(-1).unwrap().point.branches, 3);
-    assert!(branch(3).unwrap_err().starts_with("branch = 3: there are 3 points"));
+    assert!(branch(3).unwrap_err().starts_with("branch = 3: there are 3 equilibria"));
 }
 
 #[test]
