@@ -127,8 +127,8 @@ test-long: ## Run the tests that are long by nature, with the engines as they ar
 
 .mutated:
 	@echo "== mutants"
-	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 240
-	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 240
+	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 150
+	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 150
 
 # With the engine that is there, whatever it was built from.
 QUICK := $(addprefix tests/test_,defaults.py diagnoses.py measures.py metadata.py new.py run.py \

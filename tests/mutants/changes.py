@@ -6,7 +6,9 @@ import ast
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -29,8 +31,16 @@ class Mutant:
     source: str
     """The line as it is."""
     change: str
-    text: str
-    """The whole file with the change."""
+    number: int
+    """Which of the file's mutants it is."""
+
+    @property
+    def text(self) -> str:
+        """The whole file with the change: few of all mutants are asked for it."""
+        tree = ast.parse(self.file.read_text(encoding="utf-8"))
+        parent, name, number, _, _, other = next(islice(_changed(tree), self.number, None))
+        _put(parent, name, number, other)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -91,17 +101,19 @@ def mutants_of(file: Path) -> Iterator[Mutant]:
     """All mutants of a file."""
     source = file.read_text(encoding="utf-8")
     lines = source.splitlines()
-    tree = ast.parse(source)
-    for parent, name, number in list(_places(tree)):
+    for number, (*_, node, kind, other) in enumerate(_changed(ast.parse(source))):
+        at = node.test if isinstance(node, ast.If | ast.While) else node
+        change = f"{kind}: {_first(node)} → {_first(other)}"
+        yield Mutant(file, at.lineno, at.end_lineno, lines[at.lineno - 1].strip(), change, number)
+
+
+def _changed(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None, Any, str, ast.AST]]:
+    """Where something may be changed, what is there, and the kind of what may be instead."""
+    for parent, name, number in _places(tree):
         value = getattr(parent, name)
         node = value if number is None else value[number]
         for kind, other in _changes(node):
-            _put(parent, name, number, other)
-            text = ast.unparse(ast.fix_missing_locations(tree))
-            _put(parent, name, number, node)
-            at = node.test if isinstance(node, ast.If | ast.While) else node
-            change = f"{kind}: {_first(node)} → {_first(other)}"
-            yield Mutant(file, at.lineno, at.end_lineno, lines[at.lineno - 1].strip(), change, text)
+            yield parent, name, number, node, kind, other
 
 
 def _put(parent: ast.AST, name: str, number: int | None, node: ast.AST) -> None:
