@@ -207,6 +207,7 @@ impl Control {
             self.algorithm.on_loss(&params.tuning, &mut self.window, at);
         } else if shown.marks > 0
             && largest_sent.is_some_and(|sent| self.marked.is_none_or(|began| sent > began))
+            && self.algorithm.answers_marks(now)
         {
             // Appendix B.5, ProcessECN. Growth goes on with Prague (section 2.4.3 of its draft).
             self.marked = Some(now);

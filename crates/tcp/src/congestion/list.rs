@@ -136,6 +136,11 @@ macro_rules! algorithms {
             pub fn on_loss(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
                 call!(self, tuning, on_loss(window, at))
             }
+            /// See [`Control::answers_marks`].
+            #[must_use]
+            pub fn answers_marks(&self, now: Time) -> bool {
+                match self { $(Self::$variant(c) => c.answers_marks(now),)+ }
+            }
             /// See [`Control::on_mark`].
             pub fn on_mark(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
                 call!(self, tuning, on_mark(window, at))

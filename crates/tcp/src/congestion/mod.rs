@@ -80,6 +80,11 @@ pub trait Control: Debug {
     fn on_loss(&mut self, tuning: &Self::Tuning, window: &mut Window, at: Congested) {
         let _ = (tuning, window, at);
     }
+    /// Whether a mark that comes now would be answered. If not, a loss soon after is.
+    fn answers_marks(&self, now: Time) -> bool {
+        let _ = now;
+        true
+    }
     /// The peer reports a congestion mark; at most once per window of data.
     fn on_mark(&mut self, tuning: &Self::Tuning, window: &mut Window, at: Congested) {
         self.on_loss(tuning, window, at);

@@ -18,7 +18,7 @@ impl Sender {
         self.set_peer_window(params, segment);
         cx.conn.snd_una = segment.ack;
         let s = &mut self.state;
-        s.acked += u64::from(acked);
+        s.count_acked(acked, segment.ack);
         if let Some(rtt) = s.round_trip(&mut cx.call, segment) {
             s.rto = s.estimator.sample(params, rtt);
             cx.out.rtt(rtt);
@@ -103,7 +103,7 @@ impl Sender {
         let data_left = flight > u32::from(fin);
         let fin_acked = fin && acked == flight;
         cx.conn.snd_una = segment.ack;
-        self.state.acked += u64::from(acked - u32::from(fin_acked));
+        self.state.count_acked(acked - u32::from(fin_acked), segment.ack);
         self.measure(cx, &segment);
         if data_left && self.state.unsent == 0 && flight - acked <= u32::from(fin) {
             cx.out.event(Event::AllAcked);
@@ -259,18 +259,17 @@ impl Sender {
         }
     }
 
-    /// Takes the last reduction back, if it may be.
+    /// A recovery was for nothing: it is over, and its reduction taken back, if that may be.
     fn undo<O: Output>(&mut self, cx: &mut Context<'_, O>) {
-        let Some(window) = self.recovery.logged().and_then(|logged| logged.undo()) else {
-            return;
-        };
         let (s, params) = (&mut self.state, cx.params);
-        s.window.cwnd = s.window.cwnd.max(window.cwnd);
-        s.window.ssthresh = s.window.ssthresh.max(window.ssthresh);
-        s.control.on_undo(&params.tuning, &mut s.window);
-        s.clamp_window(params);
+        if let Some(window) = self.recovery.logged().and_then(|logged| logged.undo()) {
+            s.window.cwnd = s.window.cwnd.max(window.cwnd);
+            s.window.ssthresh = s.window.ssthresh.max(window.ssthresh);
+            s.control.on_undo(&params.tuning, &mut s.window);
+            s.clamp_window(params);
+            s.forget_reduction(cx.conn.snd_una);
+        }
         s.backoff = 0;
-        s.reduced = cx.conn.snd_una.wrapping_sub(1);
         self.settle_phase();
     }
 

@@ -192,7 +192,7 @@ impl Sender {
         let s = &mut self.state;
         // Before anything that can be acknowledged: no recovery, no reduction yet.
         s.recover = cx.conn.snd_una.wrapping_sub(1);
-        s.reduced = s.recover;
+        s.forget_reduction(cx.conn.snd_una);
         s.rto_at = Time::MAX;
         self.measure(cx, segment);
         let s = &mut self.state;

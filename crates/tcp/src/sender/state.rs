@@ -203,6 +203,30 @@ impl SendState {
         Congested { now: c.now, srtt: self.estimator.smoothed(), flight, mss: c.params.payload }
     }
 
+    /// So many bytes more are acknowledged, up to `una`.
+    #[inline(always)]
+    pub(super) fn count_acked(&mut self, bytes: u32, una: u32) {
+        let before = self.acked;
+        self.acked += u64::from(bytes);
+        // Sequence numbers come around after 4 GiB.
+        if (self.acked ^ before) >> 29 != 0 {
+            self.forget_old_reduction(una);
+        }
+    }
+
+    /// Lets the mark of a reduction that is over follow what is acknowledged.
+    #[cold]
+    fn forget_old_reduction(&mut self, una: u32) {
+        if before(self.reduced, una) {
+            self.forget_reduction(una);
+        }
+    }
+
+    /// No reduction stands in the way of another.
+    pub(super) fn forget_reduction(&mut self, una: u32) {
+        self.reduced = una.wrapping_sub(1);
+    }
+
     /// Whether the window was reduced and not all that was sent then is acknowledged.
     pub(super) fn reduced_in_this_window(&self, conn: &Connection) -> bool {
         self.reduced.wrapping_sub(conn.snd_una).wrapping_sub(1) < conn.in_flight()
@@ -225,17 +249,26 @@ impl SendState {
     }
 
     /// The peer saw a congestion mark (RFC 3168 section 6.1.2), or the host's interface is full: at
-    /// most one reduction per window. The acknowledgement of the last data before a reduction still
-    /// carries the echo: the CWR comes behind them. Returns whether it did reduce.
+    /// most one reduction per window, or as the algorithm has it. The acknowledgement of the last
+    /// data before a reduction still carries the echo: the CWR comes behind them. Returns whether
+    /// it did reduce.
     pub(super) fn reduce_for_mark(&mut self, c: &mut Call<'_>, flight: u32) -> bool {
         let answered = self.reduced_in_this_window(c.conn) || self.reduced == c.conn.snd_una;
-        let reduces = self.phase < Phase::Recovery && !answered;
+        let reduces =
+            self.phase < Phase::Recovery && !answered && self.control.answers_marks(c.now);
         if reduces {
             let at = self.congested(c, flight);
             self.control.on_mark(&c.params.tuning, &mut self.window, at);
             self.note_reduction(c);
         }
         reduces
+    }
+
+    /// The same where the window follows at once.
+    pub(super) fn reduce_at_once(&mut self, c: &mut Call<'_>, flight: u32) {
+        if self.reduce_for_mark(c, flight) {
+            self.end_reduction(c.params);
+        }
     }
 
     /// A reduction is over and was not undone.
@@ -411,6 +444,6 @@ impl SendState {
     #[inline(never)]
     fn local_congestion(&mut self, c: &mut Call<'_>) {
         let flight = c.conn.in_flight();
-        self.reduce_for_mark(c, flight);
+        self.reduce_at_once(c, flight);
     }
 }

@@ -4,6 +4,7 @@
 use crate::common::script::{MSS, PEER, Script, modern};
 use crate::common::{Fate, World, ms, params};
 use sojourn_base::{Kind, Stream, Time};
+use sojourn_tcp::congestion::prague;
 use sojourn_tcp::{Algorithm, COUNTER_BYTES, Ecn, Event, Flags, Segment, Spec};
 
 fn accurate() -> Spec {
@@ -332,4 +333,32 @@ fn marks_trigger_acks() {
         answers.push(s.segments().len());
     }
     assert_eq!(answers, [0, 0, 1, 0, 0, 1]);
+}
+
+/// A mark within Prague's virtual round trip of another takes nothing: a loss after it is not
+/// answered yet.
+#[test]
+fn prague_answers_loss_after_mark_it_passed_over() {
+    let settings = prague::Settings { virtual_rtt: Time::from_secs(1), ..Default::default() };
+    let congestion = Some(Algorithm::Prague(settings));
+    for again in [false, true] {
+        let spec = Spec { congestion: congestion.clone(), hystart: Some(false), ..modern() };
+        let mut s = Script::sending(&Spec { initial_window: Some(20), ..spec });
+        s.wait(100);
+        s.ack_counting(1, flags(6), 1000);
+        assert_eq!(s.cwnd(), 10);
+        s.wait(50);
+        s.ack_counting(20, flags(6), 1000);
+        s.wait(100);
+        // All that was sent when the first mark came is acknowledged.
+        let mut sent = 21;
+        if again {
+            s.ack_counting(sent, flags(7), 2000);
+            sent += 1;
+        }
+        let before = s.cwnd();
+        assert!(before >= 10);
+        s.sack(sent, &[(sent + 1, sent + 5)]);
+        assert!(s.cwnd() <= before / 2 + 1, "{before}, then {}", s.cwnd());
+    }
 }

@@ -182,6 +182,7 @@ impl Sender {
                 self.before = self.window;
                 self.control.on_loss(&self.tuning, &mut self.window, at);
             }
+            Call::Mark { .. } if !c.answers_marks(now) => {}
             Call::Mark { flight } => {
                 let at = self.at(flight);
                 self.control.on_mark(&self.tuning, &mut self.window, at);

@@ -1,9 +1,10 @@
 //! What a mark does to a sender that keeps a log, and what becomes of a window that goes unused:
 //! as Linux, and by the letter of RFC 3168 and RFC 5681 where the switches are off.
 
-use crate::common::script::{MSS, Script, modern, ten};
+use crate::common::script::{MSS, Script, modern, spec, ten};
 use sojourn_base::Time;
-use sojourn_tcp::{Flags, Spec};
+use sojourn_tcp::congestion::westwood;
+use sojourn_tcp::{Algorithm, Flags, Spec};
 
 fn ecn() -> Spec {
     Spec { ecn: Some(true), initial_window: Some(20), hystart: Some(false), ..modern() }
@@ -169,4 +170,68 @@ fn prr_sends_what_arrives_while_nothing_is_acknowledged() {
     let first = s.sent().len();
     s.sack(0, &[(6, 10)]);
     assert_eq!(first + s.sent().len(), 4);
+}
+
+/// Sequence numbers come around after 4 GiB: a reduction that long ago answers nothing of now.
+#[test]
+fn loss_reduces_again_where_sequence_numbers_come_around() {
+    let spec = Spec { max_window: Some(64), ..spec() };
+    let mut s = Script::sending(&spec);
+    let mut n = 0;
+    let arrive = |s: &mut Script, next: &mut u32| {
+        *next += s.out.sent.drain(..).filter(|(segment, _)| segment.len > 0).count() as u32;
+        s.wait(10);
+    };
+    let mut next = 0;
+    while s.cwnd() < 50 {
+        arrive(&mut s, &mut next);
+        n = next;
+        s.ack(n);
+    }
+    arrive(&mut s, &mut next);
+    let reduced = next;
+    s.sack(n, &[(n + 1, next)]);
+    assert!((20..40).contains(&s.cwnd()), "{}", s.cwnd());
+    s.forget();
+    s.ack(next);
+    // Until what is sent now has the numbers of what was sent then.
+    let again = reduced + u32::MAX / MSS;
+    loop {
+        arrive(&mut s, &mut next);
+        if n < again && again < next {
+            break;
+        }
+        n = next;
+        s.ack(n);
+    }
+    n = again - 5;
+    s.ack(n);
+    arrive(&mut s, &mut next);
+    let before = s.cwnd();
+    assert!(before >= 50);
+    s.sack(n, &[(n + 1, next)]);
+    assert!(s.cwnd() < before * 2 / 3, "{before} and then {}", s.cwnd());
+}
+
+/// Where the window follows a mark at once, Westwood+'s recovery is over at once.
+#[test]
+fn westwood_takes_estimate_after_mark_without_prr() {
+    let window = |prr_marks| {
+        let settings = westwood::Settings { linux_filter: Some(false), ..Default::default() };
+        let congestion = Some(Algorithm::Westwood(settings));
+        let mut s = Script::sending(&Spec { congestion, prr_marks: Some(prr_marks), ..ecn() });
+        let mut n = 0;
+        for _ in 0..20 {
+            s.wait(100);
+            n += s.sent().len() as u32;
+            s.ack(n);
+        }
+        s.wait(100);
+        s.ack_with(n + 1, &[], Flags::ECE);
+        assert!(s.cwnd() <= 60);
+        s.end.ssthresh().unwrap() / MSS
+    };
+    // No queue: the path holds the whole window.
+    let (halved, estimated) = (window(true), window(false));
+    assert!(halved <= 30 && estimated > 40, "{halved} and {estimated}");
 }

@@ -3,7 +3,7 @@
 
 use crate::common::script::{MSS, Script, modern};
 use sojourn_base::Time;
-use sojourn_tcp::Spec;
+use sojourn_tcp::{Flags, Spec};
 
 fn ten(spec: &Spec) -> Script {
     let mut s = Script::sending(spec);
@@ -230,4 +230,17 @@ fn pacing_spreads_segments() {
     assert!(s.sent().is_empty());
     s.wait(1);
     assert_eq!(s.sent(), [11]);
+}
+
+/// A mark justifies the reduction, not that everything is sent again (`prior_ssthresh` of Linux).
+#[test]
+fn spurious_timeout_under_marks_ends_without_giving_back() {
+    let mut s = timed_out(&Spec { ecn: Some(true), ..modern() });
+    s.ack(1);
+    assert_eq!(s.sent(), [10, 11]);
+    s.ack_with(2, &[], Flags::ECE);
+    assert_eq!((s.cwnd() <= 5, s.end.ssthresh()), (true, Some(5 * MSS)));
+    s.ack(10);
+    assert!(s.sent().iter().all(|&n| n > 11));
+    assert_eq!(s.end.retransmissions(), 1);
 }

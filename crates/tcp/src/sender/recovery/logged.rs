@@ -276,6 +276,8 @@ impl Logged {
             s.window.cwnd = cwnd;
             self.prr = Prr::start(c.conn.in_flight() - self.log.sacked() + arrived);
             self.reducing = true;
+        } else {
+            s.end_reduction(c.params);
         }
     }
 
@@ -324,14 +326,14 @@ impl Logged {
         params.undo && (older || self.undo.all_twice())
     }
 
-    /// Takes the last reduction back, if it may be: gives the windows before it.
+    /// What was taken for lost is not; gives the windows before the last reduction, if that may be
+    /// taken back.
     pub(crate) fn undo(&mut self) -> Option<Window> {
-        let window = self.undo.take()?;
         self.log.forgive();
         self.new_first = false;
         self.frto = false;
         self.reducing = false;
-        Some(window)
+        self.undo.take()
     }
 
     /// An acknowledgement after a timeout, and how F-RTO's test goes on (RFC 5682 section 3, as in
@@ -389,11 +391,7 @@ impl Logged {
             self.prr = Prr::start(conn.in_flight() - self.log.sacked() + arrived);
         }
         self.reducing = false;
-        if reduces {
-            self.undo.start(window, conn.snd_una, s.acked);
-        } else {
-            self.undo.forget();
-        }
+        self.undo.start(reduces.then_some(window), conn.snd_una, s.acked);
     }
 
     /// The reordering timer has run out and recovery begins: room for the first retransmission.
@@ -407,7 +405,7 @@ impl Logged {
     #[cold]
     pub(crate) fn timeout(&mut self, s: &mut SendState, c: &Call<'_>, was: BeforeTimeout) {
         if was.fresh || was.recovered {
-            self.undo.start(was.window, c.conn.snd_una, s.acked);
+            self.undo.start(Some(was.window), c.conn.snd_una, s.acked);
         }
         self.reducing = false;
         self.frto = c.params.frto && (was.fresh || !was.first);

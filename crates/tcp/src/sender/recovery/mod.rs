@@ -148,11 +148,9 @@ impl Recovery {
         match self {
             Self::Logged(logged) => {
                 logged.reduce_for_mark(s, c, ack.flight, ack.arrived.bytes);
-                logged.undo.forget();
+                logged.undo.marked(s.phase >= Phase::Recovery);
             }
-            _ => {
-                s.reduce_for_mark(c, ack.flight);
-            }
+            _ => s.reduce_at_once(c, ack.flight),
         }
     }
 

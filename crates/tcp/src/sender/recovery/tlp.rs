@@ -66,6 +66,7 @@ impl Logged {
         let repaired = self.probe_repaired(c.conn.snd_una, ack.duplicate, ack.arrived.bytes > 0);
         if repaired && s.phase < Phase::Recovery && !s.reduced_in_this_window(c.conn) {
             s.reduce_for_loss(c);
+            s.end_reduction(c.params);
             c.conn.bits &= !bit::TIMED;
         }
     }

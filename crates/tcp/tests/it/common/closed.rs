@@ -120,7 +120,7 @@ impl Closed {
                 unlucky += u64::from(bad);
                 match fate {
                     Fate::Marked => {
-                        if bad && hit.is_none() {
+                        if bad && hit.is_none() && self.control.answers_marks(self.now) {
                             let at = self.at();
                             self.control.on_mark(&self.tuning, &mut self.window, at);
                             self.settle();

@@ -214,7 +214,7 @@ impl Script {
 
 /// Sequence number of the start of data segment `n`.
 pub(crate) fn place(n: u32) -> u32 {
-    ISS.wrapping_add(1 + n * MSS)
+    ISS.wrapping_add(n.wrapping_mul(MSS).wrapping_add(1))
 }
 
 /// The same for the peer's data.
