@@ -491,6 +491,22 @@ def test_edit_of_a_module_counts_once_it_is_reloaded(
 @pytest.mark.parametrize(
     "table",
     [
+        # Code behind what pickle, or Python, knows by its name.
+        "from functools import cache\n@cache\ndef TABLE():\n    return {}\n",
+        "from functools import lru_cache\n@lru_cache(maxsize=8)\ndef TABLE():\n    return {}\n",
+        "from functools import singledispatch\n@singledispatch\ndef TABLE(n):\n    return 0\n"
+        "@TABLE.register\ndef _(n: int):\n    return {}\nTABLE(5)\n",
+        "class Count:\n    def up(self):\n        return {}\nTABLE = Count().up\n",
+        "from collections import defaultdict\ndef new():\n    return {}\n"
+        "TABLE = defaultdict(new)\n",
+        "import numpy as np\ndef f(n):\n    return n + {}\nTABLE = np.vectorize(f)\n",
+        "class Slots:\n    __slots__ = ('n',)\nTABLE = Slots()\nTABLE.n = {}\n",
+        "class Held(dict):\n    def of(self, n):\n        return {}\nTABLE = Held()\n",
+        "class Held(list):\n    pass\nTABLE = Held([{}, lambda n: n])\n",
+        "from types import SimpleNamespace\ndef f(n):\n    return n + {}\n"
+        "TABLE = SimpleNamespace(f=f)\n",
+        "KNOWN = set()\nclass Count:\n    def up(self):\n        return KNOWN, {}\n"
+        "KNOWN.add(Count)\nTABLE = Count()\n",
         "import numpy as np\nTABLE = np.zeros(5000)\nTABLE[2500] = {}\n",
         "import polars as pl\nTABLE = pl.Series([*range(50), {}, *range(50)])\n",
         "import random\nTABLE = random.Random({})\n",
@@ -517,6 +533,34 @@ def test_all_of_a_value_beside_a_notebook_class_names_the_run(
         exec(text.format(value), cell.__dict__)
         keys.append(key_of(scenario({"kind": "python", "class": "tabled"}), "packets"))
     assert keys[0] != keys[1] == keys[2]
+
+
+def test_a_file_that_a_notebook_imports_from_names_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (
+        "from sojourn.qdisc import PASS, Discipline, register\n{}\n"
+        "@register('helped')\nclass Helped(Discipline):\n"
+        "    def enqueue(self, now, packet, queue):\n        return PASS if {} else PASS\n"
+    )
+    for line, used in (
+        ("from own_helpers import least", "least(1)"),
+        ("import own_helpers", "own_helpers.least(1)"),
+        ("from own_helpers import Table\nTABLE = Table()", "TABLE"),
+    ):
+        keys = []
+        for value in (0, 1, 1):
+            (tmp_path / "own_helpers.py").write_text(
+                f"def least(n):\n    return {value}\nclass Table:\n    n = {value}\n"
+            )
+            monkeypatch.delitem(sys.modules, "own_helpers", raising=False)
+            importlib.invalidate_caches()
+            cell = ModuleType("notebook")
+            monkeypatch.setitem(sys.modules, "notebook", cell)
+            exec(text.format(line, used), cell.__dict__)
+            keys.append(key_of(scenario({"kind": "python", "class": "helped"}), "packets"))
+        assert keys[0] != keys[1] == keys[2], line
 
 
 def test_a_lock_beside_a_notebook_class_does_not_change_its_key(typed: Callable[..., str]) -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import difflib
 import importlib
 import importlib.util
 import inspect
 import json
-import pickle
-import re
 import sys
 import threading
 import traceback
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import CellType, CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
 from sojourn.errors import Error, InputError, ScenarioError
@@ -278,178 +274,3 @@ def check(fields: object, base_dir: Path) -> bool:
         if kind == "qdisc" and hasattr(type(made).start, "__sojourn_default__"):
             _check_period(made, each["class"])
     return bool(classes)
-
-
-def sources(fields: object, base_dir: Path) -> list[bytes]:
-    """What the classes in a scenario's fields say, as it decides what a run gives.
-
-    Of a class from a file, and of its bases from files, the whole file, and those beside it that it
-    imports; of those from a notebook or a prompt their code, and that of the functions and classes
-    beside them that they use.
-    """
-    files: dict[Path, bytes] = {}
-    codes = []
-    for kind, each in used(fields):
-        cls = find(kind, each["class"], base_dir)
-        for base in cls.__mro__:
-            if base is not cls and base.__module__.partition(".")[0] in ("sojourn", "builtins"):
-                continue
-            module = sys.modules.get(base.__module__)
-            if module is not None and _file_of(module):
-                _add_files(module, files)
-            else:
-                codes.append("\n".join(_code_of(base, base.__module__, set())).encode())
-    return [files[path] for path in sorted(files)] + sorted(set(codes))
-
-
-def _file_of(module: ModuleType) -> Path | None:
-    file = getattr(module, "__file__", None)
-    # What was read from a pipe has the name of one that is not there.
-    return Path(file) if file and Path(file).exists() else None
-
-
-# By the name of a module: how it was imported, and what its file said when a run first used it.
-_USED: dict[str, tuple[object, bytes]] = {}
-
-
-def _source(module: ModuleType, file: Path) -> bytes:
-    """What a module's file said when a run first used it: an edit counts once it is reloaded."""
-    spec, source = _USED.get(module.__name__, (None, b""))
-    if spec is None or spec is not module.__spec__:
-        source = file.read_bytes()
-        _USED[module.__name__] = (module.__spec__, source)
-    return source
-
-
-def _add_files(module: ModuleType, files: dict[Path, bytes]) -> None:
-    """Adds a module's file, and those in the same folder or below it that it imports."""
-    file = _file_of(module)
-    if file is None or file in files:
-        return
-    files[file] = _source(module, file)
-    for name in _imports(files[file], module.__package__ or ""):
-        other = sys.modules.get(name)
-        near = _file_of(other) if other is not None else None
-        if other is None or near is None or name.partition(".")[0] == "sojourn":
-            continue
-        if near.is_relative_to(file.parent) and not _INSTALLED.intersection(near.parts):
-            _add_files(other, files)
-
-
-_INSTALLED = {"site-packages", "dist-packages"}
-
-
-def _imports(source: bytes, package: str) -> Iterator[str]:
-    """The modules that a file may import, anywhere in it; other names are not loaded."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        # Compiled, not Python.
-        return
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                yield from (each.name for each in names)
-            case ast.ImportFrom(module=name, names=names, level=level):
-                home = ".".join(package.split(".")[: max(package.count(".") + 2 - level, 0)])
-                parts = [home if level else "", name or ""]
-                whole = ".".join(part for part in parts if part)
-                yield whole
-                yield from (f"{whole}.{each.name}" for each in names)
-
-
-def _code_of(value: object, home: str, seen: set[int]) -> Iterator[str]:
-    """What something in the module ``home`` does, without where and when it was written."""
-    if isinstance(value, type | FunctionType) and value.__module__ != home:
-        # What is imported has a version of its own.
-        yield f"{value.__module__}.{value.__qualname__}"
-        return
-    parts = _parts(value, home)
-    if hasattr(value, "__array_interface__"):
-        # Of a large array its repr has the ends alone.
-        array = typing.cast(Any, value)
-        yield f"{array.dtype} {array.shape} {array.tolist()!r}"
-    elif parts is None:
-        yield _written(value)
-    elif id(value) not in seen:
-        # Constants are no cycles, and whether two are one object is up to the compiler.
-        if not isinstance(value, tuple | CodeType):
-            seen.add(id(value))
-        yield f"{type(value).__name__}("
-        for part in parts:
-            yield from _code_of(part, home, seen)
-        yield ")"
-
-
-def _written(value: object) -> str:
-    """All that is in a thing: of a table or an object its repr may leave out what matters."""
-    if not isinstance(value, str | bytes | int | float | complex | None):
-        pickled = _pickled(value)
-        if pickled is not None:
-            return pickled
-    # What is neither pickled nor has attributes is of this process, such as a lock or an open file:
-    # no code and no number is in it.
-    return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
-
-
-def _pickled(value: object) -> str | None:
-    """A thing as pickle writes it; none if it cannot, as where a lambda or a lock is in it."""
-    try:
-        return pickle.dumps(value).hex()
-    except (pickle.PicklingError, AttributeError, TypeError, ValueError, RuntimeError):
-        return None
-
-
-def _parts(value: object, home: str) -> Iterable[object] | None:
-    """What a thing consists of; none if it is all in its repr."""
-    match value:
-        case ModuleType():
-            return [value.__name__]
-        case type():
-            own = sorted(vars(value).items())
-            return [*value.__bases__, *(each for each in own if _says(*each))]
-        case FunctionType():
-            code, near = value.__code__, value.__globals__
-            used = [(name, near[name]) for name in _names(code) if name in near]
-            bound = map(_content, value.__closure__ or ())
-            return [code, value.__defaults__, value.__kwdefaults__, *bound, *used]
-        case CodeType():
-            bytecode = [value.co_code.hex(), value.co_exceptiontable.hex()]
-            return [*bytecode, value.co_names, value.co_varnames, value.co_consts]
-        case property():
-            return [value.fget, value.fset]
-        case staticmethod() | classmethod():
-            return [value.__func__]
-        case partial():
-            return [value.func, value.args, value.keywords]
-        case dict():
-            return list(value.items())
-        case list() | tuple():
-            return value
-        case set() | frozenset():
-            return sorted(map(repr, value))
-        case _ if hasattr(value, "__dict__"):
-            if type(value).__module__ == home or _pickled(value) is None:
-                return [type(value), vars(value)]
-    return None
-
-
-def _says(name: str, value: object) -> bool:
-    """Whether something in a class is part of what it does, not of how Python keeps it."""
-    return not name.startswith("__") or isinstance(value, FunctionType)
-
-
-def _content(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        # Nothing was put there yet.
-        return None
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    """The names that a function asks its module for, from nested code too."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _names(inner)

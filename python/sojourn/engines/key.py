@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from sojourn import own
+from sojourn import own_sources
 from sojourn._engine import version
 from sojourn.engines import load_engine
 from sojourn.engines.digest import content
@@ -34,7 +34,7 @@ class Keys:
         paths = [scenario.base_dir / file for file in sorted(set(_files(fields)))]
         contents = [path.read_bytes() for path in paths if path.is_file()]
         if '"class"' in text:
-            contents += own.sources(fields, scenario.base_dir)
+            contents += own_sources.sources(fields, scenario.base_dir)
         if identity := load_engine(engine_name).identity():
             contents.append(identity.encode())
         for each in contents:
