@@ -131,7 +131,7 @@ def test_two_seeds_show_at_most_what_seems() -> None:
         "throughput_bps": "alike",
     }
     assert found.sentences[0].startswith(
-        "CoDel seems better than drop-tail, in all 2 seeds, but 2 are too few to be sure: "
+        "CoDel seems better than drop-tail, in both seeds, but 2 are too few to be sure: "
     )
 
 

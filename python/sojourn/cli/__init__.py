@@ -88,7 +88,13 @@ def _router(arguments: list[str]) -> int:
 
 def _parse(arguments: list[str]) -> int:
     from sojourn.cli import app
+    from sojourn.errors import InputError
 
+    for word, value in zip(["", *arguments], arguments, strict=False):
+        # For a path it would be the folder that one is in.
+        if value == "" or (value.startswith("--") and value.endswith("=")):
+            named = value.rstrip("=") or word
+            raise InputError(f'{named} "": is empty; write what is meant, or leave it out')
     return app.main(arguments)
 
 

@@ -97,7 +97,7 @@ def deploy(
     ] = False,
     set_: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Another value. Repeatable."),
+        typer.Option("--set", metavar="PATH=VALUE", help="Another value. Repeatable."),
     ] = None,
     target: Annotated[
         str, typer.Option(help="tc, for a Linux router, or verilog, for a switch: PI in gates.")

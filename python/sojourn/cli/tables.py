@@ -218,12 +218,11 @@ _DIFFERENCES = ("", "baseline", "case", "difference", "95 % interval", "p", "ver
 def _differences_tables(verdict: Verdict) -> dict[str, list[list[str]]]:
     """For each case the rows of its differences."""
     found: dict[str, list[list[str]]] = {}
+    number = len(verdict.differences)
+    corrected = f"; p after Holm, for {number} comparisons" if number > 1 else ""
     for each in verdict.differences:
         there = f", {each.place}" if each.place else ""
-        what = (
-            f"{each.case} against {each.baseline}{there}, seed by seed ({each.pairs}); p after "
-            f"Holm, for {len(verdict.differences)} comparisons"
-        )
+        what = f"{each.case} against {each.baseline}{there}, seed by seed ({each.pairs}){corrected}"
         found.setdefault(what, []).append(_difference(each))
     return found
 

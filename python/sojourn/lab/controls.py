@@ -14,7 +14,7 @@ from typing import Any
 
 from sojourn import formatting
 from sojourn._engine import quantity
-from sojourn.errors import ScenarioError
+from sojourn.errors import Error, ScenarioError
 from sojourn.lab.experiment import SIDES, Experiment
 from sojourn.scenario import Scenario, kind_names, schema
 
@@ -247,7 +247,7 @@ def _parameter(path: str, name: str, value: Any, known: dict[str, Any]) -> Contr
     if isinstance(value, str):
         try:
             nanoseconds = quantity("time", value)
-        except Exception:
+        except Error:
             return None
         least, most = _around(float(nanoseconds), True) if nanoseconds else (0.0, 1e9)
         return Control(path, name, "slider", value, about, "time", least, most, True)

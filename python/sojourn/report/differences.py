@@ -49,10 +49,12 @@ def differences(layout: Layout, baseline: str | None = None) -> Differences | No
     columns = [replace(c, unit="points") if c.unit == "%" else c for c in columns]
     made = tuple(Block(place, "", tuple(rows)) for place, rows in blocks.items())
     counts = sorted({each.pairs for each in verdict.differences})
+    number = len(verdict.differences)
+    corrected = f" after Holm’s correction for the {number} comparisons here" if number > 1 else ""
     note = (
         f"Difference from {base} under otherwise equal conditions and the same seed, with its "
         f"95 % interval over {formatting.listed([str(n) for n in counts])} pairs. An asterisk: "
-        f"p < {LEVEL} after Holm’s correction for the {len(verdict.differences)} comparisons here."
+        f"p < {LEVEL}{corrected}."
     )
     return Differences(verdict, note, MeasureTable(tuple(columns), made))
 

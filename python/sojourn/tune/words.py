@@ -76,7 +76,7 @@ def judged(found: Tuning) -> Iterator[str]:
     said = f"{formatting.capital(said)} seed{'s' if interval.n > 1 else ''}"
     if interval.half is not None:
         low, high = (written(end, definition) for end in (interval.low, interval.high))
-        said += f" (95 % interval {low} to {high})"
+        said += f" (95 % interval {low} to {high}{unit})"
     if found.change is not None:
         said += f"; {formatting.change(found.change)} against the scenario as it is"
     yield f"{said}."

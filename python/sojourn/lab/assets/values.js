@@ -15,9 +15,12 @@ const UNITS = {
     ["ns", 1],
   ],
 };
-const LONG = { min: 60e9, h: 3600e9 };
-// As people write them: 20 Mb/s, 20Mbps, 20 Mbit/s.
-const ALIKE = /^([tgmk]?)b(?:it)?(?:\/s|ps)$/i;
+const LONG = [
+  ["min", 60e9],
+  ["h", 3600e9],
+];
+// As people write them: 20 Mb/s, 20Mbps, 20 Mbit/s. A large B counts bytes.
+const ALIKE = /^([tgmkTGMK]?)b(?:it)?(?:\/s|ps)$/;
 
 /** A number of what the unit counts in: nanoseconds, bits per second; NaN if it is none. */
 export function number(value, unit) {
@@ -25,8 +28,8 @@ export function number(value, unit) {
   const [, digits, unitName = ""] =
     /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-zµμ/]*)\s*$/i.exec(value) ?? [];
   const name = unitName.replace(ALIKE, "$1bit").replace(/^[µμ]s$/, "us").toLowerCase();
-  const factor = LONG[name] ?? (UNITS[unit] ?? []).find(([each]) => each === name)?.[1] ?? 1;
-  return digits === undefined ? NaN : Number(digits) * factor;
+  const known = new Map([...(UNITS[unit] ?? []), ...(unit === "time" ? LONG : []), ["", 1]]);
+  return digits === undefined ? NaN : Number(digits) * (known.get(name) ?? NaN);
 }
 
 /** As a scenario takes it, with three digits. */
