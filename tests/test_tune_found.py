@@ -173,11 +173,13 @@ def test_judgement_is_said_in_words() -> None:
     two = found([GOOD], GOOD, fresh=steady("5ms", 0.004, 0.006), own=steady("", 0.008, 0.012))
     # Half of the interval is 12.7 times the standard error of 1 ms.
     assert list(words.judged(two)) == [
-        "Mean queueing delay 5.0 ms in 2 fresh seeds (95 % interval -7.7 to 17.7)."
+        "Mean queueing delay 5.0 ms in 2 fresh seeds (95 % interval -7.7 to 17.7 ms)."
     ]
     even = found([GOOD], GOOD, fresh=steady("5ms", 0.005, 0.005), own=steady("", 0.01, 0.01))
     (said,) = words.judged(even)
-    assert said.startswith("Mean queueing delay 5.0 ms in 2 fresh seeds (95 % interval 5.0 to 5.0)")
+    assert said.startswith(
+        "Mean queueing delay 5.0 ms in 2 fresh seeds (95 % interval 5.0 to 5.0 ms)"
+    )
     assert "50 %" in said and said.endswith(" against the scenario as it is.")
     lone = found([GOOD], GOOD, fresh=at("5ms", {1: [0.004, 0.89]}), own=steady("", 0.008))
     assert list(words.judged(lone)) == [
