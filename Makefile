@@ -125,9 +125,11 @@ test-long: ## Run the tests that are long by nature, with the engines as they ar
 	@echo "== aarch64"
 	@tests/aarch64.sh
 
+# Two parts of the package, others with each commit: what their tests reach takes minutes to find.
 .mutated:
 	@echo "== mutants"
-	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 150
+	@PYTHONPATH=tests $(BIN)/python -m mutants --number 200 --seconds 150 --parts 2 \
+	  --seed "$$(git rev-list --count HEAD 2>/dev/null || echo 1)"
 	@PYTHONPATH=tests $(BIN)/python -m mutants.rust --crate base --number 10 --seconds 150
 
 # With the engine that is there, whatever it was built from.

@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import queue
+import random
 import shutil
 import subprocess
 import sys
@@ -123,9 +124,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which ones")
     parser.add_argument("--seconds", type=float, default=600, help="no further one after so long")
     parser.add_argument("--of", choices=PARTS, action="append", help="a part; default all")
+    parser.add_argument("--parts", type=int, help="so many parts, drawn by the seed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at a time")
     options = parser.parse_args()
     parts: list[str] = options.of or list(PARTS)
+    if options.parts:
+        parts = random.Random(options.seed).sample(parts, min(options.parts, len(parts)))
     found = {part: [0, 0] for part in parts}
     with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(options.jobs) as pool:
         packages: queue.SimpleQueue[Path] = queue.SimpleQueue()
