@@ -71,10 +71,8 @@ def _add_files(module: ModuleType, files: dict[Path, bytes]) -> None:
     files[file] = _source(module, file)
     for name in _imports(files[file], module.__package__ or ""):
         other = sys.modules.get(name)
-        near = _file_of(other) if other is not None else None
-        if other is None or near is None or name.partition(".")[0] == "sojourn":
-            continue
-        if near.is_relative_to(file.parent) and not _INSTALLED.intersection(near.parts):
+        near = _own_file_of(other) if other is not None else None
+        if other is not None and near is not None and near.is_relative_to(file.parent):
             _add_files(other, files)
 
 
@@ -87,15 +85,13 @@ def _libraries() -> tuple[str, ...]:
     return sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
 
 
-def _is_written_here(module: ModuleType) -> bool:
-    """Whether a module is the user's own: it has no version that would name it."""
+def _own_file_of(module: ModuleType) -> Path | None:
+    """The file of a module that is the user's own: it has no version that would name it."""
     file = _file_of(module)
-    return (
-        file is not None
-        and module.__name__.partition(".")[0] != "sojourn"
-        and not _INSTALLED.intersection(file.parts)
-        and not any(file.is_relative_to(folder) for folder in _libraries())
-    )
+    if file is None or module.__name__.partition(".")[0] == "sojourn":
+        return None
+    installed = _INSTALLED.intersection(file.parts)
+    return None if installed or any(map(file.is_relative_to, _libraries())) else file
 
 
 def _imports(source: bytes, package: str) -> Iterator[str]:
@@ -153,7 +149,7 @@ class _Typed:
 
     def note(self, module: ModuleType | None) -> None:
         """Something of a module is used."""
-        if module is not None and module.__name__ != self.home and _is_written_here(module):
+        if module is not None and module.__name__ != self.home and _own_file_of(module):
             self.imported.append(module)
 
     def _parts(self, value: object) -> Iterable[object] | None:

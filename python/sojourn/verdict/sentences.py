@@ -54,8 +54,8 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
         sure = ""
         if grade in _CLEAR and all(each.agree == each.pairs for each in chosen):
             seeds = {each.pairs for each in chosen}
-            number = f"all {seeds.pop()}" if len(seeds) == 1 else "all"
-            sure += f", in {'both' if number == 'all 2' else number} seeds"
+            number = f"all {min(seeds)}" if len(seeds) == 1 else "all"
+            sure += f", in {'both' if seeds == {2} else number} seeds"
         if grade.startswith("seems"):
             sure += f", {unsure}"
         if grade == "alike":

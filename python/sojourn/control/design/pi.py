@@ -302,9 +302,9 @@ def _largest_gain(region: Region, congestion: Table, qdisc: dict[str, Any], w: f
     grid = region.grid()
     fine = region.grid(_FINE)
     edges = ({**fine, "rtt": grid["rtt"][:, -1:]}, {**fine, "flows": grid["flows"][:1]})
+    model = Model(region.corner, congestion, qdisc=qdisc)
     gains = []
     for points in (grid, *edges):
-        model = Model(region.corner, congestion, qdisc=qdisc)
         found = scan(model, points, window=LEAST_WINDOW, coefficients=True)
         gains.append(np.nanmax(np.where(np.isnan(found.phase), np.nan, found.gain_at(w))))
     return float(np.nanmax(gains))
