@@ -19,6 +19,8 @@ export PYO3_BUILD_EXTENSION_MODULE := 1
 export CARGO_TERM_PROGRESS_WHEN ?= never
 # With Polars, which reads the tables that a test in Rust writes.
 export SOJOURN_POLARS_PYTHON := $(PYO3_PYTHON)
+# Without compiled modules each command would take seconds more to start.
+export PYTHONDONTWRITEBYTECODE :=
 # The same random cases in every run; another number tries others.
 export PROPTEST_RNG_SEED ?= 2003
 TARGET := $(or $(CARGO_TARGET_DIR),target)

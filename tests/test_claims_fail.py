@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +42,9 @@ WORKED_OUT = {
     "web-aqm-2003": ("web_aqm.traffic.calibrate",),
 }
 
+# Draws that have results for which a claim that rarely does not agree.
+FIRST = {"codel-2012": (37,)}
+
 # Some claims have a verdict, or are made, at larger scales only.
 AT = {
     "arena-cbq": ("full",),
@@ -59,24 +64,35 @@ def test_every_claim_does_not_agree_with_some_results(
     _turn(name, monkeypatch)
     seen: dict[str, set[Verdict]] = {}
     tried = judged = 0
-    for scale in (*AT.get(name, ("quick",)), MADE):
-        for draw in range(DRAWS):
-            if draw >= WAYS and _never(seen) <= APART.get(name, set()):
-                break
-            tried += 1
-            try:
-                found = made.study.evaluate(moved(made.study, runs, draw, scale))
-            except (Error, ArithmeticError, LookupError, TypeError, ValueError):
-                # Runs dealt out at random need not be what a study can make sense of.
-                continue
-            judged += 1
-            for check in found.checks:
-                seen.setdefault(check.claim, set()).add(check.verdict)
-    assert judged >= tried / 4
-    assert _never(seen) == APART.get(name, set())
     known = kept(name)
     assert known is not None
+    scales = (*AT.get(name, ("quick",)), MADE)
+    draws = [*FIRST.get(name, ()), *range(DRAWS)]
+    for done, (draw, scale) in enumerate(itertools.product(draws, scales)):
+        rounds = done // len(scales)
+        if (rounds >= WAYS or _as_kept(seen, known)) and _never(seen) <= APART.get(name, set()):
+            break
+        tried += 1
+        try:
+            found = made.study.evaluate(moved(made.study, runs, draw, scale))
+        except (Error, ArithmeticError, LookupError, TypeError, ValueError):
+            # Runs dealt out at random need not be what a study can make sense of.
+            continue
+        judged += 1
+        for check in found.checks:
+            seen.setdefault(check.claim, set()).add(check.verdict)
+    assert judged >= tried / 4
+    assert _never(seen) == APART.get(name, set())
     assert {each["claim"] for each in known["claims"]} <= seen.keys()
+
+
+def _as_kept(seen: dict[str, set[Verdict]], known: dict[str, Any]) -> bool:
+    """Whether all claims are there, and those that have a verdict in full did not agree."""
+    return all(
+        each["claim"] in seen
+        and (each["verdict"] == Verdict.SHOWN or Verdict.DIFFERS in seen[each["claim"]])
+        for each in known["claims"]
+    )
 
 
 def _never(seen: dict[str, set[Verdict]]) -> set[str]:

@@ -40,6 +40,9 @@ DRAWN = ("study", "report")
 # failure for the other.
 OTHERWISE = ("compare",)
 
+# Without threads beside the first, which would not survive a fork.
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "_RJEM_MALLOC_CONF": "background_thread:false"}
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="loads a library before libc")
 
 
@@ -63,8 +66,7 @@ class Commands:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            # With one thread of its own OpenBLAS has no others, which would not survive a fork.
-            env=os.environ | {"LD_PRELOAD": str(shim), "OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"LD_PRELOAD": str(shim)} | ALONE,
         )
 
     def __call__(self, words: list[str], folder: Path, at: int = 0, kind: str = "count") -> Ended:

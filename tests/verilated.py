@@ -76,17 +76,42 @@ def compiled(top: str, files: Sequence[Path], options: Sequence[str]) -> Path:
         _BUILT.mkdir(parents=True, exist_ok=True)
         # Built aside, so that tests beside this one meet all of it or nothing.
         aside = Path(tempfile.mkdtemp(dir=_BUILT))
-        command = ["verilator", "--cc", "--exe", "--build", "--top-module", top, *options]
-        command += ["--Mdir", str(aside), *map(str, files)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = ["verilator", "--cc", "--exe", "--top-module", top, *options]
         try:
-            assert done.returncode == 0, done.stdout + done.stderr
+            _done([*command, "--Mdir", str(aside), *map(str, files)])
+            for each in _runtime(version).glob("*.o"):
+                shutil.copy(each, aside)
+            _done(["make", "-C", str(aside), "-f", f"V{top}.mk"])
+            _keep_runtime(version, aside)
             (aside / f"V{top}").rename(aside / "bench")
             folder.mkdir(exist_ok=True)
             (aside / "bench").rename(folder / "bench")
         finally:
             shutil.rmtree(aside)
     return folder / "bench"
+
+
+def _done(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _runtime(version: bytes) -> Path:
+    """Verilator's own part of a bench: the same for all, and most of what there is to compile."""
+    return _BUILT / f"runtime-{hashlib.sha256(version).hexdigest()[:16]}"
+
+
+def _keep_runtime(version: bytes, made: Path) -> None:
+    place = _runtime(version)
+    if not place.exists():
+        aside = Path(tempfile.mkdtemp(dir=_BUILT))
+        for each in made.glob("verilated*.o"):
+            shutil.copy(each, aside)
+        try:
+            aside.rename(place)
+        except OSError:
+            # A test beside this one was first.
+            shutil.rmtree(aside)
 
 
 def broken(folder: Path, module: str, right: str, wrong: str) -> Path:

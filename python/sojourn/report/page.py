@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import os
@@ -20,15 +19,13 @@ from sojourn import formatting, style
 from sojourn.files import FIGURES, PAGE, cannot, page_file, write_whole
 from sojourn.measures.shown import pooled_words
 from sojourn.report import tables
+from sojourn.report.bundle import VEGA_LITE, bundle
 from sojourn.report.differences import Differences, differences
 from sojourn.report.layout import Layout, arrange
 from sojourn.report.runs import Reportable, ReportError, Run, check, number
 from sojourn.report.sections import sections
 from sojourn.report.vega_lite import vega_lite
 from sojourn.verdict.diagnosed import merged
-
-VEGA_LITE = "6.4"
-"""The version of Vega-Lite that draws, in the page and in the files."""
 
 
 def write(
@@ -144,7 +141,7 @@ def _render(
         folder=folder,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
-        bundle=Markup(bundle()),
+        bundle=Markup(bundle(asset("charts.js"))),
         data=Markup(script_json(_data(layout, specs))),
     )
 
@@ -186,13 +183,6 @@ def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
-@functools.cache
-def bundle() -> str:
-    """Vega, Vega-Lite and vega-embed, out of the vl-convert package: no network is needed."""
-    code = str(vl_convert.javascript_bundle(asset("charts.js"), vl_version=VEGA_LITE))
-    return code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
 
 
 def asset(name: str) -> str:

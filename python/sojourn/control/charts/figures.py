@@ -21,7 +21,7 @@ from sojourn.control.errors import ControlError
 from sojourn.control.maps import PARAMETERS, Axis, StabilityMap
 from sojourn.control.theory.tables import Table
 from sojourn.files import cannot, write_whole
-from sojourn.report.page import VEGA_LITE
+from sojourn.report.bundle import VEGA_LITE
 
 WIDTH, HEIGHT = 520, 300
 Chart = Any
