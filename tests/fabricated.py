@@ -100,13 +100,26 @@ def _moved(value: Any, factor: Factor, path: str = "") -> Any:
         }
     if isinstance(value, list):
         # The rows of a list of links or groups are apart; the numbers of a curve go together.
-        apart = bool(value) and isinstance(value[0], dict)
-        return [
-            _moved(inner, factor, f"{path}.{n}" if apart else path) for n, inner in enumerate(value)
-        ]
+        if value and isinstance(value[0], dict):
+            return [_moved(inner, factor, f"{path}.{n}") for n, inner in enumerate(value)]
+        return _curve(value, factor(path))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value
     return _number(value, factor(path))
+
+
+def _curve(values: list[Any], factor: float) -> list[Any]:
+    """There are hundreds of thousands of such numbers in a draw."""
+    return [
+        round(each * factor, 12)
+        if type(each) is float and each
+        else _curve(each, factor)
+        if isinstance(each, list)
+        else _number(each, factor)
+        if isinstance(each, int | float) and not isinstance(each, bool)
+        else each
+        for each in values
+    ]
 
 
 def _number(value: float, factor: float) -> float:
@@ -196,7 +209,10 @@ def _factors(way: int, chance: random.Random) -> Factor:
     def factor(path: str) -> float:
         if way in {DEALT, ONE, FLAT}:
             return 1.0
-        return known.setdefault("" if way == TOGETHER else path, chance.choice(FACTORS))
+        key = "" if way == TOGETHER else path
+        if key not in known:
+            known[key] = chance.choice(FACTORS)
+        return known[key]
 
     return factor
 

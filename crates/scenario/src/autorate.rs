@@ -104,7 +104,8 @@ pub(crate) fn control(
         return wrong("pings", format!("\"{name}\" is of kind \"{kind}\", not \"ping\""));
     }
     if !groups[pings].forward.iter().chain(&groups[pings].backward).any(|link| *link == number) {
-        return wrong("pings", format!("\"{name}\" does not cross this link"));
+        let message = format!("\"{name}\" does not cross this link: name pings whose path does");
+        return wrong("pings", message);
     }
     let min = autorate.min.unwrap_or(Rate((base.0 / 4).max(1)));
     let max = autorate.max.unwrap_or(Rate(base.0.saturating_mul(4).min(MAX_RATE.0)));

@@ -59,7 +59,7 @@ mod sender;
 pub use congestion::{Algorithm, Tuning};
 pub use ecn::Feedback;
 pub use endpoint::{Endpoint, Expected};
-pub use options::{Options, Spec};
+pub use options::{LARGEST_WINDOW, Options, Spec};
 pub use params::Params;
 pub use profile::Profile;
 pub use segment::{

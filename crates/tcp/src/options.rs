@@ -8,7 +8,7 @@ use sojourn_base::within;
 use sojourn_base::{Invalid, Size, Time};
 
 /// Largest window that a scale of 14 can express, in bytes (RFC 7323 section 2.3).
-pub(crate) const LARGEST_WINDOW: u32 = 65535 << 14;
+pub const LARGEST_WINDOW: u32 = 65535 << 14;
 
 /// What the last of `specs` to say anything says.
 fn last<T>(specs: &[&Spec], option: impl Fn(&Spec) -> Option<T>) -> Option<T> {

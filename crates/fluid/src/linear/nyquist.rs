@@ -215,19 +215,25 @@ fn sizes(polynomial: &[f64]) -> Vec<f64> {
     vec![1.0 / greatest(&mut inner.iter().rev().copied()), greatest(&mut inner.iter().copied())]
 }
 
+/// A number with so many decimals, and with two digits that say something where it is small.
+fn written(value: f64, decimals: usize) -> String {
+    let needed = if value > 0.0 { 1.0 - value.log10().floor() } else { 0.0 };
+    format!("{value:.0$}", decimals.max(needed.clamp(0.0, 12.0) as usize))
+}
+
 impl Nyquist {
     fn words(&self) -> String {
         let mut parts = Vec::new();
         if let (Some(phase), Some(omega)) = (self.phase_margin_deg, self.gain_crossover) {
-            parts.push(format!("phase margin {phase:.0}° at {omega:.2} rad/s"));
+            parts.push(format!("phase margin {phase:.0}° at {} rad/s", written(omega, 2)));
         }
         if let Some(gain) = self.gain_margin {
-            parts.push(format!("gain margin {gain:.2}"));
+            parts.push(format!("gain margin {}", written(gain, 2)));
         }
         if let Some(delay) = self.delay_margin_s {
-            let ms = delay.abs() * 1e3;
+            let ms = written(delay.abs() * 1e3, 0);
             let which = if delay < 0.0 { "less" } else { "more" };
-            parts.push(format!("{ms:.0} ms {which} delay would bring it to the edge"));
+            parts.push(format!("{ms} ms {which} delay would bring it to the edge"));
         }
         let head = if self.stable { "stable" } else { "unstable" };
         if parts.is_empty() {
@@ -244,6 +250,13 @@ mod tests {
 
     fn open<'a>(numerator: &'a [f64], denominator: &'a [f64], delay: f64) -> Open<'a> {
         Open { numerator, denominator, delay }
+    }
+
+    #[test]
+    fn small_numbers_keep_two_digits_in_words() {
+        let words = [(0.528, 2), (0.0528, 2), (3.0, 2), (41.6, 0), (4.16, 0), (0.0, 0)]
+            .map(|(value, decimals)| written(value, decimals));
+        assert_eq!(words, ["0.53", "0.053", "3.00", "42", "4.2", "0"]);
     }
 
     #[test]

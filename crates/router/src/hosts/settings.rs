@@ -8,7 +8,7 @@
 use super::quic::settings::differences;
 use crate::bpf;
 use sojourn_scenario::{Network, NetworkGroup};
-use sojourn_tcp::{Algorithm, Feedback, Params, Profile};
+use sojourn_tcp::{Algorithm, Feedback, LARGEST_WINDOW, Params, Profile};
 use sojourn_traffic::{Priorities, RttPer, Source};
 
 /// What every socket of a group is given.
@@ -257,6 +257,7 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
                 group.name
             ));
         }
+        // The greatest window that can be said stands for no limit.
         if p.max_cwnd != LARGEST_WINDOW {
             return Err(format!(
                 "{}: tcp.max_window: the kernel has no such limit; use receive_window",
@@ -274,9 +275,6 @@ fn socket(group: &NetworkGroup) -> Result<SocketSettings, String> {
         ect1: false,
     })
 }
-
-/// The greatest window that can be said, which stands for no limit.
-const LARGEST_WINDOW: u32 = 65535 << 14;
 
 fn note(group: &NetworkGroup, differences: &mut Vec<String>) {
     for (field, same, here, there) in fixed(&group.tcp) {

@@ -232,8 +232,8 @@ impl WebModel {
         share * kept + (1.0 - share) * apart
     }
 
-    /// Pages that a user fetches per second if each takes `page_time`; without congestion this
-    /// predicts the offered load, so it is where a calibration starts.
+    /// Pages that a user fetches per second if each takes `page_time`: with that of an empty
+    /// network it predicts the offered load.
     #[must_use]
     pub fn pages_per_second(&self, page_time: Time) -> f64 {
         1.0 / (1e-9 / self.think.renewal_rate() + page_time.as_secs_f64())
