@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,10 @@ def test_a_name_too_long_is_one_line(
         ("new home ", 'home "": is empty'),
         ("evaluate --qdisc pi,", "--qdisc: a value is missing"),
         ("vectors codel --out .", "Is a directory; name a file"),
+        ("vectors codel --rate 10", 'sojourn: --rate: "10" is not a rate: the unit is missing'),
+        ("vectors codel --mean-packet 3", "sojourn: --mean-packet: 3 must be from 40 to 65535"),
+        ("vectors codel --set target=x", 'sojourn: --set target: "x" is not a time'),
+        ("vectors codel --set targt=5ms", 'sojourn: --set targt: unknown field "targt"'),
         ("compare small.toml --vary tcp.mss=1000 --measure los", "'los'; did you mean loss?"),
         ("sweep small.toml --until goodput:5%", "'goodput'; did you mean goodput_bps?"),
         ("sweep small.toml --until loss:500%", "loss:500%: must be above 0 % and below 100 %"),
@@ -210,6 +215,8 @@ def test_a_run_with_notes_or_in_which_one_is_stays(
     assert not (kept / "figures").exists()
     monkeypatch.chdir(kept)
     for here in (".", kept.parent / "kept"):
+        with pytest.raises(InputError, match="it is a mount point; name a folder in it"):
+            run(SMALL, "/")
         with pytest.raises(InputError, match="you are in it; name a folder in it"):
             run(SMALL, here)
     monkeypatch.chdir(kept.parent)
@@ -441,9 +448,40 @@ def test_folders_without_a_name_or_with_an_impossible_one_are_refused(tmp_path: 
         for call in (lambda: run(SMALL, "x\0y"), lambda: compare(SMALL, vary, out="x\0y")):
             with pytest.raises(InputError, match=r"^cannot write to 'x\\x00y': embedded null byte"):
                 call()
+        for call in (lambda: run(SMALL, 5), lambda: compare(SMALL, vary, out=5)):  # type: ignore[arg-type]
+            with pytest.raises(InputError, match=r"^5 is the name of no folder; give it as text"):
+                call()
         with pytest.raises(InputError, match="no file can have a null byte in its name"):
             page_file("x\0y.html")
         assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Scenario('name = "\ud800"'),
+        lambda: Scenario.from_toml('name = "\ud800"'),
+        lambda: Scenario.from_json('{"name": "\ud800"}'),
+        lambda: Scenario(SMALL).with_({"name": "\ud800"}),
+        lambda: Scenario(SMALL).with_({"\ud800": 1}),
+        lambda: Scenario(SMALL).with_text([("name", "\ud800")]),
+        lambda: Scenario({"tcp": {"\ud800": 1}}),
+    ],
+)
+def test_half_a_character_is_refused(make: Callable[[], Scenario]) -> None:
+    with pytest.raises(ScenarioError, match=r"\\ud800 is half of a character"):
+        make()
+
+
+@pytest.mark.parametrize(
+    "words", ["run small.toml --set name=BAD", "run small.toml --out BAD", "check BAD.toml"]
+)
+def test_words_that_are_no_text_are_one_line(
+    sojourn: Command, small_file: Path, words: str
+) -> None:
+    done = sojourn(*(os.fsdecode(word.replace("BAD", "a\udcff")) for word in words.split()))
+    assert done.returncode == 2
+    assert r"a\udcff" in one_line(done.stderr) and "is no text in UTF-8" in done.stderr
 
 
 CASE = Case({}, Scenario(SMALL), [1])

@@ -153,6 +153,12 @@ class Silent(Discipline):
 class Text(Silent):
     period = "20ms"
 
+class Backwards(Silent):
+    period = Time("1ms") - Time("2ms")
+
+class Never(Discipline):
+    period = 0
+
 class Late(Silent):
     def start(self, link):
         pass
@@ -199,6 +205,8 @@ class Hangs(Discipline):
         ("wrong.py:Asks", "{}", ["TypeError: ", "argument: 'share'"]),
         ("wrong.py:Silent", "{}", ["has update but no period: set period = Time"]),
         ("wrong.py:Text", "{}", ["period = '20ms': not a time; write it like Time"]),
+        ("wrong.py:Backwards", "{}", ["period = -1000000: must be above 0; write it like Time"]),
+        ("wrong.py:Never", "{}", ["period = 0: must be above 0; write it like Time"]),
         ("wrong.py:Late", "{}", ["has update but no period: set period = Time"]),
         ("wrong.py:Started", "{}", ["wrong.py:36: ZeroDivisionError"]),
         ("wrong.py:", "{}", ["name the class after the colon"]),

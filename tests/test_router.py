@@ -84,9 +84,11 @@ def test_help_and_errors_name_the_command_that_was_typed(
     capfd: pytest.CaptureFixture[str], words: list[str], code: int
 ) -> None:
     assert router.between(words) == code
-    said = "".join(capfd.readouterr())
-    assert "sojourn-router" not in said
-    if "--rate" in words:
-        assert "--rate" in said
+    out, err = capfd.readouterr()
+    assert "sojourn-router" not in out + err
+    if words in ([], ["--help"]):
+        assert "Usage: sojourn router " in out + err
     else:
-        assert "Usage: sojourn router " in said
+        assert err.startswith("sojourn: ") and err.count("\n") == 1
+        assert "--rate" in err
+        assert out == ""

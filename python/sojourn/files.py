@@ -177,6 +177,8 @@ def named(folder: str | os.PathLike[str]) -> Path:
     """
     if folder == "":
         raise InputError('"" is the name of no folder; name one')
+    if not isinstance(folder, str | os.PathLike):
+        raise InputError(f"{folder!r} is the name of no folder; give it as text, or as a path")
     return Path(folder)
 
 

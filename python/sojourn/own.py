@@ -227,18 +227,21 @@ def maker(base_dir: Path) -> Callable[..., object]:
 
 
 def _check_period(made: Any, reference: str) -> None:
-    """Refuses a discipline whose update would never be called."""
-    cls = type(made)
-    if hasattr(cls.update, "__sojourn_default__"):
-        return
+    """Refuses a discipline whose update would never be called, or at no time that there is."""
     period = _asked(reference, lambda: made.period)
     if period is None:
+        if hasattr(type(made).update, "__sojourn_default__"):
+            return
         raise ScenarioError(
             f'class = "{reference}": it has update but no period: set period = Time("20ms")'
         )
-    if not isinstance(period, int):
+    if not isinstance(period, int) or isinstance(period, bool):
         raise ScenarioError(
             f'class = "{reference}": period = {period!r}: not a time; write it like Time("20ms")'
+        )
+    if not 0 < period < 2**63:
+        raise ScenarioError(
+            f'class = "{reference}": period = {period}: must be above 0; write it like Time("20ms")'
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 from sojourn._engine import Scenario as Core
 from sojourn._engine import schema as engine_schema
 from sojourn.errors import ScenarioError
-from sojourn.values import plain_value
+from sojourn.values import encodable, plain_value
 
 if TYPE_CHECKING:
     from sojourn._types import Scenario as ScenarioDict
@@ -70,7 +70,7 @@ class Scenario:
         elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
             self._core, folder = Core.from_file(source), Path(source).parent
         elif isinstance(source, str):
-            self._core = Core.from_toml(source, "scenario")
+            self._core = Core.from_toml(encodable(source, "scenario"), "scenario")
         elif isinstance(source, Mapping):
             self._core = Core.from_json(json.dumps(plain_value(source, "scenario")))
         else:
@@ -101,12 +101,12 @@ class Scenario:
         cls, text: str, *, name: str = "scenario", base_dir: str | Path = "."
     ) -> Scenario:
         """Reads TOML text; ``name`` stands for the file in errors."""
-        return cls._of(Core.from_toml(text, name), Path(base_dir))
+        return cls._of(Core.from_toml(encodable(text, name), name), Path(base_dir))
 
     @classmethod
     def from_json(cls, text: str, *, base_dir: str | Path = ".") -> Scenario:
         """Reads JSON text, in which no key may stand twice."""
-        return cls._of(Core.from_json(text), Path(base_dir))
+        return cls._of(Core.from_json(encodable(text, "scenario")), Path(base_dir))
 
     def with_(self, changes: Mapping[str, object]) -> Scenario:
         """A variation: ``{"bottleneck.qdisc.qref": 240, "load": 0.98, "traffic.web.users": 10}``.
@@ -118,7 +118,7 @@ class Scenario:
                 f'{changes!r}: give fields with their values, such as {{"duration": "1s"}}'
             )
         pairs = [
-            (str(path), json.dumps(plain_value(value, str(path))))
+            (encodable(str(path), "path"), json.dumps(plain_value(value, str(path))))
             for path, value in changes.items()
         ]
         _refuse_overwritten([path for path, _ in pairs])
@@ -140,7 +140,7 @@ class Scenario:
 
     def with_text(self, changes: Iterable[tuple[str, str]]) -> Scenario:
         """A variation with values as typed on a command line: ``[("bottleneck.qdisc", "pi")]``."""
-        changes = list(changes)
+        changes = [(encodable(path, "path"), encodable(text, path)) for path, text in changes]
         _refuse_overwritten([path for path, _ in changes])
         return self._of(self._core.vary_text(changes), self.base_dir)
 

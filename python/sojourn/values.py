@@ -16,13 +16,15 @@ def plain_value(value: object, where: str) -> Any:
     Raises:
         ScenarioError: If a scenario cannot hold it; ``where`` is named as its place.
     """
-    if value is None or isinstance(value, str | bool):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, str):
+        return encodable(value, where)
     if isinstance(value, Mapping):
-        for name in value:
-            if not isinstance(name, str):
-                raise ScenarioError(f"{where}: {name!r} is not the name of a field")
-        return {name: plain_value(inner, f"{where}.{name}") for name, inner in value.items()}
+        return {
+            _name(name, where): plain_value(inner, f"{where}.{name}")
+            for name, inner in value.items()
+        }
     if isinstance(value, list | tuple):
         return [plain_value(inner, f"{where}[{i}]") for i, inner in enumerate(value)]
     if hasattr(value, "tolist"):
@@ -32,7 +34,7 @@ def plain_value(value: object, where: str) -> Any:
         if type(listed) is not type(value):
             return plain_value(listed, where)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return encodable(os.fsdecode(value), where)
     if hasattr(value, "__index__"):
         whole = int(value)
         if not -(2**63) <= whole < 2**64:
@@ -47,6 +49,28 @@ def plain_value(value: object, where: str) -> Any:
         f"{where}: {value!r} is a {type(value).__name__}; "
         "give text, a number, true or false, a list or a dictionary"
     )
+
+
+def _name(name: object, where: str) -> str:
+    if not isinstance(name, str):
+        raise ScenarioError(f"{where}: {name!r} is not the name of a field")
+    return encodable(name, where)
+
+
+def encodable(text: str, where: str) -> str:
+    """The text, which UTF-8 can hold.
+
+    Raises:
+        ScenarioError: If it cannot, having half of a character; ``where`` is named as its place.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])[1:-1]
+        raise ScenarioError(
+            f"{where}: {half} is half of a character, which no file can hold; leave it out"
+        ) from None
+    return text
 
 
 def real(field: str, value: object) -> float:

@@ -19,6 +19,12 @@ from sojourn.scenario import Scenario, kind_names
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
 # Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one,
 # `hardware/pi_table_bank.v` one whose p is a place in a table, `hardware/red_bank.v` one for RED.
+# Where the scenario of vectors has what an option gives.
+_OPTIONS = {
+    "bottleneck.rate": "--rate",
+    "bottleneck.mean_packet": "--mean-packet",
+    "bottleneck.qdisc.": "--set ",
+}
 _BANKS = ("bank", "table-bank", "red-bank")
 # CoDel's square root alone: `hardware/control_law.v`.
 _CONTROL_LAW = "control-law"
@@ -77,13 +83,21 @@ def vectors(
         raise InputError(f"{name}: {did_you_mean(name, known)}there are {', '.join(known)}")
     link = {"rate": rate, "mean_packet": mean_packet, "qdisc": name}
     fields = {"duration": "1s", "seed": seed, "bottleneck": link, "traffic": [_SOME_FLOW]}
-    scenario = Scenario(fields)
-    changes = parse_sets(set_ or ())
-    changes = [(f"bottleneck.qdisc.{path}", value) for path, value in changes]
-    if changes:
-        scenario = scenario.with_text(changes)
+    changes = [(f"bottleneck.qdisc.{path}", value) for path, value in parse_sets(set_ or ())]
+    try:
+        scenario = Scenario(fields).with_text(changes)
+    except ScenarioError as error:
+        raise InputError(_by_options(str(error))) from None
     write_text(write(scenario.core, ops), out, "vectors")
     return 0
+
+
+def _by_options(said: str) -> str:
+    """What is said of a link's fields, of the options that they come from."""
+    for field, option in _OPTIONS.items():
+        if said.startswith(field):
+            return said.replace(field, option, 1)
+    return said
 
 
 def deploy(

@@ -44,7 +44,7 @@ def between(arguments: Sequence[str]) -> int:
     """
     file = os.fspath(program())
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    if {"-h", "--help", "--json"} & set(own) or not sys.stdout.isatty():
+    if not own or {"-h", "--help", "--json"} & set(own) or not sys.stdout.isatty():
         # The program's own output is what is wanted; the table follows on stderr.
         with (
             Uninterrupted() as signals,

@@ -207,9 +207,10 @@ def _check_replaceable(target: Path, place: Path) -> None:
         return
     if not place.is_dir():
         raise Error(f"cannot write to {target}: it is a file; name a folder")
-    if place.samefile(Path()):
+    if (here := place.samefile(Path())) or place.is_mount():
+        why = "you are in it" if here else "it is a mount point"
         raise InputError(
-            f"cannot write to {target}: a run is put in its place as a whole, and you are in it; "
+            f"cannot write to {target}: a run is put in its place as a whole, and {why}; "
             "name a folder in it"
         )
     names = {entry.name for entry in os.scandir(place)}

@@ -86,9 +86,8 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
     """
     if workers is not None:
         whole("workers", workers, most=MOST_WORKERS)
-    if isinstance(store, str | Path):
-        store = Store(store)
     if store is not None:
+        store = store if isinstance(store, Store) else Store(store)
         make_folder(store.folder)
         # The next run there would take the place of it all.
         if (store.folder / SUMMARY).exists():
