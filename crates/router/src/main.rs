@@ -24,8 +24,8 @@ const COMMAND: &str = "sojourn router";
 fn main() -> ExitCode {
     let as_command = std::env::args_os().next().is_some_and(|name| name == COMMAND);
     let arguments = if as_command {
-        let mut command = between::Arguments::augment_args(Command::new(COMMAND))
-            .arg_required_else_help(true);
+        let mut command =
+            between::Arguments::augment_args(Command::new(COMMAND)).arg_required_else_help(true);
         let read = command.try_get_matches_from_mut(std::env::args_os()).and_then(|matches| {
             between::Arguments::from_arg_matches(&matches).map_err(|e| e.format(&mut command))
         });
@@ -56,7 +56,7 @@ fn refused(error: &clap::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The first paragraph of what clap says, and its tip, if it has one.
+/// The first paragraph of what clap says, and its first tip, if it has one.
 fn one_line(text: &str) -> String {
     let mut paragraphs = text.split("\n\n").map(|each| {
         let lines: Vec<&str> = each.lines().map(str::trim).collect();
@@ -64,7 +64,8 @@ fn one_line(text: &str) -> String {
     });
     let first = paragraphs.next().unwrap_or_default();
     let told = first.strip_prefix("error: ").unwrap_or(&first);
-    match paragraphs.find_map(|each| each.strip_prefix("tip: ").map(str::to_owned)) {
+    let tips = paragraphs.find_map(|each| each.strip_prefix("tip: ").map(str::to_owned));
+    match tips.as_deref().and_then(|tips| tips.split(" tip: ").next()) {
         Some(tip) => format!("{told}; {tip}"),
         None => format!("{told}; '{COMMAND} --help' shows all options"),
     }
