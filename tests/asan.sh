@@ -27,7 +27,8 @@ library=$(${CC:-cc} -print-file-name=libasan.so)
 code=0
 export PYO3_PYTHON=$PWD/.venv/bin/python PYO3_BUILD_EXTENSION_MODULE=1
 # What runs is short, compiling is long: optimised less than the other tests.
-RUSTFLAGS=-Zsanitizer=address CARGO_PROFILE_QUICK_OPT_LEVEL=1 timeout 720 cargo +nightly build --locked --quiet \
+export CARGO_PROFILE_QUICK_OPT_LEVEL=1
+RUSTFLAGS=-Zsanitizer=address timeout 720 cargo +nightly build --locked --quiet \
     --profile quick --target "$machine" --target-dir "$TARGET" \
     -p sojourn-python -p sojourn-router --no-default-features || code=$?
 [ "$code" != 124 ] || absent "not compiled after 720 s."
