@@ -95,7 +95,7 @@ def _parse(arguments: list[str]) -> int:
         if value == "" or (value.startswith("--") and value.endswith("=")):
             named = value.rstrip("=") or word
             raise InputError(f'{named} "": is empty; write what is meant, or leave it out')
-        if not value.isprintable() and any("\ud800" <= each <= "\udfff" for each in value):
+        if any("\ud800" <= each <= "\udfff" for each in value):
             raise InputError(f"{value!a}: is no text in UTF-8; write it so, or rename the file")
     return app.main(arguments)
 

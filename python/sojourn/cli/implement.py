@@ -17,14 +17,14 @@ from sojourn.scenario import Scenario, kind_names
 
 # A scenario needs some traffic; that of test vectors is made beside it.
 _SOME_FLOW = {"kind": "bulk", "flows": 1, "rtt": "10ms"}
-# Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one,
-# `hardware/pi_table_bank.v` one whose p is a place in a table, `hardware/red_bank.v` one for RED.
 # Where the scenario of vectors has what an option gives.
 _OPTIONS = {
     "bottleneck.rate": "--rate",
     "bottleneck.mean_packet": "--mean-packet",
     "bottleneck.qdisc.": "--set ",
 }
+# Not disciplines, but what controls thousands of queues: `hardware/pi_bank.v` is one,
+# `hardware/pi_table_bank.v` one whose p is a place in a table, `hardware/red_bank.v` one for RED.
 _BANKS = ("bank", "table-bank", "red-bank")
 # CoDel's square root alone: `hardware/control_law.v`.
 _CONTROL_LAW = "control-law"
