@@ -24,7 +24,7 @@ from sojourn._engine import bps_per_user, users_for
 from sojourn.engines import load_engine
 from sojourn.engines.key import key_of
 from sojourn.errors import Error, InputError, ScenarioError
-from sojourn.files import cache_folder, make_folder, read_json, write_json
+from sojourn.files import cache_folder, json_text, keep, read_json
 from sojourn.load import realised_load
 from sojourn.pool import run_all
 from sojourn.scenario import Scenario
@@ -116,7 +116,7 @@ def calibrate(
         search.told(_offered(scenario, group, direction, wanted, stop))
     points = search.points()
     result = Calibration(name, rate, bps_per_user(points), points)
-    _write(cached, result)
+    keep(cached, json_text(asdict(result)))
     return result
 
 
@@ -190,12 +190,3 @@ def _read(path: Path, name: str, rate: float) -> Calibration | None:
     # A damaged file would make every load wrong without a word.
     sound = (found.group, found.rate_bps, found.bps_per_user) == (name, rate, bps_per_user(points))
     return found if sound else None
-
-
-def _write(path: Path, result: Calibration) -> None:
-    try:
-        make_folder(path.parent)
-        write_json(path, asdict(result))
-    except Error:
-        # A cache that cannot be written costs time, nothing else.
-        return

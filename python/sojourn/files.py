@@ -46,7 +46,12 @@ def write_json(path: Path, value: object) -> None:
     Raises:
         Error: If it cannot be written.
     """
-    write_file(path, (json.dumps(value, indent=1) + "\n").encode())
+    write_file(path, json_text(value))
+
+
+def json_text(value: object) -> bytes:
+    """What a JSON file of a value holds."""
+    return (json.dumps(value, indent=1) + "\n").encode()
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -157,6 +162,13 @@ def cache_folder() -> Path:
     if own:
         return Path(own)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sojourn"
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Writes a file of the cache; a cache that cannot be written costs time, nothing else."""
+    with contextlib.suppress(Error, OSError):
+        make_folder(path.parent)
+        write_whole(path, content)
 
 
 def is_there(path: Path) -> bool:

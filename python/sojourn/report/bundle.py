@@ -9,8 +9,7 @@ from pathlib import Path
 
 import vl_convert
 
-from sojourn.errors import Error
-from sojourn.files import cache_folder, make_folder, write_whole
+from sojourn.files import cache_folder, keep
 
 VEGA_LITE = "6.4"
 """The version of Vega-Lite that draws, in the page and in the files."""
@@ -33,7 +32,8 @@ def bundle(entry: str) -> str:
         return known
     code = str(vl_convert.javascript_bundle(entry, vl_version=VEGA_LITE))
     code = code.replace("</script", "<\\/script").replace("<!--", "\\x3c!--")
-    _write(cached, code.encode())
+    content = code.encode()
+    keep(cached, _digest(content).encode() + b"\n" + content)
     return code
 
 
@@ -48,12 +48,3 @@ def _read(path: Path) -> str | None:
     except OSError:
         return None
     return code.decode() if digest.decode(errors="replace") == _digest(code) else None
-
-
-def _write(path: Path, code: bytes) -> None:
-    try:
-        make_folder(path.parent)
-        write_whole(path, _digest(code).encode() + b"\n" + code)
-    except (Error, OSError):
-        # A cache that cannot be written costs time, nothing else.
-        return

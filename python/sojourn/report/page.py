@@ -141,7 +141,7 @@ def _render(
         folder=folder,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
-        bundle=Markup(bundle(asset("charts.js"))),
+        bundle=charts(),
         data=Markup(script_json(_data(layout, specs))),
     )
 
@@ -183,6 +183,11 @@ def script_json(value: Any) -> str:
     """JSON that cannot end the script element it stands in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def charts() -> Markup:
+    """The script that draws a page's figures."""
+    return Markup(bundle(asset("charts.js")))
 
 
 def asset(name: str) -> str:

@@ -12,9 +12,9 @@ from sojourn import style
 from sojourn.files import write_whole
 from sojourn.formatting import plain
 from sojourn.parts import Figure, Table
-from sojourn.report.bundle import bundle
 from sojourn.report.page import (
     asset,
+    charts,
     export,
     figures_folder,
     script_json,
@@ -77,7 +77,7 @@ def write_plain(
         folder=folder.name,
         css=Markup(asset("page.css")),
         script=Markup(asset("page.js")),
-        bundle=Markup(bundle(asset("charts.js")) if specs else ""),
+        bundle=charts() if specs else "",
         data=Markup(script_json(data)),
         **(more or {}),
     )
