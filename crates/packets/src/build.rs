@@ -9,6 +9,7 @@ use crate::interface::{Access, Interface, Machines};
 use crate::net::Net;
 use crate::packet::DATAGRAM;
 use crate::probes::{FlowMeter, Probes};
+use crate::room;
 use crate::run::Run;
 use crate::sim::Sim;
 use crate::starts::Starts;
@@ -20,9 +21,6 @@ use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 use sojourn_tcp::HEADERS;
 use sojourn_traffic::{Http, RttPer, Source};
-
-/// Connections that are made room for beforehand, at most.
-const ROOM: u32 = 1 << 20;
 
 /// Builds the simulation of `network`.
 /// Unless `fusing`, links hold their packets, so that they can change. Where flows are `watched`,
@@ -84,13 +82,7 @@ pub(crate) fn build(
         horizon: network.duration,
         pause: network.duration,
     };
-    let flows: u32 = network
-        .groups
-        .iter()
-        .filter(|g| matches!(g.source, Source::Bulk(_)))
-        .map(|g| g.members)
-        .sum();
-    sim.conns.reserve(flows.min(ROOM) as usize);
+    room::make(network, &mut sim);
     let mut apps = Vec::new();
     for (at, of) in network.groups.iter().enumerate() {
         meter(network, at, &mut sim, watched);

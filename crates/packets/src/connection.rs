@@ -305,6 +305,13 @@ impl Connections {
             .map(|(i, c)| (i as u32, c))
     }
 
+    /// What those of a group have counted, with their members.
+    pub(crate) fn counted(&self, group: usize) -> impl Iterator<Item = (u32, Totals)> {
+        let of_group = move |conn: &&Connection| usize::from(conn.group) == group;
+        let conns = self.iter().map(|(_, conn)| conn).filter(of_group);
+        conns.map(|conn| (conn.member, conn.totals()))
+    }
+
     /// The places of all connections that are in use.
     pub(crate) fn places(&self) -> Vec<u32> {
         self.iter().map(|(place, _)| place).collect()

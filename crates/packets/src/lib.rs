@@ -24,6 +24,7 @@ mod prefetch;
 mod probes;
 mod qlog;
 mod quic;
+mod room;
 mod run;
 mod sim;
 mod simulation;

@@ -22,8 +22,7 @@ impl Sim {
 
     /// What each member of a group has counted since the start of the run.
     pub(crate) fn totals(&self, group: usize) -> Vec<Totals> {
-        let conns = self.conns.iter().filter(|(_, conn)| usize::from(conn.group) == group);
-        self.groups[group].book.totals(conns.map(|(_, conn)| (conn.member, conn.totals())))
+        self.groups[group].book.totals(self.conns.counted(group))
     }
 }
 
@@ -53,9 +52,8 @@ impl Run {
         }
         summary.links = sojourn_link::summaries(network, &sim.net.links, window);
         for number in 0..sim.groups.len() {
-            let totals = sim.totals(number);
             let group = &mut sim.groups[number];
-            group.book.end_window(end, &totals);
+            group.book.end_window(end, sim.conns.counted(number));
             let flows = network.probes.flows.then(|| {
                 let mut flows = group.book.flows(window);
                 let first = group.first_meter.map_or(0, |first| first as usize);

@@ -62,6 +62,11 @@ const fn list(turn: u64) -> usize {
 }
 
 impl Timers {
+    /// Makes room for those of so many connections.
+    pub(crate) fn reserve(&mut self, connections: usize) {
+        self.links.reserve_exact(2 * connections);
+    }
+
     /// Makes room for the ends of the connection at `place`.
     pub(crate) fn make_room(&mut self, place: u32) {
         let ends = 2 * (place as usize + 1);

@@ -1,4 +1,5 @@
-//! After the high-water mark nothing is allocated: a run twice as long allocates no more.
+//! After the high-water mark nothing is allocated: a run twice as long allocates no more. Tables of
+//! many flows do not move as they fill.
 
 use crate::common::simulate;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,6 +10,8 @@ struct Counting;
 thread_local! {
     /// Each test counts its own.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// The bytes of the largest block that was made larger.
+    static MOVED: Cell<usize> = const { Cell::new(0) };
 }
 
 // SAFETY: every call is handed to the system's allocator unchanged.
@@ -25,6 +28,7 @@ unsafe impl GlobalAlloc for Counting {
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        MOVED.set(MOVED.get().max(layout.size()));
         // SAFETY: `at` came from `alloc` with this layout.
         unsafe { System.realloc(at, layout, size) }
     }
@@ -79,5 +83,26 @@ fn longer_run_allocates_no_more() {
         assert!(allowed < many / 50, "the bound says nothing: {allowed} of {many}");
         let more = long.saturating_sub(short);
         assert!(more < allowed, "{short} allocations in 60 s, {long} in 240 s: {traffic}");
+    }
+}
+
+#[test]
+fn tables_of_many_flows_do_not_move() {
+    let moved = |size| {
+        MOVED.set(0);
+        simulate(&format!(
+            r#"
+            duration = "1s"
+            tcp = {{ profile = "classic" }}
+            bottleneck = {{ rate = "10gbit", delay = "5ms" }}
+            traffic = [{{ kind = "bulk", flows = 10000, rtt = "1s", start = "0s..100ms"{size} }}]
+            "#
+        ));
+        MOVED.get()
+    };
+    // A slot for each packet on its way would be 640 kB, a place for each transfer a megabyte.
+    for size in ["", ", size = \"1kB\""] {
+        let bytes = moved(size);
+        assert!(bytes < 1 << 17, "{bytes} bytes were moved");
     }
 }

@@ -34,7 +34,8 @@ pub struct GroupBook {
     finished: u64,
     failed: u64,
     censored: u64,
-    /// What is over: of each member of a group of flows, else of all together.
+    /// What is over: of each member of a group of flows, else of all together; of no interest once
+    /// the window has ended.
     accounts: Vec<Totals>,
     /// The same with what was under way, when the window began.
     at_start: Vec<Totals>,
@@ -216,10 +217,7 @@ impl GroupBook {
     #[must_use]
     pub fn totals(&self, open: impl IntoIterator<Item = (u32, Totals)>) -> Vec<Totals> {
         let mut totals = self.accounts.clone();
-        let last = totals.len() - 1;
-        for (member, counted) in open {
-            totals[(member as usize).min(last)] += counted;
-        }
+        add(&mut totals, open);
         totals
     }
 
@@ -231,13 +229,15 @@ impl GroupBook {
         self.viewed_at_start = self.viewed_at(now);
     }
 
-    /// The window ends at `now`, with these [`totals`](Self::totals): nothing is counted any more.
-    pub fn end_window(&mut self, now: Time, totals: &[Totals]) {
+    /// The window ends at `now`, with what `open` tells of members whose connections are under way:
+    /// nothing is counted any more.
+    pub fn end_window(&mut self, now: Time, open: impl IntoIterator<Item = (u32, Totals)>) {
         self.measuring = false;
         self.viewed = self.viewed_at(now).since(&self.viewed_at_start);
-        self.counted = std::mem::take(&mut self.at_start);
-        for (counted, end) in self.counted.iter_mut().zip(totals) {
-            *counted = end.since(counted);
+        self.counted = std::mem::replace(&mut self.accounts, vec![Totals::default()]);
+        add(&mut self.counted, open);
+        for (counted, start) in self.counted.iter_mut().zip(std::mem::take(&mut self.at_start)) {
+            *counted = counted.since(&start);
         }
     }
 
@@ -365,6 +365,14 @@ impl GroupBook {
     }
 }
 
+/// Adds what is open to the account of each member, or to the one that all have together.
+fn add(accounts: &mut [Totals], open: impl IntoIterator<Item = (u32, Totals)>) {
+    let last = accounts.len() - 1;
+    for (member, counted) in open {
+        accounts[(member as usize).min(last)] += counted;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,7 +395,7 @@ mod tests {
         *book.account(1) = sent(3, 30);
         book.start_window(Time::ZERO, book.totals([]));
         *book.account(1) = sent(10, 1030);
-        book.end_window(WINDOW, &book.totals([(0, sent(1, 1000))]));
+        book.end_window(WINDOW, [(0, sent(1, 1000))]);
         *book.account(1) = sent(12, 1060);
         assert_eq!(book.counted(), [sent(1, 1000), sent(7, 1000)]);
         let summary = book.summary(WINDOW);
@@ -413,7 +421,7 @@ mod tests {
         for (exchange, outcome) in ends {
             book.end(&exchange, (0, Totals::default()), Time::from_secs(2), outcome, none);
         }
-        book.end_window(WINDOW, &book.totals([]));
+        book.end_window(WINDOW, []);
         let summary = book.summary(WINDOW);
         assert_eq!((summary.started, summary.finished, summary.censored), (2, 2, 1));
         assert_eq!(summary.response_time_s.count, 1, "of those that began in the window");
@@ -429,7 +437,7 @@ mod tests {
         book.ask();
         book.echoed(0, 56, Time::ZERO, at(2), none);
         book.echoed(0, 56, at(1), at(3), none);
-        book.end_window(at(4), &book.totals([]));
+        book.end_window(at(4), []);
         let summary = book.summary(at(3));
         assert_eq!((summary.started, summary.finished), (1, 2));
         let times = summary.response_time_s;
@@ -448,7 +456,7 @@ mod tests {
         book.watched(0, player.playback().unwrap());
         // A segment of 4 s plays from 1 s to 5 s; no other comes.
         book.start_window(at(2), book.totals([]));
-        book.end_window(at(7), &book.totals([]));
+        book.end_window(at(7), []);
         let video = book.summary(at(5)).video.unwrap();
         assert_eq!((video.played_s, video.stalled_s, video.stalls), (3.0, 2.0, 1));
         assert_eq!((video.begun, video.startup_s, video.segments), (1, Some(1.0), 0));
@@ -472,7 +480,7 @@ mod tests {
         ends(&mut book, at(1), at(4), Some(at(1)));
         ends(&mut book, at(2), at(4), Some(at(2)));
         ends(&mut book, at(2), at(5), None);
-        book.end_window(at(6), &book.totals([]));
+        book.end_window(at(6), []);
         ends(&mut book, at(2), at(7), Some(at(5)));
         let pages = book.summary(at(5)).pages.unwrap();
         assert_eq!((pages.begun, pages.incomplete, pages.censored), (4, 1, 1));

@@ -69,7 +69,7 @@ fn an_exchange_s_row_has_its_times_and_what_its_connection_counted_meanwhile() {
     let bad = [&start[..], &[-1.0, -1.0, 350.0, 10_000.0, -1.0, -1.0], &spent, &[2.0]].concat();
     assert_eq!(rows::<ExchangeRow>(&mut recorder), [good, bad]);
     assert!(rows::<ExchangeRow>(&mut recorder).is_empty(), "they are taken once");
-    book.end_window(MS * 1050, &book.totals([]));
+    book.end_window(MS * 1050, []);
     let summary = book.summary(MS * 1000);
     assert_eq!((summary.started, summary.finished, summary.failed), (1, 1, 1));
     assert_eq!(summary.response_time_s.quantiles.mean, Some(0.3));
@@ -111,7 +111,7 @@ fn a_ping_s_answer_is_a_transfer_and_a_round_trip() {
     book.ask();
     book.ask();
     book.echoed(0, 56, MS * 60, MS * 80, &mut recorder);
-    book.end_window(MS * 100, &book.totals([]));
+    book.end_window(MS * 100, []);
     book.ask();
     book.echoed(0, 56, MS * 70, MS * 120, &mut recorder);
     let found = rows::<TransferRow>(&mut recorder);
@@ -138,7 +138,7 @@ fn a_call_counts_the_frames_whose_time_comes_in_the_window() {
     book.frame(MS * 80, true);
     book.one_way(MS * 20);
     book.one_way(MS * 40);
-    book.end_window(MS * 90, &book.totals([(0, totals(50, 39)), (1, totals(60, 55))]));
+    book.end_window(MS * 90, [(0, totals(50, 39)), (1, totals(60, 55))]);
     book.frame(MS * 95, false);
     let summary = book.summary(MS * 40);
     assert_eq!((summary.started, summary.finished), (100, 85));
@@ -177,7 +177,7 @@ fn what_is_open_counts_with_its_member_s_account() {
         assert_eq!(sum.since(&one).since(&one), if times == 3 { one } else { Totals::default() });
     }
     book.start_window(Time::ZERO, vec![Totals::default(); 2]);
-    book.end_window(MS * 1000, &sums);
+    book.end_window(MS * 1000, [(1, one), (1, one)]);
     let summary = book.summary(MS * 1000);
     // (2 + 3)² / (2 (4 + 9)).
     assert_eq!((summary.goodput_bps, summary.jain), (Some(40.0), Some(25.0 / 26.0)));

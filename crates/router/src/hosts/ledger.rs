@@ -261,19 +261,15 @@ impl Books {
             self.end_streams(&connection, now, Outcome::Censored);
         }
         for group in 0..self.groups.len() {
-            let totals = self.totals(group, receipts);
-            self.groups[group].book.end_window(now, &totals);
+            let open = open(&self.connections, group, receipts);
+            self.groups[group].book.end_window(now, open);
         }
         self.over = true;
     }
 
     /// What a group has counted since the start of the run, by its accounts.
     fn totals(&self, group: usize, receipts: &Receipts) -> Vec<Totals> {
-        let datagrams = receipts.totals(group).into_iter().enumerate();
-        let connections = self.connections.values().filter(|c| c.group == group);
-        let open = connections.map(|c| (c.member, c.totals()));
-        let datagrams = datagrams.map(|(member, totals)| (member as u32, totals));
-        self.groups[group].book.totals(open.chain(datagrams))
+        self.groups[group].book.totals(open(&self.connections, group, receipts))
     }
 
     /// Whether this kernel counts timeouts: from Linux 6.7 on.
@@ -315,4 +311,16 @@ impl Books {
             });
         }
     }
+}
+
+/// What the connections and the datagrams of a group have counted, with their members.
+fn open(
+    connections: &BTreeMap<Key, Arc<Connection>>,
+    group: usize,
+    receipts: &Receipts,
+) -> impl Iterator<Item = (u32, Totals)> {
+    let connections = connections.values().filter(move |c| c.group == group);
+    let datagrams = receipts.totals(group).into_iter().enumerate();
+    let datagrams = datagrams.map(|(member, totals)| (member as u32, totals));
+    connections.map(|c| (c.member, c.totals())).chain(datagrams)
 }
