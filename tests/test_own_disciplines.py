@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -255,26 +256,43 @@ def test_a_probability_is_a_number_from_0_to_1(
         sojourn.run(made, tmp_path / "run")
 
 
-@pytest.mark.alone
-def test_ctrl_c_ends_a_class_that_hangs(tmp_path: Path) -> None:
-    (tmp_path / "hangs.py").write_text(HANGS)
-    file = tmp_path / "s.toml"
+def interrupted(folder: Path, *words: str) -> tuple[str, str]:
+    """What a command says that Ctrl-C ends, pressed twice when a class hangs."""
+    (folder / "hangs.py").write_text(HANGS)
+    file = folder / "s.toml"
     file.write_text(scenario("droptail").to_toml())
-    qdisc = 'bottleneck.qdisc={kind="python",class="hangs.py:Hangs"}'
-    child = subprocess.Popen(
-        [COMMAND, "run", file, "--set", qdisc], stdout=PIPE, stderr=PIPE, text=True
-    )
+    command = [COMMAND, words[0], file, *words[1:]]
+    child = subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True)
     deadline = time.monotonic() + 30
-    while not (tmp_path / "begun").exists():
+    while not (folder / "begun").exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     # The first is noted, for a run that can be summed up.
     for _ in range(2):
-        child.send_signal(signal.SIGINT)
         time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=30)
     assert child.returncode == 130, err
-    assert (out, err) == ("", "")
+    return out, err
+
+
+HANGING = 'kind="python",class="hangs.py:Hangs"'
+
+
+@pytest.mark.alone
+def test_ctrl_c_ends_a_class_that_hangs(tmp_path: Path) -> None:
+    said = interrupted(tmp_path, "run", "--set", f"bottleneck.qdisc={{{HANGING}}}")
+    assert said == ("", "")
+
+
+@pytest.mark.alone
+def test_ctrl_c_ends_classes_that_hang_and_keeps_what_is_finished(tmp_path: Path) -> None:
+    disciplines = f'bottleneck.qdisc={{kind="droptail"}},{{{HANGING}}}'
+    made = ("--repeat", "2", "--workers", "2", "--out", str(tmp_path / "made"))
+    out, err = interrupted(tmp_path, "compare", "--vary", disciplines, *made)
+    assert re.search(r"^stopped: [12] of 4 runs", err + out, re.MULTILINE), err
+    assert "droptail" in out
+    assert "FATAL" not in err
 
 
 @register("fields")
