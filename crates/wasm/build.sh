@@ -73,6 +73,7 @@ shrunk() {
     # that they are. The first kilobyte is the end of the stack, which comes first.
     node "$program" -O3 --one-caller-inline-max-function-size=0 \
         --low-memory-unused --reorder-functions-by-name \
+        --strip-producers --strip-target-features \
         --enable-bulk-memory --enable-mutable-globals --enable-sign-ext \
         --enable-nontrapping-float-to-int --enable-multivalue --enable-reference-types --enable-simd \
         "$made" -o "$module.partial"

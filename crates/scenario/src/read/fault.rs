@@ -60,7 +60,7 @@ fn expected_text(expected: &dyn de::Expected) -> String {
         "u8" => "a whole number from 0 to 255".into(),
         "u16" => "a whole number from 0 to 65535".into(),
         "u32" => "a whole number from 0 to 4294967295".into(),
-        "u64" | "usize" => "a whole number, 0 or more".into(),
+        "u64" | "usize" => "a whole number from 0 to 18446744073709551615".into(),
         "i32" | "i64" => "a whole number".into(),
         "f32" | "f64" => "a number".into(),
         "a boolean" => "true or false".into(),
