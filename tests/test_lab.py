@@ -8,6 +8,7 @@ import os
 import random
 import re
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from importlib import resources
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from conftest import SMALL, Command
+from conftest import COMMAND, SMALL, Command
 from documents import DOCS, ROOT
 from sojourn import Scenario
 from sojourn._engine import quantity
@@ -32,6 +33,7 @@ from sojourn.report.page import asset
 LAB = resources.files("sojourn.lab")
 NEEDS_ENGINE = pytest.mark.skipif(not page.built(), reason="NO WEBASSEMBLY: make wasm builds it")
 POLICY = "default-src 'none'"
+SHORT = 'duration = "1s"\nbottleneck = { rate = "5mbit" }\ntraffic = [{ kind = "bulk" }]\n'
 
 
 @pytest.fixture(scope="module")
@@ -139,14 +141,9 @@ def test_pages_run_no_code_made_from_text() -> None:
 
 
 @NEEDS_ENGINE
-def test_a_name_that_is_a_script_stays_a_name(tmp_path: Path) -> None:
+def test_a_name_that_is_a_script_stays_a_name() -> None:
     name = "</script><script>document.title='taken'</script>\"'<img src=x onerror=alert(1)>"
-    file = tmp_path / "own.toml"
-    file.write_text(
-        f'name = {json.dumps(name)}\nduration = "1s"\nbottleneck = {{ rate = "5mbit" }}\n'
-        '[[traffic]]\nkind = "bulk"\n'
-    )
-    text = page.page(file)
+    text = page.page(Scenario.from_toml(f"name = {json.dumps(name)}\n{SHORT}"), name)
     assert "taken" in text and "<script>document.title" not in text and "<img src=x" not in text
 
 
@@ -279,6 +276,22 @@ def test_an_engine_that_is_older_than_its_sources_is_told(
         assert ("make wasm" in capsys.readouterr().err) == told
 
 
+@NEEDS_ENGINE
+def test_a_scenario_comes_from_standard_input_as_well(tmp_path: Path) -> None:
+    out = tmp_path / "lab.html"
+    done = subprocess.run(
+        [COMMAND, "lab", "-", "--export", out],
+        input=f'name = "from elsewhere"\n{SHORT}',
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == f"page: {out}\n"
+    text = out.read_text()
+    assert '"first": {"title": "standard input"' in text and "from elsewhere" in text
+
+
 def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
     done = sojourn("lab", "--export", tmp_path / "talk.pdf")
     assert done.returncode == 2 and "must end in .html" in done.stderr
@@ -295,7 +308,7 @@ def test_an_export_that_cannot_be_written_says_so(sojourn: Command, tmp_path: Pa
 def test_an_export_into_a_folder_is_called_after_the_lab(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sojourn.lab.page.page", lambda file: "the page")
+    monkeypatch.setattr("sojourn.lab.page.page", lambda: "the page")
     _export(tmp_path, None)
     assert (tmp_path / "lab.html").read_text() == "the page"
 

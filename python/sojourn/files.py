@@ -224,6 +224,7 @@ _REMEDIES = {
     errno.ENOTDIR: _ELSEWHERE,
     errno.ENOENT: _ELSEWHERE,
     errno.EISDIR: "name a file",
+    errno.EEXIST: "name a folder",
     errno.ENAMETOOLONG: "give it a shorter name",
 }
 

@@ -40,16 +40,25 @@ def lab(
         return 0
     from sojourn.lab.serve import serve
 
-    text = page.page(file)
+    text = _page(file)
     serve(text, policy=page.policy(), host=host, port=port, browser=not no_browser)
     return 0
 
 
+def _page(file: Path | None) -> str:
+    """The page that begins with the scenario of a file, or of standard input for ``-``."""
+    from sojourn.cli.files import STANDARD_INPUT, scenario_of
+    from sojourn.lab.page import page
+
+    if file is None:
+        return page()
+    return page(scenario_of(file, None), "standard input" if file == STANDARD_INPUT else file.name)
+
+
 def _export(out: Path, file: Path | None) -> None:
     from sojourn.files import make_folder, page_file, write_file
-    from sojourn.lab.page import page
 
     out = page_file(out, "lab.html")
     make_folder(out.parent)
-    write_file(out, page(file).encode())
+    write_file(out, _page(file).encode())
     print(f"page: {out}")

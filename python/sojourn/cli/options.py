@@ -58,7 +58,7 @@ Seeds = Annotated[
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Fail (exit code 1) if there is a diagnosis; runs are kept."),
+    typer.Option("--strict", help="Fail (exit code 1) if there is a diagnosis; what ran is kept."),
 ]
 NoLimit = Annotated[
     bool,

@@ -66,11 +66,10 @@ def outdated() -> bool:
     return max(each.stat().st_mtime for each in sources) > module.stat().st_mtime
 
 
-def page(file: Path | None = None) -> str:
-    """The page as HTML, which begins with the scenario of ``file`` if there is one.
+def page(first: Scenario | None = None, title: str = "") -> str:
+    """The page as HTML, which begins with the scenario ``first``, under its title, if there is one.
 
     Raises:
-        ScenarioError: If there is something wrong with that scenario.
         EngineMissingError: If the engine for browsers was not built.
     """
     if not built():
@@ -91,7 +90,7 @@ def page(file: Path | None = None) -> str:
         policy=policy(),
         style=(_ASSETS / "lab.css").read_text("utf-8"),
         version=sojourn.__version__,
-        data=json.dumps(_data(file)).replace("<", "\\u003c"),
+        data=json.dumps(_data(first, title)).replace("<", "\\u003c"),
         wasm=base64.b64encode((_BUILT / _MODULE).read_bytes()).decode(),
         modules=modules,
         boot=boot,
@@ -109,7 +108,7 @@ def policy() -> str:
     )
 
 
-def _data(file: Path | None) -> dict[str, Any]:
+def _data(first: Scenario | None, title: str) -> dict[str, Any]:
     return {
         "experiments": [_experiment(each) for each in all_experiments()],
         "disciplines": {
@@ -117,9 +116,7 @@ def _data(file: Path | None) -> dict[str, Any]:
         },
         "all": [asdict(each) for each in all_controls()],
         "tour": json.loads((_ASSETS / "tour.json").read_text("utf-8")),
-        "first": None
-        if file is None
-        else {"title": file.name, "toml": Scenario.from_file(file).to_toml()},
+        "first": None if first is None else {"title": title, "toml": first.to_toml()},
     }
 
 
