@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,11 @@ from sojourn.calibration import (
     Calibration,
     _read,
     _web_group,
-    _write,
     with_users,
 )
 from sojourn.cli.app import main
 from sojourn.errors import InputError, Stopped
+from sojourn.files import json_text, keep
 from sojourn.load import realised_load, uncongested
 
 # Sizes without a heavy tail, so that a short run realises what is asked for.
@@ -124,10 +124,10 @@ def test_loads_of_half_and_more_than_all_are_aimed_at(light: Scenario) -> None:
 def test_a_kept_calibration_is_taken_only_for_what_it_is_of(tmp_path: Path) -> None:
     made = Calibration("web1", RATE, 2.0, [(1, 3.0), (3, 5.0)])
     file = tmp_path / "deep" / "kept.json"
-    _write(file, made)
+    keep(file, json_text(asdict(made)))
     assert _read(file, "web1", RATE) == made
     assert _read(file, "web2", RATE) is None and _read(file, "web1", RATE + 1) is None
-    _write(file, replace(made, bps_per_user=2.5))
+    keep(file, json_text(asdict(replace(made, bps_per_user=2.5))))
     assert _read(file, "web1", RATE) is None
     assert _read(tmp_path / "none.json", "web1", RATE) is None
     assert made.users_for(0.5) == 250_000 and made.users_for(1e-9) == 1
