@@ -268,7 +268,7 @@ def test_an_engine_that_is_older_than_its_sources_is_told(
         file.parent.mkdir(parents=True)
         file.touch()
     monkeypatch.setattr(page, "_BUILT", module.parent)
-    monkeypatch.setattr(page, "page", lambda _: "page")
+    monkeypatch.setattr(page, "page", lambda: "page")
     for where, age, told in ((crates, 10, False), (crates, -10, True), (tmp_path, -10, False)):
         monkeypatch.setattr(page, "_CRATES", where)
         os.utime(module, (0, source.stat().st_mtime + age))
