@@ -20,6 +20,7 @@ from browser.test_lab import (
     step_beyond,
     until,
 )
+from sojourn import Scenario
 from sojourn.lab.page import page
 from test_wasm import IN_BROWSER
 
@@ -71,9 +72,8 @@ def address(folder: Path) -> str:
 
 
 def exported(folder: Path, scenario: str) -> str:
-    own, file = folder / "own.toml", folder / "talk.html"
-    own.write_text(scenario)
-    file.write_text(page(own))
+    file = folder / "talk.html"
+    file.write_text(page(Scenario.from_toml(scenario), "own.toml"))
     return f"file://{file}"
 
 
