@@ -124,9 +124,9 @@ impl<E: Ordered> Wheel<E> {
 
     /// Makes room for so many events, if there is memory for them.
     pub(crate) fn reserve(&mut self, events: usize) {
-        if self.slots.try_reserve_exact(events).is_ok() {
-            self.next.reserve_exact(events);
-        }
+        let slots = self.slots.try_reserve_exact(events);
+        // Without room they grow as they fill.
+        let _ = slots.and_then(|()| self.next.try_reserve_exact(events));
     }
 
     /// Schedules an event; its time must not lie before that of the last event popped.
