@@ -398,7 +398,7 @@ def test_what_webassembly_lacks_is_said() -> None:
     said = [found["error"] for found in in_wasm(*map(whole, (flows, rows, trace, capture)))]
     assert said[0].startswith("traffic[0].flows: 5000000 takes about 7.5 GB of memory")
     assert said[1].startswith('probes.interval: "1ns" takes about') and "less often" in said[1]
-    assert "cannot be read" in said[2]
+    assert "cannot be read: there are no files in a browser" in said[2]
     assert said[3].startswith("probes.pcap: bottleneck: captures are files")
 
 

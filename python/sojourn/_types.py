@@ -72,7 +72,7 @@ class Tcp(TypedDict, total=False):
     lost_syn_threshold: bool
     """Take a lost SYN for congestion: the slow-start threshold becomes half the initial
     window, as ns-2, where it is a timeout like any other; if false, slow start merely
-    begins with one segment, RFC 5681 section 3.1, as Linux (default false)."""
+    begins with one segment, RFC 5681 section 3.1 (default false)."""
     rack: bool
     """Find losses by time: what was sent a reordering window before something that has
     arrived is lost, RFC 8985 section 6. If false, what has three segments above it is, RFC
@@ -163,6 +163,11 @@ class Tcp(TypedDict, total=False):
     """Compute the deviation for the timeout as Linux does: the largest of a round trip
     counts and comes down by a quarter a round trip, and round trips that fall move it by an
     eighth as much. Needs `sack` (classic false, modern true)."""
+    linux_handshake: bool
+    """Begin with the initial window after one lost SYN too, and with one segment from two
+    on; start the timer of a SYN-ACK anew where the SYN comes again, as Linux does. If
+    false, begin with one segment after any lost SYN, RFC 5681 section 3.1 (classic false,
+    modern true)."""
     syn_retries: int
     """How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern
     6)."""

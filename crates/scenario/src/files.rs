@@ -19,6 +19,9 @@ pub(crate) fn read_text(base_dir: Option<&Path>, path: &str) -> Result<String, S
 
 /// The text of a file of at most so many bytes, without the mark that some editors put first.
 pub(crate) fn read(path: &Path, most: u64) -> Result<String, String> {
+    if cfg!(target_family = "wasm") {
+        return Err("cannot be read: there are no files in a browser".into());
+    }
     let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
     // Of a pipe that nobody writes to the reader would wait without a word, and a device may have
     // no end.

@@ -186,7 +186,7 @@ options! {
     early_rescue: bool = true;
     /// Take a lost SYN for congestion: the slow-start threshold becomes half the initial window,
     /// as ns-2, where it is a timeout like any other; if false, slow start merely begins with one
-    /// segment, RFC 5681 section 3.1, as Linux (default false).
+    /// segment, RFC 5681 section 3.1 (default false).
     lost_syn_threshold: bool = false;
     /// Find losses by time: what was sent a reordering window before something that has arrived is
     /// lost, RFC 8985 section 6. If false, what has three segments above it is, RFC 6675. Needs
@@ -289,6 +289,10 @@ options! {
     /// comes down by a quarter a round trip, and round trips that fall move it by an eighth as
     /// much. Needs `sack` (classic false, modern true).
     linux_rto: bool = false, modern true, needs sack;
+    /// Begin with the initial window after one lost SYN too, and with one segment from two on;
+    /// start the timer of a SYN-ACK anew where the SYN comes again, as Linux does. If false, begin
+    /// with one segment after any lost SYN, RFC 5681 section 3.1 (classic false, modern true).
+    linux_handshake: bool = false, modern true;
     /// How often a SYN is sent again before the connection fails: 0 to 30 (classic 5, modern 6).
     syn_retries: u8 = 5, modern 6, within 0 => 30;
     /// How often in a row data may time out before the connection fails: 1 to 30 (classic 12,

@@ -110,6 +110,7 @@ fn fixed(p: &Params) -> Vec<(&'static str, bool, String, &'static str)> {
         ("tso", p.tso, on(p.tso), "always"),
         ("ect_control", !p.ect_control, on(p.ect_control), "never"),
         ("linux_rto", p.linux_rto, on(p.linux_rto), "always"),
+        ("linux_handshake", p.linux_handshake, on(p.linux_handshake), "always"),
         ("initial_rto", p.initial_rto.0 == 1_000_000_000, p.initial_rto.to_string(), "1s"),
         (
             "quick_acks",

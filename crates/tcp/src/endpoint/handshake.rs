@@ -91,7 +91,8 @@ impl Endpoint {
                 self.transmit(params, now, out);
             }
             State::SynReceived if flags.has(Flags::SYN) => {
-                self.conn.bits &= !bit::TIMED;
+                let mut call = Call { params, now, conn: &mut self.conn };
+                self.sender.syn_came_again(&mut call);
                 self.conn.opening = segment.ecn; // RFC 9768 section 3.1.5: of the latest
                 self.send_syn(params, now, out);
             }

@@ -171,13 +171,24 @@ impl Sender {
     /// The SYN or SYN-ACK was not answered in time.
     pub(crate) fn handshake_timeout(&mut self, c: &mut Call<'_>) -> Patience {
         let s = &mut self.state;
-        if s.syn_retries == c.params.syn_retries {
+        if s.backoff == c.params.syn_retries {
             return Patience::Gone;
         }
+        s.backoff += 1;
         s.syn_retries += 1;
         c.conn.bits &= !bit::TIMED; // Karn: which SYN an answer is for cannot be told
         s.back_off(c);
         Patience::Left
+    }
+
+    /// The SYN has come again, and the SYN-ACK goes out again.
+    pub(crate) fn syn_came_again(&mut self, c: &mut Call<'_>) {
+        c.conn.bits &= !bit::TIMED;
+        if c.params.linux_handshake {
+            let s = &mut self.state;
+            s.syn_retries += 1;
+            s.rto_at = c.now + s.rto;
+        }
     }
 
     /// The peer's window, as a segment has it.
@@ -196,14 +207,16 @@ impl Sender {
         s.rto_at = Time::MAX;
         self.measure(cx, segment);
         let s = &mut self.state;
-        if s.syn_retries > 0 {
-            s.window.cwnd = params.payload; // RFC 5681 section 3.1
+        s.backoff = 0;
+        // RFC 5681 section 3.1, or `tcp_init_transfer` of Linux.
+        if s.syn_retries > u8::from(params.linux_handshake) {
+            s.window.cwnd = params.payload;
             if params.lost_syn_threshold {
                 s.window.ssthresh = (params.initial_cwnd / 2).max(2 * params.payload);
             }
-            if s.estimator.srtt().is_none() {
-                s.rto = AFTER_LOST_SYN.max(params.initial_rto).min(params.max_rto);
-            }
+        }
+        if s.syn_retries > 0 && s.estimator.srtt().is_none() {
+            s.rto = AFTER_LOST_SYN.max(params.initial_rto).min(params.max_rto);
         }
         self.recovery.establish(s, &cx.call);
     }

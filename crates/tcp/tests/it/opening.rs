@@ -68,7 +68,8 @@ fn rst_fails_connection() {
 /// RFC 5681 section 3.1, RFC 6298 rule 5.7.
 #[test]
 fn lost_syn_leaves_one_segment_window_and_3_s_rto() {
-    let mut s = Script::idle(&Spec { tlp: Some(false), ..modern() });
+    let by_the_rfcs = Spec { tlp: Some(false), linux_handshake: Some(false), ..modern() };
+    let mut s = Script::idle(&by_the_rfcs);
     s.open();
     s.wait(1100);
     s.arrives(s.syn_ack(Flags::NONE));
@@ -108,6 +109,56 @@ fn lost_syn_sets_ssthresh_only_if_configured() {
         s.arrives(s.syn_ack(Flags::NONE));
         assert_eq!((s.cwnd(), s.end.ssthresh()), (1, threshold));
     }
+}
+
+/// `tcp_init_transfer`: the window comes down from the second lost SYN on.
+#[test]
+fn one_lost_syn_leaves_the_initial_window_of_linux() {
+    for (linux, waits, window) in [(true, 1, 10), (true, 2, 1), (false, 1, 1)] {
+        let mut s = Script::idle(&Spec { linux_handshake: Some(linux), ..modern() });
+        s.open();
+        s.wait([0, 1100, 3100][waits]);
+        assert_eq!(s.end.syn_retries(), waits as u64);
+        s.arrives(s.syn_ack(Flags::NONE));
+        assert_eq!(s.cwnd(), window, "{linux}, {waits}");
+    }
+}
+
+/// A SYN-ACK is lost, and the SYN comes again while the server's timer is about to run out: Linux
+/// starts it anew (`tcp_check_req`), so that there are two SYN-ACKs and not three.
+#[test]
+fn syn_that_comes_again_starts_the_timer_of_linux_anew() {
+    for (linux, syn_acks, retries) in [(true, 2, 1), (false, 3, 1)] {
+        let spec = Spec { linux_handshake: Some(linux), ..modern() };
+        let fates = |n, _, _: &Segment| match n {
+            // Late, so that the server's timer runs out after the client's.
+            1 => Fate { extra: ms(10), ..Fate::default() },
+            n => Fate { drop: n == 2, ..Fate::default() },
+        };
+        let mut w = World::new(params(&spec), [7, 9], ms(50), fates);
+        w.open();
+        w.run(ms(5_000));
+        let both = Flags::SYN | Flags::ACK;
+        let sent = w.log.iter().filter(|l| l.2.flags.has(both)).count();
+        assert_eq!((sent, w.hosts[1].end.syn_retries()), (syn_acks, retries), "{linux}");
+        assert!(w.hosts.iter().all(|h| h.end.is_connected()));
+    }
+}
+
+/// What answers a SYN that comes again does not count as a timeout: the server waits as long.
+#[test]
+fn server_gives_up_after_timeouts_alone() {
+    let spec = Spec { syn_retries: Some(2), ..modern() };
+    let mut s = Script::asked(&spec, Flags::NONE, Ecn::NotEct);
+    let syn = Segment { seq: PEER, flags: Flags::SYN, window: 60_000, ..Segment::EMPTY };
+    for _ in 0..4 {
+        s.wait(900);
+        s.arrives(syn);
+    }
+    s.wait(6_999);
+    assert_eq!((s.end.syn_retries(), s.out.events.len()), (6, 0));
+    s.wait(1); // 1 + 2 + 4
+    assert_eq!(s.out.events, [Event::Failed]);
 }
 
 #[test]
